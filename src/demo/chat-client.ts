@@ -11,11 +11,7 @@ export type ChatMessage =
 
 export type AssistantMessage = { role: 'assistant'; content: string | null; tool_calls?: readonly ChatCall[] }
 
-export type ChatCall = {
-  readonly id: string
-  readonly type: 'function'
-  readonly function: { readonly name: string; readonly arguments: string }
-}
+export type ChatCall = z.output<typeof chatCall>
 
 export type ChatTool = {
   readonly type: 'function'
@@ -37,8 +33,8 @@ export type ChatAnswer = {
   readonly header: (name: string) => string | null
 }
 
-/** Sends a chat completion, once, and waits for all of the answer. Rejects with a `ChatError`. */
-export type ChatClient = (request: ChatRequest) => Promise<ChatAnswer>
+/** Sends a chat completion, once, and waits for all of the answer. Never rejects. */
+export type ChatClient = (request: ChatRequest) => Promise<ChatAnswer | ChatError>
 
 /** How to reach a server. */
 export type ChatTarget = { readonly url: string; readonly apiKey: string }
@@ -51,21 +47,19 @@ export class ChatError extends Error {
 export function openChatClient({ url, apiKey }: ChatTarget): ChatClient {
   return async function send(chat) {
     try {
-      const response = await request(`${url}/chat/completions`, {
+      const { statusCode, headers, body } = await request(`${url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify(chat),
         headersTimeout: ANSWER_MS,
         bodyTimeout: ANSWER_MS,
       })
-      const { statusCode, headers, body } = response
       const text = await body.text()
       const answer = statusCode === 200 ? completion.safeParse(parseJsonText(text)).data : undefined
-      if (answer === undefined) throw new ChatError(`${statusCode} ${errorText(text)}`)
+      if (answer === undefined) return new ChatError(`${statusCode} ${errorText(text)}`)
       return { ...answer, header: (name) => headers[name]?.toString() ?? null }
     } catch (error) {
-      if (error instanceof ChatError) throw error
-      throw new ChatError(error instanceof Error ? error.message : String(error), { cause: error })
+      return new ChatError(error instanceof Error ? error.message : String(error), { cause: error })
     }
   }
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { grouped } from '../log/grouped.ts'
-import { wholePercent, type RequestFigures } from './tally.ts'
+import { ChatError, type ChatAnswer } from './chat-client.ts'
+import { addAnswer, addFailure, wholePercent, type Tally } from './tally.ts'
 
 export type Output = {
   readonly write: (text: string) => void
@@ -10,28 +11,21 @@ export type Output = {
   readonly color: boolean
 }
 
-export type Drawing = {
-  /** One line, empty by default, cut where it is too long. */
-  line(text?: string): void
-  /** Lines of text as wide as the terminal. */
-  text(text: string): void
-  /** A short name in front, and lines of text beside it. */
-  section(name: string, lines: readonly string[]): void
-  heading(): void
-  request(turn: number, request: number, windowTokens: number, figures: RequestFigures): void
-  failure(turn: number, request: number, message: string): void
-}
+export type Drawing = ReturnType<typeof openDrawing>
 
 /** Draws a run: one line a request, nothing that moves, so that it reads the same in a file. */
-export function openDrawing(screen: Output): Drawing {
+export function openDrawing(screen: Output) {
   const barColumns = screen.columns >= 100 ? 24 : 12
   const paint = (color: number, text: string) => (screen.color ? `\u001B[${color}m${text}\u001B[0m` : text)
+  /** One line, cut where it is too long. */
   const line = (text = '') => screen.write(`${cut(text.trimEnd(), screen.columns)}\n`)
 
   return {
     line,
-    text: (text) => wrap(text, screen.columns).forEach((part) => line(part)),
-    section(name, lines) {
+    /** Lines of text as wide as the terminal. */
+    text: (text: string) => wrap(text, screen.columns).forEach((part) => line(part)),
+    /** A short name in front, and lines of text beside it. */
+    section(name: string, lines: readonly string[]) {
       for (const [index, text] of lines.entries()) {
         for (const [part, wrapped] of wrap(text, screen.columns - SECTION_COLUMNS).entries()) {
           const label = index === 0 && part === 0 ? name : ''
@@ -43,8 +37,16 @@ export function openDrawing(screen: Output): Drawing {
       const bar = (barColumns > 12 ? 'sent, of the window' : 'of window').padEnd(barColumns)
       line(paint(DIM, row(['turn', 'req', 'tokens', 'sent', bar, 'press', 'cached', 'what was done'])))
     },
-    request(turn, request, windowTokens, figures) {
-      const share = windowTokens === 0 ? 0 : figures.sentTokens / windowTokens
+    /** A request, which is added to the sums. */
+    request(tally: Tally, turn: number, answer: ChatAnswer | ChatError) {
+      if (answer instanceof ChatError) {
+        addFailure(tally)
+        const where = `${String(turn).padStart(4)}${String(tally.requests).padStart(5)}`
+        line(paint(RED, `${where}  failed: ${answer.message}`))
+        return
+      }
+      const figures = addAnswer(tally, answer)
+      const share = tally.windowTokens === 0 ? 0 : figures.sentTokens / tally.windowTokens
       const filled = Math.min(barColumns, Math.round(share * barColumns))
       const bar = paint(
         share < 0.6 ? GREEN : share < 0.85 ? YELLOW : RED,
@@ -56,7 +58,7 @@ export function openDrawing(screen: Output): Drawing {
       line(
         row([
           String(turn),
-          String(request),
+          String(tally.requests),
           grouped(figures.conversationTokens),
           grouped(figures.sentTokens),
           bar,
@@ -65,9 +67,6 @@ export function openDrawing(screen: Output): Drawing {
           figures.isCompaction ? paint(BOLD, `${done} ◂`) : paint(DIM, done),
         ]),
       )
-    },
-    failure(turn, request, message) {
-      line(paint(RED, `${String(turn).padStart(4)}${String(request).padStart(5)}  failed: ${message}`))
     },
   }
 }

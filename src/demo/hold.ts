@@ -23,7 +23,7 @@ export async function* holdConversation(
   for (const [index, step] of steps.entries()) {
     if (step.user !== null) messages.push({ role: 'user', content: step.user })
     const metadata = { step: String(index) }
-    const answer = await answerOrError(send, { model, messages, tools, metadata, max_tokens: OUTPUT_TOKENS })
+    const answer = await send({ model, messages, tools, metadata, max_tokens: OUTPUT_TOKENS })
     const message = answer instanceof ChatError ? step.reply : answer.message
     messages.push(message)
     for (const { id } of message.tool_calls ?? []) {
@@ -36,17 +36,6 @@ export async function* holdConversation(
     const isFactKept = step.asks === null ? null : (message.content ?? '').includes(step.asks.value)
     yield { step, answer, isFactKept }
   }
-}
-
-/** Sends a request. Resolves with the error where it failed. */
-export async function answerOrError(
-  send: ChatClient,
-  request: Parameters<ChatClient>[0],
-): Promise<ChatAnswer | ChatError> {
-  return send(request).catch((error: unknown) => {
-    if (error instanceof ChatError) return error
-    throw error
-  })
 }
 
 /**

@@ -1,9 +1,8 @@
 import { ChatError, type ChatClient, type ChatMessage, type ChatTarget } from './chat-client.ts'
 import type { Drawing } from './drawing.ts'
 import { facts, type Fact } from './facts.ts'
-import { answerOrError } from './hold.ts'
 import { grouped } from '../log/grouped.ts'
-import { addAnswer, addFailure, costText, openTally } from './tally.ts'
+import { costText, openTally } from './tally.ts'
 import { runTool } from './tools.ts'
 
 /** A server of the user's own, and what is asked of it. */
@@ -22,25 +21,16 @@ export async function runOwnServer(
   const { model, apiKey } = server
   const through = clientFor({ url: foldgateUrl, apiKey })
   const messages: ChatMessage[] = [{ role: 'system', content: 'You answer briefly and from memory.' }]
-  const tally = openTally()
-  let windowTokens = WINDOW_TOKENS_DEFAULT
+  const tally = openTally(WINDOW_TOKENS_DEFAULT)
   const isGoingOn = () => tally.failedInARow < FAILURES_IN_A_ROW_MAX && tally.requests < REQUESTS_MAX
 
   /** The text of the answer; '' if there is none. */
   async function ask(question: string): Promise<string> {
     if (!isGoingOn()) return ''
     messages.push({ role: 'user', content: question })
-    const answer = await answerOrError(through, { model, messages })
-    let text = ''
-    if (answer instanceof ChatError) {
-      addFailure(tally)
-      drawing.failure(tally.requests, tally.requests, answer.message)
-    } else {
-      const figures = addAnswer(tally, answer)
-      windowTokens = figures.headers.windowTokens ?? windowTokens
-      drawing.request(tally.requests, tally.requests, windowTokens, figures)
-      text = answer.message.content ?? ''
-    }
+    const answer = await through({ model, messages })
+    drawing.request(tally, tally.requests + 1, answer)
+    const text = answer instanceof ChatError ? '' : (answer.message.content ?? '')
     // What the user says next must not follow at once: some templates refuse two users in a row.
     messages.push({ role: 'assistant', content: text === '' ? '(no answer)' : text })
     return text
@@ -54,10 +44,11 @@ export async function runOwnServer(
   await ask('We read the logs of a settlement service together. Answer with the one word "ready".')
   for (const { told } of facts) await ask(`Take note, and answer with the one word "noted": ${told}`)
   const isFilled = () =>
-    tally.largestConversationTokens > OVERFILL * windowTokens || tally.requests >= REQUESTS_MAX - facts.length
+    tally.largestConversationTokens > OVERFILL * tally.windowTokens ||
+    tally.requests >= REQUESTS_MAX - facts.length
   for (let part = 1; isGoingOn() && !isFilled(); part += 1) {
     // The first parts are small: the window may turn out to be far smaller than it was taken for.
-    const size = Math.min((OVERFILL * windowTokens) / FILLING_REQUESTS / PART_TOKENS, 2 ** (part - 1))
+    const size = Math.min((OVERFILL * tally.windowTokens) / FILLING_REQUESTS / PART_TOKENS, 2 ** (part - 1))
     const log = runTool('read_file', `logs/worker-${part}.log`, size)
     await ask(`Here is part ${part} of the log. Say in one short sentence what it is about.\n\n${log}`)
   }
@@ -71,12 +62,12 @@ export async function runOwnServer(
   drawing.section('Through Foldgate', [
     `${tally.requests - tally.failed} of ${tally.requests} requests answered.`,
     `Facts kept: ${namesOf(kept)}; lost: ${namesOf(facts.filter((fact) => !kept.includes(fact)))}.`,
-    `The conversation grew to ${grouped(tally.largestConversationTokens)} tokens; the window is ${grouped(windowTokens)}; the largest prompt sent had ${grouped(tally.largestSentTokens)}.`,
+    `The conversation grew to ${grouped(tally.largestConversationTokens)} tokens; the window is ${grouped(tally.windowTokens)}; the largest prompt sent had ${grouped(tally.largestSentTokens)}.`,
     `${grouped(tally.sentTokens)} prompt tokens sent, ${costText(tally)}`,
   ])
   drawing.line()
   const question = `Answer all of these at once. ${facts.map((fact) => fact.question).join(' ')}`
-  const answer = await answerOrError(clientFor(server), {
+  const answer = await clientFor(server)({
     model,
     messages: [...filled, { role: 'user', content: question }],
   })
@@ -91,7 +82,7 @@ export async function runOwnServer(
   }
   const text = answer.message.content ?? ''
   const seenTokens = answer.usage?.promptTokens ?? Infinity
-  const isCutShort = seenTokens < windowTokens && tally.largestConversationTokens > windowTokens
+  const isCutShort = seenTokens < tally.windowTokens && tally.largestConversationTokens > tally.windowTokens
   drawing.section('Without Foldgate', [
     `The whole conversation and one question for all facts, sent directly, was answered; kept: ${namesOf(facts.filter(({ value }) => text.includes(value)))}.`,
     ...(isCutShort

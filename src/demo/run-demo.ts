@@ -6,7 +6,7 @@ import { facts } from './facts.ts'
 import { holdConversation, replyFromScript } from './hold.ts'
 import { grouped } from '../log/grouped.ts'
 import { runOwnServer, type OwnServer } from './own-server.ts'
-import { addAnswer, addFailure, costText, openTally, type Tally } from './tally.ts'
+import { costText, openTally, type Tally } from './tally.ts'
 
 export type DemoOptions = Output & {
   /** Starts Foldgate in front of an upstream. `windowTokens` is null where it has to find out by itself. */
@@ -71,15 +71,9 @@ async function compare(
   drawing.text('Nothing leaves this machine.')
   drawing.line()
   drawing.heading()
-  const tally = openTally()
+  const tally = openTally(WINDOW_TOKENS)
   for await (const { step, answer, isFactKept } of holdConversation(through, conversation, MODEL)) {
-    if (answer instanceof ChatError) {
-      addFailure(tally)
-      drawing.failure(step.turn, tally.requests, answer.message)
-    } else {
-      const figures = addAnswer(tally, answer)
-      drawing.request(step.turn, tally.requests, WINDOW_TOKENS, figures)
-    }
+    drawing.request(tally, step.turn, answer)
     if (isFactKept === true) tally.factsKept += 1
     if (tally.failedInARow >= FAILURES_IN_A_ROW_MAX) break
   }

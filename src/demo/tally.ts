@@ -15,8 +15,10 @@ export type RequestFigures = {
 /** The sums of a run. */
 export type Tally = ReturnType<typeof openTally>
 
-export function openTally() {
+/** `windowTokens`: until an answer says what the window is. */
+export function openTally(windowTokens: number) {
   return {
+    windowTokens,
     requests: 0,
     failed: 0,
     failedInARow: 0,
@@ -44,6 +46,7 @@ export function addAnswer(tally: Tally, answer: ChatAnswer): RequestFigures {
   tally.requests += 1
   tally.failedInARow = 0
   const headers = readFoldgateHeaders(answer.header)
+  tally.windowTokens = headers.windowTokens ?? tally.windowTokens
   // The server's own count of what reached it comes first; what was not counted was sent as it came in.
   const sentTokens = answer.usage?.promptTokens ?? headers.sentTokens ?? headers.conversationTokensBelow ?? 0
   const conversationTokens = headers.conversationTokens ?? sentTokens
