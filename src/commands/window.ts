@@ -31,7 +31,7 @@ export async function lookUpWindow(
   model: string,
 ): Promise<ResolvedWindow> {
   const upstreams = openUpstreams(settings, proxiesFrom(env))
-  const serverWindows = createServerWindows({ upstreams, nowMs: Date.now, onTrouble: () => {} })
+  const serverWindows = createServerWindows({ upstreams, onTrouble: () => {} })
   try {
     return await findOwnWindow(profile, model, { upstreams, serverWindows })
   } finally {

@@ -80,6 +80,11 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   const busy = new Map<Model, Promise<void>>()
   let isClosed = false
 
+  /** Also where the clock was set back by as much: nothing may last for as long as that on top. */
+  function hasPassed(milliseconds: number, sinceMs: number): boolean {
+    return Math.abs(nowMs() - sinceMs) >= milliseconds
+  }
+
   function modelOf(key: ModelKey): Model {
     const known = models.get(key.name)
     if (known !== undefined) return known
@@ -187,7 +192,7 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     load: (key) => {
       const model = modelOf(key)
       if (!model.isRead) return busy.get(model) ?? exchange(model)
-      if (nowMs() - model.askedAtMs >= REREAD_MS && !busy.has(model) && !isClosed) void exchange(model)
+      if (hasPassed(REREAD_MS, model.askedAtMs) && !busy.has(model) && !isClosed) void exchange(model)
       return null
     },
     get: (key, field) => beliefIn(modelOf(key), field)?.value ?? null,
@@ -209,7 +214,7 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     },
     suspected: (key) => {
       const model = modelOf(key)
-      if (nowMs() - model.suspected.sinceMs >= SUSPECTED_MS) model.suspected = noSuspicions(nowMs())
+      if (hasPassed(SUSPECTED_MS, model.suspected.sinceMs)) model.suspected = noSuspicions(nowMs())
       return model.suspected
     },
     noteWindow: (key, profile, sources) => {

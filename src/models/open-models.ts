@@ -34,11 +34,11 @@ export type ModelKnowledge = {
 }
 
 export function openModels(options: OpenModelsOptions): ModelKnowledge {
-  const { warnings, nowMs, onLearnt, heldKeyMark, upstreams } = options
+  const { warnings, onLearnt, heldKeyMark, upstreams } = options
   const models = createModels(options)
   const windows = createWindows({ models, onLearnt })
   const counts = createCounts({ models, promptsMax: PROMPTS_MAX })
-  const serverWindows = createServerWindows({ upstreams, nowMs, heldKeyMark, onTrouble: warnings.unasked })
+  const serverWindows = createServerWindows({ upstreams, heldKeyMark, onTrouble: warnings.unasked })
   return {
     models,
     windows,

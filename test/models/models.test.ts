@@ -218,6 +218,20 @@ describe('a belief ends in time', () => {
     expect(one.window()).toBeNull()
   })
 
+  // So did doubts, and for that day nothing was read of what other replicas had learnt.
+  test('and so do doubts, and what others have learnt is read again', async () => {
+    let aheadMs = dayMs
+    const { store } = sharedStore()
+    const [one, other] = [replicaOn(store, { aheadMs: () => aheadMs }), replicaOn(store)]
+    await one.models.load(key)
+    one.models.suspected(key).isSilentOllama = true
+    await other.learns((models) => models.set(key, 'window', total(8192), 'refusal'))
+    aheadMs = 0
+    await later(one)
+    expect(one.window()).toEqual(total(8192))
+    expect(one.models.suspected(key).isSilentOllama).toBe(false)
+  })
+
   test('also if another replica whose clock is ahead wrote it', async () => {
     const { store } = sharedStore()
     await replicaOn(store, { aheadMs: () => dayMs }).learns((models) =>

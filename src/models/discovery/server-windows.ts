@@ -37,7 +37,8 @@ export type ServerWindows = {
 
 export type ServerWindowsOptions = {
   readonly upstreams: Pick<Upstreams, 'ask' | 'has' | 'addressOf' | 'seesCredentialOf'>
-  readonly nowMs: () => number
+  /** Default: the process's own clock, which nobody sets back. */
+  readonly nowMs?: () => number
   /** Default: no key is held that could change. */
   readonly heldKeyMark?: HeldKeyMark
   /** Called once for each upstream and kind of trouble, and only where no window was found. Must not throw. */
@@ -48,7 +49,8 @@ export type ServerWindowsOptions = {
 
 /** Asks upstreams what windows their models have, off the path of requests, and remembers it. */
 export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
-  const { upstreams, nowMs, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
+  const { upstreams, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
+  const { nowMs = (): number => performance.now() } = options
   const askedAs = createSites({ upstreams, heldKeyMark })
   const asked = new LRUCache<string, AskedModel>({ max: MODELS_MAX })
   const said = createKnownReadings(nowMs)

@@ -4,6 +4,7 @@ import { completion, json, overflow, type Script } from '../../support/fake-upst
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { eventually } from '../../support/eventually.ts'
+import { passingTime } from '../../support/passing-time.ts'
 
 const small = chatOf([{ role: 'user', content: 'hello' }])
 
@@ -157,14 +158,20 @@ const unstated: Script = (request, outgoing, incoming) => {
 
 describe('what a server states is asked again', () => {
   const run = chatOf(longRun(26, 2))
-  // A server that was started anew with 30,000 instead of 12,000 was folded at 12,000 ten minutes later.
-  test('after a minute: one that was started anew with more is filled again', async () => {
+  // A server that was started anew with 30,000 instead of 12,000 was folded at 12,000 ten minutes later; and, where the
+  // clock had been an hour ahead until it was corrected, for that hour, whatever it refused.
+  test.each([
+    ['', 61_000],
+    [', though the clock was set back', -3_600_000],
+  ])('after a minute: one that was started anew with more is filled again%s', async (_, clockMs) => {
+    const pass = passingTime()
     let nowMs = Date.now()
     const { state, script, onQuestion } = restartable(12_000)
     await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
     expect((await postChat(stand.url, run)).header('x-foldgate-window')).toBe('12000;source=server')
     state.windowTokens = 30_000
-    nowMs += 61_000
+    nowMs += clockMs
+    pass(61_000)
     await eventually(async () => {
       expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
     })
@@ -176,6 +183,7 @@ describe('what a server states is asked again', () => {
   })
 
   test('when a refusal contradicts it, whose own numbers hold until then', async () => {
+    const pass = passingTime()
     let nowMs = Date.now()
     const { state, script, onQuestion } = restartable(30_000)
     await using stand = await standWith(script, { onQuestion, nowMs: () => nowMs })
@@ -189,6 +197,7 @@ describe('what a server states is asked again', () => {
     // Started anew with more once again, it is not held to that refusal for an hour.
     state.windowTokens = 30_000
     nowMs += 61_000
+    pass(61_000)
     await eventually(async () => {
       expect(await windowsOf(stand, 1)).toEqual(['30000;source=server'])
     })

@@ -1,4 +1,5 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { passingTime } from '../../support/passing-time.ts'
 import type { SummaryModelOptions, SummaryQuality } from '../../support/summary-model.ts'
 import type { Turn } from './growing-agent.ts'
 import { summaryStand } from './summary-stand.ts'
@@ -132,10 +133,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
   })
 
   test('while its upstream is rate-limited no further call is made, not even for the next compactions', async () => {
-    let aheadMs = 0
-    const now = performance.now.bind(performance)
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
-    onTestFinished(() => clock.mockRestore())
+    const pass = passingTime()
     await using stand = await summaryStand({
       model: { quality: (_, index) => (index === 0 ? 429 : 'good'), retryAfterS: 20 },
     })
@@ -147,7 +145,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     expect(new Set(reasons)).toEqual(new Set(['rate-limited']))
     expect(limited.every(({ status }) => status === 200)).toBe(true)
     expect(new Set(limited.slice(-6).map(({ summary }) => summary))).toEqual(new Set(['recap']))
-    aheadMs += 21_000
+    pass(21_000)
     await agent.turns(4, { pause: stand.model.quiet })
     expect(stand.model.calls.length).toBeGreaterThan(1)
     expect(summariesIn((await agent.turn()) ?? noTurn)).toHaveLength(1)
