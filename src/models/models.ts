@@ -80,11 +80,6 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   const busy = new Map<Model, Promise<void>>()
   let isClosed = false
 
-  /** Also where the clock was set back by as much: nothing may last for as long as that on top. */
-  function hasPassed(milliseconds: number, sinceMs: number): boolean {
-    return Math.abs(nowMs() - sinceMs) >= milliseconds
-  }
-
   function modelOf(key: ModelKey): Model {
     const known = models.get(key.name)
     if (known !== undefined) return known
@@ -192,7 +187,9 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     load: (key) => {
       const model = modelOf(key)
       if (!model.isRead) return busy.get(model) ?? exchange(model)
-      if (hasPassed(REREAD_MS, model.askedAtMs) && !busy.has(model) && !isClosed) void exchange(model)
+      // A clock that was set back must not hold this up for as long: so below.
+      const isOld = Math.abs(nowMs() - model.askedAtMs) >= REREAD_MS
+      if (isOld && !busy.has(model) && !isClosed) void exchange(model)
       return null
     },
     get: (key, field) => beliefIn(modelOf(key), field)?.value ?? null,
@@ -214,7 +211,8 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     },
     suspected: (key) => {
       const model = modelOf(key)
-      if (hasPassed(SUSPECTED_MS, model.suspected.sinceMs)) model.suspected = noSuspicions(nowMs())
+      const now = nowMs()
+      if (Math.abs(now - model.suspected.sinceMs) >= SUSPECTED_MS) model.suspected = noSuspicions(now)
       return model.suspected
     },
     noteWindow: (key, profile, sources) => {

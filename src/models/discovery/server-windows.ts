@@ -8,7 +8,7 @@ import { createKnownReadings, READING_LIFE_MS, type ReadingOf } from './known-re
 import { figureIn, isDoneWithin, runProbes } from './probe-run.ts'
 import type { Probe } from './probes.ts'
 import { readProbe } from './reading.ts'
-import { createSites, dueProbes, noteAsked, noteUse, type AskedAs } from './sites.ts'
+import { createSites, dueProbes, noteAsked, noteUse, type SiteAccess } from './sites.ts'
 import type { WindowQuestion } from './window-question.ts'
 
 /** The window that a server states. */
@@ -51,7 +51,7 @@ export type ServerWindowsOptions = {
 export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
   const { upstreams, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
   const { nowMs = (): number => performance.now() } = options
-  const askedAs = createSites({ upstreams, heldKeyMark })
+  const accessOf = createSites({ upstreams, heldKeyMark })
   const asked = new LRUCache<string, AskedModel>({ max: MODELS_MAX })
   const said = createKnownReadings(nowMs)
   /** A request asks the same question several times. */
@@ -67,11 +67,18 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     if (known !== undefined) return known
     const { model, upstream } = question
     const isNamed = model !== null && model.length <= MODEL_NAME_CHARS_MAX
-    const as = isNamed && upstreams.has(upstream ?? 'default') ? askedAs(question) : null
+    const access = isNamed && upstreams.has(upstream ?? 'default') ? accessOf(question) : null
     const subject =
-      as === null || model === null
+      access === null || model === null
         ? null
-        : { as, site: as.site, asker: as.key, model, key: JSON.stringify([as.key, model]), question }
+        : {
+            access,
+            site: access.site,
+            asker: access.key,
+            model,
+            key: JSON.stringify([access.key, model]),
+            question,
+          }
     subjects.set(question, subject)
     return subject
   }
@@ -93,7 +100,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   /** The probes to ask now about a model: of those that are of use, all whose answer is old or missing. */
   function staleProbes(subject: Subject, isForced: boolean): readonly Probe[] {
     const now = nowMs()
-    return dueProbes(subject.as, now, isForced).filter((probe) => {
+    return dueProbes(subject.access, now, isForced).filter((probe) => {
       const before = said.get(subject, probe)
       if (before === null) return true
       // A catalogue does not change because a server refused.
@@ -144,7 +151,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       read: (probe) => readProbe(upstreams, question, probe, subject.model, signal),
       isDeniedToSome: (probe) => site.worth.get(probe)?.isDeniedToSome === true,
       onReading: (probe, reading) => {
-        noteUse(subject.as, probe, reading.use, nowMs())
+        noteUse(subject.access, probe, reading.use, nowMs())
         said.take(subject, probe, reading)
         if (reading.trouble !== 'no-answer') site.origin.isMute = false
         if (reading.trouble !== null) troubles.push(reading.trouble)
@@ -218,8 +225,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
 // --- internal ---
 
 type Subject = ReadingOf & {
-  readonly as: AskedAs
-  readonly site: AskedAs['site']
+  readonly access: SiteAccess
+  readonly site: SiteAccess['site']
   readonly key: string
   readonly question: WindowQuestion
 }

@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts'
 import type { WindowQuestion } from './window-question.ts'
 
 /** A credential at a site, whose figures are nobody else's. */
-export type AskedAs = {
+export type SiteAccess = {
   readonly key: string
   readonly site: Site
   /** Until when the probes are left that it was denied, by name. */
@@ -54,12 +54,12 @@ export function createSites({
 }: {
   readonly upstreams: Pick<Upstreams, 'addressOf' | 'seesCredentialOf'>
   readonly heldKeyMark: HeldKeyMark
-}): (question: WindowQuestion) => AskedAs | null {
+}): (question: WindowQuestion) => SiteAccess | null {
   const origins = new Map<string, Origin>()
   const sites = new LRUCache<string, Site>({ max: SITES_MAX })
-  const known = new LRUCache<string, AskedAs & { readonly mark: string }>({ max: CREDENTIALS_MAX })
+  const known = new LRUCache<string, SiteAccess & { readonly mark: string }>({ max: CREDENTIALS_MAX })
 
-  return function askedAs(question) {
+  return function accessOf(question) {
     const address = upstreams.addressOf(question.upstream)
     const base = baseOf(address, question)
     if (base === null || !knownBases.has(base)) return null
@@ -86,7 +86,7 @@ export function createSites({
 
 /** The probes to ask now; `isForced` asks those again that failed lately. */
 export function dueProbes(
-  { site, deniedUntilMs }: AskedAs,
+  { site, deniedUntilMs }: SiteAccess,
   nowMs: number,
   isForced: boolean,
 ): readonly Probe[] {
@@ -108,7 +108,7 @@ export function noteAsked({ worth }: Site, probes: readonly Probe[], nowMs: numb
 
 /** Takes what a probe has turned out to be of use for. */
 export function noteUse(
-  { site, deniedUntilMs }: AskedAs,
+  { site, deniedUntilMs }: SiteAccess,
   probe: Probe,
   use: Reading['use'],
   nowMs: number,
