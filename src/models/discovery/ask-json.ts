@@ -9,14 +9,13 @@ export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'impl
 
 /**
  * What came back: JSON; nothing here (`absent`), which will not change soon; nothing for this credential (`denied`); or a
- * failure, which may pass. `trouble` null where a failure is none of the operator's concern or shows itself in requests anyway.
+ * failure, which may pass. `trouble` null where it is none of the operator's concern or shows itself in requests anyway.
  */
-export type JsonAnswer =
-  | { readonly outcome: 'json'; readonly value: unknown }
-  | { readonly outcome: 'absent' }
-  | { readonly outcome: 'denied' }
-  | { readonly outcome: 'unreadable'; readonly trouble: WindowTrouble }
-  | { readonly outcome: 'failed'; readonly trouble: WindowTrouble | null }
+export type JsonAnswer = { readonly outcome: 'json'; readonly value: unknown } | NoJson
+export type NoJson = {
+  readonly outcome: 'absent' | 'denied' | 'failed'
+  readonly trouble: WindowTrouble | null
+}
 
 /**
  * The name under which Foldgate sends requests of its own.
@@ -44,7 +43,7 @@ export async function askJson(
   }
   try {
     const text = await textOf(answer)
-    return text === null ? { outcome: 'failed', trouble: 'too-large' } : parsed(text)
+    return text === null ? { outcome: 'failed', trouble: 'too-large' } : parsed(text, request.probe)
   } catch {
     return {
       outcome: 'failed',
@@ -60,7 +59,7 @@ type ProbeRequest = {
   readonly path: string
   /** Sent as JSON; null asks with GET. */
   readonly body: unknown
-  readonly probe: Pick<Probe, 'keyPlace' | 'headers'>
+  readonly probe: Probe
   readonly signal: AbortSignal
 }
 
@@ -111,10 +110,10 @@ function abortTrouble(signal: AbortSignal): WindowTrouble | null {
  * 4xx says that there is nothing here, 401 and 403 that there is nothing for this credential. But a model that is not
  * loaded yet may be a 400, and rate limits and servers in trouble pass.
  */
-function refusalOf(status: number): JsonAnswer {
-  if (status === 401 || status === 403) return { outcome: 'denied' }
+function refusalOf(status: number): NoJson {
+  if (status === 401 || status === 403) return { outcome: 'denied', trouble: null }
   const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
-  return passes && status !== 501 ? { outcome: 'failed', trouble: null } : { outcome: 'absent' }
+  return { outcome: passes && status !== 501 ? 'failed' : 'absent', trouble: null }
 }
 
 /** Null where it is too large. Rejects where it breaks off. */
@@ -129,10 +128,12 @@ async function textOf({ body }: Answer): Promise<string | null> {
   return new TextDecoder().decode(Buffer.concat(pieces))
 }
 
-function parsed(text: string): JsonAnswer {
+function parsed(text: string, { isGuess }: Probe): JsonAnswer {
   try {
     return { outcome: 'json', value: JSON.parse(text) as unknown }
   } catch {
-    return { outcome: 'unreadable', trouble: text.trimStart().startsWith('<') ? 'html' : 'no-json' }
+    // Some servers answer every path with their page.
+    if (isGuess) return { outcome: 'absent', trouble: null }
+    return { outcome: 'failed', trouble: text.trimStart().startsWith('<') ? 'html' : 'no-json' }
   }
 }

@@ -1,5 +1,5 @@
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { askJson, type JsonAnswer, type WindowTrouble } from './ask-json.ts'
+import { askJson, type JsonAnswer, type NoJson, type WindowTrouble } from './ask-json.ts'
 import { isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { readModelList, type ModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
@@ -40,7 +40,7 @@ export async function readProbe(
   if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe)
   let answer = await ask(path)
   if (answer.outcome === 'absent' && elsewhere !== undefined) answer = await ask(elsewhere)
-  if (answer.outcome !== 'json') return readingWithout(answer, probe)
+  if (answer.outcome !== 'json') return readingWithout(answer)
   if (probe.reader === 'ollama') {
     const window = readOllamaRunning(answer.value, model)
     if (window === 'not-ollama') return emptyReading('useless')
@@ -70,7 +70,7 @@ export function readingOfList(list: ModelList, probe: Probe, model: string): Rea
 function readOllamaModel(shown: JsonAnswer, probe: Probe): Reading {
   if (shown.outcome === 'json')
     return { ...readingOf(readOllamaShow(shown.value, probe.reader === 'ollama-cloud')), use: 'useful' }
-  return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown, probe)
+  return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown)
 }
 
 function readingOf(window: Stated): Reading {
@@ -82,10 +82,6 @@ function readingOf(window: Stated): Reading {
   }
 }
 
-function readingWithout(answer: Exclude<JsonAnswer, { outcome: 'json' }>, probe: Probe): Reading {
-  if (answer.outcome === 'absent') return emptyReading('useless')
-  if (answer.outcome === 'denied') return emptyReading('denied')
-  // Some servers answer every path with their page.
-  if (answer.outcome === 'unreadable' && probe.isGuess) return emptyReading('useless')
-  return emptyReading('failed', answer.trouble)
+function readingWithout({ outcome, trouble }: NoJson): Reading {
+  return emptyReading(outcome === 'absent' ? 'useless' : outcome, trouble)
 }
