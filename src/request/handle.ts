@@ -33,12 +33,11 @@ export function createHandle(
   const sendingParts = { ...parts, senders: createSenders(parts) }
 
   return async function handle(exchange, dialect) {
-    const asked = { ...allowedOptions(exchange, parts), dialect }
-    if (asked.options.bypass) {
+    const settled = await workFor(exchange.holder.name, () => settle(exchange, dialect, sendingParts))
+    if (settled === null) {
       await parts.relay(exchange, 'bypassed')
       return
     }
-    const settled = await workFor(exchange.holder.name, () => settle(exchange, asked, sendingParts))
     try {
       const { error } = await deliverAnswer(exchange, settled, parts)
       if (error !== null) parts.onFailure(error)
@@ -50,20 +49,29 @@ export function createHandle(
 
 // --- internal ---
 
-type Asked = Pick<ArrivedRequest, 'dialect' | 'options'>
-
-/** The stages, up to the answer that the client gets. Its own frame, so that the body ends with it. */
-async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts): Promise<Settled> {
-  const body = await receiveBody(exchange, parts.bodyLimits).catch((error: unknown) => {
-    tellUnanswered(exchange, error, null, arrivalNow(parts), parts)
-    throw error
-  })
-  const arrival = arrivalNow(parts)
-  const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
-  const arrived: ArrivedRequest = { exchange, ...asked, body, arrival, turn }
+/**
+ * The stages, up to the answer that the client gets; null where it asks for a relay that nobody reads. Its own frame, so
+ * that the body ends with it.
+ */
+async function settle(
+  exchange: ClientRequest,
+  dialect: Dialect,
+  parts: SendingParts,
+): Promise<Settled | null> {
+  let arrived: ArrivedRequest | null = null
   /** What was known of the request when it failed. */
   let known: ReadRequest | PreparedRequest | null = null
   try {
+    const { rights } = exchange
+    const options = readRequestOptions(exchange.incoming, rights?.overrides ?? null)
+    if (rights !== null) refuseWayAround(rights, exchange)
+    if (options.bypass) {
+      if (rights !== null) refuseUnread(rights, 'x-foldgate-bypass asks for it')
+      return null
+    }
+    const body = await receiveBody(exchange, parts.bodyLimits)
+    const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
+    arrived = { exchange, dialect, options, body, arrival: arrivalNow(parts), turn }
     const read = await readRequest(arrived, parts)
     if ('unread' in read) return await sendUnread(read, parts)
     const repaired = await repairRequest(read, parts)
@@ -77,25 +85,9 @@ async function settle(exchange: ClientRequest, asked: Asked, parts: SendingParts
     const replied = await replyTo(answered, parts)
     return tellAnswer(replied, parts)
   } catch (error) {
-    turn.end()
-    body.release()
-    tellUnanswered(exchange, error, known, arrival, parts)
-    throw error
-  }
-}
-
-/** What the client asks of Foldgate, as far as its key allows it. Throws if it asks for more. */
-function allowedOptions(exchange: ClientRequest, parts: RequestParts): Omit<Asked, 'dialect'> {
-  const { rights } = exchange
-  try {
-    const options = readRequestOptions(exchange.incoming, rights?.overrides ?? null)
-    if (rights !== null) {
-      refuseWayAround(rights, exchange)
-      if (options.bypass) refuseUnread(rights, 'x-foldgate-bypass asks for it')
-    }
-    return { options }
-  } catch (error) {
-    tellUnanswered(exchange, error, null, arrivalNow(parts), parts)
+    arrived?.turn.end()
+    arrived?.body.release()
+    tellUnanswered(exchange, error, known, arrived?.arrival ?? arrivalNow(parts), parts)
     throw error
   }
 }

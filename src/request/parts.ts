@@ -12,11 +12,11 @@ import type { RecallOffers } from './recall/recall-offer.ts'
 import type { SummaryParts } from './summaries/summarizer.ts'
 import type { HeavyWork } from '../scheduling/heavy-work.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import type { MeasureRequest } from './measure/measure.ts'
+import type { createMeasure } from './measure/measure.ts'
 import type { ReadChatOptions } from './read/read-chat.ts'
 import type { RequestedCompactions } from './records/requested-compactions.ts'
 import type { Records } from './records/records.ts'
-import type { Measure, Send } from './request.ts'
+import type { Send } from './request.ts'
 
 /** What the stages of a request work with: the same for every request. */
 export type RequestParts = ModelKnowledge &
@@ -28,7 +28,7 @@ export type RequestParts = ModelKnowledge &
     readonly upstreams: Upstreams
     readonly records: Records
     readonly requestedCompactions: RequestedCompactions
-    readonly measure: (request: MeasureRequest) => Promise<Measure>
+    readonly measure: ReturnType<typeof createMeasure>
     /** Previews, recaps and the like that were made of late. */
     readonly cache: MadeCache
     /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */

@@ -7,7 +7,7 @@ import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
-import { readChat } from './read/read-chat.ts'
+import { readBytes } from './read/read-chat.ts'
 import type { ArrivedRequest, Chat, ReadRequest, UnreadReason, UnreadRequest } from './request.ts'
 
 /**
@@ -21,9 +21,13 @@ export async function readRequest(
   const { exchange, dialect, options, body, turn } = arrived
   const { rights } = exchange
   const { scope, credential } = exchange.scope
-  const chat = await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
-    readChat(dialect, body, scope, reading, turn),
-  )
+  const { decoded } = body
+  const chat =
+    decoded === null
+      ? 'encoding'
+      : await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
+          readBytes(dialect, decoded, scope, reading, null, turn),
+        )
   if (typeof chat === 'string') {
     if (rights !== null) refuseUnread(rights, chat)
     return { ...arrived, unread: chat }

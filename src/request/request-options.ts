@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ClientOverride } from '../config/settings.ts'
+import { clientOverrides } from '../config/settings-schema.ts'
 import { FoldgateError } from '../errors.ts'
 
 /** What a client asks of Foldgate itself, in `x-foldgate-…` request headers. */
@@ -46,12 +47,7 @@ export function readRequestOptions(
 
 // --- internal ---
 
-const headerNames = [
-  'x-foldgate-bypass',
-  'x-foldgate-profile',
-  'x-foldgate-compact',
-  'x-foldgate-conversation',
-]
+const headerNames = clientOverrides.map((name) => `x-foldgate-${name}`)
 
 const nothingAsked: RequestOptions = { bypass: false, profile: null, compact: null, conversation: null }
 

@@ -49,18 +49,17 @@ export async function measureRecording(
     const bytes = Buffer.from(`{"model":${JSON.stringify(model)},"messages":[${messages}]${tools}}`)
     const chat = await readBytes(chatCompletions, bytes, 'recorded', { readFacts, limits: bodyLimits })
     if (typeof chat === 'string') throw new Error(`${recording.id} cannot be read: ${chat}`)
-    const measured = await measure({
-      chat,
-      profile,
-      model,
-      modelKey: modelKeyOf('default', '', model),
-      window,
-      compaction: null,
-      scope: 'recorded',
-      conversation: recording.id,
-      addedTool: null,
-      mustCount: true,
-    })
+    const measured = await measure(
+      {
+        chat,
+        profile,
+        modelKey: modelKeyOf('default', '', model),
+        place: { scope: 'recorded' },
+        recall: null,
+        remembered: { conversation: recording.id, compaction: null },
+      },
+      { model, window, mustCount: true },
+    )
     const prepared = originalForm(chat, measured.incomingTokens)
     const { counted, prompt, textBytes } = describeSent(chat, 'recorded', measured, prepared)
     if (counted === null) throw new Error('the request was not counted')

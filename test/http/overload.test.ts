@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { completion, silence } from '../support/fake-upstream.ts'
+import { completion, silence, type Script } from '../support/fake-upstream.ts'
 import { standWith, type Stand } from '../support/stand.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRaw, readUntil } from '../support/raw-client.ts'
@@ -82,6 +82,26 @@ describe('what is more than Foldgate may hold is refused at once, with a word on
     await eventually(async () => expect((await post(at, body(100))).status).toBe(200))
     // The two that left were never sent.
     expect(at.upstream.requests).toHaveLength(2)
+  })
+})
+
+/** An answer with a status that no server may send. */
+const unsendable: Script = (_, response) =>
+  void response.socket?.end('HTTP/1.1 042 What\r\nContent-Length: 2\r\n\r\nok')
+
+// An answer's headers are made behind all stages, those for pages of other origins among them: were the body held by a
+// stage alone, whatever threw there would have kept its bytes for good.
+describe('whatever ends a request, the bytes that were held for it are free', () => {
+  test.each<[string, Script, Record<string, string>, number]>([
+    ['a profile that is not there', completion('fine'), { 'x-foldgate-profile': 'none' }, 400],
+    ['an answer that nobody can pass on', unsendable, { origin: 'https://page.example' }, 502],
+  ])('%s', async (_, script, headers, status) => {
+    await using at = await standWith([script, completion('fine')], {
+      settings: { limits: { bytes_in_flight_mb: 1 }, cors: { origins: ['https://page.example'] } },
+    })
+    const failed = await fetch(`${at.url}/chat/completions`, { method: 'POST', body: body(700_000), headers })
+    expect(failed.status).toBe(status)
+    await eventually(async () => expect((await post(at, body(700_000))).status).toBe(200))
   })
 })
 

@@ -56,18 +56,12 @@ async function requestWith(messages: readonly object[]) {
     onGuess: () => {},
   })
   const window = resolveWindow({ ...unknownWindow, configuredTokens: 16_000, names: ['gpt-4o'] })
-  const of = {
-    chat,
-    profile,
-    compaction: null,
-    scope: 'test',
-    conversation: 'c',
-    addedTool: null,
-    mustCount: true,
-  }
-  const { counted } = await measure({ ...of, model: 'gpt-4o', modelKey, window })
-  if (counted === null) throw new Error('the request was not counted')
   const place = { scope: 'test', profile: 'default', model: 'm' }
+  const { counted } = await measure(
+    { chat, profile, modelKey, place, recall: null, remembered: { conversation: 'c', compaction: null } },
+    { model: 'gpt-4o', window, mustCount: true },
+  )
+  if (counted === null) throw new Error('the request was not counted')
   return {
     counted,
     request: {

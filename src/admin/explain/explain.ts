@@ -130,23 +130,21 @@ const MADE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Counted whatever its size, and by nothing but the model's name. */
 async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
-  const { chat, profile, model, window } = asked
-  const measure = await createMeasure({
+  const { profile, model, window } = asked
+  const measureRequest = createMeasure({
     counts: nothingCounted,
     wantsCount: () => false,
     onGuess: () => {},
-  })({
-    chat,
-    profile,
-    model,
-    modelKey: modelKeyOf(profile.upstream ?? 'default', '', model),
-    window,
-    compaction: null,
-    scope: ASKED_SCOPE,
-    conversation: ASKED_SCOPE,
-    addedTool: asked.recall,
-    mustCount: true,
   })
+  const measure = await measureRequest(
+    {
+      ...asked,
+      modelKey: modelKeyOf(profile.upstream ?? 'default', '', model),
+      place: { scope: ASKED_SCOPE },
+      remembered: { conversation: ASKED_SCOPE, compaction: null },
+    },
+    { model, window, mustCount: true },
+  )
   if (measure.counted === null) throw new InvariantError('the request was not counted')
   return { measure, counted: measure.counted }
 }

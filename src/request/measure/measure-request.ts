@@ -31,22 +31,12 @@ async function measureOf(
   parts: RequestParts,
   mustCount: boolean,
 ): Promise<Measure> {
-  const { chat, profile, model, modelKey, deployment, place, recall, remembered } = request
-  const { conversation, compaction } = remembered
+  const { model, modelKey, deployment } = request
   // A name that tells no family gives way to the one that answered.
   const isAlias = deployment !== null || !hasFamily(model)
-  return parts.measure({
-    chat,
-    profile,
-    model: isAlias ? (parts.models.get(modelKey, 'name') ?? model) : model,
-    modelKey,
-    window: await findWindow(request, conversation, parts),
-    compaction,
-    scope: place.scope,
-    conversation,
-    addedTool: recall,
-    mustCount,
-  })
+  const answeredBy = isAlias ? parts.models.get(modelKey, 'name') : null
+  const window = await findWindow(request, parts)
+  return parts.measure(request, { model: answeredBy ?? model, window, mustCount })
 }
 
 /** The request counted, even if its size had not asked for it. */

@@ -1,7 +1,6 @@
-import type { Chat, Measure, RecallOffer, ConversationTokens } from '../request.ts'
+import type { Chat, ConversationTokens, Measure, ReadRequest, RecordPlace, Remembered } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
-import type { Compaction } from '../../compaction/compaction.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/prompt.ts'
@@ -14,23 +13,20 @@ import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
-import type { ModelKey } from '../../models/model-key.ts'
 import { reserveOf } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
 
-export type MeasureRequest = {
-  readonly chat: Chat
-  readonly profile: Profile
+/** What of a request is measured. */
+export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' | 'recall'> & {
+  readonly place: Pick<RecordPlace, 'scope'>
+  readonly remembered: Pick<Remembered, 'conversation' | 'compaction'>
+}
+
+/** How it is measured. */
+export type MeasureBy = {
+  /** By whose way of counting: the model that was asked for, or the one that answers in its name. */
   readonly model: string
-  readonly modelKey: ModelKey
   readonly window: ResolvedWindow
-  /** The newest compaction on record. */
-  readonly compaction: Compaction | null
-  /** Whose conversation it is, and which. */
-  readonly scope: string
-  readonly conversation: string
-  /** A tool that is offered beside the client's; null where none is. */
-  readonly addedTool: RecallOffer | null
   /** Counted whatever the size: a compaction stands, or one is asked for. */
   readonly mustCount: boolean
 }
@@ -43,12 +39,17 @@ export type MeasureOptions = {
 }
 
 /** Measures requests; remembers how many tokens a message and a list of tools have. */
-export function createMeasure(options: MeasureOptions): (request: MeasureRequest) => Promise<Measure> {
+export function createMeasure(
+  options: MeasureOptions,
+): (request: MeasureRequest, by: MeasureBy) => Promise<Measure> {
   const { counts } = options
   const countTokens = createTokenCounting()
 
-  return async function measure(request) {
-    const { chat, profile, model, modelKey, window } = request
+  return async function measure(request, by) {
+    const { chat, profile, modelKey, recall, remembered } = request
+    const { model, window } = by
+    const { scope } = request.place
+    const { conversation, compaction } = remembered
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
@@ -56,12 +57,10 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
     const reserve = reserveOf(request)
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
-    const mustCount = request.mustCount || options.wantsCount(modelKey, request.conversation)
-    const { addedTool } = request
-    const addedBytes = addedTool === null ? 0 : Buffer.byteLength(JSON.stringify(addedTool.tool)) + 1
+    const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
+    const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
     if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
-      const incomingTokens = bytes
       return {
         window,
         rate: guess,
@@ -69,29 +68,22 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         counting,
         budgetTokens: guessedBudgetTokens,
         counted: null,
-        incomingTokens,
-        pressure: incomingTokens / guessedBudgetTokens,
+        incomingTokens: bytes,
+        pressure: bytes / guessedBudgetTokens,
       }
     }
 
     const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
-    const counted = await countTokens({
-      chat,
-      counter,
-      encoding,
-      model,
-      scope: request.scope,
-      addedTool,
-    })
+    const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
     const { subject, aroundTokens } = counted
     const { systemCount } = chat.structure
     const rate = counts.rateOf(counting, familyRatio, aroundTokens)
     const budgetTokens = budgetIn(window, reserve, rate.ratio)
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
-    const anchor = anchorOf(request, counts, counting, counted)
+    const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
     const besideTokens = besideFor(rate, counted, budgetTokens, anchor !== null)
-    const isAsItCame = request.compaction === null
+    const isAsItCame = compaction === null
     return {
       window,
       rate,
@@ -103,7 +95,7 @@ export function createMeasure(options: MeasureOptions): (request: MeasureRequest
         room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
         anchor,
         conversationTokens,
-        compaction: request.compaction,
+        compaction,
         differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
       },
       incomingTokens,

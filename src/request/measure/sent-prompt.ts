@@ -13,37 +13,33 @@ import { bytesIn } from '../send/outgoing-body.ts'
 
 /** What the provider should count of a prompt of so many of our tokens; our own count if nothing was measured. */
 export function promptTokensOf(measure: Measure | null, form: Form, ownTokens = form.sentTokens): number {
-  return measure === null ? ownTokens : expectedTokens(ownTokens, measure.rate, anchorFor(measure, form))
+  if (measure === null) return ownTokens
+  const { counted, rate } = measure
+  return expectedTokens(ownTokens, rate, counted === null ? null : anchorFor(counted, form))
 }
 
 /** A prompt as it is compared with what the provider says of it. */
 export function describeSent(chat: Chat, scope: string, measure: Measure, form: Form): SentPrompt {
   const { rate, familyRatio, counted, counting } = measure
-  const compaction = form.compacted?.compaction ?? null
-  const under = promptsUnder(chat, scope, compaction)
-  const points = pointsUnder(chat, compaction)
-  const described = {
-    prompt: under + (chat.keys[chat.messages.length] ?? ''),
-    encoding: counting.encoding,
-    textBytes: bytesIn(form.pieces) - mediaCharacters(chat, form),
-  }
-  const beginnings: SentBeginning[] = []
-  if (counted === null) {
-    for (const point of points) beginnings.push({ prompt: under + (chat.keys[point] ?? ''), counted: null })
-    return { ...described, beginnings, counted: null }
-  }
+  const { prompt, beginnings } = promptsUnder(chat, scope, form.compacted?.compaction ?? null)
+  const described = { prompt, encoding: counting.encoding }
+  const sentBytes = bytesIn(form.pieces)
+  // What holds media is counted, whatever its size.
+  if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
   const { perMessage, subject } = counted
   const loose = looseSums(perMessage)
   const all = sumsOf(subject.sizes)
   const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
-  for (const point of points) {
-    const addedTextTokens = text(perMessage.length) - text(point)
-    const prompt = under + (chat.keys[point] ?? '')
-    beginnings.push({ prompt, counted: { addedTextTokens, looseTokens: loose[point] ?? 0 } })
-  }
   return {
     ...described,
-    beginnings,
+    textBytes: sentBytes - mediaCharacters(chat, form),
+    beginnings: beginnings.map((each) => ({
+      ...each,
+      counted: {
+        addedTextTokens: text(perMessage.length) - text(each.point),
+        looseTokens: loose[each.point] ?? 0,
+      },
+    })),
     counted: {
       ownTokens: form.sentTokens,
       aroundTokens: counted.aroundTokens,
@@ -53,7 +49,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
       ratioMin: Math.min(rate.ratio, familyRatio),
       toolsTokens: counted.toolsTokens,
       messageTokens: messageTokens(counted, form),
-      anchor: anchorFor(measure, form),
+      anchor: anchorFor(counted, form),
     },
   }
 }
@@ -65,11 +61,10 @@ export function anchorOf(
   counting: CountedModel,
   { subject }: Pick<Counted, 'subject'>,
 ): Anchor | null {
-  const under = promptsUnder(chat, scope, compaction)
   return counts.anchorAt(
     counting,
-    pointsUnder(chat, compaction).map((point) => ({
-      prompt: under + (chat.keys[point] ?? ''),
+    promptsUnder(chat, scope, compaction).beginnings.map(({ prompt, point }) => ({
+      prompt,
       // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
       conversationTokens: sumOf(subject.sizes, chat.structure.systemCount, point),
     })),
@@ -81,25 +76,25 @@ export function anchorOf(
 /** How far back a prompt is looked for that the provider has counted: mostly it is the one before. */
 const POINTS_BACK_MAX = 16
 
-/** The request points whose prompts are beginnings of what is sent under a compaction, the longest first. */
-function pointsUnder({ structure }: Chat, compaction: Compaction | null): readonly number[] {
-  const points: number[] = []
-  for (const point of structure.requestPoints.slice(-POINTS_BACK_MAX))
-    if (compaction === null || point >= compaction.point) points.unshift(point)
-  return points
-}
+/** A beginning of a prompt, which ends at a request point; nothing of it is counted yet. */
+type Beginning = SentBeginning & { readonly point: number }
 
-/** The beginning of the names of all prompts that are sent under a compaction; null: of those sent as they came. */
-function promptsUnder(chat: Chat, scope: string, compaction: Compaction | null): string {
-  if (compaction === null) return `${scope} `
-  const written = writeCompaction(compaction, chat.structure.systemCount)
-  return `${scope} ${digest(`${chat.keys[compaction.point] ?? ''} ${written}`)} `
+/** The names of a prompt that is sent under a compaction, null for none, and of its beginnings, the longest first. */
+function promptsUnder({ structure, keys }: Chat, scope: string, compaction: Compaction | null) {
+  const under =
+    compaction === null
+      ? `${scope} `
+      : `${scope} ${digest(`${keys[compaction.point] ?? ''} ${writeCompaction(compaction, structure.systemCount)}`)} `
+  const beginnings: Beginning[] = []
+  for (const point of structure.requestPoints.slice(-POINTS_BACK_MAX))
+    if (compaction === null || point >= compaction.point)
+      beginnings.unshift({ point, prompt: under + (keys[point] ?? ''), counted: null })
+  return { prompt: under + (keys.at(-1) ?? ''), beginnings }
 }
 
 /** The provider's count is known of the view of the newest compaction, and of no other. */
-function anchorFor({ counted }: Measure, { compacted }: Form): Anchor | null {
-  if (counted === null || (compacted?.compaction ?? null) !== counted.compaction) return null
-  return counted.anchor
+function anchorFor({ anchor, compaction }: Counted, { compacted }: Form): Anchor | null {
+  return (compacted?.compaction ?? null) === compaction ? anchor : null
 }
 
 /** At each index, the tokens of the media and thoughts before it. */

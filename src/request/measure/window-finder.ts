@@ -1,5 +1,5 @@
 import type { RequestParts } from '../parts.ts'
-import type { ReadRequest } from '../request.ts'
+import type { ReadRequest, Remembered } from '../request.ts'
 import type { Models } from '../../models/models.ts'
 import { resolveWindow, type ResolvedWindow, type ServerFigure } from '../../models/resolve-window.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
@@ -15,11 +15,10 @@ import { reserveOf } from './reserve.ts'
  * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
  */
 export async function findWindow(
-  request: ReadRequest,
-  conversation: string,
+  request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
   { models, windows, serverWindows, upstreams, warnings }: RequestParts,
 ): Promise<ResolvedWindow> {
-  const { model, modelKey, profile, question, upstreamName } = request
+  const { model, modelKey, deployment, profile, question, upstreamName } = request
   const host = upstreams.addressOf(upstreamName).hostname
   const learnt = models.belief(modelKey, 'window')
   const answeredBy = models.get(modelKey, 'name')
@@ -33,12 +32,13 @@ export async function findWindow(
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
     maxTokens: profile.window.max,
     learnt,
-    suggestedTokens: windows.suggestedTokens(modelKey, conversation),
+    suggestedTokens: windows.suggestedTokens(modelKey, request.remembered.conversation),
     answeredTokens: models.get(modelKey, 'answered') ?? 0,
     server: isAuto
       ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens, models)
       : null,
-    names: namesOf(request, answeredBy),
+    // An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more.
+    names: answeredBy === null ? [model] : deployment === null ? [model, answeredBy] : [answeredBy, model],
     host,
     reserveTokens,
   }
@@ -52,12 +52,6 @@ export async function findWindow(
 
 /** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
 const FIRST_WAIT_MS = 1_000
-
-/** An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more. */
-function namesOf({ model, deployment }: ReadRequest, answeredBy: string | null): readonly string[] {
-  if (answeredBy === null) return [model]
-  return deployment === null ? [model, answeredBy] : [answeredBy, model]
-}
 
 /** By the name that was asked for, else by the one that answered: an alias is known to neither list. */
 function statedBy(

@@ -3,11 +3,11 @@ import type { Digest, Source, Steps } from '../../conversation/source.ts'
 
 /** A body as the pure folders see it. Whoever reads its text has seen to it that it is valid UTF-8. */
 export function bodySource(body: Buffer): Source {
+  const whole = body.length <= SCANNED_BYTES_MAX ? body.toString('latin1') : null
   return {
     length: body.length,
     bytes: body,
-    latin1:
-      body.length <= SCANNED_BYTES_MAX ? sliced(body) : (start, end) => body.toString('latin1', start, end),
+    latin1: (start, end) => whole?.slice(start, end) ?? body.toString('latin1', start, end),
     // A slice would keep the whole text for as long as somebody keeps a word of it.
     text: (start, end) => body.toString('utf8', start, end),
     hash: (start, end) => hash('sha256', body.subarray(start, end), 'base64url'),
@@ -41,9 +41,4 @@ function* hashSteps(bytes: Buffer): Steps<string> {
     yield
   }
   return hashing.digest('base64url')
-}
-
-function sliced(body: Buffer): Source['latin1'] {
-  const whole = body.toString('latin1')
-  return (start, end) => whole.slice(start, end)
 }

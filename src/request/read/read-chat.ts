@@ -4,13 +4,12 @@ import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../dialects/contract.ts'
 import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
 import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
-import { finish, type Steps } from '../../conversation/source.ts'
+import { finish, type Span, type Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { bodySource, digest } from './body-source.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
-import type { RequestBody } from '../../http/receive-body.ts'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader
@@ -20,21 +19,9 @@ export type ReadChatOptions = {
 }
 
 /**
- * Reads a body as a chat completion; the reason where that cannot be done with certainty. Where much of it is new it
- * takes a turn, which goes on until the caller ends it.
+ * Reads the bytes of a body as a conversation; the reason where that cannot be done with certainty. Where much of it is
+ * new it takes a turn, which goes on until the caller ends it. `repaired`: what was changed in the bytes on the way.
  */
-export function readChat(
-  dialect: Dialect,
-  body: RequestBody,
-  scope: string,
-  options: ReadChatOptions,
-  turn: HeavyTurn,
-): Promise<Chat | UnreadReason> {
-  if (body.decoded === null) return Promise.resolve('encoding')
-  return readBytes(dialect, body.decoded, scope, options, null, turn)
-}
-
-/** The same of bytes that are at hand; `repaired` says what was changed in them on the way. */
 export async function readBytes(
   dialect: Dialect,
   bytes: Buffer,
@@ -48,14 +35,14 @@ export async function readBytes(
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
-  const newBytes = bytes.length - (beginning === null ? 0 : beginning.span.end - beginning.span.start)
+  const known = beginning === null ? null : knownIn(beginning)
+  const newBytes = bytes.length - (known === null ? 0 : known.end - known.start)
   const awaited = turn?.take(newBytes) ?? null
   if (awaited !== null) await awaited
   // What is done at once waits for nothing.
   const isShort = bytes.length <= SHORT_BYTES_MAX
-  const checking = isText(bytes, beginning)
-  if (!(isShort ? finish(checking) : await drive(checking))) return 'not-utf8'
-  const reading = dialect.bodies.read(source, options.limits, knownIn(beginning))
+  if (!(isShort ? isUtf8(bytes) : await drive(isText(bytes, known)))) return 'not-utf8'
+  const reading = dialect.bodies.read(source, options.limits, known)
   const read = isShort ? finish(reading) : await drive(reading)
   if (!read.read) return read.reason
   const finding = readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
@@ -90,9 +77,7 @@ const SHORT_BYTES_MAX = 16_384
 /** From this size on others are let in between. */
 const PAUSED_BYTES_MIN = 524_288
 
-function knownIn(beginning: SharedBeginning | null): KnownHistory | null {
-  if (beginning === null) return null
-  const { messages, span } = beginning
+function knownIn({ messages, span }: SharedBeginning): KnownHistory {
   const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
   return { ...span, messages: messages.length, elements }
 }
@@ -101,19 +86,14 @@ function knownIn(beginning: SharedBeginning | null): KnownHistory | null {
  * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
  * byte.
  */
-function* isText(bytes: Buffer, known: SharedBeginning | null): Steps<boolean> {
-  if (known === null) return yield* isUtf8InSteps(bytes)
-  const isBeforeText = yield* isUtf8InSteps(bytes.subarray(0, known.span.start))
-  return isBeforeText && (yield* isUtf8InSteps(bytes.subarray(known.span.end)))
-}
-
-function* isUtf8InSteps(bytes: Buffer): Steps<boolean> {
+function* isText(bytes: Buffer, known: Span | null): Steps<boolean> {
   for (let at = 0; at < bytes.length;) {
-    let end = Math.min(bytes.length, at + CHECKED_BYTES)
+    const until = known !== null && at < known.start ? known.start : bytes.length
+    let end = Math.min(until, at + CHECKED_BYTES)
     // Not within a character; of one that is none the check itself will tell.
-    for (let back = 0; back < 3 && end < bytes.length && isContinuation(bytes[end]); back += 1) end -= 1
+    for (let back = 0; back < 3 && end < until && isContinuation(bytes[end]); back += 1) end -= 1
     if (!isUtf8(bytes.subarray(at, end))) return false
-    at = end
+    at = end === known?.start ? known.end : end
     if (at < bytes.length) yield
   }
   return true
