@@ -14,9 +14,9 @@ import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
 import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
 import { createFailureLog, createFailures, type Failures } from './failures.ts'
-import { eventOf, requestEvents, summaryEvent, windowEvent, type EventFacts } from './journal/events.ts'
+import { requestEvents, summaryEvent, windowEvent } from './journal/events.ts'
 import { createJournal, type Journal, type Signals } from './journal/journal.ts'
-import type { UsageRow } from './journal/rows.ts'
+import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createReports, type Listener, type Reports } from './reports.ts'
 import type { RequestEnd, RequestReport, SummaryCall } from './request-report.ts'
@@ -161,7 +161,7 @@ export function endedRow(
   costs: PromptCosts,
   process: string,
 ): UsageRow {
-  return {
+  const ended: UsageRow = {
     ...row,
     process,
     answered_by: answeredBy === row.model ? null : (answeredBy?.slice(0, NAME_CHARS_MAX) ?? null),
@@ -173,12 +173,14 @@ export function endedRow(
     whole_prompt_cost: costs.whole,
     recalls,
     continuations,
-    pressure: rounded(row.pressure),
-    sent_pressure: rounded(row.sent_pressure),
-    added_ms: rounded(row.added_ms),
-    first_byte_ms: rounded(row.first_byte_ms),
-    total_ms: rounded(totalMs),
+    total_ms: totalMs,
   }
+  // Three digits behind the point are more than anybody reads.
+  for (const name of roundedNames) {
+    const value = ended[name]
+    if (value !== null) ended[name] = Math.round(value * 1000) / 1000
+  }
+  return ended
 }
 
 // --- internal ---
@@ -189,10 +191,7 @@ const TURNED_AWAY_GAP_MS = 10_000
 /** A server may name its model as it likes. */
 const NAME_CHARS_MAX = 512
 
-/** Three digits behind the point are more than anybody reads. */
-function rounded<Value extends number | null>(value: Value): Value | number {
-  return value === null ? value : Math.round(value * 1000) / 1000
-}
+const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 'total_ms'] as const
 
 /** Figures and the conversation's id, never what the summary says. */
 function logSummary(log: Log, conversation: string, written: SummaryResult): void {

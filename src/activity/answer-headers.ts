@@ -1,4 +1,4 @@
-import type { BegunRow, RequestReport } from './request-report.ts'
+import type { RequestReport } from './request-report.ts'
 
 /** The names of all headers by which Foldgate tells what it did: pages of other origins may read these. */
 export const answerHeaderNames = [
@@ -38,7 +38,10 @@ export function answerHeaders({
     const setting = row.overruled_tokens === null ? '' : `;setting=${row.overruled_tokens}`
     headers['x-foldgate-window'] = `${row.window_tokens};source=${row.window_source}${setting}`
     headers['x-foldgate-tokens'] = `${received}${row.tokens_received};sent=${sent}${row.tokens_sent}`
-    headers['x-foldgate-pressure'] = received + shownPressure(row.pressure, row)
+    // Two digits; a bound is rounded up, or it would be none.
+    const hundredths = row.pressure * 100
+    const rounded = row.tokens_are_bounds ? Math.ceil(hundredths) : Math.round(hundredths)
+    headers['x-foldgate-pressure'] = received + (rounded / 100).toFixed(2)
     if (sampledMessages > 0) headers['x-foldgate-sampled'] = String(sampledMessages)
   }
   if (repairs !== null) {
@@ -59,9 +62,3 @@ export function answerHeaders({
 // --- internal ---
 
 type AnswerHeaders = { [name in (typeof answerHeaderNames)[number]]?: string }
-
-/** Two digits; a bound is rounded up, or it would be none. */
-function shownPressure(pressure: number, { tokens_are_bounds: isBound }: BegunRow): string {
-  const hundredths = pressure * 100
-  return ((isBound ? Math.ceil(hundredths) : Math.round(hundredths)) / 100).toFixed(2)
-}

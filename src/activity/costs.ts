@@ -26,21 +26,12 @@ export type CountedReport = Pick<RequestReport, 'isSentBound' | 'ratio' | 'repea
   readonly row: Pick<RequestReport['row'], 'tokens_received' | 'tokens_sent' | 'tokens_are_bounds'>
 }
 
-/** The tokens of a prompt as it came, as it was sent, and of these from the provider's cache; null if nobody counted. */
-export type PromptCounts = {
-  readonly received: number | null
-  readonly sent: number | null
-  readonly cached: number | null
-}
-
 /**
- * The tokens of a request's prompt: by the provider's count if it stated one, else by ours. An upper bound is no count.
- * Only we count what was not sent; it is stated in the provider's tokens if its count of what was sent is known.
+ * The tokens of a request's prompt as it came, as it was sent, and of these from the provider's cache: by the provider's
+ * count if it stated one, else by ours; null if nobody counted. An upper bound is no count. Only we count what was not
+ * sent; it is stated in the provider's tokens if its count of what was sent is known.
  */
-export function promptCounts(
-  { row, isSentBound, ratio }: CountedReport,
-  usage: RequestEnd['usage'],
-): PromptCounts {
+export function promptCounts({ row, isSentBound, ratio }: CountedReport, usage: RequestEnd['usage']) {
   const { tokens_received: ownReceived, tokens_sent: ownSent } = row
   const sent = usage?.promptTokens ?? (isSentBound ? null : ownSent)
   const cached = usage?.cachedTokens ?? null

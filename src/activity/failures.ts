@@ -22,24 +22,26 @@ export type FailingPart = (typeof failingParts)[number]
 
 /** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
 export type Failures = {
-  /** What `work` returns; `instead` if it fails. A client that left ends the work all the same. */
-  readonly around: <Result>(
+  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
+  readonly around: <Result, Given extends readonly unknown[]>(
     part: FailingPart,
     instead: Result,
-    work: () => Promise<Result>,
+    work: (...given: Given) => Promise<Result>,
+    ...given: Given
   ) => Promise<Result>
   /** The same of work that is done at once. */
-  readonly attempt: <Result>(part: FailingPart, instead: Result, work: () => Result) => Result
+  readonly attempt: <Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Result,
+    ...given: Given
+  ) => Result
   /** Counts and records a failure outside of any request. */
   readonly note: (part: FailingPart, error: unknown) => void
-  /** How often each part failed. */
-  readonly counts: () => Readonly<Partial<Record<FailingPart, number>>>
 }
 
 export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
-  const counts: Partial<Record<FailingPart, number>> = {}
   function note(part: FailingPart, error: unknown): void {
-    counts[part] = (counts[part] ?? 0) + 1
     try {
       onFailure(part, error)
     } catch {
@@ -48,24 +50,23 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
   }
   return {
     note,
-    around: async (part, instead, work) => {
+    around: async (part, instead, work, ...given) => {
       try {
-        return await work()
+        return await work(...given)
       } catch (error) {
         if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
         note(part, error)
         return instead
       }
     },
-    attempt: (part, instead, work) => {
+    attempt: (part, instead, work, ...given) => {
       try {
-        return work()
+        return work(...given)
       } catch (error) {
         note(part, error)
         return instead
       }
     },
-    counts: () => counts,
   }
 }
 

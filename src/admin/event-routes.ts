@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import type { Journal, Signals } from '../activity/journal/journal.ts'
+import { isAskedFor, type EventFilter, type Journal, type Signals } from '../activity/journal/journal.ts'
 import { eventTypes, type JournalEvent } from '../activity/journal/rows.ts'
 import { FoldgateError } from '../errors.ts'
 import { createEventStreams, type EventStream } from './event-stream.ts'
@@ -54,7 +54,7 @@ export function eventRoutes(
   return app
 
   /** Sends what is written from now on, by this process at once and by others a little later. */
-  function follow(stream: EventStream, from: string | null, { conversation, type }: Filter): void {
+  function follow(stream: EventStream, from: string | null, filter: EventFilter): void {
     let seen = from
     let isReading = false
     async function sendNew(): Promise<void> {
@@ -64,10 +64,7 @@ export function eventRoutes(
         for (let isMore = true; isMore;) {
           const next = await journal.eventsAfter(seen)
           for (const event of next.events) {
-            const isWanted =
-              (conversation === null || event.conversation === conversation) &&
-              (type === null || event.type === type)
-            if (isWanted) stream.send({ id: event.id, data: event })
+            if (isAskedFor(event, filter)) stream.send({ id: event.id, data: event })
           }
           seen = next.upTo
           isMore = next.isMore
@@ -94,8 +91,6 @@ export function eventRoutes(
 const POLL_MS = 1_000
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 1_000
-
-type Filter = { readonly conversation: string | null; readonly type: JournalEvent['type'] | null }
 
 function requireType(text: string): JournalEvent['type'] {
   const type = eventTypes.find((known) => known === text)

@@ -38,11 +38,15 @@ test('another failure is told at once', () => {
 
 // The journal is told of failures and asks the clock: where that failed, the request failed with it.
 test('a listener that fails harms no request; the failure is counted all the same', async () => {
-  const failures = createFailures(failing)
+  const failed: string[] = []
+  const failures = createFailures((part) => {
+    failed.push(part)
+    failing()
+  })
   expect(failures.attempt('measure', 'instead', failing)).toBe('instead')
   expect(await failures.around('store', 'instead', async () => failing())).toBe('instead')
   failures.note('summary', new Error('it failed'))
-  expect(failures.counts()).toEqual({ measure: 1, store: 1, summary: 1 })
+  expect(failed).toEqual(['measure', 'store', 'summary'])
 })
 
 function failing(): never {

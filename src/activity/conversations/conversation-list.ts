@@ -50,9 +50,7 @@ export type ConversationList = {
 export function createConversationList(): ConversationList {
   const entries = new LRUCache<string, Entry>({ max: CONVERSATIONS_MAX, maxSize: ROWS_MAX })
 
-  function entryOf(conversation: string, row: BareRow): Entry {
-    const known = entries.get(conversation)
-    if (known !== undefined) return known
+  function openEntry(conversation: string, row: BareRow): Entry {
     const counts = { answering: 0, requests: 0, compactions: 0, beyondWindow: 0 }
     const entry = { rows: [], latest: row, firstSeen: row.time, ...counts }
     entries.set(conversation, entry, { size: 1 })
@@ -62,13 +60,13 @@ export function createConversationList(): ConversationList {
   return {
     begin: (row) => {
       if (row.conversation === null) return
-      const entry = entryOf(row.conversation, row)
+      const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
       entry.latest = row
       entry.answering += 1
     },
     add: (row, isOwn) => {
       if (row.conversation === null) return
-      const entry = entryOf(row.conversation, row)
+      const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
       const { rows } = entry
       if (rows.length >= ROWS_PER_CONVERSATION_MAX) rows.splice(0, ROWS_DROPPED)
       rows.push(row)

@@ -1,30 +1,7 @@
 import type { LearntWindow } from '../../models/windows.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
 import type { RequestReport } from '../request-report.ts'
-import type { JournalEvent } from './rows.ts'
-
-/** What an event says beside its time and process. What it leaves out is null or empty. */
-export type EventFacts = Pick<JournalEvent, 'type'> & Partial<Omit<JournalEvent, 'time' | 'process'>>
-
-/** The event with these facts. */
-export function eventOf(facts: EventFacts, time: string, process: string): JournalEvent {
-  return {
-    time,
-    process,
-    conversation: null,
-    profile: null,
-    model: null,
-    reason: null,
-    passes: [],
-    ranges: [],
-    tokens_before: null,
-    tokens_after: null,
-    summary_key: null,
-    milliseconds: null,
-    details: {},
-    ...facts,
-  }
-}
+import type { EventFacts } from './rows.ts'
 
 /** What of a request is worth an event: compactions, recoveries, refusals, another form that was accepted. */
 export function requestEvents({ row, refusal, compactions }: RequestReport): readonly EventFacts[] {

@@ -9,13 +9,22 @@ import { journalEventSchema, type JournalEvent, type UsageRow } from './rows.ts'
 /** An event with the id by which those before or after it are asked for. */
 export type StoredEvent = JournalEvent & { readonly id: string }
 
-export type EventQuery = {
+/** Events of one conversation, of one type; null: all. */
+export type EventFilter = {
+  readonly conversation: string | null
+  readonly type: JournalEvent['type'] | null
+}
+
+export function isAskedFor(event: JournalEvent, { conversation, type }: EventFilter): boolean {
+  return (
+    (conversation === null || event.conversation === conversation) && (type === null || event.type === type)
+  )
+}
+
+export type EventQuery = EventFilter & {
   readonly limit: number
   /** Only events before this one; null: the newest. */
   readonly before: string | null
-  /** Only those of one conversation, of one type; null: all. */
-  readonly conversation: string | null
-  readonly type: JournalEvent['type'] | null
 }
 
 export type NextEvents = {
@@ -67,7 +76,7 @@ export type JournalOptions = {
  */
 export function createJournal(options: JournalOptions): Journal {
   const { store, guarded, signals, delayMs = DELAY_MS } = options
-  const waiting = new Map<JournalName, Row[]>()
+  const waiting = new Map<JournalName, Set<Row>>()
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> = Promise.resolve()
   let isClosed = false
@@ -80,33 +89,28 @@ export function createJournal(options: JournalOptions): Journal {
     return writing
   }
 
-  async function writeAll(): Promise<void> {
-    for (const journal of waiting.keys()) await writeRows(journal)
-    // A store that is away must not hold up the end.
-    if (waiting.size > 0 && !isClosed) timer ??= setTimeout(flush, delayMs)
-    signals.emit('written')
-  }
-
   /** Rows wait until they are in the store: meanwhile they may be forgotten, and a failure leaves them in their order. */
-  async function writeRows(journal: JournalName): Promise<void> {
-    for (let rows = waiting.get(journal); rows !== undefined; rows = waiting.get(journal)) {
-      const some = rows.slice(0, ROWS_PER_WRITE)
-      const isWritten = await guarded(false, async () => {
-        await store.appendRows(journal, some)
-        // Here, and so after a store that answered too late as well: no row is written twice.
-        const written = new Set(some)
-        keep(journal, (row) => !written.has(row))
-        return true
-      })
-      if (!isWritten) return
-      await setImmediate()
+  async function writeAll(): Promise<void> {
+    let areLeft = false
+    for (const [journal, rows] of waiting) {
+      while (rows.size > 0) {
+        const some = [...rows.values().take(ROWS_PER_WRITE)]
+        const isWritten = await guarded(false, async () => {
+          await store.appendRows(journal, some)
+          // Here, and so after a store that answered too late as well: no row is written twice.
+          for (const row of some) rows.delete(row)
+          return true
+        })
+        if (!isWritten) {
+          areLeft = true
+          break
+        }
+        await setImmediate()
+      }
     }
-  }
-
-  function keep(journal: JournalName, isKept: (row: Row) => boolean): void {
-    const kept = (waiting.get(journal) ?? []).filter(isKept)
-    if (kept.length === 0) waiting.delete(journal)
-    else waiting.set(journal, kept)
+    // A store that is away must not hold up the end.
+    if (areLeft && !isClosed) timer ??= setTimeout(flush, delayMs)
+    signals.emit('written')
   }
 
   async function* pages(
@@ -127,20 +131,17 @@ export function createJournal(options: JournalOptions): Journal {
     write: (journal, row) => {
       const conversation = 'conversation' in row ? row.conversation : null
       const text = JSON.stringify(row)
-      const rows = waiting.get(journal) ?? []
-      if (rows.length >= WAITING_MAX) rows.splice(0, rows.length - WAITING_MAX + 1)
-      rows.push(conversation === null ? { text } : { text, group: conversation })
-      waiting.set(journal, rows)
+      const rows = waiting.get(journal) ?? new Set()
+      const [oldest] = rows
+      if (rows.size >= WAITING_MAX && oldest !== undefined) rows.delete(oldest)
+      waiting.set(journal, rows.add(conversation === null ? { text } : { text, group: conversation }))
       if (!isClosed) timer ??= setTimeout(flush, delayMs)
     },
-    events: async ({ limit, before, conversation, type }) => {
+    events: async ({ limit, before, ...filter }) => {
       const found: StoredEvent[] = []
       for await (const page of pages('events', 'newest', before)) {
         for (const event of eventsIn(page)) {
-          const isWanted =
-            (conversation === null || event.conversation === conversation) &&
-            (type === null || event.type === type)
-          if (isWanted) found.push(event)
+          if (isAskedFor(event, filter)) found.push(event)
           if (found.length >= limit) return found
         }
       }
@@ -157,7 +158,8 @@ export function createJournal(options: JournalOptions): Journal {
     pages,
     flush,
     forget: (conversation) => {
-      for (const journal of waiting.keys()) keep(journal, ({ group }) => group !== conversation)
+      for (const rows of waiting.values())
+        for (const row of rows) if (row.group === conversation) rows.delete(row)
     },
     close: () => {
       isClosed = true

@@ -50,6 +50,16 @@ export const journalEventSchema = z.object({
 
 export type JournalEvent = z.output<typeof journalEventSchema>
 
+/** What an event says beside its time and process. What it leaves out is null or empty. */
+export type EventFacts = Pick<JournalEvent, 'type'> & Partial<Omit<JournalEvent, 'time' | 'process'>>
+
+const unknownEvent = journalEventSchema.parse({ time: '', process: '', type: 'error' })
+
+/** The event with these facts. */
+export function eventOf(facts: EventFacts, time: string, process: string): JournalEvent {
+  return { ...unknownEvent, time, process, ...facts }
+}
+
 /** One generation request. */
 export const usageRowSchema = z.object({
   time: z.string(),
@@ -108,3 +118,19 @@ export const usageRowSchema = z.object({
 })
 
 export type UsageRow = z.output<typeof usageRowSchema>
+
+/** A row of which only this is known. */
+export const unknownRow: Readonly<UsageRow> = usageRowSchema.parse({
+  time: '',
+  process: '',
+  model: '',
+  upstream: 'default',
+  action: 'relayed',
+  outcome: 'finished',
+  streamed: false,
+  attempts: 0,
+  tokens_are_bounds: false,
+  summary: 'none',
+  added_ms: 0,
+  total_ms: 0,
+})

@@ -139,6 +139,22 @@ describe('a store that fails', () => {
     await expect.poll(() => modelsIn(at)).toEqual(['a'])
   })
 
+  test('is tried again by itself for one journal, too, where another could be written', async () => {
+    let isAway = true
+    const at = journalOn(
+      (add) => async (name, rows) => {
+        if (isAway && name === 'events') throw new Error('away')
+        await add(name, rows)
+      },
+      { delayMs: 1 },
+    )
+    writeModels(at, 'a')
+    at.journal.write('usage', usageRow())
+    await at.journal.flush()
+    isAway = false
+    await expect.poll(() => modelsIn(at)).toEqual(['a'])
+  })
+
   // The new rows went instead, and the oldest ten thousand stayed.
   test('has so many rows wait for it, and costs the oldest', async () => {
     let isAway = true
