@@ -18,7 +18,7 @@ export type KeepTaken = (
     /** The meaning key of every prefix of the conversation. */
     readonly chat: { readonly keys: readonly string[] }
     /** The conversation's id. */
-    readonly conversation: string
+    readonly remembered: { readonly conversation: string }
     readonly profile: Policy
   },
   counted: { readonly subject: Subject },
@@ -36,7 +36,8 @@ export type ArchivingOptions = {
 /** Keeps it in an archive; a failure is counted, and the request goes on as if there were none. */
 export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOptions): KeepTaken {
   if (archive === null) return async () => true
-  return async function keepTaken({ chat, conversation, profile }, { subject }, compaction) {
+  return async function keepTaken({ chat, remembered, profile }, { subject }, compaction) {
+    const { conversation } = remembered
     return failures.around('archive', false, async () => {
       const lost = await drive(lostMessages(subject, profile, cache, compaction))
       if (lost.length === 0 && (compaction.fold?.summaries ?? []).length === 0) return true

@@ -5,7 +5,7 @@ import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
 import { summaryName } from '../summaries/summary-keys.ts'
 import { originalForm, dryRun, nextForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
-import type { Counted, FormRequest, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
+import type { Counted, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
 import type { RequestParts } from './parts.ts'
 
 /**
@@ -38,12 +38,7 @@ export async function compactRequest(
     return found.fold
   }
   const form = await failures.around('compaction', null, () =>
-    nextForm(
-      formRequest(request, strict),
-      counted,
-      { forced: request.isForced, foldFor: preparedFold },
-      parts,
-    ),
+    nextForm({ ...request, strict }, counted, { forced: request.isForced, foldFor: preparedFold }, parts),
   )
   if (form === null) return { ...request, ...unwritten, form: original, failedOpen: 'compaction' }
   const outlook = await failures.around('summary', noOutlook, () =>
@@ -52,21 +47,6 @@ export async function compactRequest(
   // A client wants to know of the summary that this request had to do without.
   const reason = missing ?? outlook.reason
   return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
-}
-
-/** What forms of a request are made of. */
-export function formRequest(request: MeasuredRequest, strict: boolean): FormRequest {
-  const { chat, profile, place, remembered } = request
-  return {
-    chat,
-    profile,
-    place,
-    strict,
-    conversation: remembered.conversation,
-    newest: remembered.compaction,
-    seenUntil: remembered.found?.point ?? null,
-    sharedUntil: remembered.sharedUntil,
-  }
 }
 
 // --- internal ---
@@ -81,7 +61,8 @@ async function observe(
   if (counted === null) return nothing
   return failures.around('compaction', nothing, async () => {
     // Earlier requests were sent as they came: without `observe` the past would have been another.
-    const unseen = { ...formRequest(request, isStrict(request, models)), seenUntil: null, sharedUntil: null }
+    const remembered = { ...request.remembered, found: null, sharedUntil: null }
+    const unseen = { ...request, remembered, strict: isStrict(request, models) }
     const forced = request.options.compact === 'force'
     const { compacted, sentTokens } = await dryRun(unseen, counted, forced, cache)
     return { passes: compacted?.view.passes ?? [], sentTokens }

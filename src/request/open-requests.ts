@@ -1,51 +1,41 @@
-import type { Failures } from '../activity/failures.ts'
-import type { Reports } from '../activity/reports.ts'
 import type { Archive } from '../archive/archive.ts'
 import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactsReader } from '../dialects/entry-facts.ts'
-import type { FoldgateError } from '../errors.ts'
 import type { Doors } from '../http/open-http.ts'
 import type { Log } from '../log/log.ts'
-import type { Warnings } from '../log/warnings.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
-import type { Profile } from '../profiles/schema.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
-import type { Upstreams } from '../upstream/upstreams.ts'
 import { createHandle } from './handle.ts'
 import { createMeasure } from './measure/measure.ts'
 import { digest } from './read/body-source.ts'
 import { createLastBodies } from './read/last-bodies.ts'
+import type { RequestParts } from './parts.ts'
 import { readLimits } from './read/read-limits.ts'
 import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
 import { createRecords } from './records/records.ts'
 import { openSummaries } from './summaries/open-summaries.ts'
 
-export type OpenRequestsOptions = {
+export type OpenRequestsOptions = Pick<
+  RequestParts,
+  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs' | 'onFailure'
+> & {
   readonly settings: Settings
-  readonly profiles: () => ReadonlyMap<string, Profile>
   readonly http: Doors
-  readonly upstreams: Upstreams
   readonly heldKeyMark: HeldKeyMark
   readonly knowledge: ModelKnowledge
   readonly store: Store
   readonly guarded: StoreGuard
   /** Null where nothing is kept. */
   readonly archive: Archive | null
-  readonly failures: Failures
-  readonly reports: Reports
-  readonly warnings: Warnings
   readonly log: Log
   readonly onSummary: SummaryWriterOptions['onWritten']
-  /** Called when an answer broke off on its way. */
-  readonly onFailure: (error: FoldgateError) => void
-  readonly nowMs: () => number
 }
 
 /** The way of conversations through Foldgate, and what the operator may ask of it. */

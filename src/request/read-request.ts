@@ -8,7 +8,7 @@ import { azureDeployment } from '../upstream/target.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
 import { readBytes } from './read/read-chat.ts'
-import type { ArrivedRequest, Chat, ReadRequest, UnreadReason, UnreadRequest } from './request.ts'
+import type { ArrivedRequest, ReadRequest, UnreadRequest } from './request.ts'
 
 /**
  * The stage that reads: finds the messages in the body, and the profile, the model and the upstream of the request. Throws
@@ -25,9 +25,7 @@ export async function readRequest(
   const chat =
     decoded === null
       ? 'encoding'
-      : await failures.around<Chat | UnreadReason>('reading', 'failed', () =>
-          readBytes(dialect, decoded, scope, reading, null, turn),
-        )
+      : await failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
   if (typeof chat === 'string') {
     if (rights !== null) refuseUnread(rights, chat)
     return { ...arrived, unread: chat }

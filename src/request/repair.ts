@@ -16,9 +16,8 @@ import { bytesOf } from './send/outgoing-body.ts'
 export async function repairRequest(request: ReadRequest, parts: RequestParts): Promise<ReadRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
-  const chat = await parts.failures.around('repair', received, () =>
-    repairedChat(received, place.scope, parts.reading),
-  )
+  const { failures, reading } = parts
+  const chat = await failures.around('repair', received, repairedChat, received, place.scope, reading)
   if (chat.repairs === null) return request
   parts.onRepaired(chat.repairs)
   return { ...request, chat }

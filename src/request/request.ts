@@ -221,17 +221,8 @@ export type MessageTokens = {
 }
 
 /** What forms of a request are made of. */
-export type FormRequest = {
-  readonly chat: Chat
-  /** The conversation's id. */
-  readonly conversation: string
-  readonly profile: Profile
-  readonly place: RecordPlace
-  /** The newest compaction on record. */
-  readonly newest: Compaction | null
-  /** Up to which request point its past is on record, and up to which its end was not edited: see `CompactOptions`. */
-  readonly seenUntil: number | null
-  readonly sharedUntil: number | null
+export type FormRequest = Pick<MeasuredRequest, 'chat' | 'profile' | 'place'> & {
+  readonly remembered: Pick<Remembered, 'conversation' | 'compaction' | 'found' | 'sharedUntil'>
   /** Whether user messages that would stand side by side are joined. */
   readonly strict: boolean
 }

@@ -2,7 +2,7 @@ import { bareReport, unreadReport } from '../http/bare-report.ts'
 import { unobserved } from './observe.ts'
 import type { RequestParts } from './parts.ts'
 import type { UnreadRequest } from './request.ts'
-import { oneAnswer, type Settled } from './tell/deliver-answer.ts'
+import type { Settled } from './tell/deliver-answer.ts'
 
 /** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. Its answer goes on untouched. */
 export async function sendUnread(
@@ -33,7 +33,7 @@ export async function sendUnread(
     lesson: null,
     observer: unobserved,
     usageHider: null,
-    total: oneAnswer,
+    total: null,
     release: body.release,
   }
 }

@@ -153,7 +153,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     if (typeof chat === 'string' || profile === undefined) throw new Error('the test made a broken request')
     const place = { scope: 'scope', profile: profile.name, model }
     const remembered = await records.find(chat, place)
-    const { conversation: id, compaction: newest } = remembered
+    const newest = remembered.compaction
     const weighed = await weigh({
       chat,
       counter: thirds,
@@ -175,16 +175,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     }
     const cache = newCache()
     const parts = { cache, records, keepTaken: async () => true }
-    const request = {
-      chat,
-      conversation: id,
-      profile,
-      place,
-      newest,
-      seenUntil: remembered.found?.point ?? null,
-      sharedUntil: remembered.sharedUntil,
-      strict,
-    }
+    const request = { chat, profile, place, remembered, strict }
     const ahead = {
       forced,
       foldFor: async ({ compaction, previous }: Advanced) =>

@@ -23,21 +23,12 @@ const modelKey = modelKeyOf('default', '', 'gpt-4o')
 /** What forms are made with, and what was recorded. */
 function recordingParts() {
   const recorded: string[] = []
-  const records: Records = {
-    find: async () => ({
-      conversation: 'c',
-      parent: null,
-      compaction: null,
-      found: null,
-      sharedUntil: null,
-      amended: [],
-    }),
+  const records: Pick<Records, 'keep' | 'replace'> = {
     keep: async (_, compaction) => {
       recorded.push('kept')
       return compaction
     },
     replace: async () => void recorded.push('replaced'),
-    see: async () => void recorded.push('seen'),
   }
   const cache = createMadeCache({ charsMax: 1_000_000 })
   return { recorded, parts: { cache, records, keepTaken: async () => true } }
@@ -66,12 +57,9 @@ async function requestWith(messages: readonly object[]) {
     counted,
     request: {
       chat,
-      conversation: 'c',
       profile,
       place,
-      newest: null,
-      seenUntil: null,
-      sharedUntil: null,
+      remembered: { conversation: 'c', compaction: null, found: null, sharedUntil: null },
       strict: false,
     },
   }

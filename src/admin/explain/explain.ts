@@ -64,9 +64,9 @@ export function createExplain(parts: ExplainParts): Explain {
     const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)
-    const prepared = profile.observe
-      ? originalForm(received, measure.incomingTokens)
-      : offered(withUsageAsked(dry, parts.usageInStreams) ?? dry, recall)
+    const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry
+    const offering = recall === null ? asking : withTool(asking, recall)
+    const prepared = profile.observe ? originalForm(received, measure.incomingTokens) : offering
     const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
     const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
@@ -78,13 +78,14 @@ export function createExplain(parts: ExplainParts): Explain {
     const figures = { budgetTokens, fixedTokens, marginTokens }
     const { ratio } = measure.rate
     const limitTokens = chat.body.outputLimit?.tokens ?? null
-    const modelBudgetTokens = providerBudget(asked)
+    const { tokens: windowTokens, kind } = window
+    const modelBudgetTokens = budgetOf({ windowTokens, kind, reserveTokens: reserveOf(asked) })
     const tokensReceived = await drive(tallyReceived(chat, counted))
     const would = fateOf(prepared, profile)
     const told = {
       model,
-      window: { tokens: window.tokens, kind: window.kind, source: window.source },
-      reserve: window.tokens - modelBudgetTokens,
+      window: { tokens: windowTokens, kind, source: window.source },
+      reserve: windowTokens - modelBudgetTokens,
       reserve_source: isSensibleLimit(limitTokens) ? ('request' as const) : ('profile' as const),
       ratio,
       ratio_source: startingRatio(model, profile.window).source,
@@ -149,28 +150,16 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
   return { measure, counted: measure.counted }
 }
 
-function offered(prepared: Form, recall: RecallOffer | null): Form {
-  return recall === null ? prepared : withTool(prepared, recall)
-}
-
 /** The request as it would be sent if it were never seen before. */
 async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<Form> {
   const request = {
     chat,
-    conversation: ASKED_SCOPE,
     profile,
     place: { scope: ASKED_SCOPE, profile: profile.name, model: '' },
-    newest: null,
-    seenUntil: null,
-    sharedUntil: null,
+    remembered: { conversation: ASKED_SCOPE, compaction: null, found: null, sharedUntil: null },
     strict: profile.template === 'strict',
   }
   return dryRun(request, counted, false, createMadeCache({ charsMax: MADE_CHARS_MAX }))
-}
-
-function providerBudget({ chat, profile, window }: Asked): number {
-  const reserveTokens = reserveOf({ chat, profile })
-  return budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
 }
 
 /** As the headers of an answer would say it. */
@@ -186,15 +175,6 @@ function fateOf(prepared: Form, { observe }: Pick<Profile, 'observe'>): Explanat
   }
 }
 
-function explained(message: MessageTreatment): ExplainedMessage {
-  return {
-    index: message.index,
-    role: message.role,
-    tool: message.tool,
-    treatment: message.treatment,
-    pinned: message.pinned,
-    received_tokens: message.receivedTokens,
-    sent_tokens: message.sentTokens,
-    stands_for: message.standsFor,
-  }
+function explained({ receivedTokens, sentTokens, standsFor, ...rest }: MessageTreatment): ExplainedMessage {
+  return { ...rest, received_tokens: receivedTokens, sent_tokens: sentTokens, stands_for: standsFor }
 }

@@ -66,7 +66,7 @@ export async function nextForm(
   parts: FormParts,
 ): Promise<Form> {
   const { cache, keepTaken } = parts
-  const { newest } = request
+  const newest = request.remembered.compaction
   const beganMs = performance.now()
   let due = await advanced(request, counted, newest, { forced, prepared: null }, cache)
   if (due.compaction !== null && due.compaction !== newest) {
@@ -95,7 +95,7 @@ export async function dryRun(
   cache: MadeCache,
 ): Promise<Form> {
   const now = { forced, prepared: null }
-  const { compaction } = await advanced(request, counted, request.newest, now, cache)
+  const { compaction } = await advanced(request, counted, request.remembered.compaction, now, cache)
   return formUnder(request, counted, compaction, cache)
 }
 
@@ -147,7 +147,7 @@ const NOTHING_NEW: Now = { forced: false, prepared: null }
 
 /** The compaction that a request stands in which goes on from `newest`. */
 function advanced(
-  { profile, seenUntil, sharedUntil, strict }: FormRequest,
+  { profile, remembered, strict }: FormRequest,
   { subject, room, compaction, differenceTokens }: Counted,
   newest: Compaction | null,
   now: Now,
@@ -157,8 +157,8 @@ function advanced(
     compactionFor(subject, cache, {
       policy: profile,
       newest,
-      seenUntil,
-      sharedUntil,
+      seenUntil: remembered.found?.point ?? null,
+      sharedUntil: remembered.sharedUntil,
       room,
       // The provider's count is known of the view of this very compaction, and of no other.
       differenceTokens: newest === compaction ? differenceTokens : 0,
@@ -178,7 +178,7 @@ async function recorded(
   made: Compaction,
   { cache, records, keepTaken }: FormParts,
 ): Promise<{ readonly standing: Compaction | null; readonly isOurs: boolean }> {
-  if (made.point === request.newest?.point) {
+  if (made.point === request.remembered.compaction?.point) {
     await records.replace(request, made)
     return { standing: made, isOurs: true }
   }
@@ -208,11 +208,11 @@ async function formUnder(
 
 /** A fold whose new summaries name no file: what they stand for could not be kept in one. */
 function bareFold(
-  { newest, profile }: FormRequest,
+  { remembered, profile }: FormRequest,
   { subject }: Counted,
   fold: PreparedFold,
 ): Steps<PreparedFold> {
-  const standing = newest?.fold?.summaries ?? []
+  const standing = remembered.compaction?.fold?.summaries ?? []
   return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
 }
 

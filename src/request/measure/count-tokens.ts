@@ -151,40 +151,35 @@ type Surroundings = {
   readonly marginTokens: number
 }
 
-type CountValue = (value: unknown, counter: TokenCounter, model: string) => Steps<Surroundings>
-
 function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
   const { tools, legacyTools, schema } = request.chat.body
+  const toolCounts = { shown: toolsTokens, plain: plainToolsTokens }
   let tokens = 0
   let marginTokens = 0
-  for (const [span, count] of [
-    [tools, countTools],
-    [legacyTools, countTools],
-    [schema, countSchema],
+  for (const [span, counts] of [
+    [tools, toolCounts],
+    [legacyTools, toolCounts],
+    [schema, { shown: schemaTokens, plain: plainSchemaTokens }],
   ] as const) {
     if (span === null) continue
     const added = span === tools ? request.addedTool : null
-    const counted = yield* countSpan(request, { span, added }, count, known)
+    const counted = yield* countSpan(request, { span, added }, counts, known)
     tokens += counted.tokens
     marginTokens += counted.marginTokens
   }
   return { tokens, marginTokens }
 }
 
-const countTools: CountValue = function* countTools(value, counter, model) {
-  const tokens = yield* toolsTokens(value, counter, model)
-  return { tokens, marginTokens: Math.max(0, (yield* plainToolsTokens(value, counter)) - tokens) }
-}
-
-const countSchema: CountValue = function* countSchema(value, counter, model) {
-  const tokens = yield* schemaTokens(value, counter, model)
-  return { tokens, marginTokens: Math.max(0, (yield* plainSchemaTokens(value, counter)) - tokens) }
+/** How a value is counted: as the model is shown it, and as JSON. */
+type CountValue = {
+  readonly shown: (value: unknown, counter: TokenCounter, model: string) => Steps<number>
+  readonly plain: (value: unknown, counter: TokenCounter) => Steps<number>
 }
 
 function* countSpan(
   { chat, counter, encoding, model, scope }: CountRequest,
   { span, added }: { readonly span: ValueSpan; readonly added: RecallOffer | null },
-  count: CountValue,
+  { shown, plain }: CountValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
@@ -192,10 +187,15 @@ function* countSpan(
   const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''}`
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
-  const counted = !isParsedAtOnce(span)
-    ? // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
-      { tokens: yield* sampledTokens(chat.source, span, counter.countSteps), marginTokens: 0 }
-    : yield* count(shownWith(added?.tool ?? null, parseJson(chat.source, span)), counter, model)
+  const counted = { tokens: 0, marginTokens: 0 }
+  if (isParsedAtOnce(span)) {
+    const value = shownWith(added?.tool ?? null, parseJson(chat.source, span))
+    counted.tokens = yield* shown(value, counter, model)
+    counted.marginTokens = Math.max(0, (yield* plain(value, counter)) - counted.tokens)
+  } else {
+    // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
+    counted.tokens = yield* sampledTokens(chat.source, span, counter.countSteps)
+  }
   known.set(key, counted)
   return counted
 }

@@ -21,7 +21,7 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
   // Results that became user messages may have to be joined with those beside them: a view is made then.
   const hasOrphans = (request.chat.repairs?.orphans ?? 0) > 0
   const mustCount = isForced || remembered.compaction !== null || (hasOrphans && isStrict(request, models))
-  const measure = await failures.around('measure', null, () => measureOf(found, parts, mustCount))
+  const measure = await failures.around('measure', null, measureOf, found, parts, mustCount)
   return { ...found, measure }
 }
 

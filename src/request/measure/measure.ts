@@ -54,9 +54,10 @@ export function createMeasure(
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
-    const reserve = reserveOf(request)
+    const { tokens: windowTokens, kind } = window
+    const providerBudget = budgetOf({ windowTokens, kind, reserveTokens: reserveOf(request) })
     const guess = counts.rateOf(counting, familyRatio, 0)
-    const guessedBudgetTokens = budgetIn(window, reserve, guess.ratio)
+    const guessedBudgetTokens = Math.max(1, Math.floor(providerBudget / guess.ratio))
     const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
     const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
@@ -78,7 +79,7 @@ export function createMeasure(
     const { subject, aroundTokens } = counted
     const { systemCount } = chat.structure
     const rate = counts.rateOf(counting, familyRatio, aroundTokens)
-    const budgetTokens = budgetIn(window, reserve, rate.ratio)
+    const budgetTokens = Math.max(1, Math.floor(providerBudget / rate.ratio))
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
     const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
@@ -128,11 +129,6 @@ function besideFor(
 
 /** These additions take at most this share of the budget, whatever the provider reported. */
 const BESIDE_SHARE_MAX = 0.5
-
-function budgetIn(window: ResolvedWindow, reserveTokens: number, ratio: number): number {
-  const budget = budgetOf({ windowTokens: window.tokens, kind: window.kind, reserveTokens })
-  return Math.max(1, Math.floor(budget / ratio))
-}
 
 /** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
 function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {

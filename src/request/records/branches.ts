@@ -21,9 +21,11 @@ export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt
   const { seen, point } = found
   const own = { conversation: seen.conversation, parent: seen.parent, amended: [] }
   const key = chat.keys[point] ?? ''
-  const isFork = forksAt(found, chat)
-  const mayBeParted = point !== chat.messages.length && seen.next === null && seen.partedAt !== null
-  const parting = isFork ? { key, seen } : mayBeParted ? await partingAt(seen.partedAt, seenAt) : null
+  if (point === chat.messages.length) return own
+  // Another one went on from there before, in another way.
+  const isFork = seen.next !== null && !leadsThrough(seen.next, point, chat)
+  const partedAt = seen.next === null ? seen.partedAt : null
+  const parting = isFork ? { key, seen } : partedAt === null ? null : await partingAt(partedAt, seenAt)
   const rivalKey = parting?.seen.next ?? null
   if (parting === null || rivalKey === null || rivalKey === key) return own
   const rival = await newestEnd(rivalKey, isFork ? null : seen.conversation, seenAt)
@@ -33,11 +35,6 @@ export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt
   // The newest way is followed, which may be a branch itself.
   if (isFork) return { conversation: rival.seen.conversation, parent: rival.seen.parent, amended: [replaced] }
   return { ...own, amended: [replaced, { key: parting.key, seen: { ...parting.seen, next: key } }] }
-}
-
-/** Whether a conversation goes on from a request in another way than the one that went on from it before. */
-export function forksAt({ point, seen: { next } }: FoundRequest, chat: Chat): boolean {
-  return point < chat.messages.length && next !== null && !leadsThrough(next, point, chat)
 }
 
 /** Whether the prefix with this key is one of the conversation's own, longer than its first `point` messages. */

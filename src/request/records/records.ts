@@ -9,8 +9,8 @@ import { breathe } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
-import type { Chat, FoundRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
-import { forksAt, identityOf, leadsThrough } from './branches.ts'
+import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
+import { identityOf, leadsThrough } from './branches.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
 import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
@@ -31,23 +31,20 @@ export type Records = {
   readonly replace: (of: RecordedConversation, compaction: Compaction) => Promise<void>
   /** Records that this request was seen, in the compaction that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
-}
-
-/** A conversation with its id and with what its records are found by. */
-export type RecordedConversation = {
-  readonly chat: Chat
-  readonly place: RecordPlace
-  readonly conversation: string
-}
-
-/** Records, and the compactions that were read of late: with summaries they hold content. */
-export type ReadRecords = Records & {
-  /** Lets go of what was read: it is read again, and that of a conversation that was deleted is not kept here. */
+  /**
+   * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
+   * that of a conversation that was deleted is not kept here.
+   */
   readonly forgetRead: () => void
 }
 
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
+  readonly remembered: Pick<Remembered, 'conversation'>
+}
+
 /** If the store fails, requests go on as if nothing were on record. */
-export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
+export function createRecords(store: Store, guarded: StoreGuard): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = new LRUCache<string, Compaction | typeof DAMAGED>({ max: COMPACTIONS_MAX })
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
@@ -82,25 +79,28 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
   }
 
   async function find(chat: Chat, place: RecordPlace): Promise<Remembered> {
-    const points = findingPoints(chat)
-    const prefixes = prefixesOf(place)
-    if (points.length <= POINTS_TOGETHER) {
-      // Of a conversation that is new there is none of these.
-      const found = await store.getFirst([
-        ...keysAt(prefixes.seen, chat, points),
-        ...keysAt(prefixes.name, chat, points),
-        ...keysAt(prefixes.compaction, chat, points),
-      ])
-      if (found === null) return firstSeen(chat, place)
-      const point = points[found.index]
-      const seen = point === undefined ? null : readSeen(found.value)
-      if (point !== undefined && seen !== null) return goingOnFrom({ point, seen }, chat, place, points)
-    }
-    const seen = await newest(prefixes.seen, chat, points, readSeen)
-    if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
-    const named = await newest(prefixes.name, chat, points, readName)
-    const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
-    return { ...firstSeen(chat, place), ...named?.kept, compaction: compaction?.kept ?? null }
+    const remembered = await guarded(null, async () => {
+      const points = findingPoints(chat)
+      const prefixes = prefixesOf(place)
+      if (points.length <= POINTS_TOGETHER) {
+        // Of a conversation that is new there is none of these.
+        const found = await store.getFirst([
+          ...keysAt(prefixes.seen, chat, points),
+          ...keysAt(prefixes.name, chat, points),
+          ...keysAt(prefixes.compaction, chat, points),
+        ])
+        if (found === null) return null
+        const point = points[found.index]
+        const seen = point === undefined ? null : readSeen(found.value)
+        if (point !== undefined && seen !== null) return goingOnFrom({ point, seen }, chat, place, points)
+      }
+      const seen = await newest(prefixes.seen, chat, points, readSeen)
+      if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
+      const named = await newest(prefixes.name, chat, points, readName)
+      const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
+      return { ...firstSeen(chat, place), ...named?.kept, compaction: compaction?.kept ?? null }
+    })
+    return remembered ?? firstSeen(chat, place)
   }
 
   async function goingOnFrom(
@@ -117,71 +117,76 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
     })
     const conversation = identity.conversation ?? conversationId(chat, place)
     // From that request on a compaction may have been made by one that was not completed.
-    const since = points.filter((later) => later >= point)
-    const keys = keysAt(prefixes.compaction, chat, since)
+    const sinceCount = points.indexOf(point) + 1
+    const keys = keysAt(prefixes.compaction, chat, points.slice(0, sinceCount))
     if (seen.compaction !== null) keys.push(prefixes.compaction + seen.compaction)
     const standing = await store.getFirst(keys)
     // One that the seen request stood in was made for its end; of a beginning that is another's.
-    const isOthers = seen.inner && standing !== null && standing.index >= since.length
+    const isOthers = seen.inner && standing !== null && standing.index >= sinceCount
     let compaction = standing === null ? null : readOnce(standing.value, chat, isOthers ? point : null)
     if (isOthers && compaction === null) {
-      const earlier = points.slice(since.length)
-      compaction =
-        (await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat)))?.kept ?? null
+      const earlier = points.slice(sinceCount)
+      const before = await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat))
+      compaction = before?.kept ?? null
     }
     return { ...identity, conversation, compaction, found, sharedUntil: seen.inner ? point : null }
   }
 
   async function see(chat: Chat, place: RecordPlace, remembered: Remembered): Promise<void> {
-    const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
-    const { keys } = chat
-    const prefixes = prefixesOf(place)
-    const end = keys[chat.messages.length] ?? ''
-    const isSame = found?.point === chat.messages.length
-    const left = found === null || isSame ? null : found
-    const leftKey = keys[left?.point ?? 0] ?? ''
-    let isSecond = false
-    if (left !== null) {
-      // Another request may have gone on from there since this one was looked up, as far as this process knows.
-      const way = `${prefixes.seen}${leftKey} ${left.seen.next ?? ''}`
-      const first = ways.get(way) ?? end
-      ways.set(way, first)
-      isSecond = !leadsThrough(first, left.point, chat)
-    }
-    const isParted = isSecond && conversation !== conversationId(chat, place)
-    const seen: SeenRequest = {
-      conversation,
-      parent,
-      compaction: compaction === null ? null : (keys[compaction.point] ?? ''),
-      next: isSame ? found.seen.next : null,
-      partedAt: isSame ? found.seen.partedAt : isParted ? leftKey : null,
-      inner: false,
-    }
-    const entries: StoreEntry[] = [
-      { key: prefixes.seen + end, value: writeSeen(seen), group: conversation },
-      { key: prefixes.name + end, value: writeName(seen), group: conversation },
-    ]
-    if (left !== null && !isSecond) {
-      const isFollowed = left.seen.next === null || forksAt(left, chat)
-      const changed = isFollowed ? [{ key: leftKey, seen: { ...left.seen, next: end } }, ...amended] : amended
-      for (const each of changed) {
-        // As it stands now nobody has gone on from it yet.
-        ways.delete(`${prefixes.seen}${each.key} ${each.seen.next ?? ''}`)
-        const value = writeSeen(each.seen)
-        entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
+    await guarded(undefined, async () => {
+      const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
+      const { keys } = chat
+      const prefixes = prefixesOf(place)
+      const end = keys[chat.messages.length] ?? ''
+      const isSame = found?.point === chat.messages.length
+      const left = found === null || isSame ? null : found
+      const leftKey = keys[left?.point ?? 0] ?? ''
+      let isSecond = false
+      if (left !== null) {
+        // Another request may have gone on from there since this one was looked up, as far as this process knows.
+        const way = `${prefixes.seen}${leftKey} ${left.seen.next ?? ''}`
+        const first = ways.get(way) ?? end
+        ways.set(way, first)
+        isSecond = first !== end && !leadsThrough(first, left.point, chat)
       }
-    }
-    const writing: Promise<unknown>[] = [store.put(entries)]
-    // A request that ends at one of these points knows more of it than one that only passes.
-    for (const point of innerPoints(chat, found)) {
-      const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
-      writing.push(store.putIfAbsent(prefixes.seen + (keys[point] ?? ''), value, conversation))
-    }
-    if (compaction !== null && compaction.point === sharedUntil) {
-      const { key, value } = compactionEntry(chat, place, compaction)
-      writing.push(store.putIfAbsent(key, value, conversation))
-    }
-    await Promise.all(writing)
+      const isParted = isSecond && conversation !== conversationId(chat, place)
+      const seen: SeenRequest = {
+        conversation,
+        parent,
+        compaction: compaction === null ? null : (keys[compaction.point] ?? ''),
+        next: isSame ? found.seen.next : null,
+        partedAt: isSame ? found.seen.partedAt : isParted ? leftKey : null,
+        inner: false,
+      }
+      const entries: StoreEntry[] = [
+        { key: prefixes.seen + end, value: writeSeen(seen), group: conversation },
+        { key: prefixes.name + end, value: writeName(seen), group: conversation },
+      ]
+      if (left !== null && !isSecond) {
+        const { next } = left.seen
+        const isFollowed = next === null || !leadsThrough(next, left.point, chat)
+        const changed = isFollowed
+          ? [{ key: leftKey, seen: { ...left.seen, next: end } }, ...amended]
+          : amended
+        for (const each of changed) {
+          // As it stands now nobody has gone on from it yet.
+          ways.delete(`${prefixes.seen}${each.key} ${each.seen.next ?? ''}`)
+          const value = writeSeen(each.seen)
+          entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
+        }
+      }
+      const writing: Promise<unknown>[] = [store.put(entries)]
+      // A request that ends at one of these points knows more of it than one that only passes.
+      for (const point of innerPoints(chat, found)) {
+        const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
+        writing.push(store.putIfAbsent(prefixes.seen + (keys[point] ?? ''), value, conversation))
+      }
+      if (compaction !== null && compaction.point === sharedUntil) {
+        const { key, value } = compactionEntry(chat, place, compaction)
+        writing.push(store.putIfAbsent(key, value, conversation))
+      }
+      await Promise.all(writing)
+    })
   }
 
   return {
@@ -189,14 +194,14 @@ export function createRecords(store: Store, guarded: StoreGuard): ReadRecords {
       compactions.clear()
       ways.clear()
     },
-    find: async (chat, place) => (await guarded(null, () => find(chat, place))) ?? firstSeen(chat, place),
-    see: (chat, place, remembered) => guarded(undefined, () => see(chat, place, remembered)),
-    keep: ({ chat, place, conversation }, compaction) =>
+    find,
+    see,
+    keep: ({ chat, place, remembered: { conversation } }, compaction) =>
       guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         return readOnce(await store.putIfAbsent(key, value, conversation), chat) ?? compaction
       }),
-    replace: ({ chat, place, conversation }, compaction) =>
+    replace: ({ chat, place, remembered: { conversation } }, compaction) =>
       guarded(undefined, () =>
         store.put([{ ...compactionEntry(chat, place, compaction), group: conversation }]),
       ),

@@ -1,6 +1,5 @@
 import type { Classification } from '../../overflow/classification.ts'
 import { nextAttempt } from '../../overflow/tighten.ts'
-import { formRequest } from '../compact.ts'
 import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
@@ -148,7 +147,7 @@ function tightened(
     if (counted === null) return null
     const previous = refused.compacted?.compaction ?? request.remembered.compaction
     const strict = isStrict(request, parts.models)
-    return tightenedForm(formRequest(request, strict), counted, { ...how, previous }, parts)
+    return tightenedForm({ ...request, strict }, counted, { ...how, previous }, parts)
   })
 }
 
@@ -207,8 +206,7 @@ async function recordForm(
 ): Promise<void> {
   const compaction = compacted?.compaction ?? null
   if (compaction === null || compaction === request.form.compacted?.compaction) return
-  const { chat, place, remembered } = request
-  await records.replace({ chat, place, conversation: remembered.conversation }, compaction)
+  await records.replace(request, compaction)
 }
 
 /** An overflow that says nothing of its window; a server in trouble, or one that finds nothing, may mean something else. */

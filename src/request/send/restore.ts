@@ -1,4 +1,3 @@
-import { formRequest } from '../compact.ts'
 import { originalForm, placedAnew } from '../compact/forms.ts'
 import type { Form, Send, Sending } from '../request.ts'
 import { clamped } from './recover.ts'
@@ -54,7 +53,7 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
     const { counted } = await countedMeasure(sending, parts)
     if (counted === null) return null
     const compaction = form.compacted?.compaction ?? null
-    const placed = await placedAnew(formRequest(request, true), counted, compaction, parts)
+    const placed = await placedAnew({ ...request, strict: true }, counted, compaction, parts)
     // A conversation that was only repaired may have nothing to join.
     if (!placed.strict) return null
     const { clampedOutputTokens } = form

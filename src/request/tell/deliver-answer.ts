@@ -25,8 +25,8 @@ export type Settled = {
   readonly observer: AnswerObserver
   /** What takes the usage out that a stream states, if it was asked for, and not by the client. */
   readonly usageHider: UsageHider | null
-  /** How often a reply of several answers went on, and what all of them cost. */
-  readonly total: JoinedReply['total']
+  /** How often a reply of several answers went on, and what all of them cost; null if it is one. */
+  readonly total: JoinedReply['total'] | null
   /** Gives the body's bytes back to the budget, once the answer is over. */
   readonly release: () => void
 }
@@ -41,17 +41,17 @@ export async function deliverAnswer(
   const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
   const seen = failures.attempt('observation', null, observer.end)
   if (seen !== null && lesson !== null) {
-    failures.attempt('observation', undefined, () =>
-      learning.answered(lesson, seen, delivery.outcome === 'finished'),
-    )
+    const isEntire = delivery.outcome === 'finished'
+    failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
   }
   if (report !== null) {
     const { usage = null, model: answeredBy = null } = seen ?? {}
-    const all = total()
+    const all = total?.() ?? oneAnswer
     reports.end(report, { outcome: delivery.outcome, answeredBy, ...all, usage: all.usage ?? usage })
   }
   return delivery
 }
 
-/** Of a reply that took one answer. */
-export const oneAnswer: Settled['total'] = () => ({ recalls: 0, continuations: 0, usage: null })
+// --- internal ---
+
+const oneAnswer: ReturnType<JoinedReply['total']> = { recalls: 0, continuations: 0, usage: null }

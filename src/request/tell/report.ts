@@ -5,7 +5,7 @@ import { passRanges, type PassRange } from '../../compaction/report.ts'
 import { bareReport } from '../../http/bare-report.ts'
 import type { SummaryOutlook } from '../../summaries/summary-record.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { AnsweredRequest, Form, Measure, PreparedRequest, ReadRequest } from '../request.ts'
+import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 
 /** The report of a request whose answer is settled on. */
@@ -52,14 +52,14 @@ export function readReport(request: ReadRequest | PreparedRequest, sent?: Form):
   const { measure, remembered } = request
   const form = sent ?? request.form
   // On record, and followed by the next request, whatever becomes of this one.
-  const compactions = compactionsOf(request, form)
+  const compactions = form.made === null && request.form.made === null ? [] : compactionsOf(request, form)
   return {
     ...bare,
     // A smaller view after a refusal was counted, whatever came before.
     isSentBound: measure?.counted === null && form.compacted === null,
     sampledMessages: measure?.counted?.sampledMessages ?? 0,
     ratio: measure?.rate.ratio ?? 1,
-    repeatedTokens: measure === null ? 0 : repeatedTokens(request, measure),
+    repeatedTokens: measure?.counted == null ? 0 : repeatedTokens(request.chat, measure.counted),
     compactions,
     row: {
       ...row,
@@ -67,7 +67,21 @@ export function readReport(request: ReadRequest | PreparedRequest, sent?: Form):
       parent: remembered.parent,
       passes: form.isRewritten ? [...(form.compacted?.view.passes ?? [])] : [],
       compaction: compactions.at(-1)?.reason ?? null,
-      ...(measure === null ? null : sizeOf(request, measure, form)),
+      ...(measure !== null && {
+        window_tokens: measure.window.tokens,
+        window_source: measure.window.source,
+        overruled_tokens: measure.window.overruledTokens,
+        budget_tokens: measure.budgetTokens,
+        messages_received: request.received.messages.length,
+        messages_sent: form.compacted?.view.messages.length ?? form.chat.messages.length,
+        tokens_received: measure.incomingTokens,
+        tokens_sent: form.sentTokens,
+        tokens_are_bounds: measure.counted === null,
+        pressure: measure.pressure,
+        sent_pressure:
+          (measure.counted === null ? form.sentTokens : promptTokensOf(measure, form) / measure.rate.ratio) /
+          measure.budgetTokens,
+      }),
     },
   }
 }
@@ -106,31 +120,11 @@ function isBeyondWindow({ measure, outcome, chat }: AnsweredRequest): boolean | 
   return promptTokens + outputTokens > tokens
 }
 
-function sizeOf(request: PreparedRequest, measure: Measure, form: Form): Partial<BegunRow> {
-  const { window, counted, rate, budgetTokens } = measure
-  return {
-    window_tokens: window.tokens,
-    window_source: window.source,
-    overruled_tokens: window.overruledTokens,
-    budget_tokens: budgetTokens,
-    messages_received: request.received.messages.length,
-    messages_sent: form.compacted?.view.messages.length ?? form.chat.messages.length,
-    tokens_received: measure.incomingTokens,
-    tokens_sent: form.sentTokens,
-    tokens_are_bounds: counted === null,
-    pressure: measure.pressure,
-    sent_pressure:
-      counted === null
-        ? form.sentTokens / budgetTokens
-        : promptTokensOf(measure, form) / rate.ratio / budgetTokens,
-  }
-}
-
-function repeatedTokens({ chat }: PreparedRequest, { counted }: Measure): number {
-  const before = chat.structure.requestPoints.at(-2)
-  if (counted === null || before === undefined) return 0
+function repeatedTokens({ structure }: Chat, counted: Counted): number {
+  const before = structure.requestPoints.at(-2)
+  if (before === undefined) return 0
   let tokens = counted.aroundTokens
-  for (let index = chat.structure.systemCount; index < before; index += 1)
+  for (let index = structure.systemCount; index < before; index += 1)
     tokens += counted.subject.sizes[index] ?? 0
   return tokens
 }

@@ -4,7 +4,7 @@ import { noOutlook } from '../../summaries/summary-record.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
-import { oneAnswer, type Settled } from './deliver-answer.ts'
+import type { Settled } from './deliver-answer.ts'
 import { heldMessages } from './held-messages.ts'
 import { answeredReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
@@ -15,10 +15,8 @@ import { bytesIn } from '../send/outgoing-body.ts'
 import { isAnswered } from '../send/outcome.ts'
 
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
-export function tellAnswer(
-  request: RepliedRequest,
-  { failures, accepted, summaries, reports, nowMs }: RequestParts,
-): Settled {
+export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settled {
+  const { failures, reports } = parts
   const { outcome, joined, body, chat } = request
   // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
   // the body, which is gone by then. A reply that may still go on is made from the body.
@@ -29,14 +27,7 @@ export function tellAnswer(
   // A summary is only asked for after the upstream has accepted this credential, and by the view that it has accepted.
   const outlook = isAccepted && outcome.remedy === 'none' ? request.outlook : noOutlook
   outlook.begin?.()
-  const lesson = failures.attempt('observation', null, () => {
-    if (isAccepted) accepted.note(request.modelKey)
-    if (outcome.answer.status === 429) {
-      const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
-      summaries.rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
-    }
-    return lessonOf(request)
-  })
+  const lesson = failures.attempt('observation', null, lessonOf, request, isAccepted, parts)
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const report = answeredReport(request, outlook)
@@ -54,7 +45,7 @@ export function tellAnswer(
     lesson,
     observer: joined?.observer ?? observeAnswer(outcome.answer, answers),
     usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
-    total: joined?.total ?? oneAnswer,
+    total: joined?.total ?? null,
     release: body.release,
   }
 }
@@ -64,9 +55,18 @@ export function tellAnswer(
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25
 
-/** The facts that are compared with the end of an answer. */
-function lessonOf(request: AnsweredRequest): Lesson {
+/** Notes what an answer's head says, and returns the facts that are compared with its end. */
+function lessonOf(
+  request: AnsweredRequest,
+  isAccepted: boolean,
+  { accepted, summaries, nowMs }: RequestParts,
+): Lesson {
   const { chat, profile, measure, outcome } = request
+  if (isAccepted) accepted.note(request.modelKey)
+  if (outcome.answer.status === 429) {
+    const header = headerValue(outcome.answer.rawHeaders, 'retry-after')
+    summaries.rateLimits.note(request.modelKey, retryAfterMs(header, nowMs()))
+  }
   const { form, asksUsage } = outcome
   const { isStreamed, showsUsage, outputLimit } = chat.body
   // What was counted is the repaired conversation: what an upstream says of the client's own tells nothing of that.

@@ -33,7 +33,10 @@ test('a compaction is the same as often as it is read, until what was read is to
   if (typeof chat === 'string') throw new Error(chat)
   const records = createRecords(openMemoryStore({ bytesMax: 100_000, lifetimeMs: 0 }), (_, work) => work())
   const place = { scope: 'scope', profile: 'default', model: 'm' }
-  const kept = await records.keep({ chat, place, conversation: 'c' }, { ...compaction, point: 3 })
+  const kept = await records.keep(
+    { chat, place, remembered: { conversation: 'c' } },
+    { ...compaction, point: 3 },
+  )
   const found = async () => (await records.find(chat, place)).compaction
   expect(await found()).toBe(kept)
   records.forgetRead()

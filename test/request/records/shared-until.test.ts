@@ -54,7 +54,7 @@ async function seenIn(newest: Compaction, ...older: readonly Compaction[]) {
   const chat = await chatWith('And now?')
   const found = await records.find(chat, place)
   for (const compaction of [...older, newest])
-    await records.keep({ chat, place, conversation: found.conversation }, compaction)
+    await records.keep({ chat, place, remembered: found }, compaction)
   await records.see(chat, place, { ...found, compaction: newest })
   return { records, conversation: found.conversation }
 }
