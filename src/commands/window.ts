@@ -7,18 +7,12 @@ import { proxiesFrom } from '../upstream/pools.ts'
 import { createServerWindows } from '../models/discovery/server-windows.ts'
 import { lowestThresholdTokens } from '../compaction/due.ts'
 import { grouped } from '../log/grouped.ts'
-import { budgetOf, thresholdTokens, type WindowKind } from '../tokens/budget.ts'
+import { budgetOf, thresholdTokens } from '../tokens/budget.ts'
 import { encodingFor, startingRatio } from '../tokens/families.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf, triggerOf } from '../profiles/effective.ts'
 
-export type WindowFound = {
-  readonly tokens: number
-  /** `total`: prompt and reply share it; `input`: it is the prompt's alone. */
-  readonly kind: WindowKind
-  /** Where the figure comes from: config, learnt, server, table, default. */
-  readonly source: string
-}
+export type WindowFound = Pick<ResolvedWindow, 'tokens' | 'kind' | 'source'>
 
 /**
  * The window that a model gets under a profile, as a request without a credential of its own would find it: what
@@ -73,7 +67,7 @@ export function profileLine(profile: Profile): string {
 
 // --- internal ---
 
-const sourceMeanings: Readonly<Record<string, string>> = {
+const sourceMeanings: Readonly<Record<WindowFound['source'], string>> = {
   config: ' (window.tokens of the profile)',
   learnt: ' (an overflow answer of the upstream)',
   server: ' (the upstream says so)',
@@ -93,7 +87,7 @@ function budgetIn(profile: Profile, { tokens, kind }: WindowFound): number {
 
 function sourceOf(profile: Profile, { tokens, source }: WindowFound): string {
   const ceiling = isCapped(profile, tokens) ? ', held down by window.max of the profile' : ''
-  return `${source}${sourceMeanings[source] ?? ''}${ceiling}`
+  return `${source}${sourceMeanings[source]}${ceiling}`
 }
 
 function isCapped({ window }: Profile, tokens: number): boolean {

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 
-const resolveWindow = () => ({ tokens: 32_768, kind: 'total' as const, source: 'table' })
+const resolveWindow = () => ({ tokens: 32_768, kind: 'total', source: 'table' }) as const
 
 async function check(files: Readonly<Record<string, string>>, model: string | null = null) {
   const cwd = await temporaryFolder(files)

@@ -11,39 +11,7 @@ import {
 import type { KnownModel, WindowInForce } from '../../models/models.ts'
 
 /** What is believed of a model, as `GET /models` says it: figures and names, never a credential or a text. */
-export type ModelCard = {
-  readonly id: string
-  readonly upstream: string
-  /** The beginning of a digest: enough to tell two apart. */
-  readonly credential: string
-  readonly model: string
-  /** What its next request gets under the profile of the latest; null where none was seen since the start. */
-  readonly window_in_force: {
-    readonly tokens: number
-    readonly kind: WindowInForce['kind']
-    readonly source: WindowInForce['source']
-    readonly profile: string
-    /** The profile's figure, where a refusal has shown that it is too large; null otherwise. */
-    readonly overruled_tokens: number | null
-  } | null
-  /** Only those that hold. */
-  readonly fields: {
-    readonly window?: Told<Values['window']>
-    readonly stated?: Told<{ readonly tokens: number; readonly kind: string; readonly is_loaded: boolean }>
-    readonly answered?: Told<number>
-    /** The provider's tokens for one of ours, seen over so many of ours; the newest weigh most. */
-    readonly ratio?: Told<{ readonly ratio: number; readonly own_tokens: number }>
-    /** How many sets of system block and tools are known, and what the provider counts beside our count with the newest. */
-    readonly overhead?: Told<{ readonly surroundings: number; readonly newest_tokens: number }>
-    readonly placement?: Told<Values['placement']>
-    readonly name?: Told<string>
-    readonly refuses?: {
-      readonly usage?: Told<Values['usage']>
-      readonly recall?: Told<Values['recall']>
-    }
-    readonly accepted?: Told<true>
-  }
-}
+export type ModelCard = ReturnType<typeof modelCard>
 
 /** A belief: where it comes from, since when and until when it holds (ISO 8601), and what would change it. */
 export type Told<Value> = {
@@ -55,12 +23,14 @@ export type Told<Value> = {
   readonly changed_by: string
 }
 
-export function modelCard({ id, key, beliefs, window }: KnownModel): ModelCard {
+export function modelCard({ id, key, beliefs, window }: KnownModel) {
   return {
     id,
     upstream: key.upstream,
+    /** The beginning of a digest: enough to tell two apart. */
     credential: key.credential.slice(0, CREDENTIAL_CHARS),
     model: key.model,
+    /** What its next request gets under the profile of the latest; null where none was seen since the start. */
     window_in_force: window === null ? null : windowInForce(window),
     fields: fieldsOf(beliefs),
   }
@@ -74,7 +44,8 @@ function windowInForce({ tokens, kind, source, profile, overruledTokens }: Windo
   return { tokens, kind, source, profile, overruled_tokens: overruledTokens }
 }
 
-function fieldsOf(beliefs: Beliefs): ModelCard['fields'] {
+/** Only those that hold. */
+function fieldsOf(beliefs: Beliefs) {
   const { window, stated, answered, ratio, overhead, placement, name, usage, recall, accepted } = beliefs
   const seen = ratio === undefined ? null : seenRatio(ratio.value)
   const refuses = {
@@ -112,10 +83,12 @@ function statedValue({ tokens, kind, isLoaded }: Values['stated']) {
   return { tokens, kind, is_loaded: isLoaded }
 }
 
+/** The provider's tokens for one of ours, seen over so many of ours; the newest weigh most. */
 function ratioValue({ ownTokens }: Values['ratio'], ratio: number) {
   return { ratio: Math.round(ratio * 1_000) / 1_000, own_tokens: Math.round(ownTokens) }
 }
 
+/** How many sets of system block and tools are known, and what the provider counts beside our count with the newest. */
 function overheadValue(overhead: Values['overhead'], ratio: number) {
   const newest = overhead.samples.at(-1)?.[0]?.aroundTokens ?? 0
   return {

@@ -1,14 +1,12 @@
+import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { conversationLink } from './conversation-list.ts'
 import { clock, duration, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 
-/** An event of the journal with the id that it was written under. */
-export type KnownEvent = JournalEvent & { readonly id: string }
-
 export type EventTableOptions = {
   /** The newest first. */
-  readonly events: readonly KnownEvent[]
+  readonly events: readonly StoredEvent[]
   readonly now: Date
   /** The labels of conversations, by id. Null: all events are of one conversation, and it is not said of which. */
   readonly labels: ReadonlyMap<string, string | null> | null
@@ -73,7 +71,7 @@ const compactionReasons: Readonly<Record<string, string>> = {
   overflow: 'the upstream said that it was too long',
 }
 
-function row(event: KnownEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
+function row(event: StoredEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
   const { conversation, tokens_before, tokens_after } = event
   return html`<tr id="event-${event.id}">
     <td class="soft">
@@ -91,7 +89,7 @@ function row(event: KnownEvent, now: Date, labels: EventTableOptions['labels']):
   </tr>`
 }
 
-function what({ type, reason, passes, details }: KnownEvent): HtmlEscapedString {
+function what({ type, reason, passes, details }: StoredEvent): HtmlEscapedString {
   const parts = [
     ...(reason === null
       ? []

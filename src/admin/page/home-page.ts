@@ -1,26 +1,21 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
-import type { Totals } from '../../activity/conversations/totals.ts'
+import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { ModelCard } from '../models/model-cards.ts'
 import { conversationList } from './conversation-list.ts'
-import { eventTable, type KnownEvent } from './event-table.ts'
-import { headlineSection } from './headline.ts'
+import { eventTable } from './event-table.ts'
+import { headlineSection, type HeadlineOptions } from './headline.ts'
 import { layout, type PageSetting } from './layout.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 import { modelTable } from './model-table.ts'
 
-export type HomePageOptions = PageSetting & {
-  /** What all requests on record come to; null if there are none. */
-  readonly totals: Totals | null
-  readonly conversations: readonly ConversationCard[]
-  /** The one used last first. */
-  readonly models: readonly ModelCard[]
-  /** The latest of all conversations, the newest first. */
-  readonly events: readonly KnownEvent[]
-  /** Whether `prices` has any. */
-  readonly hasPrices: boolean
-  /** The base URL that clients are given. */
-  readonly clientUrl: string
-}
+export type HomePageOptions = PageSetting &
+  HeadlineOptions & {
+    readonly conversations: readonly ConversationCard[]
+    /** The one used last first. */
+    readonly models: readonly ModelCard[]
+    /** The latest of all conversations, the newest first. */
+    readonly events: readonly StoredEvent[]
+  }
 
 /** The page at `/`: what Foldgate has been good for, the conversations, what is believed of models, and what happened last. */
 export function homePage(options: HomePageOptions): HtmlEscapedString {

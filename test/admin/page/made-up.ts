@@ -4,7 +4,7 @@ import type { Totals } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
 import { agentMessages } from './made-up-messages.ts'
-import type { KnownEvent } from '../../../src/admin/page/event-table.ts'
+import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
 
 /** When all of this is looked at. */
 export const now = new Date('2026-11-20T14:30:00.000Z')
@@ -184,7 +184,7 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
   }
 }
 
-export function eventWith(changes: Partial<KnownEvent> = {}): KnownEvent {
+export function eventWith(changes: Partial<StoredEvent> = {}): StoredEvent {
   return {
     id: 'e1',
     time: before(60),
@@ -261,7 +261,7 @@ export function agentRows(count: number): readonly UsageRow[] {
   })
 }
 
-export function agentEvents(): readonly KnownEvent[] {
+export function agentEvents(): readonly StoredEvent[] {
   return [
     eventWith({ id: 'e9', time: before(44), summary_key: 'k', milliseconds: 7 }),
     eventWith({
