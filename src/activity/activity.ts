@@ -14,7 +14,7 @@ import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
 import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
 import { createFailureLog, createFailures, type Failures } from './failures.ts'
-import { requestEvents, summaryEvent, windowEvent } from './journal/events.ts'
+import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
 import { createJournal, type Journal, type Signals } from './journal/journal.ts'
 import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
@@ -195,14 +195,7 @@ const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 
 
 /** Figures and the conversation's id, never what the summary says. */
 function logSummary(log: Log, conversation: string, written: SummaryResult): void {
-  const { calls, promptTokens, completionTokens, cachedTokens } = written
-  const facts = {
-    conversation,
-    calls,
-    prompt_tokens: promptTokens,
-    cached_tokens: cachedTokens,
-    completion_tokens: completionTokens,
-  }
+  const facts = { conversation, ...summaryFigures(written) }
   if (written.kind === 'written') log.info('a summary was written', { ...facts, tokens: written.tokens })
   else if (written.reason === 'cancelled') log.info('a summary was broken off', facts)
   else log.warn('a summary failed, a recap takes its place', { ...facts, reason: written.reason })

@@ -24,7 +24,7 @@ export function eventRoutes(
 ): Hono<AdminEnvironment> {
   const { journal, signals, pollMs = POLL_MS } = options
   const app = new Hono<AdminEnvironment>()
-  const openStream = createEventStreams({ headers })
+  const openStream = createEventStreams(headers)
 
   app.get('/events', async ({ req, env, json }) => {
     const [conversation, type] = [req.query('conversation'), req.query('type')]

@@ -8,13 +8,10 @@ export type EventStream = {
   readonly onEnd: (then: () => void) => void
 }
 
-/** Opens streams, at most so many at a time. The returned function throws `overloaded`. */
-export function createEventStreams({
-  headers,
-}: {
-  /** Headers that each answer carries. */
-  readonly headers: Readonly<Record<string, string>>
-}): (outgoing: ServerResponse) => EventStream {
+/** Opens streams with these headers, at most so many at a time. The returned function throws `overloaded`. */
+export function createEventStreams(
+  headers: Readonly<Record<string, string>>,
+): (outgoing: ServerResponse) => EventStream {
   let open = 0
 
   return function openEventStream(outgoing) {

@@ -89,7 +89,7 @@ export function adminRoutes(options: RoutesOptions): Hono<AdminEnvironment> {
   app.post('/conversations/:id/compact', async (context) => {
     refuseBody(context.env.incoming)
     const id = requireId(context.req.param('id'))
-    if (!(await conversations.isKnown(id))) throw unknownConversation(id)
+    if ((await conversations.detail(id)) === null) throw unknownConversation(id)
     await options.compactConversation(id)
     return context.json({ conversation: id, compact: 'at its next request' }, 202)
   })

@@ -9,7 +9,7 @@ type Opened = EventStream & { readonly outgoing: ServerResponse }
 
 /** A server of nothing but streams. */
 async function streamServer() {
-  const open = createEventStreams({ headers: { 'x-of-a-test': 'yes' } })
+  const open = createEventStreams({ 'x-of-a-test': 'yes' })
   const streams: Opened[] = []
   const server = createServer((_incoming, outgoing) => {
     streams.push({ ...open(outgoing), outgoing })

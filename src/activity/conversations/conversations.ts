@@ -23,8 +23,7 @@ export type Conversations = {
   readonly totals: () => Totals | null
   /** The latest first. */
   readonly list: () => Promise<readonly ConversationCard[]>
-  /** Whether there is anything to see of it. */
-  readonly isKnown: (id: string) => Promise<boolean>
+  /** Null if nothing is on record of it. */
   readonly detail: (id: string) => Promise<ConversationDetail | null>
   readonly close: () => void
 }
@@ -92,10 +91,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
     list: async () => {
       await catchUp()
       return list.cards()
-    },
-    isKnown: async (id) => {
-      await catchUp()
-      return list.card(id) !== null
     },
     detail: async (id) => {
       await catchUp()

@@ -73,13 +73,17 @@ export function summaryEvent(
     milliseconds: Math.round(call.milliseconds),
     reason: isWritten ? 'written' : written.reason,
     tokens_after: isWritten ? written.tokens : null,
-    details: {
-      calls: written.calls,
-      prompt_tokens: written.promptTokens,
-      cached_tokens: written.cachedTokens,
-      completion_tokens: written.completionTokens,
-      cost,
-    },
+    details: { ...summaryFigures(written), cost },
+  }
+}
+
+/** What a summary took, by the names that journal and log have for it. */
+export function summaryFigures({ calls, promptTokens, cachedTokens, completionTokens }: SummaryResult) {
+  return {
+    calls,
+    prompt_tokens: promptTokens,
+    cached_tokens: cachedTokens,
+    completion_tokens: completionTokens,
   }
 }
 

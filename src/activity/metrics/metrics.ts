@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry, Summary, type MetricConfiguration } from 'prom-client'
 import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { failingParts, type FailingPart } from '../failures.ts'
@@ -21,21 +21,28 @@ export type Metrics = Required<Listener> & {
 /** Counts what is told of requests. No label has more values than there are profiles, but for a few dozen fixed ones. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
   const registry = new Registry()
-  const requests = counter(registry, 'foldgate_requests_total')
-  const tokens = counter(registry, 'foldgate_prompt_tokens_total')
-  const beyond = counter(registry, 'foldgate_requests_beyond_window_total')
-  const compactions = counter(registry, 'foldgate_compactions_total')
-  const recoveries = counter(registry, 'foldgate_recoveries_total')
-  const recalls = counter(registry, 'foldgate_recalls_total')
-  const continuations = counter(registry, 'foldgate_continuations_total')
-  const failures = counter(registry, 'foldgate_failures_total')
-  const summaryCalls = counter(registry, 'foldgate_summary_calls_total')
-  const summaryTokens = counter(registry, 'foldgate_summary_tokens_total')
-  const pressure = histogram(registry, 'foldgate_pressure', PRESSURE_BUCKETS)
-  const added = histogram(registry, 'foldgate_added_seconds', ADDED_BUCKETS_S)
-  const firstByte = histogram(registry, 'foldgate_upstream_first_byte_seconds', FIRST_BYTE_BUCKETS_S)
-  new Gauge({ ...named('foldgate_build_info'), registers: [registry] }).set({ version }, 1)
-  const lagTimer = measureLag(registry)
+  const of = (name: MetricName) => {
+    const { help, labels } = metricNames[name]
+    return { name, help, labelNames: [...labels], registers: [registry] }
+  }
+  const requests = new Counter(of('foldgate_requests_total'))
+  const tokens = new Counter(of('foldgate_prompt_tokens_total'))
+  const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
+  const compactions = new Counter(of('foldgate_compactions_total'))
+  const recoveries = new Counter(of('foldgate_recoveries_total'))
+  const recalls = new Counter(of('foldgate_recalls_total'))
+  const continuations = new Counter(of('foldgate_continuations_total'))
+  const failures = new Counter(of('foldgate_failures_total'))
+  const summaryCalls = new Counter(of('foldgate_summary_calls_total'))
+  const summaryTokens = new Counter(of('foldgate_summary_tokens_total'))
+  const pressure = new Histogram({ ...of('foldgate_pressure'), buckets: PRESSURE_BUCKETS })
+  const added = new Histogram({ ...of('foldgate_added_seconds'), buckets: ADDED_BUCKETS_S })
+  const firstByte = new Histogram({
+    ...of('foldgate_upstream_first_byte_seconds'),
+    buckets: FIRST_BYTE_BUCKETS_S,
+  })
+  new Gauge(of('foldgate_build_info')).set({ version }, 1)
+  const lagTimer = measureLag(of('foldgate_event_loop_lag_seconds'))
 
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
   for (const outcome of ['recovered', 'failed', 'waited', 'crowded']) recoveries.inc({ outcome }, 0)
@@ -98,14 +105,13 @@ const FIRST_BYTE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 const LAG_EVERY_MS = 20
 
 /** Observes how late a timer comes: so long did all other work have to wait, too. */
-function measureLag(registry: Registry): NodeJS.Timeout {
+function measureLag(metric: MetricConfiguration<string>): NodeJS.Timeout {
   const lag = new Summary({
-    ...named('foldgate_event_loop_lag_seconds'),
+    ...metric,
     percentiles: [0.5, 0.9, 0.99],
     // Of the last one to two minutes.
     maxAgeSeconds: 120,
     ageBuckets: 2,
-    registers: [registry],
   })
   let beforeMs = performance.now()
   return setInterval(() => {
@@ -113,17 +119,4 @@ function measureLag(registry: Registry): NodeJS.Timeout {
     lag.observe(Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
     beforeMs = nowMs
   }, LAG_EVERY_MS).unref()
-}
-
-function named(name: MetricName): { name: string; help: string; labelNames: string[] } {
-  const { help, labels } = metricNames[name]
-  return { name, help, labelNames: [...labels] }
-}
-
-function counter(registry: Registry, name: MetricName): Counter {
-  return new Counter({ ...named(name), registers: [registry] })
-}
-
-function histogram(registry: Registry, name: MetricName, buckets: number[]): Histogram {
-  return new Histogram({ ...named(name), buckets, registers: [registry] })
 }

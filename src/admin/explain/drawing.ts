@@ -1,5 +1,6 @@
 import { grouped } from '../../log/grouped.ts'
 import { escaped } from '../../log/log.ts'
+import { compactionReason } from '../compaction-reason.ts'
 import type { CountsByRole, Explanation, TokensByCategory } from './explanation.ts'
 import { fitted, painted, shownName, wrapped, type Paper } from './ink.ts'
 import { drawMessages } from './message-table.ts'
@@ -61,13 +62,6 @@ const sources: Readonly<Record<string, string>> = {
   default: 'nowhere: a guess',
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  trigger: 'the trigger is reached',
-  every: 'it is due after so many turns or calls',
-  limit: 'there are too many turns or messages',
-  forced: 'it is asked for',
-}
-
 const reserveSources = { request: "the request's own limit", profile: 'window.output_reserve' } as const
 
 const ratioSources = {
@@ -122,7 +116,7 @@ function fate({ would, message_counts }: Explanation): string {
   if (would.reason === 'observe') return 'go on as it came: the profile only observes'
   if (would.action === 'relayed') return 'go on as it came, byte for byte'
   if (would.reason === 'repair') return `be repaired, and not compacted: ${sent}`
-  const because = would.reason === null ? '' : `, since ${reasons[would.reason] ?? would.reason}`
+  const because = would.reason === null ? '' : `, since ${compactionReason(would.reason)}`
   return `be compacted to ${sent} by ${would.passes.join(', ')}${because}`
 }
 

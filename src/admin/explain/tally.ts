@@ -11,14 +11,14 @@ import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
 /** The tokens of what came, by what they stand for. */
 export function* tallyReceived(chat: Chat, counts: ConversationTokens): Steps<TokensByCategory> {
-  const tally = openTally(counts)
+  const tally = tallyOf(counts)
   for (const [index, message] of chat.messages.entries()) {
     const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
-    tally.add(categoryOf(chat, message), tokens - media)
-    tally.add('images', media)
+    tally[categoryOf(chat, message)] += tokens - media
+    tally.images += media
     yield
   }
-  return tally.total()
+  return withTotal(tally)
 }
 
 /** The tokens of a view. `sent` is what was made of it, read again: so it is told what media are left. */
@@ -28,18 +28,18 @@ export function* tallySent(
   counts: ConversationTokens,
   model: string,
 ): Steps<TokensByCategory> {
-  const tally = openTally(counts)
+  const tally = tallyOf(counts)
   for (const [place, message] of sent.messages.entries()) {
     const { tokens = 0, joined = [], how = 'kept' } = view.messages[place] ?? {}
     const media = message.facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
     const written = joined.reduce((sum, part) => sum + (part.standsFor === null ? 0 : part.tokens), 0)
     const isStandIn = joined.length === 0 && (how === 'summary' || how === 'recap')
-    tally.add('summary', written)
-    tally.add('images', media)
-    tally.add(isStandIn ? 'summary' : categoryOf(sent, message), tokens - media - written)
+    tally.summary += written
+    tally.images += media
+    tally[isStandIn ? 'summary' : categoryOf(sent, message)] += tokens - media - written
     yield
   }
-  return tally.total()
+  return withTotal(tally)
 }
 
 /** How many messages of each role there are. */
@@ -51,28 +51,15 @@ export function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
 
 // --- internal ---
 
-type Category = Exclude<keyof TokensByCategory, 'total' | 'tools'>
+type Tally = Record<Exclude<keyof TokensByCategory, 'total'>, number>
 
-function openTally({ toolsTokens }: ConversationTokens) {
-  const tokens = {
-    system: 0,
-    tools: toolsTokens,
-    user: 0,
-    assistant: 0,
-    tool_results: 0,
-    images: 0,
-    summary: 0,
-    other: PRIMING_TOKENS,
-  }
-  return {
-    add: (category: Category, count: number): void => {
-      tokens[category] += count
-    },
-    total: (): TokensByCategory => ({
-      ...tokens,
-      total: Object.values(tokens).reduce((sum, count) => sum + count, 0),
-    }),
-  }
+function tallyOf({ toolsTokens: tools }: ConversationTokens): Tally {
+  const nothing = { user: 0, assistant: 0, tool_results: 0, images: 0, summary: 0 }
+  return { system: 0, tools, ...nothing, other: PRIMING_TOKENS }
+}
+
+function withTotal(tally: Tally): TokensByCategory {
+  return { ...tally, total: Object.values(tally).reduce((sum, count) => sum + count, 0) }
 }
 
 const categoryOfRole = {
@@ -82,9 +69,9 @@ const categoryOfRole = {
   assistant: 'assistant',
   tool: 'tool_results',
   other: 'other',
-} as const satisfies Record<Role, Category>
+} as const satisfies Record<Role, keyof Tally>
 
-function categoryOf({ dialect, source }: Chat, message: Message): Category {
+function categoryOf({ dialect, source }: Chat, message: Message): keyof Tally {
   const { role } = message.facts
   if (role !== 'user') return categoryOfRole[role]
   const { text } = parseEntry(dialect, source, message)

@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-export type PageAsset = {
-  readonly body: string
-  /** The `content-type`. */
-  readonly type: string
-}
-
 /** Where the pages find their files. */
 export const assetPaths = {
   style: '/assets/page.css',
@@ -13,10 +7,16 @@ export const assetPaths = {
   icon: '/assets/icon.svg',
 } as const
 
-/** What the pages load, by path. Read at first use from beside this file, in `src` as in `dist`. Throws if one is missing. */
-export function pageAssets(): ReadonlyMap<string, PageAsset> {
+/**
+ * What the pages load, by path, each with its `content-type`. Read at first use from beside this file, in `src` as in
+ * `dist`. Throws if one is missing.
+ */
+export function pageAssets(): ReadonlyMap<string, { readonly body: string; readonly type: string }> {
   held ??= new Map(
-    Object.values(assetPaths).map((path) => [path, { body: readAsset(path), type: typeOf(path) }]),
+    types.map(([name, type]) => {
+      const path = assetPaths[name]
+      return [path, { body: readFileSync(new URL(`.${path}`, import.meta.url), 'utf8'), type }]
+    }),
   )
   return held
 }
@@ -38,18 +38,10 @@ export const contentSecurityPolicy = [
 
 // --- internal ---
 
-let held: ReadonlyMap<string, PageAsset> | null = null
+let held: ReturnType<typeof pageAssets> | null = null
 
-const types: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml; charset=utf-8',
-}
-
-function readAsset(path: string): string {
-  return readFileSync(new URL(`.${path}`, import.meta.url), 'utf8')
-}
-
-function typeOf(path: string): string {
-  return types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-}
+const types = [
+  ['style', 'text/css; charset=utf-8'],
+  ['script', 'text/javascript; charset=utf-8'],
+  ['icon', 'image/svg+xml; charset=utf-8'],
+] as const

@@ -8,7 +8,7 @@ import {
   type ChartGeometry,
   type LevelLine,
 } from './chart-geometry.ts'
-import { compactionReason } from './event-table.ts'
+import { compactionReason } from '../compaction-reason.ts'
 import { boundedFigure, clock, plural, figure, shortFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
+import { compactionReason } from '../compaction-reason.ts'
 import { conversationLink } from './conversation-list.ts'
 import { clock, duration, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -40,11 +41,6 @@ export function eventTable({ events, now, labels }: EventTableOptions): HtmlEsca
   </section>`
 }
 
-/** Why a compaction was made, in plain words if the reason is one of our own. */
-export function compactionReason(reason: string): string {
-  return compactionReasons[reason] ?? reason
-}
-
 // --- internal ---
 
 /** What kind of thing an event is, in a word or two. */
@@ -62,14 +58,6 @@ const eventNames = {
 
 /** Those that an operator should look at. */
 const alarming: ReadonlySet<JournalEvent['type']> = new Set(['failure', 'error', 'refusal', 'restored'])
-
-const compactionReasons: Readonly<Record<string, string>> = {
-  trigger: 'pressure reached the trigger',
-  every: 'so many turns or tool calls had passed',
-  limit: 'more turns or messages than the limit',
-  forced: 'it was asked for',
-  overflow: 'the upstream said that it was too long',
-}
 
 function row(event: StoredEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
   const { conversation, tokens_before, tokens_after } = event

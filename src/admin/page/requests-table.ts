@@ -1,5 +1,5 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
-import { compactionReason } from './event-table.ts'
+import { compactionReason } from '../compaction-reason.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 

@@ -38,7 +38,7 @@ test('each look takes what others have written since, each row once and in its o
   await conversations.list()
   await add('elsewhere', 'c')
   await add('here', 'mine')
-  await conversations.isKnown('nobody')
+  await conversations.detail('nobody')
   expect(models).toEqual(['a', 'b', 'c'])
 })
 
