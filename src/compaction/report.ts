@@ -46,7 +46,10 @@ export type MessageTreatment = {
 export type PassRange = { readonly pass: PassName; readonly start: number; readonly end: number }
 
 /** What of a conversation its outline is made of: none of it holds what messages say. */
-export type OutlineSubject = Pick<Subject, 'messages' | 'structure' | 'sizes'>
+export type OutlineSubject = Rounds & {
+  /** Null if the conversation was sent as it came and not counted. */
+  readonly sizes: Subject['sizes'] | null
+}
 
 /** Each message of a conversation and what became of it, in their order; each summary and recap where it is sent. */
 export function outlineOf(subject: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
@@ -86,7 +89,7 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
   const outline: MessageTreatment[] = []
   for (let index = 0; index < messages.length; index += 1) {
     outline.push(...(standIns.get(index) ?? []))
-    const receivedTokens = sizes[index] ?? 0
+    const receivedTokens = sizes === null ? null : (sizes[index] ?? 0)
     let outcome: Outcome = { treatment: 'kept', pinned: pinOf(index), sentTokens: receivedTokens }
     if (compacted !== null)
       outcome = sent.get(index) ?? {
@@ -99,18 +102,6 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
     outline.push({ ...described, treatment, pinned, receivedTokens, sentTokens, standsFor: null })
   }
   return [...outline, ...(standIns.get(messages.length) ?? [])]
-}
-
-/** The same of a conversation that was sent as it came and not counted. */
-export function uncountedOutline(rounds: Rounds): readonly MessageTreatment[] {
-  return rounds.messages.map((_, index) => ({
-    ...describe(rounds, index),
-    treatment: 'kept',
-    pinned: index < rounds.structure.systemCount ? 'system' : null,
-    receivedTokens: null,
-    sentTokens: null,
-    standsFor: null,
-  }))
 }
 
 /** How far each pass of a compaction reaches. The passes that reach nothing are left out. */

@@ -4,12 +4,7 @@ import { viewUnder } from '../../src/compaction/view/view.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import {
-  outlineOf,
-  passRanges,
-  uncountedOutline,
-  type MessageTreatment,
-} from '../../src/compaction/report.ts'
+import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/report.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
@@ -176,7 +171,7 @@ test('the ranges of a compaction say how far each of its passes reached', () => 
 test('what was not counted is kept, and weighs nobody knows what', () => {
   const { messages } = subjectOf([system('Be brief.'), user('The task.'), ...round('a', 'done')])
   const unknown = { treatment: 'kept', receivedTokens: null, sentTokens: null, standsFor: null }
-  expect(uncountedOutline({ messages, structure: structureOf(messages) })).toEqual([
+  expect(outlineOf({ messages, structure: structureOf(messages), sizes: null }, null)).toEqual([
     { index: 0, role: 'system', tool: null, pinned: 'system', ...unknown },
     { index: 1, role: 'user', tool: null, pinned: null, ...unknown },
     { index: 2, role: 'assistant', tool: 'read_file', pinned: null, ...unknown },

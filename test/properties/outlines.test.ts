@@ -5,12 +5,7 @@ import { viewUnder } from '../../src/compaction/view/view.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import {
-  outlineOf,
-  passRanges,
-  uncountedOutline,
-  type MessageTreatment,
-} from '../../src/compaction/report.ts'
+import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/report.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { standingSummary } from '../support/at-once.ts'
@@ -171,7 +166,7 @@ describe('an outline', () => {
         expect([each.receivedTokens, each.sentTokens]).toEqual([tokens(each), tokens(each)])
       }
       const uncounted = outline.map((each) => ({ ...each, receivedTokens: null, sentTokens: null }))
-      expect(uncountedOutline(subject)).toEqual(uncounted)
+      expect(outlineOf({ ...subject, sizes: null }, null)).toEqual(uncounted)
     })
   })
 })

@@ -1,5 +1,5 @@
 import type { Chat, Form, PreparedRequest } from '../request.ts'
-import { outlineOf, uncountedOutline, type MessageTreatment } from '../../compaction/report.ts'
+import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { HeldMessages, HeldOutline } from '../../activity/request-report.ts'
@@ -33,10 +33,7 @@ function heldOutline(
   let madeCharacters = 0
   for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
   return {
-    read: () =>
-      sizes === null
-        ? uncountedOutline({ messages, structure })
-        : outlineOf({ messages, structure, sizes }, compacted),
+    read: () => outlineOf({ messages, structure, sizes }, compacted),
     bytes: messages.length * MESSAGE_BYTES + 2 * madeCharacters,
   }
 }

@@ -19,10 +19,7 @@ export function* drawTerminal(text: string, size: ScreenSize): Steps<string | nu
     if (next === text.length) break
     const sequence = sequenceAt(next)
     at = sequence.end
-    if (sequence.kind === 'control') terminal.control(sequence.code)
-    else if (sequence.kind === 'escape') terminal.escape(sequence.name)
-    else if (sequence.kind === 'csi') terminal.sequence(sequence.name, sequence.parameters)
-    if (sequence.kind !== 'csi' || sequence.name !== 'b') terminal.forgetPrinted()
+    terminal.perform(sequence)
     if (terminal.screen.settledLength > text.length) return null
     sequences += 1
     if (sequences % SEQUENCES_PER_STEP > 0 && at - pausedAt < CHARS_PER_STEP) continue

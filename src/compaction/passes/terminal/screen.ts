@@ -14,13 +14,14 @@ export class Screen {
   #row = 0
   #column = 0
   #saved: { readonly row: number; readonly column: number } | null = null
-  /** The rows that scroll, counted from the top; null: all of them. DECSTBM. */
-  #margins: { readonly first: number; readonly last: number } | null = null
+  /** The rows that scroll, counted from the top. DECSTBM. */
+  #margins: { readonly first: number; readonly last: number }
   #settledLength = 0
   insertMode = false
 
   constructor(size: ScreenSize) {
     this.#size = size
+    this.#margins = { first: 0, last: size.rows - 1 }
   }
 
   /** The length of what has scrolled off: nothing makes it shorter. */
@@ -142,14 +143,14 @@ export class Screen {
     const bottom = this.#size.rows - 1
     const end = last < 0 || last > bottom ? bottom : last
     if (first >= end) return
-    this.#margins = first === 0 && end === bottom ? null : { first, last: end }
+    this.#margins = { first, last: end }
     this.moveToRow(0)
     this.carriageReturn()
   }
 
   resetModes(): void {
     this.#saved = { row: this.#top, column: 0 }
-    this.#margins = null
+    this.#margins = { first: 0, last: this.#size.rows - 1 }
     this.insertMode = false
   }
 
@@ -229,11 +230,11 @@ export class Screen {
   }
 
   get #first(): number {
-    return this.#top + (this.#margins?.first ?? 0)
+    return this.#top + this.#margins.first
   }
 
   get #last(): number {
-    return this.#margins === null ? this.#bottom : this.#top + this.#margins.last
+    return this.#top + this.#margins.last
   }
 
   #moveTo(row: number): void {

@@ -1,17 +1,16 @@
 import { isWithinMojibake } from './mojibake.ts'
 
-/** What stands at a control character: ECMA-48, section 5. `end` is the index behind it. */
-export type Sequence =
-  | { readonly kind: 'control'; readonly code: number; readonly end: number }
-  | { readonly kind: 'escape'; readonly name: string; readonly end: number }
-  | {
-      readonly kind: 'csi'
-      readonly name: string
-      readonly parameters: readonly number[]
-      readonly end: number
-    }
-  /** A string that shows nothing (a title, the address of a link, a picture), or an introducer of nothing. */
-  | { readonly kind: 'nothing'; readonly end: number }
+/** What stands at a control character: ECMA-48, section 5. */
+export type Sequence = {
+  /**
+   * The control character; of an escape what follows it; of a control sequence the same without its parameters, such as
+   * `[?h`. '' of what shows nothing: a string (a title, the address of a link, a picture), or an introducer of nothing.
+   */
+  readonly name: string
+  readonly parameters: readonly number[]
+  /** The index behind it. */
+  readonly end: number
+}
 
 /** Reads the sequences of one text. All that it reads twice it reads at most twice: linear for any text. */
 export type SequenceReader = (at: number) => Sequence
@@ -24,21 +23,20 @@ export function sequenceReader(text: string): SequenceReader {
     if (code === 0x9b) return readCsi(text, at + 1)
     // The C1 controls are ESC and a letter in one character: ECMA-48, section 5.3.
     if (code >= 0x80) return named(String.fromCharCode(code - 0x40), at + 1)
-    return { kind: 'control', code, end: at + 1 }
+    return { name: text.charAt(at), parameters: [], end: at + 1 }
   }
 
   function afterEscape(at: number): Sequence {
     if (text[at] === '[') return readCsi(text, at + 1)
     let index = at
     while (isBetween(text, index, ' ', '/')) index += 1
-    if (!isBetween(text, index, '0', '~')) return { kind: 'nothing', end: at }
+    if (!isBetween(text, index, '0', '~')) return nothingUpTo(at)
     return named(text.slice(at, index + 1), index + 1)
   }
 
   function named(name: string, end: number): Sequence {
     const kind = stringKinds[name]
-    if (kind === undefined) return { kind: 'escape', name, end }
-    return { kind: 'nothing', end: stringEnd(kind, end) ?? end }
+    return kind === undefined ? { name, parameters: [], end } : nothingUpTo(stringEnd(kind, end) ?? end)
   }
 }
 
@@ -53,6 +51,10 @@ const PARAMETERS_MAX = 32
 /** Larger counts mean "as far as it goes". */
 const PARAMETER_MAX = 999_999_999
 
+function nothingUpTo(end: number): Sequence {
+  return { name: '', parameters: [], end }
+}
+
 function isBetween(text: string, index: number, low: string, high: string): boolean {
   const code = text.charCodeAt(index)
   return code >= low.charCodeAt(0) && code <= high.charCodeAt(0)
@@ -65,13 +67,12 @@ function readCsi(text: string, start: number): Sequence {
   const intermediates = index
   while (isBetween(text, index, ' ', '/')) index += 1
   if (!isBetween(text, index, '@', '~'))
-    return { kind: 'nothing', end: index - start <= BROKEN_LENGTH_MAX ? index : start }
+    return nothingUpTo(index - start <= BROKEN_LENGTH_MAX ? index : start)
   // Colours (SGR) are most of what terminals are sent: nobody asks which.
-  if (text[index] === 'm') return { kind: 'nothing', end: index + 1 }
+  if (text[index] === 'm') return nothingUpTo(index + 1)
   const marker = isBetween(text, start, '<', '?') ? (text[start] ?? '') : ''
   return {
-    kind: 'csi',
-    name: marker + text.slice(intermediates, index + 1),
+    name: `[${marker}${text.slice(intermediates, index + 1)}`,
     parameters: readParameters(text, start + marker.length, intermediates),
     end: index + 1,
   }

@@ -2,6 +2,7 @@ import { columnsOf } from './columns.ts'
 import { isWithinMojibake } from './mojibake.ts'
 import type { ScreenSize } from './screen-size.ts'
 import { Screen } from './screen.ts'
+import type { Sequence } from './sequence.ts'
 
 /**
  * The main screen, the alternate one that full-screen programs draw on, and the character sets. Tab stops are every eight
@@ -43,111 +44,117 @@ export class Terminal {
     this.screen.print(this.#printed)
   }
 
-  forgetPrinted(): void {
-    this.#printed = ''
-  }
-
-  /** A C0 control: ECMA-48, section 8.3. VT and FF go down like LF: ctlseqs, "Single-character functions". */
-  control(code: number): void {
-    if (code === 0x08) this.screen.backspace()
-    else if (code >= 0x0a && code <= 0x0c) this.screen.lineFeed()
-    else if (code === 0x0d) this.screen.carriageReturn()
-    else if (code === 0x0e || code === 0x0f) this.#characterSet = code === 0x0e ? 1 : 0
-  }
-
-  /** Escape and what follows: DECSC, DECRC, IND, NEL, RI, RIS; SCS with VT100's line drawing or another set. */
-  escape(name: string): void {
-    const { screen } = this
-    if (name === '7') screen.save()
-    else if (name === '8') screen.restore()
-    else if (name === 'D') screen.index()
-    else if (name === 'E') screen.lineFeed()
-    else if (name === 'M') screen.reverseIndex()
-    else if (name === 'c') this.#reset(true)
-    else if (/^[()][0B]$/.test(name)) this.#drawsLines[name.startsWith('(') ? 0 : 1] = name.endsWith('0')
-  }
-
-  /** A control sequence by the name of ECMA-48 and xterm's ctlseqs. What is not listed shows nothing: colours, modes, questions. */
-  sequence(name: string, parameters: readonly number[]): void {
+  /**
+   * C0 controls (ECMA-48, section 8.3), escapes, and control sequences by the names of ECMA-48 and xterm's ctlseqs. What is
+   * not listed shows nothing: colours, modes, questions.
+   */
+  perform({ name, parameters }: Pick<Sequence, 'name' | 'parameters'>): void {
     const { screen } = this
     const [part = 0, second = 0] = parameters
     // A parameter that is missing or zero is one: ctlseqs, "default = 1".
     const count = Math.max(1, part)
+    if (name === '[b') return this.#repeat(count) // REP
+    this.#printed = ''
     switch (name) {
-      case 'A': // CUU
+      case '\b':
+        return screen.backspace()
+      case '\n':
+      case '\v': // VT and FF go down like LF: ctlseqs, "Single-character functions".
+      case '\f':
+      case 'E': // NEL
+        return screen.lineFeed()
+      case '\r':
+        return screen.carriageReturn()
+      case '\u000e': // SO
+      case '\u000f': // SI
+        this.#characterSet = name === '\u000e' ? 1 : 0
+        return
+      case '7': // DECSC
+      case '[s': // SCOSC
+        return screen.save()
+      case '8': // DECRC
+      case '[u': // SCORC
+        return screen.restore()
+      case 'D': // IND
+        return screen.index()
+      case 'M': // RI
+        return screen.reverseIndex()
+      case 'c': // RIS
+        return this.#reset(true)
+      case '(0': // SCS: VT100's line drawing, or another set.
+      case ')0':
+      case '(B':
+      case ')B':
+        this.#drawsLines[name.startsWith('(') ? 0 : 1] = name.endsWith('0')
+        return
+      case '[A': // CUU
         return screen.moveByRows(-count)
-      case 'B': // CUD
+      case '[B': // CUD
         return screen.moveByRows(count)
-      case 'C': // CUF
-      case 'a': // HPR
+      case '[C': // CUF
+      case '[a': // HPR
         return screen.moveByColumns(count)
-      case 'D': // CUB
+      case '[D': // CUB
         return screen.moveByColumns(-count)
-      case 'E': // CNL
+      case '[E': // CNL
         screen.moveByRows(count)
         return screen.carriageReturn()
-      case 'F': // CPL
+      case '[F': // CPL
         screen.moveByRows(-count)
         return screen.carriageReturn()
-      case 'e': // VPR
+      case '[e': // VPR
         return screen.moveToRow(screen.row + count)
-      case 'G': // CHA
-      case '`': // HPA
+      case '[G': // CHA
+      case '[`': // HPA
         return screen.moveToColumn(count - 1)
-      case 'd': // VPA
+      case '[d': // VPA
         return screen.moveToRow(count - 1)
-      case 'H': // CUP
-      case 'f': // HVP
+      case '[H': // CUP
+      case '[f': // HVP
         screen.moveToRow(count - 1)
         return screen.moveToColumn(Math.max(1, second) - 1)
-      case 'I': // CHT
+      case '[I': // CHT
         return screen.moveByTabs(count)
-      case 'Z': // CBT
+      case '[Z': // CBT
         return screen.moveBackByTabs(count)
-      case 's': // SCOSC
-        return screen.save()
-      case 'u': // SCORC
-        return screen.restore()
-      case 'J': // ED. "3" would erase what has scrolled off: that is the log, and it stays.
+      case '[J': // ED. "3" would erase what has scrolled off: that is the log, and it stays.
         if (part === 0) screen.eraseBelow()
         else if (part === 1) screen.eraseAbove()
         else if (part === 2) screen.eraseScreen()
         return
-      case 'K': // EL
+      case '[K': // EL
         if (part === 0) screen.eraseCharacters(Infinity)
         else if (part === 1) screen.eraseLineStart()
         else if (part === 2) screen.eraseLine()
         return
-      case 'X': // ECH
+      case '[X': // ECH
         return screen.eraseCharacters(count)
-      case '@': // ICH
+      case '[@': // ICH
         return screen.insertBlanks(count)
-      case 'P': // DCH
+      case '[P': // DCH
         return screen.deleteCharacters(count)
-      case 'b': // REP
-        return this.#repeat(count)
-      case 'L': // IL
+      case '[L': // IL
         return screen.insertLines(count)
-      case 'M': // DL
+      case '[M': // DL
         return screen.deleteLines(count)
-      case 'S': // SU
+      case '[S': // SU
         return screen.scrollUp(count)
-      case 'T': // SD. With five parameters it is a question about the mouse.
+      case '[T': // SD. With five parameters it is a question about the mouse.
         if (parameters.length === 1) screen.scrollDown(count)
         return
-      case 'r': // DECSTBM
+      case '[r': // DECSTBM
         return screen.setMargins(count - 1, second - 1)
-      case 'h': // SM
-      case 'l': // RM
-        if (parameters.includes(4)) screen.insertMode = name === 'h'
+      case '[h': // SM
+      case '[l': // RM
+        if (parameters.includes(4)) screen.insertMode = name === '[h'
         return
-      case '!p': // DECSTR
+      case '[!p': // DECSTR
         return this.#reset(false)
-      case '?h': // DECSET
+      case '[?h': // DECSET
         if (parameters.includes(1048)) screen.save()
         if (parameters.some(isAlternateScreen)) this.#enterAlternate()
         return
-      case '?l': // DECRST
+      case '[?l': // DECRST
         if (parameters.some(isAlternateScreen)) this.#leaveAlternate()
         if (parameters.includes(1048)) this.screen.restore()
     }

@@ -8,9 +8,9 @@ function sequence(text: string, at = 0): Sequence {
 }
 
 test('a control sequence has its private marker and intermediates in its name', () => {
-  expect(sequence(`${esc}[?25;1049h.`)).toEqual({ kind: 'csi', name: '?h', parameters: [25, 1049], end: 11 })
-  expect(sequence('\u009b2 q.')).toEqual({ kind: 'csi', name: ' q', parameters: [2], end: 4 })
-  expect(sequence(`${esc}[;5H`)).toEqual({ kind: 'csi', name: 'H', parameters: [0, 5], end: 5 })
+  expect(sequence(`${esc}[?25;1049h.`)).toEqual({ name: '[?h', parameters: [25, 1049], end: 11 })
+  expect(sequence('\u009b2 q.')).toEqual({ name: '[ q', parameters: [2], end: 4 })
+  expect(sequence(`${esc}[;5H`)).toEqual({ name: '[H', parameters: [0, 5], end: 5 })
 })
 
 test('counts without end are large, and of thousands of parameters the first are read', () => {
@@ -22,9 +22,9 @@ test('counts without end are large, and of thousands of parameters the first are
 })
 
 test('escapes are named by all that follows them', () => {
-  expect(sequence(`${esc}M`)).toEqual({ kind: 'escape', name: 'M', end: 2 })
-  expect(sequence(`${esc}(0x`)).toEqual({ kind: 'escape', name: '(0', end: 3 })
-  expect(sequence('\u0085')).toEqual({ kind: 'escape', name: 'E', end: 1 })
+  expect(sequence(`${esc}M`)).toEqual({ name: 'M', parameters: [], end: 2 })
+  expect(sequence(`${esc}(0x`)).toEqual({ name: '(0', parameters: [], end: 3 })
+  expect(sequence('\u0085')).toEqual({ name: 'E', parameters: [], end: 1 })
 })
 
 test.each([
@@ -38,7 +38,7 @@ test.each([
   ['a title of screen and tmux', `${esc}kvim${esc}\\.`],
   ['what CAN breaks off', `${esc}]0;tit\u0018.`],
 ])('shows nothing up to its end: %s', (_, text) => {
-  expect(sequence(text)).toEqual({ kind: 'nothing', end: text.length - 1 })
+  expect(sequence(text)).toEqual({ name: '', parameters: [], end: text.length - 1 })
 })
 
 test.each([
@@ -49,12 +49,12 @@ test.each([
   ['a lone escape', `${esc}\nmore`, 1],
   ['a control sequence that is longer than any', `${esc}[${'0'.repeat(65)}\n`, 2],
 ])('is an introducer of nothing: %s', (_, text, end) => {
-  expect(sequence(text)).toEqual({ kind: 'nothing', end })
+  expect(sequence(text)).toEqual({ name: '', parameters: [], end })
 })
 
 test('a control sequence that was cut off goes as far as it came', () => {
-  expect(sequence(`${esc}[38;5`)).toEqual({ kind: 'nothing', end: 6 })
-  expect(sequence(`${esc}[38;5\nmore`)).toEqual({ kind: 'nothing', end: 6 })
+  expect(sequence(`${esc}[38;5`)).toEqual({ name: '', parameters: [], end: 6 })
+  expect(sequence(`${esc}[38;5\nmore`)).toEqual({ name: '', parameters: [], end: 6 })
 })
 
 test('a string that ends is found behind one that does not', () => {
