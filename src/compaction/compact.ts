@@ -3,7 +3,7 @@ import type { Steps } from '../conversation/source.ts'
 import type { Compaction } from './compaction.ts'
 import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
 import type { MadeCache } from './made-cache.ts'
-import type { PlanOptions, PreparedFold } from './plan/options.ts'
+import type { PreparedFold } from './plan/options.ts'
 import { planCompaction } from './plan/plan.ts'
 import { SHARE } from './plan/shares.ts'
 import type { Policy, Room } from './policy.ts'
@@ -71,10 +71,11 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
       differenceTokens: compaction === newest ? options.differenceTokens : 0,
       forced: isNow && options.forced,
     }
+    const prepared = isNow ? options.prepared : null
+    const within = isNow ? momentWithin(counts, moment, options) : null
     const next =
-      (isNow && options.sharedUntil !== null
-        ? yield* compactionWithin(counts, moment, options.sharedUntil, options)
-        : null) ?? (yield* compactionAt(counts, moment, options.strict, isNow ? options.prepared : null))
+      (within && (yield* compactionAt(counts, moment, options.strict, null, within))) ??
+      (yield* compactionAt(counts, moment, options.strict, prepared))
     if (next === null) continue
     advanced = { compaction: next, previous: compaction, beforeTokens: viewTokens }
     if (isNow) break
@@ -165,68 +166,50 @@ function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: bo
 }
 
 /**
- * The compaction that is due now, made at the point up to which its client leaves the conversation as it is: the next request
- * has the same beginning and finds it again. Null where none is due, or where what follows that point leaves too little.
+ * The point up to which its client leaves the conversation as it is, for the compaction that is due now: the next request has
+ * the same beginning and finds it again. Null where there is none, or where what follows it leaves too little.
  */
-function* compactionWithin(
-  counts: TokenCounts,
+function momentWithin(
+  { originalTokens }: TokenCounts,
   moment: Moment,
-  sharedUntil: number,
-  { prepared, strict }: CompactOptions,
-): Steps<Compaction | null> {
-  if (sharedUntil <= (moment.compaction?.point ?? 0) || prepared !== null) return null
+  { sharedUntil, prepared }: CompactOptions,
+): Moment | null {
+  if (sharedUntil === null || sharedUntil <= (moment.compaction?.point ?? 0) || prepared !== null) return null
   const { budgetTokens, aroundTokens } = moment.room
-  const behindTokens = counts.originalTokens(sharedUntil, moment.point)
+  const behindTokens = originalTokens(sharedUntil, moment.point)
   if (behindTokens > (budgetTokens - aroundTokens) * SHARE.newestRound) return null
-  const within = {
-    ...moment,
-    point: sharedUntil,
-    room: { budgetTokens, aroundTokens: aroundTokens + behindTokens },
-    viewTokens: moment.viewTokens - behindTokens,
-  }
-  for (const reason of dueReasons(counts, moment)) {
-    const compaction = yield* planCompaction(
-      counts,
-      planOptions(counts, within, { reason, strict, prepared }),
-    )
-    if (compaction === null) continue
-    const tokens = within.room.aroundTokens + (yield* plannedTokens(counts, compaction, sharedUntil))
-    if (tokens <= budgetTokens) return compaction
-  }
-  return null
+  const room = { budgetTokens, aroundTokens: aroundTokens + behindTokens }
+  return { ...moment, point: sharedUntil, room, viewTokens: moment.viewTokens - behindTokens }
 }
 
+/** The compaction that is due at a moment, made there or at an earlier one, where it has to fit; null where none is. */
 function* compactionAt(
   counts: TokenCounts,
   moment: Moment,
   strict: boolean,
   prepared: PreparedFold | null,
+  at = moment,
 ): Steps<Compaction | null> {
+  const { aroundTokens, budgetTokens } = at.room
   for (const reason of dueReasons(counts, moment)) {
-    const compaction = yield* planCompaction(
-      counts,
-      planOptions(counts, moment, { reason, strict, prepared }),
-    )
-    if (compaction !== null) return compaction
+    const compaction = yield* planCompaction(counts, {
+      reason,
+      strict,
+      prepared,
+      point: at.point,
+      previous: at.compaction,
+      room: correctedRoom(at.room, at.differenceTokens),
+      isBeyondBudget: isBeyondBudget(at),
+      keepRecent: counts.policy.keep.recent_messages,
+      smallest: false,
+      plannedTokensMax: null,
+      viewTokens: at.viewTokens,
+    })
+    if (compaction === null) continue
+    const isSure =
+      at === moment || aroundTokens + (yield* plannedTokens(counts, compaction, at.point)) <= budgetTokens
+    if (isSure) return compaction
   }
   // A compaction that is due is made even if none comes of what was prepared.
   return prepared === null ? null : yield* compactionAt(counts, moment, strict, null)
-}
-
-function planOptions(
-  { policy }: TokenCounts,
-  moment: Moment,
-  now: Pick<PlanOptions, 'reason' | 'strict' | 'prepared'>,
-): PlanOptions {
-  return {
-    ...now,
-    point: moment.point,
-    previous: moment.compaction,
-    room: correctedRoom(moment.room, moment.differenceTokens),
-    isBeyondBudget: isBeyondBudget(moment),
-    keepRecent: policy.keep.recent_messages,
-    smallest: false,
-    plannedTokensMax: null,
-    viewTokens: moment.viewTokens,
-  }
 }

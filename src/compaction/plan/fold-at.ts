@@ -1,7 +1,6 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isSystem, type Subject } from '../subject.ts'
-import type { TokenCounts } from '../token-counts.ts'
 import type { Frame } from './frame.ts'
 
 /** The most that stands for folded messages, in tokens. */
@@ -50,94 +49,77 @@ export function quotedSystemTokensMax(targetTokens: number): number {
   return Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE))
 }
 
-export type FoldingOptions = Pick<Frame['options'], 'previous' | 'plannedTokensMax'> &
-  Pick<Frame, 'pins'> & {
-    readonly caps: RecapCaps
-    /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
-    readonly summaries: readonly StandingSummary[]
+/** What a fold is planned with. */
+export type FoldPlan = {
+  readonly frame: Frame
+  readonly caps: RecapCaps
+  /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
+  readonly summaries: readonly StandingSummary[]
+}
+
+/** What of it decides what a fold takes. */
+type Folding = Omit<FoldPlan, 'frame'> & {
+  readonly frame: Pick<Frame, 'counts' | 'pins'> & {
+    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax'>
   }
+}
 
 /**
- * The fold at a frontier, with what it keeps of old turns before it. `shortenedTokens`: what was cleared or shortened behind
- * it, which its recap quotes and names too.
+ * The fold at a frontier, with what it keeps of old turns before it: summaries and a recap for what lies before the latest
+ * user message, the same for what follows it where the frontier has passed it, and quoted system messages on top. Nothing
+ * has more room than what it replaces, which is everything but the task and what is kept of old turns. `shortenedTokens`:
+ * what was cleared or shortened behind it, which its recap quotes and names too.
  */
-export type FoldAt = (frontier: number, kept?: readonly number[], shortenedTokens?: number) => Fold
-
-/**
- * The fold at any frontier: summaries and a recap for what lies before the latest user message, the same for what
- * follows it where the frontier has passed it, and quoted system messages on top. Nothing has more room than what
- * it replaces, which is everything but the task and what is kept of old turns.
- */
-export function folding(counts: TokenCounts, options: FoldingOptions): FoldAt {
-  const { subject, originalTokens } = counts
-  const { pins, previous, plannedTokensMax } = options
-  const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = options.caps
-  const recapsBeside = counts.policy.recap.beside_summaries
+export function foldAt(
+  plan: Folding,
+  frontier: number,
+  kept: readonly number[] = [],
+  shortenedTokens = 0,
+): Fold {
+  const { counts, pins, options } = plan.frame
+  const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = plan.caps
+  const { subject } = counts
   const { systemCount } = subject.structure
-  const passed = pins.latestUser !== -1 && pins.latestUser !== pins.task ? pins.latestUser : null
-  const summariesTokens = options.summaries.reduce((sum, { tokens }) => sum + tokens, 0)
-  const fitting = plannedTokensMax === null && summariesTokens <= tokensMax ? options.summaries : []
-  const standing = passed === null ? null : standingBefore(previous, pins)
-
-  /** What summaries of a run take, and what of it goes into a recap. */
-  function partAt(start: number, end: number, staying: ReadonlySet<number>) {
-    let foldedTokens = originalTokens(start, end)
-    for (const index of staying) if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
-    if (plannedTokensMax !== null) {
-      const writtenTokens = Math.min(foldedTokens, plannedTokensMax)
-      return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
-    }
-    const summaries = fitting.filter((summary) => summary.start >= start && summary.end <= end)
-    let writtenTokens = 0
-    let leftTokens = foldedTokens
-    for (const summary of summaries) {
-      writtenTokens += summary.tokens
-      leftTokens -= originalTokens(summary.start, summary.end)
-      for (const index of summary.except) leftTokens += subject.sizes[index] ?? 0
-    }
-    return { summaries, writtenTokens, leftTokens: recapsBeside ? foldedTokens : Math.max(0, leftTokens) }
-  }
-
-  return function foldAt(frontier, kept = [], shortenedTokens = 0) {
-    const staying = new Set([pins.task, ...kept])
-    const latest = passed !== null && passed < frontier - 1 ? passed : null
-    const before = partAt(systemCount, latest ?? frontier, staying)
-    const after = latest === null ? NO_PART : partAt(latest + 1, frontier, staying)
-    const writtenTokens = before.writtenTokens + after.writtenTokens
-    const besideTokens =
-      recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
-    const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
-    // What was shortened lies behind the frontier, and is told in the last recap before it.
-    const beforeLeft = before.leftTokens + (latest === null ? shortenedTokens : 0)
-    const afterLeft = latest === null ? 0 : after.leftTokens + shortenedTokens
-    const afterMost = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
-    // The recap of the latest turn takes its room in doublings: so the recap before it keeps its size, and its place in the
-    // provider's cache, while a turn goes on.
-    const doubled = afterMost === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
-    const beforeMost = Math.max(roomTokens - doubled, Math.floor(roomTokens * (1 - AFTER_SHARE)))
-    const isRecapOnly = before.writtenTokens === 0 && latest !== null
-    // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
-    const isStanding =
-      isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
-    const beforeTokens = isStanding
-      ? standing
-      : Math.min(recapTokensOf(beforeLeft), beforeMost) +
-        quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
-    const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
-    return {
-      frontier,
-      kept,
-      beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
-      afterTokensMax:
-        latest === null
-          ? 0
-          : after.writtenTokens +
-            Math.max(0, afterRecap) +
-            quotedTokens(subject, latest + 1, frontier, systemTokensMax),
-      systemTokensMax,
-      summaries: [...before.summaries, ...after.summaries],
-      recapsBeside,
-    }
+  const recapsBeside = counts.policy.recap.beside_summaries
+  const isPassed = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
+  const latest = isPassed ? pins.latestUser : null
+  const standing = isPassed ? standingBefore(options.previous, pins) : null
+  const before = partAt(plan, systemCount, latest ?? frontier, kept)
+  const after = latest === null ? NO_PART : partAt(plan, latest + 1, frontier, kept)
+  const writtenTokens = before.writtenTokens + after.writtenTokens
+  const besideTokens =
+    recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
+  const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
+  // What was shortened lies behind the frontier, and is told in the last recap before it.
+  const beforeLeft = before.leftTokens + (latest === null ? shortenedTokens : 0)
+  const afterLeft = latest === null ? 0 : after.leftTokens + shortenedTokens
+  const afterMost = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
+  // The recap of the latest turn takes its room in doublings: so the recap before it keeps its size, and its place in the
+  // provider's cache, while a turn goes on.
+  const doubled = afterMost === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
+  const beforeMost = Math.max(roomTokens - doubled, Math.floor(roomTokens * (1 - AFTER_SHARE)))
+  const isRecapOnly = before.writtenTokens === 0 && latest !== null
+  // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
+  const isStanding =
+    isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
+  const beforeTokens = isStanding
+    ? standing
+    : Math.min(recapTokensOf(beforeLeft), beforeMost) +
+      quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
+  const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
+  return {
+    frontier,
+    kept,
+    beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
+    afterTokensMax:
+      latest === null
+        ? 0
+        : after.writtenTokens +
+          Math.max(0, afterRecap) +
+          quotedTokens(subject, latest + 1, frontier, systemTokensMax),
+    systemTokensMax,
+    summaries: [...before.summaries, ...after.summaries],
+    recapsBeside,
   }
 }
 
@@ -160,6 +142,37 @@ const AFTER_SHARE = 0.5
 const QUOTE_TOKENS = 4
 
 const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
+
+/** What summaries of a run take, and what of it goes into a recap. */
+function partAt({ frame, caps, summaries }: Folding, start: number, end: number, kept: readonly number[]) {
+  const { subject, originalTokens, policy } = frame.counts
+  const { plannedTokensMax } = frame.options
+  const recapsBeside = policy.recap.beside_summaries
+  let foldedTokens = originalTokens(start, end)
+  for (const index of new Set([frame.pins.task, ...kept]))
+    if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
+  if (plannedTokensMax !== null) {
+    const writtenTokens = Math.min(foldedTokens, plannedTokensMax)
+    return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
+  }
+  const standing: StandingSummary[] = []
+  let allTokens = 0
+  for (const { tokens } of summaries) allTokens += tokens
+  let writtenTokens = 0
+  let leftTokens = foldedTokens
+  for (const summary of allTokens <= caps.tokensMax ? summaries : []) {
+    if (summary.start < start || summary.end > end) continue
+    standing.push(summary)
+    writtenTokens += summary.tokens
+    leftTokens -= originalTokens(summary.start, summary.end)
+    for (const index of summary.except) leftTokens += subject.sizes[index] ?? 0
+  }
+  return {
+    summaries: standing,
+    writtenTokens,
+    leftTokens: recapsBeside ? foldedTokens : Math.max(0, leftTokens),
+  }
+}
 
 /** What the recap of so many tokens may take. */
 function recapTokensOf(foldedTokens: number): number {

@@ -1,41 +1,32 @@
 import type { Steps } from '../../conversation/source.ts'
 import { editsOf } from '../token-counts.ts'
 import { countedDraft, editedFurther, type Draft } from './draft.ts'
-import type { FoldAt } from './fold-at.ts'
+import { foldAt, type FoldPlan } from './fold-at.ts'
 import { runs, type Frame } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { foldTurns, type TurnsFold } from './turns.ts'
 
-/** What a fold is planned with. */
-export type FoldPlan = {
-  readonly frame: Frame
-  readonly foldAt: FoldAt
-  /** What a recap may take, in tokens. */
-  readonly recapTokensMax: number
-}
-
 /** The fold of a profile with a limit: whole turns. */
 export function* foldedByTurns(
-  { frame, foldAt }: FoldPlan,
+  plan: FoldPlan,
   draft: Draft,
   aimTokens: number,
   overLimit: TurnsFold | null,
 ): Steps<Draft> {
+  const { frame } = plan
   const { counts, options, pins } = frame
   const { policy, subject } = counts
   if (!hasLimit(policy) || options.smallest) return draft
   const isTooLarge = runs(frame, policy.fold.at) && draft.tokens > aimTokens
   const length = lengthOf(subject.structure, { ...pins, fold: draft.fold }, options.point)
   if (overLimit === null && !isTooLarge && !isOverLimit(policy, length)) return draft
-  const turnsFold =
-    overLimit ??
-    (yield* foldTurns(frame, function* isSmallEnough({ frontier, kept }) {
-      if (!isTooLarge) return true
-      return (yield* countedDraft(frame, { ...draft, fold: foldAt(frontier, kept) })).tokens <= aimTokens
-    }))
+  const isSmallEnough = function* isSmallEnough({ frontier, kept }: TurnsFold): Steps<boolean> {
+    return (yield* countedDraft(frame, { ...draft, fold: foldAt(plan, frontier, kept) })).tokens <= aimTokens
+  }
+  const turnsFold = overLimit ?? (yield* foldTurns(frame, isTooLarge ? isSmallEnough : null))
   if (turnsFold === null) return draft
-  return yield* countedDraft(frame, { ...draft, fold: foldAt(turnsFold.frontier, turnsFold.kept) })
+  return yield* countedDraft(frame, { ...draft, fold: foldAt(plan, turnsFold.frontier, turnsFold.kept) })
 }
 
 /**
@@ -43,13 +34,13 @@ export function* foldedByTurns(
  * are the last to go.
  */
 export function* folded(plan: FoldPlan, draft: Draft, aimTokens: number): Steps<Draft> {
-  const { frame, recapTokensMax } = plan
+  const { frame, caps } = plan
   const first = yield* foldedAtFrontier(plan, draft, aimTokens, false)
   const frontier = first.fold?.frontier ?? 0
   // A summary tells what calls did and what came of them.
   if (frame.options.plannedTokensMax !== null) return first
   if (frontier <= frame.calls.from || first.fold === draft.fold) return first
-  const cleared = yield* editedFurther(frame, draft, aimTokens - recapTokensMax, 0)
+  const cleared = yield* editedFurther(frame, draft, aimTokens - caps.recapTokensMax, 0)
   if (cleared.tokens === draft.tokens) return first
   const without = yield* foldedAtFrontier(plan, cleared, aimTokens, true)
   return (without.fold?.frontier ?? 0) < frontier ? without : first
@@ -67,7 +58,7 @@ function* foldedAtFrontier(
   aimTokens: number,
   isToldWhole: boolean,
 ): Steps<Draft> {
-  const { frame, foldAt } = plan
+  const { frame } = plan
   if (!runs(frame, frame.counts.policy.fold.at)) return draft
   const shortenedTokens = yield* lostTokens(frame, draft)
   const isEnough = draft.tokens <= aimTokens
@@ -79,21 +70,17 @@ function* foldedAtFrontier(
   const freeTokens = Math.max(leastTokens, aimTokens - draft.tokens)
   const toldTokens = isEnough && !isToldWhole ? Math.min(shortenedTokens, freeTokens) : shortenedTokens
   if (isEnough && draft.fold !== null) return yield* told(plan, draft, toldTokens, aimTokens)
-  const foldedAt = (cut: number) => foldAt(cut, [], toldTokens)
-  const frontier = yield* chooseFrontier(frame, draft, foldedAt, aimTokens)
-  return frontier === null ? draft : yield* countedDraft(frame, { ...draft, fold: foldedAt(frontier) })
+  const frontier = yield* chooseFrontier(plan, draft, toldTokens, aimTokens)
+  if (frontier === null) return draft
+  return yield* countedDraft(frame, { ...draft, fold: foldAt(plan, frontier, [], toldTokens) })
 }
 
 /** The same fold, whose recap tells what was shortened behind it, too, as far as the aim leaves room. */
-function* told(
-  { frame, foldAt }: FoldPlan,
-  draft: Draft,
-  toldTokens: number,
-  aimTokens: number,
-): Steps<Draft> {
+function* told(plan: FoldPlan, draft: Draft, toldTokens: number, aimTokens: number): Steps<Draft> {
+  const { frame } = plan
   const { fold } = draft
   if (fold === null || frame.options.plannedTokensMax !== null) return draft
-  const longer = foldAt(fold.frontier, fold.kept, toldTokens)
+  const longer = foldAt(plan, fold.frontier, fold.kept, toldTokens)
   const whole = yield* countedDraft(frame, { ...draft, fold: longer })
   const overTokens = Math.max(0, whole.tokens - aimTokens)
   if (overTokens === 0) return whole

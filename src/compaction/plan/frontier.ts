@@ -1,21 +1,21 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { Fold } from '../compaction.ts'
 import { layoutOf, partTokens } from '../layout.ts'
 import { isTalk, type Subject } from '../subject.ts'
 import { editsOf } from '../token-counts.ts'
 import type { Draft } from './draft.ts'
-import type { Frame } from './frame.ts'
+import { foldAt, type FoldPlan } from './fold-at.ts'
 
 /**
  * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict
- * placement those that a template takes go first.
+ * placement those that a template takes go first. `toldTokens`: what its recap tells of what was shortened behind it.
  */
 export function* chooseFrontier(
-  { counts, options, pins }: Frame,
+  plan: FoldPlan,
   draft: Draft,
-  foldAt: (frontier: number) => Fold,
+  toldTokens: number,
   aimTokens: number,
 ): Steps<number | null> {
+  const { counts, options, pins } = plan.frame
   const { subject, editedTokens } = counts
   const { structure } = subject
   const { point, room, strict } = options
@@ -28,7 +28,7 @@ export function* chooseFrontier(
   for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
     tailTokens -= yield* editedTokens(index - 1, index, edits)
     if (!structure.isFrontier(index)) continue
-    const layout = layoutOf({ ...pins, fold: foldAt(index) }, structure.systemCount)
+    const layout = layoutOf({ ...pins, fold: foldAt(plan, index, [], toldTokens) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
     const fit = fits[index] ?? 'well'
     let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens

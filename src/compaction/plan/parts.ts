@@ -30,7 +30,9 @@ export function pinsAt({ structure }: Subject, policy: Policy, point: number): P
 /** Tokens of the messages that a compaction at this point pins, a message that is both counted once. */
 export function pinnedTokens(subject: Subject, policy: Policy, point: number): number {
   const { task, latestUser } = pinsAt(subject, policy, point)
-  return sizeOf(subject, task) + (latestUser === task ? 0 : sizeOf(subject, latestUser))
+  let tokens = 0
+  for (const index of new Set([task, latestUser])) tokens += subject.sizes[index] ?? 0
+  return tokens
 }
 
 /** The parts of the conversation up to a request point, in a room of so many tokens. */
@@ -40,25 +42,25 @@ export function partsAt(
   point: number,
   roomTokens: number,
 ): Parts {
+  const { sizes } = subject
   let newestSpoken = point - 1
   while (newestSpoken >= 0 && isSystem(subject, newestSpoken)) newestSpoken -= 1
   const newestUser = newestSpoken === latestUser ? latestUser : -1
   const newestFrom = newestRoundFrom(subject, originalTokens, point, roomTokens * SHARE.newestRound)
   let systemTokens = 0
   for (let index = newestFrom; index < point; index += 1)
-    if (isSystem(subject, index)) systemTokens += sizeOf(subject, index)
+    if (isSystem(subject, index)) systemTokens += sizes[index] ?? 0
   let newestRound = originalTokens(newestFrom, point) - systemTokens
-  for (const index of new Set([task, latestUser]))
-    if (index >= newestFrom) newestRound -= sizeOf(subject, index)
+  for (const index of new Set([task, latestUser])) if (index >= newestFrom) newestRound -= sizes[index] ?? 0
   return {
     newestFrom,
     newestUser,
     systemTokens,
     sizes: {
       newestRound,
-      newestUser: sizeOf(subject, newestUser),
-      task: task === newestUser ? 0 : sizeOf(subject, task),
-      latestUser: latestUser === newestUser || latestUser === task ? 0 : sizeOf(subject, latestUser),
+      newestUser: sizes[newestUser] ?? 0,
+      task: task === newestUser ? 0 : (sizes[task] ?? 0),
+      latestUser: latestUser === newestUser || latestUser === task ? 0 : (sizes[latestUser] ?? 0),
     },
   }
 }
@@ -67,10 +69,6 @@ export function partsAt(
 
 /** More messages than this in one round are no round that a model has to see as one. */
 const ROUND_UNITS_MAX = 8
-
-function sizeOf({ sizes }: Subject, index: number): number {
-  return sizes[index] ?? 0
-}
 
 /**
  * Where the newest round begins. A run of many user messages behind one word of the assistant is shortened at its

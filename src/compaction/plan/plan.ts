@@ -1,15 +1,15 @@
 import type { Steps } from '../../conversation/source.ts'
-import { FOLD_VERSION, type Compaction, type Fold } from '../compaction.ts'
+import { FOLD_VERSION, type Compaction } from '../compaction.ts'
 import { hasUnsummarised } from '../layout.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, editedFurther } from './draft.ts'
-import { folding, recapCaps } from './fold-at.ts'
+import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
 import { frameOf, isPinned } from './frame.ts'
-import type { PlanOptions, PreparedFold } from './options.ts'
+import type { PlanOptions } from './options.ts'
 import { foldOverLimit } from './turns.ts'
 
 /**
@@ -36,14 +36,13 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
 
   const standingSummaries = (prepared ?? before.fold)?.summaries ?? []
   const summaries = smallest ? [] : standingSummaries
-  const { previous } = options
-  const foldAt = folding(counts, { pins, caps, previous, summaries, plannedTokensMax })
-  const plan = { frame, foldAt, recapTokensMax: caps.recapTokensMax }
+  const plan = { frame, caps, summaries }
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
-  const standing = furthest(before.fold, prepared)
+  const isFurther = prepared !== null && prepared.frontier > (before.fold?.frontier ?? -1)
+  const standing = isFurther ? prepared : before.fold
   let draft = yield* countedDraft(frame, {
     reach: before.reach,
-    fold: standing === null ? null : foldAt(standing.frontier, smallest ? [] : standing.kept),
+    fold: standing === null ? null : foldAt(plan, standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
     clips: before.clips.filter(({ index }) => !isPinned(pins, index)),
     protectedFrom: frame.cutUnit?.from ?? recentFrom,
@@ -80,9 +79,9 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     if (!isSmaller && !(isByLength && !frame.demanded)) return null
   } else {
     const { systemCount } = subject.structure
-    const isFurther = draft.fold !== null && draft.fold.frontier > (before.fold?.frontier ?? systemCount)
+    const foldsMore = (draft.fold?.frontier ?? 0) > (before.fold?.frontier ?? systemCount)
     // If a recap stands, a summary in its place may be all that it takes.
-    if (!isFurther && !hasUnsummarised(before, systemCount)) return null
+    if (!foldsMore && !hasUnsummarised(before, systemCount)) return null
   }
   const { reach, fold, clips } = draft
   return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }
@@ -92,9 +91,3 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
-
-/** The fold that reaches further; null where there is none. */
-function furthest(standing: Fold | null, prepared: PreparedFold | null): PreparedFold | null {
-  if (standing === null || prepared === null) return standing ?? prepared
-  return prepared.frontier > standing.frontier ? prepared : standing
-}

@@ -14,16 +14,16 @@ export type TurnsFold = Pick<Fold, 'frontier' | 'kept'>
  * The fold of a profile with a limit: the older half of the turns goes, again and again until the view is
  * short and small enough. Turns go whole. Once fewer than five are left, the older ones first come down to
  * their requests and replies. Where the newest turns hold too many messages by themselves, the older half of
- * their rounds goes. What is enough first is taken, else the furthest; null where nothing can be folded.
+ * their rounds goes. What is short and small enough first is taken, else the furthest; null where nothing can be folded.
  */
 export function* foldTurns(
   frame: Frame,
-  isSmallEnough: (fold: TurnsFold) => Steps<boolean>,
+  isSmallEnough: ((fold: TurnsFold) => Steps<boolean>) | null,
 ): Steps<TurnsFold | null> {
   let furthest: TurnsFold | null = null
   for (const fold of turnsFolds(frame)) {
     const isShort = !isOverLimit(frame.counts.policy, lengthWith(frame, fold))
-    if (isShort && (yield* isSmallEnough(fold))) return fold
+    if (isShort && (isSmallEnough === null || (yield* isSmallEnough(fold)))) return fold
     furthest = fold
   }
   return foldRounds(frame, furthest) ?? furthest
@@ -36,10 +36,7 @@ export function* foldOverLimit(frame: Frame): Steps<TurnsFold | null> {
   const isWorth = (fold: TurnsFold): boolean => bringsDown(counts.policy, length, lengthWith(frame, fold))
   // Asked at every request of a conversation that stays over its limit: no turn is looked at in vain.
   if (!isWorth({ frontier: furthestCut(frame), kept: [] })) return null
-  const fold = yield* foldTurns(frame, function* always() {
-    yield
-    return true
-  })
+  const fold = yield* foldTurns(frame, null)
   return fold !== null && isWorth(fold) ? fold : null
 }
 

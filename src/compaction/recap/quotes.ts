@@ -148,28 +148,23 @@ function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): numb
   return worth
 }
 
-/** The texts of a message as they may be quoted. */
-function* readableParts(subject: Subject, index: number): Steps<Part[]> {
+/** The texts of a message as they may be quoted; of what the user said that which stands nowhere else in the recap. */
+function* quotableParts(subject: Subject, index: number, unsaid: Unsaid = new Map()): Steps<Part[]> {
+  const rest = unsaid.get(index)
+  if (rest !== undefined) return rest === '' ? [] : [{ speaker: 'user', text: withoutMiddle(rest) }]
   const message = subject.messages[index]
   if (message === undefined) return []
   const { role } = message.facts
   if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
-  const readable: Part[] = []
+  const quotable: Part[] = []
   for (const { speaker, text } of yield* partsOf(yield* readMessage(subject, message), role)) {
     const near = lookedAt(text)
-    readable.push({
+    quotable.push({
       speaker,
       text: withoutMiddle(speaker === 'result' ? yield* renderTerminal(near) : near),
     })
   }
-  return readable
-}
-
-/** What of a folded message may be quoted: of what the user said that which stands nowhere else in the recap. */
-function* quotableParts(subject: Subject, index: number, unsaid: Unsaid): Steps<Part[]> {
-  const rest = unsaid.get(index)
-  if (rest !== undefined) return rest === '' ? [] : [{ speaker: 'user', text: withoutMiddle(rest) }]
-  return yield* readableParts(subject, index)
+  return quotable
 }
 
 /** A text as far as it is looked at: of a very long one the beginning and the end. */
@@ -189,7 +184,7 @@ function labelOf(subject: Subject, index: number, { speaker, part }: Passage, is
 function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
   const lines = new Set<string>()
   for (const index of indexes) {
-    for (const { text } of yield* readableParts(subject, index))
+    for (const { text } of yield* quotableParts(subject, index))
       for (const line of tellingLines(text)) lines.add(line)
     yield
   }

@@ -54,10 +54,11 @@ export function* recapOf(
   const known = cache.get(key)
   if (known !== undefined) return known
   const writer = openedWriter(subject, folds, tokensMax, areNamed)
-  const made: Made =
-    writer === null
-      ? bareMark(subject, tokensMax)
-      : { ...(yield* written(subject, folds, folded, beside, cache, writer, areNamed)), how: null }
+  let made: Made = { text: null, tokens: 0, how: null }
+  if (writer !== null)
+    made = { ...(yield* written(subject, folds, folded, beside, cache, writer, areNamed)), how: null }
+  else if (subject.count(BARE_MARK) <= tokensMax)
+    made = { text: BARE_MARK, tokens: subject.count(BARE_MARK), how: null }
   cache.set(key, made)
   return made
 }
@@ -87,12 +88,6 @@ function openedWriter(
     if (writer.open(`${RECAP_OPEN}\n${left}`, RECAP_CLOSE)) return writer
   }
   return null
-}
-
-function bareMark(subject: Subject, tokensMax: number): Made {
-  const tokens = subject.count(BARE_MARK)
-  const fits = tokens <= tokensMax
-  return { text: fits ? BARE_MARK : null, tokens: fits ? tokens : 0, how: null }
 }
 
 function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): Steps<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { folding } from '../../../src/compaction/plan/fold-at.ts'
+import { foldAt } from '../../../src/compaction/plan/fold-at.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { pinsAt } from '../../../src/compaction/plan/parts.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
@@ -24,20 +24,16 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
   const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
   const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1e6 }))
   const tokensMax = summary.tokens + 20
-  const foldAt = folding(counts, {
-    pins: pinsAt(subject, policy, subject.messages.length),
-    caps: {
-      recapTokensMax: tokensMax,
-      tokensMax,
-      besideTokensMin: 500,
-      togetherTokensMax,
-      systemTokensMax: 0,
-    },
-    previous: null,
-    summaries: [summary],
-    plannedTokensMax: null,
-  })
-  return foldAt(frontier).beforeTokensMax
+  const pins = pinsAt(subject, policy, subject.messages.length)
+  const caps = {
+    recapTokensMax: tokensMax,
+    tokensMax,
+    besideTokensMin: 500,
+    togetherTokensMax,
+    systemTokensMax: 0,
+  }
+  const frame = { counts, pins, options: { previous: null, plannedTokensMax: null } }
+  return foldAt({ frame, caps, summaries: [summary] }, frontier).beforeTokensMax
 }
 
 // A summary that filled the room of both left none for the recap, and with it went all that the user had said.

@@ -1,33 +1,30 @@
 import { isPhrase } from './forms/match.ts'
 import { evened, wordsOf } from './forms/words.ts'
-
-/** Something that the user directed, in its order. */
-export type Directed = {
-  readonly text: string
-  /** Whether it says that what was said before no longer holds. */
-  readonly isCorrection: boolean
-}
+import type { UserMessage, UserWords } from './user-words.ts'
 
 /**
- * Which of some directives are the newest of several on one subject. Two are on one subject if they share words that
- * few others hold: half of those of the shorter one, or, where the later one corrects something, any of them.
+ * Of the directives in these messages those that are the newest of several on one subject. Two are on one subject if they
+ * share words that few others hold: half of those of the shorter one, or, where the later one corrects something, any.
  */
-export function newestOnSubject(directed: readonly Directed[]): Set<number> {
-  const words = directed.map(({ text }) => subjectWords(text))
+export function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
+  const directed = messages.flatMap(({ text, words }) =>
+    words
+      .filter(({ isDirective }) => isDirective)
+      .map((one) => ({ one, words: subjectWords(text.slice(one.start, one.end)) })),
+  )
   const holders = new Map<string, number>()
-  for (const own of words) for (const word of own) holders.set(word, (holders.get(word) ?? 0) + 1)
+  for (const { words } of directed) for (const word of words) holders.set(word, (holders.get(word) ?? 0) + 1)
   const few = Math.max(HOLDERS_MIN, directed.length * HOLDERS_SHARE)
-  const telling = words.map((own) => new Set([...own].filter((word) => (holders.get(word) ?? 0) <= few)))
-  const newest = new Set<number>()
-  for (const [later, { isCorrection }] of directed.entries()) {
-    const own = telling[later] ?? new Set()
-    for (let earlier = 0; earlier < later; earlier += 1) {
-      const other = telling[earlier] ?? new Set()
-      const shared = [...own].filter((word) => other.has(word)).length
-      const needed = isCorrection ? 1 : Math.max(2, Math.min(own.size, other.size) * SHARED_MIN)
-      if (shared < needed) continue
-      newest.delete(earlier)
-      newest.add(later)
+  for (const { words } of directed)
+    for (const word of words) if ((holders.get(word) ?? 0) > few) words.delete(word)
+  const newest = new Set<UserWords>()
+  for (const [place, later] of directed.entries()) {
+    for (const earlier of directed.slice(0, place)) {
+      const shared = later.words.intersection(earlier.words).size
+      const fewest = Math.min(later.words.size, earlier.words.size)
+      if (shared < (later.one.isCorrection ? 1 : Math.max(2, fewest * SHARED_MIN))) continue
+      newest.delete(earlier.one)
+      newest.add(later.one)
     }
   }
   return newest

@@ -7,7 +7,7 @@ import { isSystem, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
 import { newestOnSubject } from './newest.ts'
-import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
+import { userMessages, type UserMessage } from './user-words.ts'
 import type { Writer } from '../writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -61,7 +61,7 @@ export function* writeUsers(
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
   if (chosen.length === 0 || !(yield* writer.line(headings.users))) return unsaid
-  const marked = newestOf(chosen)
+  const marked = newestOnSubject(chosen)
   for (const message of chosen) {
     const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
@@ -105,17 +105,6 @@ function shareOf(subject: Subject, indexes: readonly number[]): Share {
     ofDirectives: RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk,
     ofOthers: RUN_OTHERS_SHARE + (CHAT_SHARE - RUN_OTHERS_SHARE) * talk,
   }
-}
-
-/** The newest of several pieces on one subject. */
-function newestOf(chosen: readonly UserMessage[]): Set<UserWords> {
-  const directed = chosen.flatMap(({ text, words }) =>
-    words
-      .filter(({ isDirective }) => isDirective)
-      .map((one) => ({ one, text: text.slice(one.start, one.end), isCorrection: one.isCorrection })),
-  )
-  const newest = newestOnSubject(directed)
-  return new Set(directed.filter((_, place) => newest.has(place)).map(({ one }) => one))
 }
 
 /** Pieces of a message in one line, with a mark wherever something is missing, and what of it they leave. */
