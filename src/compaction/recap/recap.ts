@@ -83,9 +83,9 @@ function openedWriter(
 ): Writer | null {
   const names = areNamed ? [` (${numbersOf(indexes, subject.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
-    const writer = createWriter(subject, tokensMax)
     const left = `${indexes.length} earlier messages${name} were left out here to fit the context window.`
-    if (writer.open(`${RECAP_OPEN}\n${left}`, RECAP_CLOSE)) return writer
+    const writer = createWriter(subject, tokensMax, [`${RECAP_OPEN}\n${left}`, RECAP_CLOSE])
+    if (writer.spentTokens() <= tokensMax) return writer
   }
   return null
 }

@@ -4,8 +4,6 @@ import { harmless } from './headings.ts'
 
 /** Writes a recap line by line within its cap. */
 export type Writer = {
-  /** The tags and the words around everything else; false where not even they fit. */
-  readonly open: (opening: string, closing: string) => boolean
   /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
   readonly line: (text: string) => Steps<boolean>
   /** What was written so far. */
@@ -16,20 +14,16 @@ export type Writer = {
   readonly close: () => Steps<{ readonly text: string; readonly tokens: number }>
 }
 
+/** `around`: the words before and behind everything else, which may exceed the cap by themselves. */
 export function createWriter(
   { count, countSteps }: Pick<Subject, 'count' | 'countSteps'>,
   tokensMax: number,
+  around: readonly [opening: string, closing: string] | null = null,
 ): Writer {
-  const lines: string[] = []
-  let closing = ''
-  let spent = 0
+  const lines = around === null ? [] : [around[0]]
+  const closing = around?.[1] ?? ''
+  let spent = around === null ? 0 : count(around.join('\n')) + 1
   return {
-    open: (openingLine, closingLine) => {
-      closing = closingLine
-      spent = count(`${openingLine}\n${closingLine}`) + 1
-      lines.push(openingLine)
-      return spent <= tokensMax
-    },
     line: function* writeLine(text) {
       const line = harmless(text)
       const tokens = yield* countSteps(`\n${line}`)
