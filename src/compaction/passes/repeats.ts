@@ -12,7 +12,8 @@ export function* collapseRepeats(text: string): Steps<string> {
   let keptUntil = 0
   let lines = 0
   for (let start = 0; start <= text.length;) {
-    const lineEnd = endOfLine(text, start)
+    const found = text.indexOf('\n', start)
+    const lineEnd = found === -1 ? text.length : found
     const line = text.slice(start, lineEnd)
     let count = 1
     let end = lineEnd
@@ -38,11 +39,6 @@ export function* collapseRepeats(text: string): Steps<string> {
 const LINES_PER_STEP = 4_096
 
 const isNote = /^\[the line above stood here \d+ times\]$/
-
-function endOfLine(text: string, start: number): number {
-  const end = text.indexOf('\n', start)
-  return end === -1 ? text.length : end
-}
 
 /** Whether a line of this text begins at `start`, behind the end of another. */
 function isLineAt(text: string, start: number, line: string): boolean {

@@ -53,9 +53,13 @@ export function passagesOf(parts: readonly Part[]): Passage[] {
 
 /** The lines by which a text is told from others: short ones stand everywhere, and tell only where there is nothing else. */
 export function tellingLines(text: string): string[] {
-  const lines = text.split('\n').map((line) => line.trim())
-  const long = lines.filter((line) => line.length >= TELLING_CHARS_MIN)
-  return long.length > 0 ? long : lines.filter((line) => line !== '')
+  const [long, short]: [string[], string[]] = [[], []]
+  for (const line of text.split('\n')) {
+    const written = line.trim()
+    if (written.length >= TELLING_CHARS_MIN) long.push(written)
+    else if (written !== '') short.push(written)
+  }
+  return long.length > 0 ? long : short
 }
 
 /**
