@@ -109,6 +109,8 @@ export function serverAround(
     connection.running.add(outgoing)
     outgoing.once('close', () => {
       connection.running.delete(outgoing)
+      // A connection that is kept open keeps nothing of what went over it.
+      if (connection.last === outgoing && outgoing.req.complete) connection.last = null
       if (connection.waiting.length === 0 || connection.goesOn) return
       connection.goesOn = true
       // Not at once: a thousand refusals in a row would keep everybody else waiting.
@@ -184,7 +186,7 @@ type Connection = {
   /** The answers that have begun and are not over, in their order. */
   readonly running: Set<ServerResponse>
   waiting: { readonly outgoing: ServerResponse; readonly fault: FoldgateError | null }[]
-  /** The answer to the request that came last. */
+  /** The answer to the request that came last; null once both are over. */
   last: ServerResponse | null
   /** Whether it is to go on with what waits in a moment. */
   goesOn: boolean

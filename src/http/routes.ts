@@ -13,9 +13,12 @@ export type Route =
 export function routeOf(method: string, path: string): Route {
   if (method !== 'POST') return relayed
   const bare = barePath(path)
-  const [, route = relayed] = routes.find(([end]) => bare.endsWith(end)) ?? []
-  // Messages of the Assistants API are stored, not generated.
-  return route.kind === 'relay' && /\/threads\/./.test(bare) ? relayed : route
+  for (const [end, route] of routes) {
+    if (!bare.endsWith(end)) continue
+    // Messages of the Assistants API are stored, not generated.
+    return route.kind === 'relay' && /\/threads\/./.test(bare) ? relayed : route
+  }
+  return relayed
 }
 
 // --- internal ---
