@@ -1,20 +1,13 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { collectGarbage } from './collect-garbage.ts'
 
-export type HeapTidyingOptions = {
-  /** How long a load has to have been over before garbage is collected, in milliseconds. Default 2,000. */
-  readonly quietMs?: number
-}
-
 /**
  * Keeps the process small under a load of long conversations, and lets it become small again. V8 by itself lets a heap
  * grow to up to four times what lives in it before it collects again, where much is allocated; and it collects when
  * something is allocated, so that of a process with nothing to do the garbage of its busiest minute stays in memory until
  * the next one. To be called with true as soon as many large bodies are held at a time, and with false when none is any more.
  */
-export function createHeapTidying({ quietMs = QUIET_MS }: HeapTidyingOptions = {}): (
-  isCrowded: boolean,
-) => void {
+export function createHeapTidying(quietMs = QUIET_MS): (isCrowded: boolean) => void {
   keepCode()
   const usual = isRoomy() ? ROOMY_GROWTH : AS_V8_LIKES
   limitGrowth(usual)
@@ -51,6 +44,7 @@ const AS_V8_LIKES: Growth = { percent: 0, newSpaceFactor: 2 }
 /** V8 gives a heap a quarter of the memory: less than this with less than about two gigabytes. */
 const ROOMY_HEAP_BYTES = 512 * 1024 * 1024
 
+/** How long a load has to have been over before garbage is collected, in milliseconds. */
 const QUIET_MS = 2_000
 
 /**

@@ -38,7 +38,7 @@ export function corsHeaders(incoming: IncomingMessage, origins: readonly string[
   }
 }
 
-/** Answers a preflight; false when the request is none, or is the upstream's to answer. */
+/** Answers a preflight; false when an OPTIONS request is none, or is the upstream's to answer. */
 export function answerPreflight(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -46,8 +46,7 @@ export function answerPreflight(
 ): boolean {
   const { headers } = incoming
   const method = headers['access-control-request-method']
-  if (incoming.method !== 'OPTIONS' || method === undefined) return false
-  if (allowed['access-control-allow-origin'] === undefined) return false
+  if (method === undefined || allowed['access-control-allow-origin'] === undefined) return false
   const privateNetwork = headers['access-control-request-private-network'] === 'true'
   outgoing.writeHead(204, {
     ...allowed,

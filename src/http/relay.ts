@@ -8,7 +8,7 @@ import { arrivalNow, bareReport, unreadReport, type ArrivalParts } from './bare-
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver } from './deliver.ts'
 import type { ClientRequest } from './client-request.ts'
-import { bodyAtHand, declaredBytes, hasBody, inviteBody, uploadOf } from './upload.ts'
+import { bodyAtHand, declaredBytes, inviteBody, uploadOf } from './upload.ts'
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams
@@ -37,9 +37,10 @@ export function createRelay(options: RelayOptions): Relay {
     // The parser comes to the body once the event that began the request is over.
     await Promise.resolve()
     const declared = declaredBytes(incoming)
-    const upload = hasBody(incoming)
-      ? (bodyAtHand(incoming, declared) ?? uploadOf(incoming, options.arrival, exchange.end))
-      : null
+    const upload =
+      declared === 0
+        ? null
+        : (bodyAtHand(incoming, declared) ?? uploadOf(incoming, options.arrival, exchange.end))
     inviteBody(incoming, outgoing)
     const bodyBytes = upload === null ? null : declared
     const onward = { ...exchange, upstream: exchange.upstreamName, body: upload, bodyBytes }

@@ -5,22 +5,18 @@ import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
 import { expectsContinue } from './request-checks.ts'
 
-/** Whether a request carries a body (RFC 9112 section 6.3): it says so by a length or a transfer coding. */
-export function hasBody(incoming: IncomingMessage): boolean {
-  return incoming.headers['transfer-encoding'] !== undefined || (declaredBytes(incoming) ?? 0) > 0
-}
-
-/** The length that a request states for its body, in bytes; null where it states none. */
-export function declaredBytes(incoming: IncomingMessage): number | null {
-  if (incoming.headers['transfer-encoding'] !== undefined) return null
-  const stated = incoming.headers['content-length']
-  return stated === undefined ? null : Number(stated)
+/**
+ * The length that a request states for its body, in bytes: 0 where it carries none; null where its end tells, with a
+ * transfer coding (RFC 9112 section 6.3).
+ */
+export function declaredBytes({ headers }: IncomingMessage): number | null {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null
 }
 
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
 export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { expect } = incoming.headers
-  if (expect === undefined || !expectsContinue(expect) || !hasBody(incoming)) return
+  if (expect === undefined || !expectsContinue(expect) || declaredBytes(incoming) === 0) return
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
 }
 

@@ -11,7 +11,7 @@ function garbage(): WeakRef<object> {
 }
 
 test('what a load has left behind is collected once nothing is held any more', async () => {
-  const tidy = createHeapTidying({ quietMs: 20 })
+  const tidy = createHeapTidying(20)
   const left = garbage()
   tidy(true)
   tidy(false)
@@ -21,7 +21,7 @@ test('what a load has left behind is collected once nothing is held any more', a
 })
 
 test('a load that goes on is not kept waiting for it', async () => {
-  const tidy = createHeapTidying({ quietMs: 5 })
+  const tidy = createHeapTidying(5)
   const left = garbage()
   tidy(true)
   tidy(false)
