@@ -37,7 +37,7 @@ export type Rounds = Pick<Subject, 'messages' | 'structure'>
 export type CallPlace = { readonly index: number; readonly position: number }
 
 /** A reply of the model: its messages, from `start` up to `end`, and the calls that they make, in their order. */
-export type Reply = {
+type Reply = {
   readonly start: number
   readonly end: number
   readonly callIds: readonly string[]

@@ -72,8 +72,10 @@ type Candidate = {
   readonly lines: readonly string[]
   /** By its share of the message's characters: to rank by, not to count with. */
   readonly tokensAbout: number
-  /** What it is worth, for each token. */
-  readonly worth: number
+  /** Tokens between its message and the newest one. */
+  readonly ageTokens: number
+  /** What it is worth, for each token: told when all of them are known. */
+  worth: number
 }
 
 /** How often something of this kind is needed again, by each thousand tokens of it: docs/decisions/recap.md. */
@@ -97,10 +99,8 @@ const PASSAGE_TOKENS_MIN = 24
 /** The share of a message is no count: what is a little too large by it may still fit. */
 const ABOUT_TOO_MUCH = 1.2
 
-type Cut = Pick<Candidate, 'index' | 'passage' | 'lines' | 'tokensAbout'> & { readonly ageTokens: number }
-
 function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate[]> {
-  const cuts: Cut[] = []
+  const candidates: Candidate[] = []
   /** In how many messages a line stands, and the first of these, or of the reply that it is part of. */
   const holders = new Map<string, { readonly count: number; readonly first: number }>()
   let chars = 0
@@ -117,22 +117,22 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
         const later = holders.get(line)
         if (later?.first !== first) holders.set(line, { count: (later?.count ?? 0) + 1, first })
       }
-      cuts.push({ index, passage, lines, tokensAbout: (size * passage.text.length) / bytes, ageTokens })
+      const label = labelOf(subject, index, passage, options.areNamed)
+      const tokensAbout = (size * passage.text.length) / bytes
+      candidates.push({ index, passage, label, lines, tokensAbout, ageTokens, worth: 0 })
     }
     for (const { text } of parts) chars += text.length
     ageTokens += size
     yield
   }
-  const candidates: Candidate[] = []
-  for (const { index, passage, lines, tokensAbout, ageTokens: age } of cuts) {
+  for (const candidate of candidates) {
     yield
+    const { passage, lines, tokensAbout } = candidate
     let again = 0
     for (const line of lines) if ((holders.get(line)?.count ?? 0) > 1) again += 1
-    const worth =
-      (worthOf[passage.speaker] * (1 + again / lines.length)) / (1 + age / HALF_AGE_TOKENS) +
+    candidate.worth =
+      (worthOf[passage.speaker] * (1 + again / lines.length)) / (1 + candidate.ageTokens / HALF_AGE_TOKENS) +
       (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
-    const label = labelOf(subject, index, passage, options.areNamed)
-    candidates.push({ index, passage, label, lines, tokensAbout, worth })
   }
   return candidates
 }
