@@ -38,7 +38,7 @@ export type Clip = z.output<typeof clipSchema>
  * so that a client that adds or drops a system message there finds its compactions again.
  */
 export function writeCompaction(compaction: Compaction, systemCount: number): string {
-  return JSON.stringify(shifted(compaction, -systemCount), withoutEmptyNote)
+  return JSON.stringify(shifted(compaction, -systemCount), withoutLaterNothing)
 }
 
 /** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
@@ -112,6 +112,8 @@ const foldSchema = z
     frontier: integer,
     /** Messages before the frontier that stay all the same, ascending: requests and replies of old turns. */
     kept: integers.default([]),
+    /** Messages before the frontier that hold for all that follows, ascending: tools that were added, for example. */
+    restated: integers.default([]),
     /** Cap of what stands for that before the latest user message, in tokens; 0 where nothing does. */
     beforeTokensMax: integer,
     /** Cap of what stands for that behind it, in tokens; 0 where the frontier has not passed it. */
@@ -153,9 +155,10 @@ const compactionSchema = z
   })
   .readonly()
 
-/** Summaries without a note are written as they were before there were notes. */
-function withoutEmptyNote(name: string, value: unknown): unknown {
-  return name === 'note' && value === '' ? undefined : value
+/** What is empty and came later is not written: records are as they were before there was such a thing. */
+function withoutLaterNothing(name: string, value: unknown): unknown {
+  const isNothing = value === '' || (Array.isArray(value) && value.length === 0)
+  return isNothing && (name === 'note' || name === 'restated') ? undefined : value
 }
 
 /**
@@ -176,6 +179,7 @@ function shifted(compaction: Compaction, by: number): Compaction {
       ...fold,
       frontier: fold.frontier + by,
       kept: fold.kept.map((index) => index + by),
+      restated: fold.restated.map((index) => index + by),
       summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
     },
     clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),

@@ -16,7 +16,8 @@ export type FoldedPart = {
 
 /**
  * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old turns, what
- * stands for the messages before the latest user message, that message, what stands for those behind it, the tail.
+ * stands for the messages before the latest user message, that message, what stands for those behind it, what of the
+ * folded messages holds for all that follows, the tail.
  */
 export type Layout = {
   /** The task and then the requests and replies of old turns, in their order. */
@@ -24,6 +25,8 @@ export type Layout = {
   readonly before: FoldedPart | null
   readonly latestUser: number | null
   readonly after: FoldedPart | null
+  /** Messages from before the tail that hold for all that follows. */
+  readonly restated: readonly number[]
   /** Index of the first message of the tail. */
   readonly tail: number
   /** The client's messages before the tail, in their order. */
@@ -36,21 +39,31 @@ export type Folding = Pick<Compaction, 'task' | 'latestUser' | 'fold'>
 export function layoutOf(compaction: Folding, systemCount: number): Layout {
   const { fold } = compaction
   if (fold === null)
-    return { head: [], before: null, latestUser: null, after: null, tail: systemCount, pinned: [] }
-  const { frontier } = fold
+    return {
+      head: [],
+      before: null,
+      latestUser: null,
+      after: null,
+      restated: [],
+      tail: systemCount,
+      pinned: [],
+    }
+  const { frontier, restated } = fold
   const task = compaction.task !== -1 && compaction.task < frontier ? compaction.task : null
   const isPassed =
     compaction.latestUser !== -1 && compaction.latestUser < frontier && compaction.latestUser !== task
   const latestUser = isPassed ? compaction.latestUser : null
   const kept = fold.kept.filter((index) => index !== task && index < (latestUser ?? frontier))
   const head = task === null ? kept : [task, ...kept]
+  const staying = [...head, ...restated].sort((one, other) => one - other)
   return {
     head,
-    before: partOf(fold, systemCount, latestUser ?? frontier, head, fold.beforeTokensMax),
+    before: partOf(fold, systemCount, latestUser ?? frontier, staying, fold.beforeTokensMax),
     latestUser,
-    after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, head, fold.afterTokensMax),
+    after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, staying, fold.afterTokensMax),
+    restated,
     tail: frontier,
-    pinned: latestUser === null ? head : [...head, latestUser],
+    pinned: [...head, ...(latestUser === null ? [] : [latestUser]), ...restated],
   }
 }
 
@@ -103,7 +116,8 @@ export const UNTOUCHED = {
   fold: null,
   clips: [],
   reach: { render: 0, preview: 0, clear: 0 },
-} as const satisfies Folding & Pick<Compaction, 'clips' | 'reach'>
+  point: 0,
+} as const satisfies Folding & Pick<Compaction, 'clips' | 'reach' | 'point'>
 
 // --- internal ---
 

@@ -19,6 +19,8 @@ import { toolNameOf, type Subject } from './subject.ts'
 /** What is done to one message that stays in the view. */
 export type Edit =
   | { readonly kind: 'kept' }
+  /** It does not stay after all: it is nothing but thoughts that hold for no other conversation. */
+  | { readonly kind: 'left-out' }
   | { readonly kind: 'rendered' }
   | { readonly kind: 'previewed' }
   | { readonly kind: 'cleared' }
@@ -45,6 +47,7 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
     const message = subject.messages[index]
     const size = subject.sizes[index] ?? 0
     if (message === undefined || edit.kind === 'kept') return { text: null, tokens: size, how: null }
+    if (edit.kind === 'left-out') return { text: null, tokens: 0, how: null }
     const how = nameOf(edit)
     const latest = latestMade[index]
     if (latest?.how === how) return latest.made
@@ -97,7 +100,7 @@ type Edited = {
 }
 
 /** The message edited; null if the edit does not change it. */
-function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' }>): Steps<Made | null> {
+function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>): Steps<Made | null> {
   switch (edit.kind) {
     case 'cleared':
       return yield* withText(

@@ -8,8 +8,15 @@ import { sumOf } from './size-sums.ts'
 import { toolNameOf, type Subject } from './subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
-/** What a compaction does to single messages: how far the passes reach, and which messages are clipped. */
-export type Edits = { readonly reach: Reach; readonly clips: ReadonlyMap<number, Clip> }
+/**
+ * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
+ * thoughts go that were bound to what stood before them.
+ */
+export type Edits = {
+  readonly reach: Reach
+  readonly clips: ReadonlyMap<number, Clip>
+  readonly point: number
+}
 
 /**
  * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
@@ -39,12 +46,12 @@ export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): To
 }
 
 /** What a compaction does to single messages. */
-export function editsOf({ reach, clips }: Pick<Compaction, 'reach' | 'clips'>): Edits {
-  return { reach, clips: new Map(clips.map((clip) => [clip.index, clip])) }
+export function editsOf({ reach, clips, point }: Pick<Compaction, 'reach' | 'clips' | 'point'>): Edits {
+  return { reach, point, clips: new Map(clips.map((clip) => [clip.index, clip])) }
 }
 
 /** Edits that reach nothing, which leaves those that a policy always makes. */
-export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map() }
+export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map(), point: 0 }
 
 /**
  * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps take their caps. The
@@ -52,7 +59,7 @@ export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, cli
  */
 export function* plannedTokens(
   counts: TokenCounts,
-  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach'>,
+  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach' | 'point'>,
   end: number,
 ): Steps<number> {
   const layout = layoutOf(compaction, counts.subject.structure.systemCount)
@@ -75,10 +82,12 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   const rendersAlways = render.enabled && render.at === 0
   const previewsAlways = preview.at === 0
   const make = messageEditor(subject, policy, cache)
+  const boundless = withoutBound(subject)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
 
-  function editOf(index: number, { reach, clips }: Edits): Edit {
+  function editOf(index: number, { reach, clips, point }: Edits): Edit {
+    if (index < point && messages[index]?.facts.bound === 'whole') return LEFT_OUT
     let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
     if (messages[index]?.facts.role === 'tool') {
       if (index < reach.clear) {
@@ -104,7 +113,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
       for (const index of clips.keys()) furthest = Math.max(furthest, index)
       editedEnd = Math.max(start, Math.min(end, furthest + 1))
     }
-    let tokens = sumOf(sizes, editedEnd, end)
+    const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
+    let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
     for (let index = start; index < editedEnd; index += 1) {
       counted += 1
       if (counted % MESSAGES_PER_STEP === 0) yield
@@ -116,4 +126,12 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
 
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
   return { subject, policy, cache, originalTokens, editedTokens, editOf, make }
+}
+
+const LEFT_OUT = { kind: 'left-out' } as const
+
+/** The sizes of messages before the point of a compaction: those that are nothing but bound thoughts take nothing. */
+function withoutBound({ messages, sizes }: Subject): readonly number[] {
+  const isBound = messages.some(({ facts }) => facts.bound === 'whole')
+  return isBound ? sizes.map((size, index) => (messages[index]?.facts.bound === 'whole' ? 0 : size)) : sizes
 }

@@ -46,6 +46,13 @@ export function stringOr<Otherwise>(value: unknown, otherwise: Otherwise): strin
   return typeof value === 'string' ? value : otherwise
 }
 
+/** Whether a value says something. */
+export function isPresent(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  if (isJsonObject(value)) return Object.keys(value).length > 0
+  return value !== null && value !== undefined && value !== '' && value !== false
+}
+
 // --- internal ---
 
 /** What stands for itself: nearly every key, and to be parsed costs more than all else that is done with one. */

@@ -27,7 +27,7 @@ export function digestOfMeaning({ role, name, content, calls }: Meaning, digest:
  */
 export function* meaningKeys(
   messages: readonly Pick<Message, 'facts'>[],
-  systemCount: number,
+  unkeyedCount: number,
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
 ): Steps<readonly string[]> {
@@ -35,7 +35,7 @@ export function* meaningKeys(
   const keys = grewFrom === null ? [root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
   let key = keys.at(-1) ?? root
   for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
-    if ((grewFrom?.shared ?? 0) + offset >= systemCount) key = digest(JSON.stringify([key, facts.meaning]))
+    if ((grewFrom?.shared ?? 0) + offset >= unkeyedCount) key = digest(JSON.stringify([key, facts.meaning]))
     keys.push(key)
     if (keys.length % KEYS_PER_STEP === 0) yield
   }

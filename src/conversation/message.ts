@@ -41,6 +41,21 @@ export type MessageFacts = {
   readonly opensReply: boolean
   /** Whether it belongs to the message behind it, if that is the model's too: a thought to the call that it led to. */
   readonly boundToNext: boolean
+  /** Whether it belongs to whatever stands before it; left out if not. */
+  readonly boundToPrevious?: boolean
+  /** Whether what stands before it is gone: the server has compacted it into this. Left out if not. */
+  readonly startsHistory?: boolean
+  /**
+   * What of it only holds for the very conversation that it was made in (P5). `whole`: all of it is thoughts that are bound to
+   * what stood before them; `part`: it holds such; `follows`: it has a name by which the server demands the thoughts before it
+   * in its reply. Left out if nothing does.
+   */
+  readonly bound?: 'whole' | 'part' | 'follows'
+  /**
+   * Whether it holds for all that follows, and has to be there though what it stood among is folded: `each` of its kind, or
+   * only the `last` one. Left out if it need not.
+   */
+  readonly survives?: 'each' | 'last'
   /** Length of the message's raw bytes. */
   readonly bytes: number
   /** Elements of arrays and members of objects in it. */

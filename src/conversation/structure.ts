@@ -5,8 +5,10 @@ import type { Message } from './message.ts'
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {
   readonly messageCount: number
-  /** How many system and developer messages lead. */
+  /** How many messages lead that stay as they are: system and developer ones, and all up to the server's own compaction. */
   readonly systemCount: number
+  /** How many of them no key stands for: the system and developer messages at the very beginning. */
+  readonly unkeyedCount: number
   /** The first user message; -1 if there is none. */
   readonly task: number
   /** The user messages: each begins a turn, which reaches up to the next. */
@@ -70,12 +72,18 @@ export function structureOf(
 ): Structure {
   const inPrefix = prefixUnits(messages, grewFrom)
   const inWhole = wholeUnits(inPrefix, grewFrom)
-  const points = pointsOf(messages, standIns, grewFrom)
+  const first = messages.findIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
+  const unkeyedCount = first === -1 ? messages.length : first
+  const start = messages.findLastIndex(({ facts }) => facts.startsHistory === true)
+  const systemCount = Math.max(unkeyedCount, start + 1)
+  // What began anew has other turns.
+  const isSameStart = grewFrom?.structure.systemCount === systemCount
+  const points = pointsOf(messages, systemCount, standIns, isSameStart ? grewFrom : null)
   const { turns, requestPoints } = points
-  const system = messages.findIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
   return {
     messageCount: messages.length,
-    systemCount: system === -1 ? messages.length : system,
+    systemCount,
+    unkeyedCount,
     task: turns[0] ?? -1,
     ...points,
     isStandIn: (index) => standIns.has(index),
@@ -103,12 +111,15 @@ type Shared = Pick<Growth, 'structure' | 'shared'> | null
 function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number): boolean {
   const facts = messages[index]?.facts
   if (facts === undefined || !facts.opensReply) return false
-  const before = messages[index - 1]?.facts
+  let last = index - 1
+  while (messages[last]?.facts.boundToPrevious === true) last -= 1
+  const before = messages[last]?.facts
   return before === undefined || !before.opensReply || !before.boundToNext
 }
 
 function pointsOf(
   messages: readonly Pick<Message, 'facts'>[],
+  systemCount: number,
   standIns: ReadonlySet<number>,
   grewFrom: Shared,
 ): Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'> {
@@ -117,7 +128,7 @@ function pointsOf(
     grewFrom === null ? { turns: [], requestPoints: [], recordPoints: [] } : beginnings(grewFrom)
   for (let index = shared; index < messages.length; index += 1) {
     const isUser = messages[index]?.facts.role === 'user'
-    if (isUser && !standIns.has(index)) turns.push(index)
+    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
     if (index === 0) continue
     const isRequest = beginsReply(messages, index)
     const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
@@ -160,6 +171,8 @@ function prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shar
       }
       starts[index] = reply
       addUnanswered(unanswered, facts.callIds)
+    } else if (facts?.boundToPrevious === true && index > 0) {
+      starts[index] = starts[index - 1] ?? 0
     } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false
       // An answer without an id may mean any call that has none either.

@@ -14,8 +14,8 @@ import type { Answers, Replies } from './answer-contract.ts'
 export type Dialect = {
   /** `chat-completions`, for example. */
   readonly name: string
-  /** The ends of the paths, under any prefix, to which its conversations are posted. */
-  readonly paths: readonly string[]
+  /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
+  readonly paths: readonly [string, ...string[]]
   readonly bodies: Bodies
   readonly entries: Entries
   readonly rules: Rules
@@ -42,6 +42,8 @@ export type Bodies = {
     limits: BodyLimits,
     known: KnownHistory | null,
   ) => Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead>
+  /** The text of a parsed `BodyFacts.system`. */
+  readonly systemText: (system: unknown) => string
 }
 
 /** What Foldgate reads of a body. Everything else in it is relayed as it stands. */
@@ -52,12 +54,16 @@ export type BodyFacts = {
   readonly isStreamed: boolean
   /** The array that holds the entries, with its brackets. */
   readonly history: Span
+  /** Whether it is no array but the one entry, a text: then none can be added to it. */
+  readonly isText: boolean
   /** Its elements but for those that were known: delimited, not yet parsed. */
   readonly entrySpans: readonly EntrySpan[]
   /** The most tokens that the reply may have, and where that number stands; null if none is set. */
   readonly outputLimit: { readonly field: string; readonly tokens: number; readonly value: Span } | null
   /** How many replies are asked for. */
   readonly repliesWanted: number
+  /** What is said beside the history as the operator's: it counts and is never touched. Null if nothing is. */
+  readonly system: ValueSpan | null
   /** The list of tools, to which one can be added; null if there is none. */
   readonly tools: ValueSpan | null
   /** An older form of the list of tools. */
@@ -86,6 +92,10 @@ export type NotReadReason =
   | 'invalid-value'
   | 'no-messages'
   | 'message-unreadable'
+  /** The history, or a part of it, is kept at the server. */
+  | 'stateful'
+  /** The client has the server compact it. */
+  | 'native'
 
 export type NotRead = { readonly read: false; readonly reason: NotReadReason }
 
@@ -94,7 +104,8 @@ export type NotRead = { readonly read: false; readonly reason: NotReadReason }
 /** Reads and writes the entries of a history. */
 export type Entries = {
   /**
-   * What a parsed entry is; null if that cannot be told with certainty. `unreadBytes`: see `Described`. `holder`: what it
+   * What a parsed entry is; null if that cannot be told with certainty, and `stateful` if it stands for something that only the
+   * server has. `unreadBytes`: see `Described`. `holder`: what it
    * stands in, as `{"role":"user","content":[]}` for a block of a message; null if it is an element of the history itself.
    */
   readonly describe: (
@@ -102,7 +113,9 @@ export type Entries = {
     digest: Digest,
     unreadBytes: (text: string) => number,
     holder: JsonObject | null,
-  ) => Steps<Described | null>
+  ) => Steps<Described | 'stateful' | null>
+  /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
+  readonly fromText: ((text: string) => JsonObject) | null
   /** The texts of a parsed entry. */
   readonly parse: (entry: JsonObject) => ParsedMessage
   /** The slots of an entry that may be written anew, `parsed` being what was read of it. */
@@ -127,6 +140,8 @@ export type Entries = {
     kept: number,
     mark: string,
   ) => Steps<{ readonly json: string; readonly text: string } | null>
+  /** The entry, given as JSON, without what only holds together with bound thoughts that stood before it (`MessageFacts.bound`). */
+  readonly unbound: (entry: string) => string
   /** A user's entry that says a text. */
   readonly user: (text: string) => string
   /**
@@ -139,7 +154,16 @@ export type Entries = {
 /** What a dialect knows of an entry: what its facts are made of. */
 export type Described = Pick<
   MessageFacts,
-  'role' | 'opensReply' | 'boundToNext' | 'emptyCalls' | 'answers' | 'name'
+  | 'role'
+  | 'opensReply'
+  | 'boundToNext'
+  | 'boundToPrevious'
+  | 'startsHistory'
+  | 'bound'
+  | 'survives'
+  | 'emptyCalls'
+  | 'answers'
+  | 'name'
 > & {
   readonly calls: ParsedMessage['calls']
   /** The role as it is written, and its content in order. */

@@ -8,13 +8,16 @@ import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from 
 import type { Dialect } from './contract.ts'
 import { movedBy, readable, shortened } from './readable.ts'
 
-/** Reads an entry's facts, or finds them again; null if the entry cannot be read with certainty. */
+/**
+ * Reads an entry's facts, or finds them again; null if the entry cannot be read with certainty, `stateful` if it stands for
+ * something that only the server has.
+ */
 export type FactsReader = (
   dialect: Dialect,
   scope: string,
   source: Source,
   entry: EntrySpan,
-) => Steps<MessageFacts | null>
+) => Steps<MessageFacts | 'stateful' | null>
 
 /**
  * A reader that remembers: an entry of the same scope with the same bytes is not parsed again, an unreadable one neither.
@@ -25,7 +28,7 @@ export function createFactsReader(
   digest: Digest,
   { entriesMax }: { readonly entriesMax: number },
 ): FactsReader {
-  const memo = new LRUCache<string, MessageFacts | 'unreadable'>({
+  const memo = new LRUCache<string, MessageFacts | 'stateful' | 'unreadable'>({
     // Without `max`, which sets aside room for all of them at the start.
     maxSize: entriesMax,
     sizeCalculation: weightOf,
@@ -46,20 +49,20 @@ export function createFactsReader(
   }
 }
 
-/** The entries at `spans` with their facts; null if one of them cannot be read with certainty. */
+/** The entries at `spans` with their facts; null or `stateful` if that is what one of them is (see `FactsReader`). */
 export function* readEntries(
   dialect: Dialect,
   spans: readonly EntrySpan[],
   source: Source,
   scope: string,
   readFactsOf: FactsReader,
-): Steps<readonly Message[] | null> {
+): Steps<readonly Message[] | 'stateful' | null> {
   const messages: Message[] = []
   let bytes = 0
   for (const entry of spans) {
     const { start, end } = entry
     const facts = yield* readFactsOf(dialect, scope, source, entry)
-    if (facts === null) return null
+    if (facts === null || facts === 'stateful') return facts
     messages.push(
       entry.envelope === undefined ? { start, end, facts } : { start, end, envelope: entry.envelope, facts },
     )
@@ -74,9 +77,8 @@ export function* readEntries(
 /** The texts of an entry whose facts were read: of a very long one those of its readable form. Never throws. */
 export function parseEntry(dialect: Dialect, source: Source, message: Message): ParsedMessage {
   const form = readable(source, message)
-  const parsed = parseJson(form.source, form.message)
-  // An entry with facts is an object.
-  return dialect.entries.parse(isJsonObject(parsed) ? parsed : {})
+  // An entry with facts is one.
+  return dialect.entries.parse(entryOf(dialect, parseJson(form.source, form.message)) ?? {})
 }
 
 /**
@@ -91,15 +93,16 @@ export function* readFacts(
   entry: EntrySpan,
   digest: Digest,
   hash: string,
-): Steps<MessageFacts | null> {
+): Steps<MessageFacts | 'stateful' | null> {
   const reading =
     entry.end - entry.start <= READ_BYTES_MAX
       ? { source, span: entry, marks: NONE }
       : yield* shortReading(source, entry)
   if (reading === null) return null
   const { span, marks } = reading
-  const value = parseJson(reading.source, span)
-  if (!isJsonObject(value) || !hasPlainKeys(entry, value)) return null
+  const parsed = parseJson(reading.source, span)
+  const value = entryOf(dialect, parsed)
+  if (value === null || (isJsonObject(parsed) && !hasPlainKeys(entry, parsed))) return null
   if (span.end - span.start > LONG_BYTES) yield
   const holder = holderOf(source, entry)
   if (holder === 'unreadable') return null
@@ -109,21 +112,18 @@ export function* readFacts(
     (text) => unreadBytesIn(text, marks),
     holder?.value ?? null,
   )
-  if (described === null) return null
-  const { calls, name, meaning, answers, media, role, opensReply, boundToNext, emptyCalls } = described
+  if (described === null || described === 'stateful') return described
+  const { calls, name, meaning, answers, media, ...others } = described
   let uncountedCharacters = Math.max(0, (name?.length ?? 0) - NAME_CHARACTERS_MAX)
   for (const call of calls) uncountedCharacters += Math.max(0, call.name.length - NAME_CHARACTERS_MAX)
   const kept = (text: string): string => keptName(text, digest)
   return {
+    ...others,
     hash,
-    role,
-    opensReply,
-    boundToNext,
     bytes: entry.end - entry.start,
     elements: entry.elements,
     callIds: calls.length === 0 ? NONE : calls.map(({ id }) => kept(id)),
     callNames: calls.length === 0 ? NONE : calls.map((call) => kept(call.name)),
-    emptyCalls,
     answers: answers.length === 0 ? NONE : answers.map(kept),
     name: name === null ? null : kept(name),
     ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
@@ -201,6 +201,12 @@ function readHolder(source: Source, { start, open, close, end, keys }: Envelope)
   return { hash: `${source.hash(start, open)} ${source.hash(close, end)}`, value }
 }
 
+/** What was parsed of an entry, or of the text that a history is, as an object; null if it is neither. */
+function entryOf({ entries }: Dialect, parsed: unknown): JsonObject | null {
+  if (isJsonObject(parsed)) return parsed
+  return typeof parsed === 'string' ? (entries.fromText?.(parsed) ?? null) : null
+}
+
 /** No key stands twice, since which one counts is anybody's guess. Of a key that does, parsing keeps one. */
 function hasPlainKeys({ keys }: EntrySpan, value: JsonObject): boolean {
   return keys <= KEYS_MAX && keys === Object.keys(value).length
@@ -241,8 +247,8 @@ function textsOf(marks: readonly Mark[]): readonly string[] {
   return marks.map(({ text }) => text)
 }
 
-function weightOf(facts: MessageFacts | 'unreadable'): number {
-  if (facts === 'unreadable') return 1
+function weightOf(facts: MessageFacts | 'stateful' | 'unreadable'): number {
+  if (typeof facts === 'string') return 1
   const texts = [...facts.callIds, ...facts.callNames, ...facts.answers, facts.name ?? '']
   // 32 characters for what a string costs beside its characters, 256 for one description of media.
   const characters = texts.reduce((sum, text) => sum + text.length + 32, 256 * facts.media.length)

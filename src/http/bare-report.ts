@@ -27,6 +27,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
       client_key: exchange.clientKeyName,
       upstream: exchange.upstreamName ?? unknownRow.upstream,
     },
+    dialect: exchange.route.kind === 'conversation' ? exchange.route.dialect.name : null,
     arrivedMs: arrival.monotonicMs,
     traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
     refusal: null,

@@ -33,7 +33,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ...dialects.flatMap((dialect) =>
     dialect.paths.map((path) => [`/${path}`, { kind: 'conversation', dialect }] as const),
   ),
-  ...(['/responses', '/messages', '/completions', '/api/chat'] as const).map(
+  ...(['/messages', '/completions', '/api/chat'] as const).map(
     (uncompacted) => [uncompacted, { kind: 'relay', uncompacted }] as const,
   ),
 ]

@@ -130,11 +130,16 @@ function remedyFor(
   if (window === null || window.kind === 'input') return 'compact'
   if (promptBeyond) return outputBeyond ? 'clamp-or-compact' : 'compact'
   if (completionTokens === null) return totalTokens === null ? 'compact' : 'clamp-or-compact'
-  // OpenAI's shape names the parameter at fault: where it names the messages, they are to be shortened.
-  if (promptTokens?.exact === true) return facts.params.has('messages') ? 'compact' : 'clamp-or-compact'
+  // OpenAI's shape names the parameter at fault: where it names the history, that is to be shortened.
+  if (promptTokens?.exact === true) return namesHistory(facts) ? 'compact' : 'clamp-or-compact'
   const share = completionTokens / window.tokens
   if (share >= clampShareMin) return 'clamp'
   return share >= clampShareWorth ? 'clamp-or-compact' : 'compact'
+}
+
+/** Whether it names the field of the history as being at fault, whatever the dialect. */
+function namesHistory({ params }: ErrorFacts): boolean {
+  return params.has('messages') || params.has('input')
 }
 
 /** Whether a field of its own says that it is an overflow. */
@@ -170,8 +175,9 @@ function isRefusal(status: number): boolean {
   return status === 400 || status === 413 || status === 422 || (status >= 200 && status < 300)
 }
 
-function refusedByCode({ codes, text, params }: ErrorFacts, status: number): Classification | null {
-  if (codes.has('array_above_max_length') && params.has('messages')) {
+function refusedByCode(facts: ErrorFacts, status: number): Classification | null {
+  const { codes, text } = facts
+  if (codes.has('array_above_max_length') && namesHistory(facts)) {
     return plainClassification('payload_too_large', 'compact-count')
   }
   if (codes.has('3230') || codes.has('invalid_request_message_order')) return plainClassification('order')

@@ -86,6 +86,11 @@ export function textTokens(text: string, count: (text: string) => number): numbe
   return messageFrameTokens + count(text)
 }
 
+/** The same of a text of any length, with pauses. */
+export function* textSteps(text: string, countSteps: TokenCounter['countSteps']): Steps<number> {
+  return messageFrameTokens + (yield* countSteps(text))
+}
+
 // --- internal ---
 
 type CountSteps = TokenCounter['countSteps']

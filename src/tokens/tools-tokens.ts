@@ -26,10 +26,13 @@ export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<
   return withMargin(frames + (yield* linesTokens(shown, counter)), guessShare)
 }
 
-/** The tokens of a `response_format` that carries a schema, which is put into the prompt; 0 for any other. */
+/**
+ * The tokens of a `response_format` that carries a schema, which is put into the prompt; 0 for any other. The Responses API's
+ * form of it is flat.
+ */
 export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, model: string): Steps<number> {
   if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
-  const format = responseFormat['json_schema']
+  const format = formatIn(responseFormat)
   if (toolRuleOf(model).rendering === 'typescript' && isJsonObject(format)) {
     const described = textOr(format['description'], '')
     const head = `# Response Formats\n\n## ${textOr(format['name'], '')}\n\n${described === '' ? '' : `// ${described}\n`}`
@@ -41,7 +44,7 @@ export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, mo
 /** The same where the schema is put into the prompt as JSON. */
 export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounter): Steps<number> {
   if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
-  const schema = yield* linesTokens([responseFormat['json_schema']], counter)
+  const schema = yield* linesTokens([formatIn(responseFormat)], counter)
   return withMargin(formatFrameTokens + schema, guessShare)
 }
 
@@ -65,6 +68,10 @@ const plainToolTokens = 8
 
 /** Around a schema in the prompt of a model whose way is not known. */
 const formatFrameTokens = 8
+
+function formatIn(responseFormat: JsonObject): unknown {
+  return responseFormat['json_schema'] ?? responseFormat
+}
 
 function listOf(tools: unknown): readonly unknown[] {
   if (tools === null || tools === undefined) return []

@@ -1,3 +1,5 @@
+import type { Dialect } from '../dialects/contract.ts'
+import { dialects } from '../dialects/dialects.ts'
 import { FoldgateError } from '../errors.ts'
 import type { UpstreamAddress } from './address.ts'
 import { isRootPath, rootOf } from './root-paths.ts'
@@ -58,14 +60,22 @@ export function pathAtUpstream(address: UpstreamAddress, { path }: Target): stri
 }
 
 /**
- * Where the API begins at the upstream that a chat completion is asked of: its path there without
- * `/chat/completions`, empty for the root. Null for any other target.
+ * Where the API begins at the upstream that a conversation is posted to: its path there without the end that names the
+ * dialect, empty for the root. Null for any other target.
  */
-export function chatBase(address: UpstreamAddress, target: Target): string | null {
+export function apiBase(address: UpstreamAddress, target: Target): string | null {
   // What leads to another host is refused when it is sent.
   if (address.path === '' && target.path.startsWith('/v1//')) return null
   const path = barePath(pathAtUpstream(address, target))
-  return path.endsWith(completionsPath) ? path.slice(0, -completionsPath.length) : null
+  const end = conversationEnds.find((each) => path.endsWith(each))
+  return end === undefined ? null : path.slice(0, -end.length)
+}
+
+/** The target of a conversation with the path at which this dialect asks a model, whatever its own end asks for. */
+export function askingTarget(target: Target, { paths }: Pick<Dialect, 'paths'>): Target {
+  const path = barePath(target.path)
+  const end = conversationEnds.find((each) => path.endsWith(each))
+  return end === undefined ? target : { ...target, path: `${path.slice(0, -end.length)}/${paths[0]}` }
 }
 
 /**
@@ -96,7 +106,7 @@ export function azureDeployment(path: string): string | null {
 }
 
 /** APIs that generate from conversations which Foldgate relays as they are. */
-export type UncompactedPath = '/responses' | '/messages' | '/completions' | '/api/chat'
+export type UncompactedPath = '/messages' | '/completions' | '/api/chat'
 
 /** A path without its query and the slashes at its end. */
 export function barePath(path: string): string {
@@ -109,7 +119,10 @@ export function barePath(path: string): string {
 
 // --- internal ---
 
-const completionsPath = '/chat/completions'
+/** The ends of the paths to which conversations are posted, the longer ones first: one may end with another. */
+const conversationEnds: readonly string[] = dialects
+  .flatMap(({ paths }) => paths.map((path) => `/${path}`))
+  .sort((one, other) => other.length - one.length)
 
 /** How often a path is decoded to look for dot segments: escapes of escapes, three deep. */
 const decodingPassesMax = 4

@@ -86,6 +86,7 @@ export function reportOf(
 ): RequestReport {
   return {
     row: { ...row, ...otherRow },
+    dialect: 'chat-completions',
     arrivedMs: 0,
     traceparent: null,
     refusal: null,

@@ -102,6 +102,7 @@ describe('a compaction', () => {
     fold: {
       frontier: 10,
       kept: [],
+      restated: [],
       beforeTokensMax: 500,
       afterTokensMax: 0,
       systemTokensMax: 0,

@@ -92,6 +92,7 @@ describe('a compaction on record', () => {
     fold: {
       frontier: 20,
       kept: [3, 5],
+      restated: [],
       beforeTokensMax: 600,
       afterTokensMax: 424,
       systemTokensMax: 200,

@@ -59,7 +59,9 @@ export type EntrySample = {
   readonly entry: string
   readonly role: Role
   readonly text: string
+  /** Whether it is the model's, and whether it is not the first of its reply. */
   readonly opensReply: boolean
+  readonly goesOn?: boolean
   readonly calls?: readonly string[]
   readonly answers?: readonly string[]
 }
@@ -84,11 +86,15 @@ export function dialectContract(samples: DialectSamples): void {
   }
 
   function read(texts: readonly string[]): { source: Source; history: Span; messages: readonly Message[] } {
-    const source = sourceOf(body(texts))
+    return readBody(body(texts))
+  }
+
+  function readBody(text: string): { source: Source; history: Span; messages: readonly Message[] } {
+    const source = sourceOf(text)
     const { history, entrySpans } = facts(source)
     const reader = createFactsReader(digest, { entriesMax: 100 })
     const messages = finish(readEntries(dialect, entrySpans, source, 'scope', reader))
-    if (messages === null) throw new Error('the entries cannot be read')
+    if (messages === null || messages === 'stateful') throw new Error('the entries cannot be read')
     return { source, history, messages }
   }
 
@@ -155,7 +161,9 @@ export function dialectContract(samples: DialectSamples): void {
     // The past of a conversation is read off its entries (P5): what a longer one says of a prefix holds for the prefix.
     test('of every prefix the request points and units are those that a longer one has', () => {
       const whole = structureOf(read(written).messages)
-      const opened = conversation.flatMap(({ opensReply }, index) => (opensReply && index > 0 ? [index] : []))
+      const opened = conversation.flatMap(({ opensReply, goesOn }, index) =>
+        opensReply && goesOn !== true && index > 0 ? [index] : [],
+      )
       expect(whole.requestPoints).toEqual([...opened, written.length])
       for (const point of whole.requestPoints) {
         const prefix = structureOf(read(written.slice(0, point)).messages)
@@ -168,8 +176,9 @@ export function dialectContract(samples: DialectSamples): void {
     test('no frontier stands between a call and its result', () => {
       const { messages } = read(written)
       const structure = structureOf(messages)
-      for (const [index, message] of messages.entries())
-        expect(structure.isFrontier(index)).toBe(message.facts.answers.length === 0)
+      for (const [index, { answers: answered = [], goesOn }] of conversation.entries())
+        expect(structure.isFrontier(index)).toBe(answered.length === 0 && goesOn !== true)
+      expect(structure.isFrontier(messages.length)).toBe(true)
     })
 
     test('a valid conversation breaks no rule and is not repaired', () => {
@@ -206,6 +215,18 @@ export function dialectContract(samples: DialectSamples): void {
         expect(json.startsWith(source.text(message.start, from))).toBe(true)
         expect(json.endsWith(source.text(until, message.end))).toBe(true)
       }
+    })
+
+    test('an entry without what holds only with the thoughts before it says the same', () => {
+      const bare = written.map(entries.unbound)
+      const { source, messages } = read(bare)
+      expect(messages.map((message) => parseEntry(dialect, source, message).text)).toEqual(
+        conversation.map(({ text }) => text),
+      )
+      expect(messages.map(({ facts: { bound } }) => bound)).not.toContain('follows')
+      expect(messages.map(({ facts: { meaning } }) => meaning)).toEqual(
+        read(written).messages.map(({ facts: { meaning } }) => meaning),
+      )
     })
 
     test('what Foldgate says is a user’s entry, and two are joined in their order', () => {
@@ -312,10 +333,8 @@ export function dialectContract(samples: DialectSamples): void {
     test.each(['own', 'user'] as const)('a call for a summary, its system text in the place %j', (place) => {
       const [limitField] = summaries.limitFields
       const fields = { ...summaries.asked('Be brief.', 'Sum it up.', place), [limitField]: 77 }
-      const source = sourceOf(JSON.stringify(fields))
-      const { entrySpans, outputLimit } = facts(source)
-      const reader = createFactsReader(digest, { entriesMax: 10 })
-      const messages = finish(readEntries(dialect, entrySpans, source, 'scope', reader)) ?? []
+      const { source, messages } = readBody(JSON.stringify(fields))
+      const { outputLimit } = facts(source)
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect(outputLimit?.tokens).toBe(77)
       expect(texts.at(-1)).toBe(place === 'own' ? 'Sum it up.' : 'Be brief.\n\nSum it up.')

@@ -31,10 +31,9 @@ const nested: Dialect = {
         unreadBytes,
         null,
       )
-      const role = holder === null ? described?.role : holder['role']
-      return described === null || !isRole(role)
-        ? null
-        : { ...described, role, opensReply: role === 'assistant' }
+      if (described === null || described === 'stateful') return described
+      const role = holder === null ? described.role : holder['role']
+      return !isRole(role) ? null : { ...described, role, opensReply: role === 'assistant' }
     },
   },
 }
@@ -43,7 +42,9 @@ function read(text: string, reader = createFactsReader(digest, { entriesMax: 10_
   const source = sourceOf(text)
   const scan = finish(scanBody(source, { history: 'messages', content: 'blocks' }, null, bodyLimits))
   if (typeof scan === 'string' || scan.history === null) throw new Error('not read')
-  return finish(readEntries(nested, scan.history, source, 'scope', reader))
+  const messages = finish(readEntries(nested, scan.history, source, 'scope', reader))
+  if (messages === 'stateful') throw new Error('not read')
+  return messages
 }
 
 const block = (content: string) => `{"content":"${content}"}`

@@ -9,13 +9,17 @@ test.each([
   ['GET', '/v1/chat/completions', false],
   ['POST', '/v1/chat/completions/chatcmpl-1', false],
   ['POST', '/v1/completions', false],
+  ['POST', '/v1/responses', true],
+  ['POST', '/openai/v1/responses/compact', true],
+  ['POST', '/v1/responses/resp_1/cancel', false],
+  ['GET', '/v1/responses/resp_1', false],
+  ['POST', '/v1/responses/input_tokens', false],
   ['POST', '/v1/embeddings?x=/chat/completions', false],
 ])('%s %s is a conversation that is read: %s', (method, path, expected) => {
   expect(routeOf(method, path).kind === 'conversation').toBe(expected)
 })
 
 test.each([
-  ['POST', '/v1/responses', '/responses'],
   ['POST', '/v1/messages?beta=true', '/messages'],
   ['POST', '/v1/completions', '/completions'],
   ['POST', '/api/chat', '/api/chat'],

@@ -335,10 +335,10 @@ describe('status 413 tells bytes from tokens', () => {
     expect(classifyAnswer(answer(413, body))).toMatchObject({ class: answerClass, remedy })
   })
 
-  test('the number of messages is no window', () => {
+  test.each(['messages', 'input'])('the number of entries is no window: %s', (param) => {
     const error = {
-      message: "Invalid 'messages': array too long.",
-      param: 'messages',
+      message: `Invalid '${param}': array too long.`,
+      param,
       code: 'array_above_max_length',
     }
     expect(classifyAnswer(answer(400, { error }))).toMatchObject({

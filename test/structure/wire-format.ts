@@ -83,7 +83,7 @@ export function importsOfDialects(files: readonly SourceFile[]): readonly string
 const LIST_OF_DIALECTS = 'dialects/dialects.ts'
 
 /** Folders in `dialects` that belong to none of them. */
-const sharedFolders: ReadonlySet<string> = new Set(['dialects/media/'])
+const sharedFolders: ReadonlySet<string> = new Set(['dialects/content/', 'dialects/media/'])
 
 const WIRE_MEMBER = new RegExp(`\\[['"](?:${[...wireNames, ...sharedNames].join('|')})['"]\\]`)
 

@@ -39,17 +39,24 @@ export function parseMessage(source: Source, message: Message): ParsedMessage {
   return entryFacts.parseEntry(chatCompletions, source, message)
 }
 
-export function readMessages(
+export function* readMessages(
   spans: readonly EntrySpan[],
   source: Source,
   scope: string,
   readFactsOf: FactsReader,
 ): Steps<readonly Message[] | null> {
-  return entryFacts.readEntries(chatCompletions, spans, source, scope, readFactsOf)
+  return ofChat(yield* entryFacts.readEntries(chatCompletions, spans, source, scope, readFactsOf))
 }
 
-export function readFacts(source: Source, entry: EntrySpan): Steps<MessageFacts | null> {
-  return entryFacts.readFacts(chatCompletions, source, entry, digest, source.hash(entry.start, entry.end))
+export function* readFacts(source: Source, entry: EntrySpan): Steps<MessageFacts | null> {
+  const hash = source.hash(entry.start, entry.end)
+  return ofChat(yield* entryFacts.readFacts(chatCompletions, source, entry, digest, hash))
+}
+
+/** No message of a chat completion stands for something that only the server has. */
+function ofChat<Read>(read: Read | 'stateful'): Read {
+  if (read === 'stateful') throw new Error('a chat completion is never stateful')
+  return read
 }
 
 export function violationsOf(entries: readonly EntryShape[], template: Template): readonly Violation[] {

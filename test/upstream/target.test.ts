@@ -4,7 +4,7 @@ import { FoldgateError } from '../../src/errors.ts'
 import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 import {
   azureDeployment,
-  chatBase,
+  apiBase,
   keysOfQuery,
   parseTarget,
   pathAtUpstream,
@@ -293,7 +293,7 @@ describe('what a path asks for', () => {
     ['https://h', '/v1//evil.example/chat/completions', null],
     ['http://h/v1', '/api/v0/chat/completions', '/api/v0'],
   ])('the API of upstream %s, asked for %s, begins at %s', (url, requestTarget, expected) => {
-    expect(chatBase(parseUpstreamAddress(url), parseTarget(requestTarget))).toBe(expected)
+    expect(apiBase(parseUpstreamAddress(url), parseTarget(requestTarget))).toBe(expected)
   })
 
   test('the keys of a query can be taken alone', () => {
@@ -323,7 +323,7 @@ describe('a path costs no more than its length', () => {
     ['slashes in its query', `/v1/x/chat/completions?${slashes}x`],
   ])('%s', (_, path) => {
     expect(routeOf('POST', path)).toMatchObject({ kind: 'conversation' })
-    expect(chatBase(address, parseTarget(path))).toMatch(/^\/v1\/x/)
+    expect(apiBase(address, parseTarget(path))).toMatch(/^\/v1\/x/)
     expect(azureDeployment(path)).toBeNull()
   })
 

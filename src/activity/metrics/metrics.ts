@@ -3,7 +3,6 @@ import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { failingParts, type FailingPart } from '../failures.ts'
 import type { Listener, Reports } from '../reports.ts'
-import type { Endpoint } from '../request-report.ts'
 import { metricNames, type MetricName } from './metric-names.ts'
 
 export type Metrics = Required<Listener> & {
@@ -48,15 +47,15 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   for (const outcome of ['recovered', 'failed', 'waited', 'crowded']) recoveries.inc({ outcome }, 0)
   for (const part of failingParts) failures.inc({ part }, 0)
 
-  const count = (action: string, profile: string, endpoint: Endpoint | 'chat_completions'): void =>
-    // `/api/chat` is `api_chat`.
-    requests.inc({ action, profile, endpoint: endpoint.replace(/^\//, '').replaceAll('/', '_') })
+  // `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`.
+  const count = (action: string, profile: string, endpoint: string): void =>
+    requests.inc({ action, profile, endpoint: endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_') })
 
   return {
-    begun: ({ row, compactions: made, refusal, hasWaited }) => {
+    begun: ({ row, dialect, compactions: made, refusal, hasWaited }) => {
       const { action } = row
       const profile = row.profile ?? NO_PROFILE
-      requests.inc({ action, profile, endpoint: 'chat_completions' })
+      count(action, profile, dialect ?? 'other')
       if (row.beyond_window === true) beyond.inc({ profile })
       for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
       if (action === 'recovered') recoveries.inc({ outcome: 'recovered' })

@@ -17,13 +17,14 @@ export function readingOnce(limits: BodyLimits): ReadChatOptions {
   }
 }
 
-/** The chat completion request that is asked about. Throws `malformed_request` where it is none. */
+/** The request that is asked about. Throws `malformed_request` where it is none. */
 export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise<Chat> {
-  let reason: UnreadReason = 'failed'
+  let reason: UnreadReason = 'no-messages'
   for (const dialect of dialects) {
     const chat = await readBytes(dialect, body, ASKED_SCOPE, reading)
     if (typeof chat !== 'string') return chat
-    reason = chat
+    // The dialect in which it has a history says more of what is wrong.
+    if (chat !== 'no-messages') reason = chat
   }
   throw new FoldgateError('malformed_request', `${unread[reason]} ${WANTED}`)
 }
@@ -33,7 +34,7 @@ export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise
 const FACTS_ENTRIES_MAX = 100_000
 
 const WANTED =
-  'What is wanted is the body of a chat completion request, as a client sends it: {"model": …, "messages": […]}. A proxied request like this would be relayed as it is.'
+  'What is wanted is the body of a request for a chat completion or a response, as a client sends it: {"model": …, "messages": […]} or {"model": …, "input": […]}. A proxied request like this would be relayed as it is.'
 
 const unread: Readonly<Record<UnreadReason, string>> = {
   'not-utf8': 'The body is not UTF-8: write the file anew in that encoding.',
@@ -47,9 +48,12 @@ const unread: Readonly<Record<UnreadReason, string>> = {
   'too-many-keys': 'The body has more keys than limits.keys allows.',
   'too-many-messages': 'The body has more messages than limits.messages allows.',
   'too-many-parts': 'A message has more elements than limits.parts allows.',
-  'no-messages': 'The body has no messages: "messages" is missing, empty, or no list.',
+  'no-messages': 'The body has no messages: "messages" or "input" is missing, empty, or no list.',
   'message-unreadable':
     'A message in the body cannot be read with certainty: each is an object with a role, and no key twice.',
+  stateful:
+    'The history, or a part of it, is kept at the server: with the whole of it in the request Foldgate can read it.',
+  native: 'The request has the server compact its history, so that Foldgate leaves it alone.',
   encoding: 'The body has a content coding: unpack it first.',
   failed: 'The body could not be read.',
 }

@@ -3,6 +3,7 @@ import type { Fold } from '../compaction.ts'
 import { sum } from '../size-sums.ts'
 import { isSystem } from '../subject.ts'
 import { editsOf } from '../token-counts.ts'
+import { restatedAt } from './restated.ts'
 import { clipGroup, HEAD_AND_TAIL_TOKENS } from './clips.ts'
 import { countedDraft, type Draft } from './draft.ts'
 import { isPinned, type Frame } from './frame.ts'
@@ -73,7 +74,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   for (const recapTokens of [MARK_TOKENS, 0])
     if (!isDone() && draft.fold !== null) {
       const { frontier, kept } = draft.fold
-      draft = yield* countedDraft(frame, { ...draft, fold: bareFold(frontier, kept, recapTokens) })
+      draft = yield* countedDraft(frame, { ...draft, fold: bareFold(frame, frontier, kept, recapTokens) })
     }
   if (isDone() || !hasRoom) return draft
   yield* shorten(cuttable, 0, LEAST_TOKENS)
@@ -175,7 +176,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
   const isSplit = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
   const half = Math.floor(shares.recapMin / 2)
   const fold = {
-    ...bareFold(frontier, [], isSplit ? half : shares.recapMin),
+    ...bareFold(frame, frontier, [], isSplit ? half : shares.recapMin),
     afterTokensMax: isSplit ? half : 0,
     systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
   }
@@ -187,7 +188,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
 function* foldedWhole(frame: Frame, begun: Draft, goalTokens: number): Steps<Draft> {
   const { counts, options, pins } = frame
   const clips = begun.clips.filter(({ index }) => isPinned(pins, index))
-  const fold = bareFold(options.point, [], 0)
+  const fold = bareFold(frame, options.point, [], 0)
   const bare = yield* countedDraft(frame, { ...begun, clips, fold })
   const leftTokens = Math.max(0, Math.min(counts.policy.recap.max_tokens, goalTokens - bare.tokens))
   const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
@@ -195,10 +196,16 @@ function* foldedWhole(frame: Frame, begun: Draft, goalTokens: number): Steps<Dra
 }
 
 /** A fold with nothing but recaps of so many tokens. */
-function bareFold(frontier: number, kept: readonly number[], recapTokens: number): Fold {
+function bareFold(
+  { counts, options }: Frame,
+  frontier: number,
+  kept: readonly number[],
+  recapTokens: number,
+): Fold {
   return {
     frontier,
     kept,
+    restated: restatedAt(counts.subject, options.point, frontier),
     beforeTokensMax: recapTokens,
     afterTokensMax: recapTokens,
     systemTokensMax: 0,

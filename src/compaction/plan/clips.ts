@@ -16,19 +16,19 @@ export const HEAD_AND_TAIL_TOKENS = 64
  */
 export function* clipGroup(
   { editOf, editedTokens }: TokenCounts,
-  { reach, clips: begun }: Pick<Draft, 'reach' | 'clips'>,
+  { point, reach, clips: begun }: Pick<Draft, 'point' | 'reach' | 'clips'>,
   group: readonly number[],
   excessTokens: number,
   floorTokens: number,
 ): Steps<readonly Clip[]> {
   const clips = new Map(begun.map((clip) => [clip.index, clip]))
-  const edits = { reach, clips }
+  const edits = { reach, clips, point }
   const sizes = new Map<number, number>()
   // What a clip of each message starts from: one that was cleared is not clipped.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
-    const { kind } = editOf(index, { ...NO_EDITS, reach })
+    const { kind } = editOf(index, { ...NO_EDITS, reach, point })
     if (kind === 'kept' || kind === 'rendered' || kind === 'previewed') open.set(index, kind)
   }
   const goalTokens = sum(sizes.values()) - excessTokens
@@ -68,7 +68,7 @@ export function* withCutUnit(frame: Frame, draft: Draft): Steps<Omit<Draft, 'tok
   const group: number[] = []
   for (let index = unit.from; index < recentFrom; index += 1) if (!isPinned(pins, index)) group.push(index)
   const sizeUnder = function* sizeUnder(clips: Compaction['clips']): Steps<number> {
-    const edits = editsOf({ reach: draft.reach, clips })
+    const edits = editsOf({ ...draft, clips })
     let tokens = 0
     for (const index of group) tokens += yield* counts.editedTokens(index, index + 1, edits)
     return tokens

@@ -4,7 +4,7 @@ import { editsOf, plannedTokens } from '../token-counts.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'
 
 /** How far the planning of a compaction has come. */
-export type Draft = Pick<Compaction, 'reach' | 'fold' | 'clips'> & {
+export type Draft = Pick<Compaction, 'point' | 'reach' | 'fold' | 'clips'> & {
   /** Where the newest messages begin that no pass edits and no fold reaches. */
   readonly protectedFrom: number
   /** What its view takes in tokens, what surrounds it included. */
@@ -14,10 +14,10 @@ export type Draft = Pick<Compaction, 'reach' | 'fold' | 'clips'> & {
 /** A draft and what its view comes to. */
 export function* countedDraft(
   { counts, options, pins }: Frame,
-  { reach, fold, clips, protectedFrom }: Omit<Draft, 'tokens'>,
+  { point, reach, fold, clips, protectedFrom }: Omit<Draft, 'tokens'>,
 ): Steps<Draft> {
-  const viewTokens = yield* plannedTokens(counts, { ...pins, fold, clips, reach }, options.point)
-  return { reach, fold, clips, protectedFrom, tokens: options.room.aroundTokens + viewTokens }
+  const viewTokens = yield* plannedTokens(counts, { ...pins, point, fold, clips, reach }, point)
+  return { point, reach, fold, clips, protectedFrom, tokens: options.room.aroundTokens + viewTokens }
 }
 
 /** The passes that edit single messages, cheapest first. */
@@ -32,7 +32,7 @@ export function* editedFurther(
 ): Steps<Draft> {
   const { counts, options, targetTokens } = frame
   const { subject, policy, editedTokens } = counts
-  const { clips } = editsOf(begun)
+  const edits = editsOf(begun)
   const start = begun.fold?.frontier ?? subject.structure.systemCount
   let { reach, tokens } = begun
   for (const pass of editingPasses) {
@@ -51,8 +51,8 @@ export function* editedFurther(
     end = Math.min(end, begun.protectedFrom)
     for (let index = Math.max(start, reach[pass]); index < end && tokens > goalTokens; index += 1) {
       const further = { ...reach, [pass]: index + 1 }
-      tokens -= yield* editedTokens(index, index + 1, { reach, clips })
-      tokens += yield* editedTokens(index, index + 1, { reach: further, clips })
+      tokens -= yield* editedTokens(index, index + 1, { ...edits, reach })
+      tokens += yield* editedTokens(index, index + 1, { ...edits, reach: further })
       reach = further
     }
   }

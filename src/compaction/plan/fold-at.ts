@@ -2,6 +2,7 @@ import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isSystem, type Subject } from '../subject.ts'
 import type { Frame } from './frame.ts'
+import { restatedAt } from './restated.ts'
 
 /** The most that stands for folded messages, in tokens. */
 export type RecapCaps = {
@@ -60,7 +61,7 @@ export type FoldPlan = {
 /** What of it decides what a fold takes. */
 type Folding = Omit<FoldPlan, 'frame'> & {
   readonly frame: Pick<Frame, 'counts' | 'pins'> & {
-    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax'>
+    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax' | 'point'>
   }
 }
 
@@ -84,8 +85,10 @@ export function foldAt(
   const isPassed = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
   const latest = isPassed ? pins.latestUser : null
   const standing = isPassed ? standingBefore(options.previous, pins) : null
-  const before = partAt(plan, systemCount, latest ?? frontier, kept)
-  const after = latest === null ? NO_PART : partAt(plan, latest + 1, frontier, kept)
+  const restated = restatedAt(subject, options.point, frontier)
+  const staying = restated.length === 0 ? kept : [...kept, ...restated]
+  const before = partAt(plan, systemCount, latest ?? frontier, staying)
+  const after = latest === null ? NO_PART : partAt(plan, latest + 1, frontier, staying)
   const writtenTokens = before.writtenTokens + after.writtenTokens
   const besideTokens =
     recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
@@ -110,6 +113,7 @@ export function foldAt(
   return {
     frontier,
     kept,
+    restated,
     beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
     afterTokensMax:
       latest === null

@@ -41,6 +41,7 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   const isFurther = prepared !== null && prepared.frontier > (before.fold?.frontier ?? -1)
   const standing = isFurther ? prepared : before.fold
   let draft = yield* countedDraft(frame, {
+    point,
     reach: before.reach,
     fold: standing === null ? null : foldAt(plan, standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.

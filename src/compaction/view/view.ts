@@ -76,7 +76,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   if (found !== null) return found
   const messages: ViewMessage[] = []
   const edits = editsOf(compaction)
-  const { head, before, latestUser, after, tail, pinned } = layoutOf(
+  const { head, before, latestUser, after, restated, tail, pinned } = layoutOf(
     compaction,
     subject.structure.systemCount,
   )
@@ -87,7 +87,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     // A name that stands only in what was cleared or shortened is not there to be read.
     const { kind } = counts.editOf(index, edits)
     if (kind === 'kept' || kind === 'rendered') visible.push(index)
-    else shortened.push(index)
+    else if (kind !== 'left-out') shortened.push(index)
   }
   yield
   const beside: Beside = { visible, shortened, said: [] }
@@ -97,6 +97,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
+  for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
   yield* addRange(counts, edits, tail, compaction.point, messages)
   standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
   return messages
@@ -117,7 +118,7 @@ export function* lostMessages(
     if (how === 'kept' || how === 'rendered') whole.add(index)
   const lost: number[] = []
   for (let index = subject.structure.systemCount; index < compaction.point; index += 1)
-    if (!whole.has(index)) lost.push(index)
+    if (!whole.has(index) && subject.messages[index]?.facts.bound !== 'whole') lost.push(index)
   return lost
 }
 
@@ -168,18 +169,39 @@ function* addRange(
 ): Steps<void> {
   for (let index = start; index < end; index += 1) {
     if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
-    const message = originalMessage(subject, index)
     const edit = editOf(index, edits)
+    if (edit.kind === 'left-out') continue
+    const message = originalMessage(subject, index)
     const made = edit.kind === 'kept' ? null : yield* make(index, edit)
-    if (made === null || made.text === null || made.how === null) into.push(message)
-    else
-      into.push({
-        ...message,
-        item: { kind: 'made', json: made.text, place: index },
-        tokens: made.tokens,
-        how: made.how,
-      })
+    const shown: ViewMessage =
+      made === null || made.text === null || made.how === null
+        ? message
+        : {
+            ...message,
+            item: { kind: 'made', json: made.text, place: index },
+            tokens: made.tokens,
+            how: made.how,
+          }
+    into.push(index < edits.point && isNamedByThoughts(subject, index) ? unbound(subject, shown) : shown)
   }
+}
+
+/** Whether the server would demand the thoughts before a message that are taken out. */
+function isNamedByThoughts({ messages, structure }: Subject, index: number): boolean {
+  if (messages[index]?.facts.bound !== 'follows') return false
+  for (let before = index - 1; before >= structure.unitStart(index); before -= 1)
+    if (messages[before]?.facts.bound === 'whole') return true
+  return false
+}
+
+/** The message without what only holds with the thoughts that were taken out. */
+function unbound({ source, messages, dialect }: Subject, message: ViewMessage): ViewMessage {
+  const { item } = message
+  const place = item.kind === 'kept' ? item.index : item.place
+  const span = place === undefined ? undefined : messages[place]
+  if (span === undefined || place === undefined) return message
+  const json = item.kind === 'made' ? item.json : source.text(span.start, span.end)
+  return { ...message, item: { kind: 'made', json: dialect.entries.unbound(json), place } }
 }
 
 /** Adds what stands for a run of folded messages. */

@@ -1,12 +1,15 @@
-import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { isPresent, thoughtFields } from './thoughts.ts'
+import { statesError } from '../stated-error.ts'
+import { thoughtFields } from './thoughts.ts'
 
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
 export function readAnswer(body: unknown): AnswerFacts | null {
   if (Array.isArray(body)) {
-    const isError = body.some((item) => isJsonObject(item) && statesError(item))
+    const isError = body.some(
+      (item) => isJsonObject(item) && statesError(item, Array.isArray(item['choices'])),
+    )
     return { ...nothingSaid, isError, said: isError ? body : null }
   }
   if (!isJsonObject(body)) return null
@@ -102,20 +105,8 @@ function choiceHasOutput(choice: JsonObject): boolean {
 /** All that may say what went wrong, if anything did: a code beside the error's own message, or a message beside its code. */
 function saidOfError(body: JsonObject, choices: readonly JsonObject[]): readonly unknown[] {
   const failed = choices.filter((choice) => isPresent(choice['error']) || choice['finish_reason'] === 'error')
-  if (failed.length === 0 && !statesError(body)) return []
+  if (failed.length === 0 && !statesError(body, Array.isArray(body['choices']))) return []
   return [body, ...failed.map((choice) => choice['error']).filter(isPresent)]
-}
-
-function statesError(body: JsonObject): boolean {
-  if (isPresent(body['error']) || isText(body['error_message']) || isText(body['error_type'])) return true
-  if (body['object'] === 'error' || body['type'] === 'error') return true
-  if (body['success'] === false && isPresent(body['errors'])) return true
-  // MiniMax answers 200 with an empty answer and says here what went wrong.
-  const baseResponse = body['base_resp']
-  if (isJsonObject(baseResponse) && baseResponse['status_code'] !== undefined) {
-    return baseResponse['status_code'] !== 0
-  }
-  return !Array.isArray(body['choices']) && (isText(body['message']) || isPresent(body['detail']))
 }
 
 /**

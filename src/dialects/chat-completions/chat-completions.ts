@@ -1,9 +1,10 @@
 import type { Dialect } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
-import { findHistory, readChatBody } from './body.ts'
+import { findHistory } from '../body-members.ts'
+import { readChatBody } from './body.ts'
 import { describeMessage, parseMessage } from './describe.ts'
 import { chatFields } from './fields.ts'
-import { joinedMessages } from './joined-content.ts'
+import { joinedMessages } from '../content/joined-content.ts'
 import { recallTools } from './recall-tools.ts'
 import { repairConversation } from './repair.ts'
 import { asStream } from './reply/as-stream.ts'
@@ -13,7 +14,9 @@ import { createReplyStream } from './reply/reply-stream.ts'
 import { readReply } from './reply/reply.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
 import { violationsOf } from './rules.ts'
-import { edited, slotsOf, withoutMedia } from './slots.ts'
+import { slotsOf } from './slots.ts'
+import { textPart } from './text-part.ts'
+import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
 
@@ -21,15 +24,24 @@ import { createUsageHider } from './usage-hider.ts'
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   paths: ['chat/completions'],
-  bodies: { knownFields: chatFields, findHistory, read: readChatBody },
+  bodies: {
+    knownFields: chatFields,
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: readChatBody,
+    systemText: () => '',
+  },
   entries: {
     describe: describeMessage,
+    fromText: null,
     parse: parseMessage,
     slots: slotsOf,
-    edited,
-    withoutMedia,
+    edited: (source, message, texts, media) => edited(source, message, texts, media, textPart),
+    withoutMedia: (source, message, kept, mark) =>
+      withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
+    // Thoughts stand in the message itself.
+    unbound: (message) => message,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
-    joined: joinedMessages,
+    joined: (messages, base) => joinedMessages(messages, base, textPart),
   },
   rules: { violations: violationsOf, repair: repairConversation },
   answers: {

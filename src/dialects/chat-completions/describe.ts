@@ -4,7 +4,7 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import type { Described } from '../contract.ts'
 import { audioReference, readMedia } from '../media/media.ts'
 import { readCalls, type Call } from './calls.ts'
-import { contentParts } from './content.ts'
+import { contentParts, textOf } from '../content/content-parts.ts'
 import { readThoughts } from './thoughts.ts'
 
 /** What a parsed message is; null if its role is no string, or if it is nested too deep. */
@@ -68,13 +68,6 @@ export function parseMessage(message: JsonObject): ParsedMessage & { readonly ca
     besides: besides.filter((text) => text !== '').join('\n'),
     opaqueCharacters,
   }
-}
-
-/** The texts of a content, joined by a newline. */
-export function textOf(content: unknown): string {
-  return contentParts(content)
-    .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
-    .join('\n')
 }
 
 // --- internal ---

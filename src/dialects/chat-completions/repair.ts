@@ -10,10 +10,10 @@ import type { Source, Steps } from '../../conversation/source.ts'
 import type { ViewItem } from '../../conversation/splice.ts'
 import type { Repaired } from '../contract.ts'
 import { readable } from '../readable.ts'
+import { orphanMark } from '../repair-words.ts'
 import { readCalls } from './calls.ts'
 import {
   missingResult,
-  orphanMark,
   standInFor,
   withCallId,
   withOrphans,

@@ -1,5 +1,7 @@
 import { scanObject } from '../../conversation/json-scan.ts'
 import type { Call } from './calls.ts'
+import { NO_RESULT } from '../repair-words.ts'
+import { textPart } from './text-part.ts'
 import {
   contentIn,
   joinedContent,
@@ -7,7 +9,7 @@ import {
   withContent,
   withValue,
   type JsonContent,
-} from './joined-content.ts'
+} from '../content/joined-content.ts'
 
 // The messages that a repair writes. All are given and made as JSON; what is not changed in them stays as it is spelt.
 
@@ -51,21 +53,10 @@ export function withoutEmptyCalls(message: string): string {
 /** A result that answers no call: what is said of it, and the message as JSON. */
 export type Orphan = { readonly mark: string; readonly json: string }
 
-/**
- * What stands before the text of such a result. `another`: its call is answered already; `late`: its round was
- * over when it came; `unknown`: it has no call.
- */
-export function orphanMark(kind: 'another' | 'late' | 'unknown', tool: string): string {
-  const call = tool === '' ? 'a tool call' : `a call to ${tool}`
-  return kind === 'unknown'
-    ? `[result of ${call} that is not in this conversation]`
-    : `[${kind} result of ${call}]`
-}
-
 /** The user message, as JSON, that stands for an orphan. Its parts are left as they are spelt, media among them. */
 export function standInFor(orphan: Orphan): string {
   const contents = contentsOf(orphan)
-  return `{"role":"user","content":${joinedContent(contents.at(-1)?.kind ?? 'string', contents)}}`
+  return `{"role":"user","content":${joinedContent(contents.at(-1)?.kind ?? 'string', contents, textPart)}}`
 }
 
 /** A result, as JSON, with orphans of its round behind its own content. */
@@ -74,14 +65,11 @@ export function withOrphans(result: string, orphans: readonly Orphan[]): string 
   const contents = orphans.flatMap(contentsOf)
   return withContent(
     result,
-    joinedContent(own?.kind ?? 'string', own === null ? contents : [own, ...contents]),
+    joinedContent(own?.kind ?? 'string', own === null ? contents : [own, ...contents], textPart),
   )
 }
 
 // --- internal ---
-
-/** A model reads it: neither a success nor a failure, so that it does not take the call for done. */
-const NO_RESULT = '[no result was recorded for this call]'
 
 const standingForContent = ['content', 'function_call', 'refusal', 'audio']
 

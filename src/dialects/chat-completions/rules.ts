@@ -1,8 +1,8 @@
 import { takeAnswerOf, unansweredIdsOf } from '../../conversation/call-ids.ts'
 import type { UnansweredIds } from '../../conversation/call-ids.ts'
-import type { Role } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
-import type { EntryShape, Rule, Template, Violation } from '../contract.ts'
+import type { EntryShape, Template, Violation } from '../contract.ts'
+import { templateViolations, violation, type Speech } from '../template-rules.ts'
 
 /** Where a conversation breaks the rules, ascending. Calls without ids are matched by count. */
 export function* violationsOf(
@@ -13,13 +13,16 @@ export function* violationsOf(
   yield
   for (const found of yield* roundViolations(messages)) violations.push(found)
   if (template === 'strict') {
-    for (const found of misplacedSystems(messages)) violations.push(found)
-    for (const found of turnViolations(messages)) violations.push(found)
+    for (const found of templateViolations(messages.map(speechOf), 'messages')) violations.push(found)
   }
   return violations.sort((one, other) => one.index - other.index)
 }
 
 // --- internal ---
+
+function speechOf({ role, callIds }: EntryShape, index: number): Speech {
+  return { index, role, isCall: callIds.length > 0 }
+}
 
 type Round = { readonly index: number; readonly unanswered: UnansweredIds }
 
@@ -60,42 +63,4 @@ function unansweredIn(round: Round | null): readonly Violation[] {
   const ids = waiting.map(([id]) => (id === '' ? '(no id)' : id)).join(', ')
   const text = `The tool calls of 'messages[${round.index}]' must each be answered by a tool message right after it. Without an answer: ${ids}`
   return [violation(round.index, 'call-unanswered', text)]
-}
-
-function misplacedSystems(messages: readonly EntryShape[]): readonly Violation[] {
-  return messages.flatMap(({ role }, index) =>
-    isSystem(role) && index > 0
-      ? [violation(index, 'system-misplaced', `'messages[${index}]': a system message may only come first.`)]
-      : [],
-  )
-}
-
-// As Mistral's templates check it: tool messages and assistant messages with calls take no turn, so that two
-// user messages with nothing but a tool round between them do not alternate.
-function turnViolations(messages: readonly EntryShape[]): readonly Violation[] {
-  const violations: Violation[] = []
-  const first = messages.findIndex(({ role }) => !isSystem(role))
-  const firstRole = messages[first]?.role
-  if (firstRole !== undefined && firstRole !== 'user') {
-    const text = `'messages[${first}]': the first message after the system message must be a user message.`
-    violations.push(violation(first, 'user-preceded', text))
-  }
-  let previous: Role | null = null
-  for (const [index, { role, callIds }] of messages.entries()) {
-    if (role !== 'user' && (role !== 'assistant' || callIds.length > 0)) continue
-    if (role === previous) {
-      const text = `'messages[${index}]': user and assistant messages must alternate.`
-      violations.push(violation(index, 'role-repeated', text))
-    }
-    previous = role
-  }
-  return violations
-}
-
-function isSystem(role: Role): boolean {
-  return role === 'system' || role === 'developer'
-}
-
-function violation(index: number, rule: Rule, message: string): Violation {
-  return { index, rule, message }
 }

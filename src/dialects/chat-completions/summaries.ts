@@ -1,6 +1,6 @@
 import { isJsonObject, stringOr } from '../../conversation/json-value.ts'
 import type { SummaryCalls } from '../contract.ts'
-import { textOf } from './describe.ts'
+import { textOf } from '../content/content-parts.ts'
 import { hasThoughts } from './thoughts.ts'
 
 /** How a model is asked for a summary by a chat completion. */

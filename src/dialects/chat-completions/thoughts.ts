@@ -1,5 +1,5 @@
-import { isJsonObject, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
-import { contentParts } from './content.ts'
+import { isJsonObject, isPresent, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
+import { contentParts } from '../content/content-parts.ts'
 
 /**
  * The fields beside the content in which servers write a model's thoughts. Those that are plain are text that may be
@@ -26,13 +26,6 @@ export function hasThoughts(message: JsonObject): boolean {
     thoughtFields.some(({ name }) => isPresent(message[name])) ||
     contentParts(message['content']).some(({ kind }) => kind === 'reasoning')
   )
-}
-
-/** Whether a field says something. */
-export function isPresent(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0
-  if (isJsonObject(value)) return Object.keys(value).length > 0
-  return value !== null && value !== undefined && value !== '' && value !== false
 }
 
 /**

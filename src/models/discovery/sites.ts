@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { UpstreamAddress } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
-import { chatBase } from '../../upstream/target.ts'
+import { apiBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { probesFor, type Probe } from './probes.ts'
 import type { Reading } from './reading.ts'
@@ -187,7 +187,7 @@ function pauseMs(failures: number): number {
 
 /** Where the API begins, behind the upstream's own path; null where nothing is to be asked. */
 function baseOf(address: UpstreamAddress, { target }: WindowQuestion): string | null {
-  const base = chatBase(address, target)
+  const base = apiBase(address, target)
   if (base === null || !base.startsWith(address.path)) return null
   // Azure's way of naming the model; servers that understand it say of their models elsewhere.
   return base

@@ -14,6 +14,7 @@ import {
   inlineThoughts,
   messageTokens,
   PRIMING_TOKENS,
+  textSteps,
   uncutTokens,
 } from '../../tokens/message-tokens.ts'
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
@@ -42,6 +43,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
     const { chat, counter, encoding, model, scope } = request
     const { messages, sizes, sampled } = await drive(messageCounts(request, known, lists))
     const tools = await drive(toolsAndSchema(request, aroundSizes))
+    const beside = await drive(systemBeside(request, aroundSizes))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
@@ -58,7 +60,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
         digest,
         memorySpace: `${scope} ${encoding} ${model}`,
       },
-      aroundTokens: system + PRIMING_TOKENS + tools.tokens,
+      aroundTokens: system + beside + PRIMING_TOKENS + tools.tokens,
       toolsTokens: tools.tokens,
       toolsMarginTokens: tools.marginTokens,
       perMessage: messages,
@@ -174,6 +176,20 @@ function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surround
 type CountValue = {
   readonly shown: (value: unknown, counter: TokenCounter, model: string) => Steps<number>
   readonly plain: (value: unknown, counter: TokenCounter) => Steps<number>
+}
+
+/** What is said as the operator's beside the history. */
+function* systemBeside(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<number> {
+  const { body, dialect } = request.chat
+  if (body.system === null) return 0
+  const count = (value: unknown, counter: TokenCounter): Steps<number> =>
+    textSteps(dialect.bodies.systemText(value), counter.countSteps)
+  return (yield* countSpan(
+    request,
+    { span: body.system, added: null },
+    { shown: count, plain: count },
+    known,
+  )).tokens
 }
 
 function* countSpan(

@@ -33,8 +33,9 @@ export async function readBytes(
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
+  const held = `${scope} ${dialect.name}`
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
-  const beginning = arrayStart === null ? null : (lastBodies?.find(scope, bytes, arrayStart) ?? null)
+  const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
   const known = beginning === null ? null : knownIn(beginning)
   const newBytes = bytes.length - (known === null ? 0 : known.end - known.start)
   const awaited = turn?.take(newBytes) ?? null
@@ -47,15 +48,15 @@ export async function readBytes(
   if (!read.read) return read.reason
   const finding = readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
   const added = isShort ? finish(finding) : await drive(finding)
-  if (added === null) return 'message-unreadable'
+  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
   const structure = structureOf(messages, repaired?.standIns, grewFrom)
-  const naming = meaningKeys(messages, structure.systemCount, digest, grewFrom)
+  const naming = meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const keys = isShort ? finish(naming) : await drive(naming)
   if (arrayStart !== null)
-    lastBodies?.remember(scope, { bytes, arrayStart, messages, structure, keys }, beginning)
+    lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
   return {
     bytes,
     source,

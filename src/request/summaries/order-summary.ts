@@ -19,7 +19,13 @@ import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import { writeSummary } from '../../summaries/write-summary.ts'
 import { credentialHeadersOf } from '../../upstream/credential.ts'
-import { azureDeployment, keysOfQuery, parseTarget, type Target } from '../../upstream/target.ts'
+import {
+  askingTarget,
+  azureDeployment,
+  keysOfQuery,
+  parseTarget,
+  type Target,
+} from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { knownWindow } from '../measure/measure.ts'
 import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
@@ -163,19 +169,20 @@ const LOOKED_BACK_MAX = 512
 const KEYS_PER_LOOKUP = 256
 
 /** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
-function destinationOf({ exchange, profile, upstreamName }: ReadRequest): Destination {
+function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest): Destination {
   const { upstream, model } = profile.summary
   const { target, incoming, clientKeyName } = exchange
   const withholdCredential = clientKeyName !== null
   if (upstream === null) {
-    const own = model === null ? target : withDeployment(target, model)
+    const asking = askingTarget(target, dialect)
+    const own = model === null ? asking : withDeployment(asking, model)
     return { upstream: upstreamName, target: own, rawHeaders: incoming.rawHeaders, withholdCredential }
   }
   // The settings of that upstream decide whether it gets to see the client's credential.
   const keys = keysOfQuery(target.query)
   return {
     upstream,
-    target: { ...parseTarget('/v1/chat/completions'), query: keys === '' ? '' : `?${keys}` },
+    target: { ...parseTarget(`/v1/${dialect.paths[0]}`), query: keys === '' ? '' : `?${keys}` },
     rawHeaders: ['user-agent', USER_AGENT, ...credentialHeadersOf(incoming.rawHeaders)],
     withholdCredential,
   }

@@ -259,8 +259,8 @@ describe('a body that cannot be read', () => {
   test.each([
     ['not JSON', '{"messages": [', 'no JSON object'],
     ['a list', '[{"role":"user","content":"Hi"}]', 'no JSON object'],
-    ['without messages', '{"model":"gpt-4o"}', '"messages" is missing'],
-    ['with no message', '{"model":"gpt-4o","messages":[]}', '"messages" is missing'],
+    ['without messages', '{"model":"gpt-4o"}', '"messages" or "input" is missing'],
+    ['with no message', '{"model":"gpt-4o","messages":[]}', '"messages" or "input" is missing'],
     ['with a key twice', '{"messages":[],"messages":[]}', 'a key twice'],
     ['with something else for a message', '{"messages":[1]}', 'cannot be read with certainty'],
     ['with a byte order mark', '\uFEFF{"messages":[]}', 'byte order mark'],

@@ -62,7 +62,7 @@ describe('the body', () => {
   test.each([
     ['no JSON', 'hello', {}],
     ['nothing', '', {}],
-    ['no chat', '{"input":"PLANTED"}', {}],
+    ['no conversation', '{"prompt":"PLANTED"}', {}],
     ['no such coding', JSON.stringify(asked), { 'content-encoding': 'PLANTED' }],
     ['not what the coding says', JSON.stringify(asked), { 'content-encoding': 'gzip' }],
     // Unpacked it exceeds the limit by far.

@@ -32,7 +32,11 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     togetherTokensMax,
     systemTokensMax: 0,
   }
-  const frame = { counts, pins, options: { previous: null, plannedTokensMax: null } }
+  const frame = {
+    counts,
+    pins,
+    options: { previous: null, plannedTokensMax: null, point: subject.messages.length },
+  }
   return foldAt({ frame, caps, summaries: [summary] }, frontier).beforeTokensMax
 }
 

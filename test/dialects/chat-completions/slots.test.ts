@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { edited, slotsOf } from '../../../src/dialects/chat-completions/slots.ts'
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
+import { slotsOf } from '../../../src/dialects/chat-completions/slots.ts'
 import { finish } from '../../../src/conversation/source.ts'
 import { parseMessage } from '../../support/chat-completions.ts'
 import { policyOf } from '../../support/subject.ts'
@@ -13,7 +14,9 @@ function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'
   if (only === undefined) throw new Error('no message')
   const slots = finish(slotsOf(source, only, parseMessage(source, only)))
   const slot = slots.find(({ kind }) => kind === 'text' || kind === 'result')
-  return slot === undefined ? null : finish(edited(source, only, new Map([[slot, text]]), media))
+  return slot === undefined
+    ? null
+    : finish(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), media))
 }
 
 describe('a made message differs from the client’s in the replaced value only', () => {

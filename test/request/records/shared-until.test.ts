@@ -39,6 +39,7 @@ const folding = (frontier: number, point = 11): Compaction => ({
   fold: {
     frontier,
     kept: [],
+    restated: [],
     beforeTokensMax: 100,
     afterTokensMax: 0,
     systemTokensMax: 0,

@@ -94,7 +94,7 @@ describe('an upstream that takes one request at a time and writes the summaries 
     expect(server.order.slice(-2)).toEqual(['summary', 'agent'])
     server.release()
     await expect
-      .poll(async () => (await agent.again()).summary, { interval: 250, timeout: 5000 })
+      .poll(async () => (await agent.again()).summary, { interval: 250, timeout: 60_000 })
       .toBe('ready')
     expect(server.order.filter((kind) => kind === 'summary').length).toBeGreaterThan(1)
   })

@@ -4,7 +4,7 @@ import { readUsage } from '../answers.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { readReply, type ChatReply } from './reply.ts'
 import { dropsIncomplete, shownReason } from './shown-reason.ts'
-import { addUsage } from './usage-sum.ts'
+import { addUsage } from '../../usage-sum.ts'
 
 export function createPlainReply(rules: CallRules): PlainReply {
   let isFirst = true

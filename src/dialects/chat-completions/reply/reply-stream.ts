@@ -6,7 +6,7 @@ import { mergedDelta } from './merged-delta.ts'
 import { replyOf } from './reply.ts'
 import { dropsIncomplete, shownReason } from './shown-reason.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
-import { addUsage } from './usage-sum.ts'
+import { addUsage } from '../../usage-sum.ts'
 
 /**
  * Text goes on as it comes. Calls of Foldgate's tool do not, nor anything that would tell the client that the reply

@@ -10,10 +10,20 @@ export type ContentPart =
 const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text', undefined])
 const reasoningTypes: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
 
+/** A text of JSON, with its quotes, as a part among others, in the form that a dialect's users write. */
+export type TextPart = (text: string) => string
+
 /** The pieces of a parsed `content`, whatever its shape. A content that is neither text nor list has none. */
 export function contentParts(content: unknown): readonly ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   return Array.isArray(content) ? content.map(readPart) : []
+}
+
+/** The texts of a content, joined by a newline. */
+export function textOf(content: unknown): string {
+  return contentParts(content)
+    .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+    .join('\n')
 }
 
 // --- internal ---

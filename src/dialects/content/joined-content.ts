@@ -1,5 +1,6 @@
 import { scanArray, scanObject } from '../../conversation/json-scan.ts'
 import type { Span } from '../../conversation/source.ts'
+import type { TextPart } from './content-parts.ts'
 
 /** The JSON of a content value, as it is encoded. */
 export type JsonContent = { readonly kind: 'string' | 'parts'; readonly json: string }
@@ -8,23 +9,27 @@ export type JsonContent = { readonly kind: 'string' | 'parts'; readonly json: st
  * Several contents as one, in their order. A string where that is asked for and all of them are nothing but text,
  * with their encoding as it was; else parts, which are left as they are spelt.
  */
-export function joinedContent(kind: JsonContent['kind'], contents: readonly JsonContent[]): string {
+export function joinedContent(
+  kind: JsonContent['kind'],
+  contents: readonly JsonContent[],
+  textPart: TextPart,
+): string {
   const texts = contents.map((content) =>
     content.kind === 'string' ? [content.json] : textValues(content.json),
   )
   return kind === 'string' && texts.every((values) => values !== null)
     ? joinStrings(texts.flatMap((values) => values ?? []))
-    : joinParts(contents)
+    : joinParts(contents, textPart)
 }
 
 /**
  * Users' messages, given as JSON, as one: the one at `base`, with the content of all of them in its type. Null if one of them
  * has a content that is neither text nor parts.
  */
-export function joinedMessages(messages: readonly string[], base: number): string | null {
+export function joinedMessages(messages: readonly string[], base: number, textPart: TextPart): string | null {
   const contents = messages.map(contentIn)
   if (!contents.every((content) => content !== null)) return null
-  return withContent(messages[base] ?? '', joinedContent(contents[base]?.kind ?? 'parts', contents))
+  return withContent(messages[base] ?? '', joinedContent(contents[base]?.kind ?? 'parts', contents, textPart))
 }
 
 /** The content of a message given as JSON; null where it has none, or one that is neither text nor parts. */
@@ -83,9 +88,9 @@ function joinStrings(values: readonly string[]): string {
   return `"${values.map((value) => value.slice(1, -1)).join(String.raw`\n\n`)}"`
 }
 
-function joinParts(contents: readonly JsonContent[]): string {
+function joinParts(contents: readonly JsonContent[], textPart: TextPart): string {
   const parts = contents.flatMap((content) =>
-    content.kind === 'string' ? [`{"type":"text","text":${content.json}}`] : partsOf(content.json),
+    content.kind === 'string' ? [textPart(content.json)] : partsOf(content.json),
   )
   return `[${parts.join(',')}]`
 }

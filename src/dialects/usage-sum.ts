@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
 
 /**
  * The usage of a reply that took several requests: every number that either states, added up, in groups of any depth.

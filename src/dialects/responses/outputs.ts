@@ -1,0 +1,35 @@
+import { isJsonObject, stringOr, type JsonObject } from '../../conversation/json-value.ts'
+import type { ItemKind } from './item-kinds.ts'
+
+/** The content of a message, or the output of a call as content: a text or parts. */
+export function saidIn(kind: ItemKind, item: JsonObject): unknown {
+  if (kind === 'message') return item['content']
+  const { output } = item
+  if (isShellOutput(output)) return output.flatMap(shellTexts).join('\n')
+  // An answer to a request for approval says in words why, if it says anything.
+  return output ?? item['reason']
+}
+
+/** Pictures that stand in an item where no text may stand: a screenshot, or one that the server has made. */
+export function picturesBeside(item: JsonObject): readonly JsonObject[] {
+  const { type, output, result } = item
+  if (type === 'computer_call_output' && isJsonObject(output)) return [{ ...output, type: 'input_image' }]
+  if (type === 'image_generation_call' && typeof result === 'string' && result !== '')
+    return [{ type: 'image', source: { media_type: 'image/png', data: result } }]
+  return []
+}
+
+/** Whether an output is what a shell printed: commands with `stdout`, `stderr` and how each ended. */
+export function isShellOutput(output: unknown): output is readonly JsonObject[] {
+  return (
+    Array.isArray(output) &&
+    output.length > 0 &&
+    output.every((part: unknown) => isJsonObject(part) && typeof part['stdout'] === 'string')
+  )
+}
+
+// --- internal ---
+
+function shellTexts({ stdout, stderr }: JsonObject): readonly string[] {
+  return [stringOr(stdout, ''), stringOr(stderr, '')].filter((text) => text !== '')
+}

@@ -1,0 +1,123 @@
+import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
+import type { AnswerFacts, Finish, Usage } from '../answer-contract.ts'
+import { statesError } from '../stated-error.ts'
+import { kindOf } from './item-kinds.ts'
+import { outputOf } from './reply/output.ts'
+
+export const nothingSaid: AnswerFacts = {
+  hasOutput: false,
+  finish: null,
+  usage: null,
+  model: null,
+  isOllama: false,
+  isError: false,
+  said: null,
+}
+
+/** What matters of a response, or of an error that stands in its place. */
+export function readResponse(body: unknown): AnswerFacts | null {
+  if (Array.isArray(body)) {
+    const isError = body.some((item) => isJsonObject(item) && statesError(item, false))
+    return { ...nothingSaid, isError, said: isError ? body : null }
+  }
+  if (!isJsonObject(body)) return null
+  const output = outputOf(body)
+  const finish = responseFinish(body, output.some(isCall))
+  const isError = finish === 'error' || statesError(body, Array.isArray(body['output']))
+  return {
+    ...nothingSaid,
+    hasOutput: output.some(hasOutput),
+    finish,
+    usage: responseUsage(body['usage']),
+    model: isText(body['model']) ? body['model'] : null,
+    isError,
+    said: isError ? statementsIn(body) : null,
+  }
+}
+
+/** Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say why. */
+export function responseFinish(response: JsonObject, hasCalls: boolean): Finish | null {
+  const details = response['incomplete_details']
+  const reason = isJsonObject(details) ? details['reason'] : undefined
+  if (reason === 'max_output_tokens') return 'length'
+  if (reason === 'content_filter') return 'filtered'
+  const isCompaction = response['object'] === 'response.compaction'
+  switch (isCompaction ? 'completed' : stringOr(response['status'], '')) {
+    case 'completed':
+      return hasCalls ? 'calls' : 'end'
+    case 'failed':
+      return 'error'
+    case 'incomplete':
+    case 'cancelled':
+      return 'other'
+    default:
+      return null
+  }
+}
+
+export function responseUsage(usage: unknown): Usage | null {
+  if (!isJsonObject(usage)) return null
+  const promptTokens = count(usage['input_tokens'])
+  if (promptTokens === null) return null
+  const details = usage['input_tokens_details']
+  return {
+    promptTokens,
+    completionTokens: count(usage['output_tokens']),
+    cachedTokens: isJsonObject(details) ? count(details['cached_tokens']) : null,
+  }
+}
+
+export function isCall(item: JsonObject): boolean {
+  return kindOf(item) === 'call'
+}
+
+/** Whether an item of an output holds something to show. Thoughts may be encrypted, and a message empty. */
+export function hasOutput(item: JsonObject): boolean {
+  switch (item['type']) {
+    case 'reasoning':
+      return [item['summary'], item['content']].some(hasText)
+    case 'message':
+      return hasText(item['content'])
+    default:
+      return true
+  }
+}
+
+/**
+ * All that may say what went wrong. A response holds the reply beside it, and what the client gave: instructions, metadata.
+ * OpenRouter calls an overflow an invalid prompt, and says in `error_type` which it was.
+ */
+export function statementsIn(body: JsonObject): JsonObject {
+  if (!('output' in body) && body['object'] !== 'response') return body
+  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+}
+
+// --- internal ---
+
+function hasText(content: unknown): boolean {
+  if (!Array.isArray(content)) return isText(content)
+  return content.some((part) => {
+    const text: unknown = isJsonObject(part) ? (part['text'] ?? part['refusal']) : part
+    return text === undefined ? isPresent(part) : isPresent(text)
+  })
+}
+
+const stating: ReadonlySet<string> = new Set([
+  'error',
+  'errors',
+  'error_code',
+  'error_message',
+  'error_type',
+  'code',
+  'message',
+  'detail',
+  'base_resp',
+])
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

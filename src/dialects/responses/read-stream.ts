@@ -1,0 +1,72 @@
+import {
+  isJsonObject,
+  isPresent,
+  parseJsonText,
+  stringOr,
+  type JsonObject,
+} from '../../conversation/json-value.ts'
+import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
+import type { ServerEvent } from '../event-reader.ts'
+import { statesError } from '../stated-error.ts'
+import { statusOf } from './reply/events.ts'
+import { hasOutput, isCall, nothingSaid, readResponse, statementsIn } from './read-answer.ts'
+
+/** A reader of one streamed response. Its last event may leave out the output: the calls were among what came before. */
+export function openStream(): EventsReader {
+  let hasCalls = false
+
+  function readOne({ name, data, error }: ServerEvent): AnswerEvent {
+    if (error !== '' || name === 'error') {
+      const said = error === '' ? data : error
+      return told({ isError: true, said: parseJsonText(said) ?? said })
+    }
+    const text = data.trim()
+    if (text === '[DONE]') return { kind: 'done' }
+    const event = parseJsonText(data)
+    if (isJsonObject(event)) return readEvent(event, stringOr(event['type'], name))
+    const facts = readResponse(event)
+    if (facts !== null) return told(facts)
+    return { kind: text === '' ? 'empty' : 'unknown' }
+  }
+
+  function readEvent(event: JsonObject, type: string): AnswerEvent {
+    const { response, item, delta } = event
+    if (isJsonObject(response)) return readStated(event, response, type)
+    if (isJsonObject(item)) {
+      hasCalls ||= isCall(item)
+      // Servers announce a message before they write it, and thoughts, too; of those nothing is seen yet.
+      return told({ hasOutput: item['type'] !== 'reasoning' || hasOutput(item) })
+    }
+    if (type.startsWith('response.') && !isPresent(event['error']))
+      return told({ hasOutput: isPresent(delta) })
+    return told(readResponse(event) ?? {})
+  }
+
+  function readStated(event: JsonObject, response: JsonObject, type: string): AnswerEvent {
+    const status = statusOf(type, response)
+    const facts = readResponse({ ...response, status }) ?? nothingSaid
+    const { response: _response, ...rest } = event
+    if (facts.isError || statesError(rest, true))
+      return told({ ...facts, isError: true, said: [rest, statementsIn(response)] })
+    return told(facts.finish === 'end' && hasCalls ? { ...facts, finish: 'calls' } : facts)
+  }
+
+  return readOne
+}
+
+/** Whether an event may say more than a piece of the output, by its type alone. */
+export function isTellingEvent({ name, data, error }: ServerEvent): boolean {
+  return name === 'error' || error !== '' || !piece.test(data)
+}
+
+// --- internal ---
+
+/**
+ * An event of a piece of the output, `response.output_text.delta` for example: it says no more than that, unless it begins or
+ * ends an item, which may be a call. No quotation mark within a text of JSON stands unescaped.
+ */
+const piece = /"type"\s*:\s*"response\.(?!output_item\.)\w+\.[\w.]+"/
+
+function told(facts: Partial<AnswerFacts>): AnswerEvent {
+  return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
+}

@@ -1,0 +1,74 @@
+import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import type { CallRules } from '../../answer-contract.ts'
+import { grownItem } from './growing-item.ts'
+import { createItemGate } from './item-gate.ts'
+import { isMessage } from './output.ts'
+import { isClosing, partTexts, type StreamItem } from './stream-item.ts'
+
+/** The items of the answer that flows, as its events tell of them. */
+export type AnswerItems = {
+  /** Takes an event; the item that it is about, null if it is about none. */
+  readonly take: (type: string, event: JsonObject) => StreamItem | null
+  readonly all: () => readonly StreamItem[]
+  readonly hasOurs: () => boolean
+  /** No more items come: what waited for one is decided on. */
+  readonly end: () => void
+}
+
+export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
+  const gate = createItemGate<StreamItem>(rules, isFurther)
+  const items: StreamItem[] = []
+
+  /** Items are told apart by their ids. Some servers give an event another one, or none, but the right place. */
+  function itemOf(event: JsonObject): StreamItem | undefined {
+    const { item, output_index: index } = event
+    const id = event['item_id'] ?? (isJsonObject(item) ? item['id'] : undefined)
+    const begun = items.filter(({ isDone }) => !isDone)
+    return (
+      begun.findLast(({ json }) => stringOr(id, '') !== '' && json['id'] === id) ??
+      begun.findLast((each) => typeof index === 'number' && each.index === index)
+    )
+  }
+
+  function add(json: JsonObject, index: unknown, isLoose: boolean): StreamItem {
+    const item: StreamItem = {
+      json,
+      index,
+      fate: 'waiting',
+      isForeign: false,
+      isDone: false,
+      isLoose,
+      fedTexts: [],
+      joinedTexts: [],
+      shown: null,
+    }
+    items.push(item)
+    gate.take(item)
+    return item
+  }
+
+  return {
+    take: (type, event) => {
+      const { item: json, output_index: index } = event
+      if (type === 'response.output_item.added' && isJsonObject(json)) return add(json, index, false)
+      const known = itemOf(event)
+      if (known !== undefined) return grow(known, type, event)
+      return isJsonObject(json) ? grow(add(json, index, true), type, event) : null
+    },
+    all: () => items,
+    hasOurs: gate.hasOurs,
+    end: gate.end,
+  }
+}
+
+// --- internal ---
+
+function grow(item: StreamItem, type: string, event: JsonObject): StreamItem {
+  const before = item.json
+  item.json = grownItem(before, type, event)
+  item.isDone = type === 'response.output_item.done'
+  if (isClosing(type) && isMessage(item.json)) {
+    item.isLoose ||= partTexts(before).join() !== partTexts(item.json).join()
+  }
+  return item
+}

@@ -1,0 +1,217 @@
+import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
+import { addUsage } from '../../usage-sum.ts'
+import { responseFinish, responseUsage } from '../read-answer.ts'
+import { createAnswerItems, type AnswerItems } from './answer-items.ts'
+import { createClientStream, type Entry } from './client-stream.ts'
+import { isEnding, readReplyEvent, statusOf } from './events.ts'
+import { itemEvents } from './item-events.ts'
+import { dropsCutCall } from './joined-response.ts'
+import { isMessage, outputText } from './output.ts'
+import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
+import { joinedEvents, lateEvents } from './seamed-text.ts'
+import { isClosing, seamedParts, type StreamItem } from './stream-item.ts'
+
+/**
+ * Events go on as they come, but for those of items that the client does not get to see, and what would tell it that the reply
+ * took several answers. They wait, in their order, while nobody knows whether they are of such an item, or of an end that is
+ * not the reply's. An answer in which nothing has to change passes byte for byte.
+ */
+export function createResponseStream<Event extends StreamEvent>(rules: CallRules): ReplyStream<Event> {
+  const client = createClientStream<Event>()
+  let isBeyondUs = false
+  let usageBefore: JsonObject | null = null
+  let answer = newAnswer<Event>(rules, null)
+  /** The server ends its streams in `[DONE]`. */
+  let saysDone = false
+  let hasDone = false
+
+  function take(event: Event): readonly (Event | string)[] {
+    if (isBeyondUs) return [event]
+    const read = readReplyEvent(event.text)
+    switch (read.kind) {
+      case 'other':
+        return [event]
+      case 'error':
+        isBeyondUs = true
+        return [...finish(), event]
+      case 'done':
+        saysDone = true
+        answer.queue.push({ event, name: '', type: DONE, json: {}, item: null })
+        return drained()
+      case 'event':
+        return takeEvent({ event, ...read, item: null })
+    }
+  }
+
+  function takeEvent(entry: Entry<Event>): readonly (Event | string)[] {
+    const { type, json } = entry
+    if (isJsonObject(json['response'])) takeResponse(entry, json['response'])
+    else {
+      const known = answer.items.all().length
+      const item = answer.items.take(type, json)
+      if (item === null) return signOfLife(entry)
+      takeItem({ ...entry, item }, answer.items.all().length > known)
+    }
+    return drained()
+  }
+
+  /** An event that is about nothing in the response does not wait: later it is worth nothing. */
+  function signOfLife(entry: Entry<Event>): readonly (Event | string)[] {
+    if (answer.queue.length > 0) client.change()
+    return client.show(entry)
+  }
+
+  function takeItem(entry: Entry<Event> & { readonly item: StreamItem }, isNew: boolean): void {
+    const { type, json, name, item } = entry
+    const { queue, seam } = answer
+    if (seam === null) {
+      queue.push(entry)
+      return
+    }
+    // One that is only there when it is whole is written like any other.
+    const events = isNew && item.isDone ? itemEvents(item.json, 0) : [{ ...json, type }]
+    for (const each of events.flatMap((one) => joinedEvents(item, one, seam)))
+      queue.push({ event: null, name: name === '' ? '' : each.type, type: each.type, json: each, item })
+  }
+
+  function takeResponse(entry: Entry<Event>, response: JsonObject): void {
+    const { type, json } = entry
+    if (!isEnding(type)) {
+      // That a response begins has been said.
+      if (answer.seam === null) answer.queue.push(entry)
+      return
+    }
+    const stated = { ...response, status: statusOf(type, response) }
+    answer.response = stated
+    answer.queue.push({ ...entry, json: { ...json, response: stated } })
+    if (!mayGoOn()) settle()
+  }
+
+  /** Whether what has ended may turn out not to be the end of the reply. */
+  function mayGoOn(): boolean {
+    const reason = responseFinish(answer.response, false)
+    return reason !== 'error' && (answer.items.hasOurs() || (rules.continues && reason === 'length'))
+  }
+
+  /** Whether the answer has ended, and was not cut. */
+  function isWhole(): boolean {
+    const reason = responseFinish(answer.response, false)
+    return reason !== null && reason !== 'length'
+  }
+
+  /** The reply ends with this answer: nothing waits any more. */
+  function settle(): void {
+    answer.isOver = true
+    answer.items.end()
+  }
+
+  /** Whether an event has to wait, and all behind it. */
+  function isHeld({ item, type }: Entry<Event>, at: number): boolean {
+    const { queue, items, isOver } = answer
+    if (isOver) return false
+    if (item === null) return (type === DONE || isEnding(type)) && mayGoOn()
+    if (item.fate !== 'shown') return item.fate === 'waiting'
+    if (!rules.continues || item !== items.all().at(-1) || isWhole()) return false
+    // A call that was cut is not shown, and what was followed by another was not cut.
+    if (isFunctionCall(item.json)) return !item.isDone || !hasWholeArguments(item.json)
+    // A message that was cut goes on in the next answer.
+    if (!isClosing(type) || !isMessage(item.json) || item.isLoose) return false
+    return queue.every((each, index) => index < at || each.item === null || isClosing(each.type))
+  }
+
+  function revealed(entry: Entry<Event>): readonly (Event | string)[] {
+    const { event, type, item } = entry
+    if (item?.fate === 'hidden') {
+      client.change()
+      return []
+    }
+    if (type === DONE) {
+      hasDone = true
+      return event === null ? [] : [event]
+    }
+    return isEnding(type) ? client.end(entry, { usageBefore, drops: answer.drops }) : client.show(entry)
+  }
+
+  function drained(): readonly (Event | string)[] {
+    const { queue } = answer
+    const held = queue.findIndex(isHeld)
+    return queue.splice(0, held === -1 ? queue.length : held).flatMap(revealed)
+  }
+
+  function finish(): readonly (Event | string)[] {
+    const items = answer.items.all()
+    settle()
+    answer.drops = dropsCutCall(
+      items.map(({ json }) => json),
+      answer.response,
+      rules,
+    )
+    const last = items.at(-1)
+    if (answer.drops && last !== undefined) last.fate = 'hidden'
+    return drained()
+  }
+
+  function usage(): JsonObject | null {
+    const { usage: stated } = answer.response
+    return isJsonObject(stated) ? addUsage(usageBefore, stated) : usageBefore
+  }
+
+  return {
+    take,
+    ended: () => {
+      const { items, response, seam, queue } = answer
+      if (isBeyondUs || responseFinish(response, false) === 'error') return { reply: null, shown: [] }
+      const all = items.all()
+      const last = all.at(-1)
+      if (seam !== null && last !== undefined && !last.isDone) {
+        for (const json of lateEvents(last, seam))
+          queue.push({ event: null, name: client.nameOf(json.type), type: json.type, json, item: last })
+      }
+      const shown = drained()
+      const text = outputText(all.map((item) => ({ ...item.json, content: seamedParts(item, item.json) })))
+      const reply = responseReply(
+        all.map(({ json }) => json),
+        response,
+        text,
+      )
+      return { reply, shown }
+    },
+    finish,
+    cut: () => {
+      if (hasDone) return []
+      const events = client.hasEnded() ? [] : client.cut(usage())
+      return events === null ? null : [...events, ...(saysDone ? ['data: [DONE]\n\n'] : [])]
+    },
+    goOn: (seam) => {
+      const last = answer.items.all().at(-1)
+      client.goOn(last?.fate === 'shown' ? last : null)
+      usageBefore = usage()
+      answer = newAnswer<Event>(rules, seam)
+    },
+    usage: () => responseUsage(usage()),
+  }
+}
+
+// --- internal ---
+
+const DONE = '[DONE]'
+
+/** The answer that flows. */
+type Answer<Event> = {
+  /** Null in the first one. */
+  readonly seam: Seam | null
+  readonly items: AnswerItems
+  /** What waits, in its order. */
+  readonly queue: Entry<Event>[]
+  /** As its last event states it; empty until then. */
+  response: JsonObject
+  isOver: boolean
+  /** Calls that were cut are left out. */
+  drops: boolean
+}
+
+function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
+  const items = createAnswerItems(rules, seam !== null)
+  return { seam, items, queue: [], response: {}, isOver: false, drops: false }
+}

@@ -1,0 +1,311 @@
+import { describe, expect, test } from 'vitest'
+import type { AnswerFacts } from '../../../src/dialects/answer-contract.ts'
+import { createEventReader } from '../../../src/dialects/event-reader.ts'
+import { responsesAnswers } from '../../../src/dialects/responses/answers.ts'
+import { classifyAnswer } from '../../../src/overflow/classify.ts'
+import { watchStream } from '../../../src/overflow/answer-watch.ts'
+import { createTailObserver } from '../../../src/overflow/tail-observer.ts'
+import {
+  callOf,
+  eventOf,
+  message,
+  numbered,
+  responseOf,
+  search,
+  streamOf,
+  thought,
+} from './reply/streamed.ts'
+
+const { read } = responsesAnswers
+const nothingKnown = { knownWindowTokens: null }
+const tooLong = {
+  code: 'context_length_exceeded',
+  message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+}
+
+function eventsOf(events: readonly { readonly text: string }[]) {
+  const reader = createEventReader({ eventCharactersMax: 1 << 20 })
+  return [...reader.feed(events.map(({ text }) => text).join('')), ...reader.end()]
+}
+
+/** What the events of one stream say, each. */
+function factsOf(events: readonly { readonly text: string }[]): (AnswerFacts | string)[] {
+  return eventsOf(events)
+    .map(responsesAnswers.openStream())
+    .map((said) => (said.kind === 'facts' ? said.facts : said.kind))
+}
+
+function silentEvents(events: readonly { readonly text: string }[]): number {
+  return factsOf(events).findIndex((facts) => typeof facts === 'object' && facts.hasOutput)
+}
+
+function added(item: object) {
+  return { type: 'response.output_item.added', output_index: 0, item }
+}
+
+function telling(event: object): boolean[] {
+  return eventsOf([{ text: `data: ${JSON.stringify(event)}\n\n` }]).map(responsesAnswers.isTelling)
+}
+
+describe('a plain response', () => {
+  test.each([
+    ['a text', responseOf([thought(), message('x')]), true, 'end'],
+    ['a call of the client’s', responseOf([thought(), callOf('bash')]), true, 'calls'],
+    [
+      'a call with free text',
+      responseOf([{ type: 'custom_tool_call', call_id: 'c', name: 'p', input: '' }]),
+      true,
+      'calls',
+    ],
+    ['what the server did itself', responseOf([search()]), true, 'end'],
+    ['a text that was cut', responseOf([message('x')], { reason: 'max_output_tokens' }), true, 'length'],
+    ['a text that was filtered', responseOf([message('x')], { reason: 'content_filter' }), true, 'filtered'],
+    ['another reason', responseOf([message('x')], { reason: 'steered' }), true, 'other'],
+    // vLLM calls it completed in the name of its event, and others in the status, too.
+    [
+      'one that is called complete',
+      responseOf([message('x')], { status: 'completed', reason: 'max_output_tokens' }),
+      true,
+      'length',
+    ],
+    ['one that was cancelled', responseOf([], { status: 'cancelled' }), false, 'other'],
+    ['one that is being made', responseOf([], { status: 'queued' }), false, null],
+    ['secret thoughts', responseOf([thought()]), false, 'end'],
+    [
+      'thoughts to read',
+      responseOf([{ ...thought(), summary: [{ type: 'summary_text', text: 'Hm' }] }]),
+      true,
+      'end',
+    ],
+    ['an empty message', responseOf([message('')]), false, 'end'],
+    [
+      'a refusal',
+      responseOf([message('', 'm', { content: [{ type: 'refusal', refusal: 'No' }] })]),
+      true,
+      'end',
+    ],
+    ['no status', { object: 'response', output: [message('x')] }, true, null],
+    [
+      'a compaction',
+      { object: 'response.compaction', output: [{ type: 'compaction', encrypted_content: 'x' }] },
+      true,
+      'end',
+    ],
+  ])('%s', (_, body, hasOutput, finish) => {
+    expect(read(body)).toMatchObject({ hasOutput, finish, isError: false, said: null })
+  })
+
+  test('states its usage, of which what was cached is a part', () => {
+    const usage = {
+      input_tokens: 5000,
+      input_tokens_details: { cached_tokens: 4000, cache_write_tokens: 100 },
+      output_tokens: 30,
+      total_tokens: 5030,
+    }
+    expect(read(responseOf([], { usage }))?.usage).toEqual({
+      promptTokens: 5000,
+      completionTokens: 30,
+      cachedTokens: 4000,
+    })
+    expect(read(responseOf([], { usage: { input_tokens: 7 } }))?.usage).toEqual({
+      promptTokens: 7,
+      completionTokens: null,
+      cachedTokens: null,
+    })
+    expect(read(responseOf([], { usage: { output_tokens: 7 } }))?.usage).toBeNull()
+    expect(read(responseOf([]))?.model).toBe('m')
+  })
+})
+
+describe('an error', () => {
+  test.each([
+    ['OpenAI’s', { error: { ...tooLong, type: 'invalid_request_error', param: 'input' } }],
+    ['vLLM’s', { object: 'error', message: tooLong.message, type: 'BadRequestError', code: 400 }],
+    ['a detail', { detail: tooLong.message }],
+    ['a list', [{ error: tooLong }]],
+    ['a failed response', responseOf([], { status: 'failed', more: { error: tooLong } })],
+    // OpenRouter's names for errors are few; its own word stands beside.
+    [
+      'OpenRouter’s',
+      responseOf([], {
+        status: 'failed',
+        more: { error: { code: 'invalid_prompt', message: 'Bad.' }, error_type: 'context_length_exceeded' },
+      }),
+    ],
+  ])('is one, and an overflow: %s', (_, body) => {
+    expect(read(body)).toMatchObject({ hasOutput: false, isError: true })
+    const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(body) }
+    expect(classifyAnswer(answer, responsesAnswers).class).toBe('overflow')
+    expect(classifyAnswer({ ...answer, status: 400 }, responsesAnswers).class).toBe('overflow')
+  })
+
+  test('says nothing of the reply, nor of what the client gave', () => {
+    const more = {
+      error: { code: 'server_error', message: 'Sorry.' },
+      instructions: 'prompt is too long',
+      metadata: { message: tooLong.message, code: tooLong.code },
+    }
+    const body = responseOf([message(tooLong.message)], { status: 'failed', more })
+    expect(read(body)?.said).toEqual({ error: more.error })
+    const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(body) }
+    expect(classifyAnswer(answer, responsesAnswers).class).toBe('other')
+  })
+})
+
+describe('a stream', () => {
+  const created = { type: 'response.created', response: responseOf([], { status: 'in_progress' }) }
+  const begun = { ...created, type: 'response.in_progress' }
+  const queued = { ...created, type: 'response.queued' }
+  const keepalive = { type: 'keepalive' }
+
+  test.each([
+    ['a message', [created, queued, begun, keepalive, added(message(''))], 4],
+    ['a call', [created, begun, added(callOf('bash', ''))], 2],
+    [
+      'a message behind secret thoughts',
+      [created, added(thought()), { type: 'response.output_item.done', item: thought() }, added(message(''))],
+      3,
+    ],
+    [
+      'thoughts to read',
+      [created, added(thought()), { type: 'response.reasoning_summary_text.delta', delta: 'Hm' }],
+      2,
+    ],
+    [
+      'thoughts that are text',
+      [
+        created,
+        added(thought()),
+        { type: 'response.reasoning_part.added', part: { text: '' } },
+        { type: 'response.reasoning_text.delta', delta: 'Hm' },
+      ],
+      3,
+    ],
+    [
+      'a text nobody announced',
+      [
+        created,
+        { type: 'response.output_text.delta', delta: '' },
+        { type: 'response.output_text.delta', delta: 'x' },
+      ],
+      2,
+    ],
+    ['an end alone', [created, { type: 'response.completed', response: responseOf([message('x')]) }], 1],
+  ])('has its first output with %s', (_, events, silent) => {
+    expect(silentEvents(numbered(events))).toBe(silent)
+    const unnamed = numbered(events).map(({ text }) => ({ text: text.replace(/^event: .*\n/, '') }))
+    expect(silentEvents(unnamed)).toBe(silent)
+    const untyped = numbered(events).map(({ text }) => ({
+      text: text.replace(/"type":"(?:response|keepalive)[^"]*",/, ''),
+    }))
+    expect(silentEvents(untyped)).toBe(silent)
+  })
+
+  test('ends as its last event says, whatever that leaves out', () => {
+    const { output: _output, status: _status, ...bare } = responseOf([])
+    const end = { type: 'response.completed', response: bare }
+    expect(factsOf(numbered([created, added(callOf('bash', '')), end])).at(-1)).toMatchObject({
+      finish: 'calls',
+    })
+    expect(
+      factsOf(numbered([created, { type: 'response.output_item.done', item: callOf('bash') }, end])).at(-1),
+    ).toMatchObject({ finish: 'calls' })
+    expect(factsOf(numbered([created, added(message('')), end])).at(-1)).toMatchObject({ finish: 'end' })
+    expect(factsOf(numbered([{ ...end, type: 'response.incomplete' }])).at(-1)).toMatchObject({
+      finish: 'other',
+    })
+    expect(factsOf([{ text: 'data: [DONE]\n\n' }, { text: 'data: \n\n' }, { text: 'data: x\n\n' }])).toEqual([
+      'done',
+      'empty',
+      'unknown',
+    ])
+  })
+
+  const failed = {
+    type: 'response.failed',
+    response: responseOf([], { status: 'failed', more: { error: tooLong } }),
+  }
+  const { status: _status, ...silent } = failed.response
+  test.each([
+    ['response.failed', [created, failed]],
+    ['response.failed without a status', [created, { ...failed, response: silent }]],
+    ['an error with a body', [created, { type: 'error', error: tooLong }]],
+    ['an error that is one', [created, { type: 'error', ...tooLong, param: 'input' }]],
+    ['both', [created, begun, { type: 'error', error: tooLong }, failed]],
+    [
+      'OpenRouter’s',
+      [
+        created,
+        {
+          type: 'response.failed',
+          error_type: 'context_length_exceeded',
+          response: { ...failed.response, error: { code: 'invalid_prompt', message: 'Bad.' } },
+        },
+      ],
+    ],
+  ])('an overflow is seen before anything of it goes on: %s', (_, events) => {
+    const whole = numbered(events)
+      .map(({ text }) => text)
+      .join('')
+    for (const text of [whole, whole.replaceAll(/^event: .*\n/gm, '')]) {
+      expect(watchStream(responsesAnswers, nothingKnown).feed(text)).toMatchObject({ state: 'overflow' })
+      const answer = { status: 200, contentType: 'text/event-stream', body: text }
+      expect(classifyAnswer(answer, responsesAnswers).class).toBe('overflow')
+    }
+  })
+
+  test.each([
+    'event: error\ndata: {"message":"Your input exceeds the context window of this model."}\n\n',
+    'data: {"error":{"code":"context_length_exceeded","message":"too long"}}\n\n',
+    'data: {"detail":"Your input exceeds the context window of this model."}\n\n',
+  ])('and so is a bare one: %s', (text) => {
+    expect(watchStream(responsesAnswers, nothingKnown).feed(text)).toMatchObject({ state: 'overflow' })
+  })
+
+  test('one that ends with nothing is empty', () => {
+    const events = numbered([created, begun, { type: 'response.completed', response: responseOf([]) }])
+    const watch = watchStream(responsesAnswers, nothingKnown)
+    for (const { text } of events) watch.feed(text)
+    expect(watch.end()).toEqual({ state: 'empty' })
+  })
+
+  test('an observer that looks only at telling events knows all that it asks for', () => {
+    const usage = { input_tokens: 9, input_tokens_details: { cached_tokens: 4 }, output_tokens: 2 }
+    const observer = createTailObserver('stream', responsesAnswers)
+    for (const { text } of streamOf([thought(), message('Hello'), callOf('bash')], { usage }))
+      observer.feed(text)
+    expect(observer.end()).toEqual({
+      usage: { promptTokens: 9, completionTokens: 2, cachedTokens: 4 },
+      model: 'm',
+      isOllama: false,
+      overflow: null,
+      isError: false,
+    })
+    const late = createTailObserver('stream', responsesAnswers)
+    for (const { text } of [...streamOf([message('Hello')]).slice(0, -1), eventOf(failed)]) late.feed(text)
+    expect(late.end()).toMatchObject({ isError: true, overflow: { class: 'overflow', afterOutput: true } })
+  })
+
+  test('pieces of the output are not looked into, wherever their type stands', () => {
+    const delta = '{"type":"response.completed"} "error": {'
+    expect(telling({ type: 'response.output_text.delta', delta })).toEqual([false])
+    expect(telling({ delta, type: 'response.output_text.delta' })).toEqual([false])
+    expect(telling({ type: 'response.reasoning_part.added', part: {} })).toEqual([false])
+    expect(telling({ type: 'response.output_item.done', item: callOf('bash') })).toEqual([true])
+    expect(telling({ response: responseOf([]), type: 'response.completed' })).toEqual([true])
+    expect(telling({ error: { message: 'x' } })).toEqual([true])
+    expect(telling({ type: 'error', message: 'x' })).toEqual([true])
+  })
+
+  test('an end with all of the output is read, and so is a beginning with all of the request', () => {
+    const long = 'x'.repeat(3 << 20)
+    const observer = createTailObserver('stream', responsesAnswers)
+    const usage = { input_tokens: 9, output_tokens: 2 }
+    for (const { text } of streamOf([message(long)], { usage }, long.length)) observer.feed(text)
+    expect(observer.end().usage?.promptTokens).toBe(9)
+    const watch = watchStream(responsesAnswers, nothingKnown)
+    const repeated = { ...created, response: { ...created.response, instructions: long } }
+    expect(watch.feed(eventOf(repeated).text)).toEqual({ state: 'undecided' })
+    expect(watch.feed(eventOf(failed).text)).toMatchObject({ state: 'overflow' })
+  })
+})

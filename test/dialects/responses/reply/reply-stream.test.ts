@@ -1,0 +1,415 @@
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
+import { createResponseStream } from '../../../../src/dialects/responses/reply/reply-stream.ts'
+import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
+import { continuing, joinedStreams, recalling } from './joined.ts'
+import {
+  callOf,
+  endOf,
+  eventOf,
+  eventsIn,
+  message,
+  numbered,
+  readBySdk,
+  responseOf,
+  search,
+  streamOf,
+  textsIn,
+  thought,
+} from './streamed.ts'
+
+const outputOf = (events: readonly (StreamEvent | string)[]) => endOf(events)['output']
+const usage = (tokens: number) => ({
+  input_tokens: tokens,
+  input_tokens_details: { cached_tokens: 1 },
+  output_tokens: 2,
+  total_tokens: tokens + 2,
+})
+const done: StreamEvent = { text: 'data: [DONE]\n\n' }
+
+describe('an answer that calls no tool of ours', () => {
+  const custom = {
+    id: 'ctc_1',
+    type: 'custom_tool_call',
+    call_id: 'call_7',
+    name: 'patch',
+    input: '*** Begin',
+  }
+  const image = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'aGVsbG8=' }
+  const silent = eventOf({ type: 'keepalive', sequence_number: 2 })
+  const streams: readonly (readonly [string, readonly StreamEvent[]])[] = [
+    ['text', streamOf([message('Hello')])],
+    ['thoughts before text', streamOf([thought(), message('Hello')])],
+    ['thoughts before calls', streamOf([thought(), callOf('bash', '{"a":1}'), callOf('read')])],
+    ['several groups', streamOf([thought(), search(), thought('rs_2'), message('Hello'), callOf('bash')])],
+    ['calls with free text', streamOf([thought(), custom])],
+    ['a picture', streamOf([image, message('There.')])],
+    ['a refusal', streamOf([message('', 'msg_1', { content: [{ type: 'refusal', refusal: 'No.' }] })])],
+    ['a text that was cut', streamOf([message('Hel')], { reason: 'max_output_tokens' })],
+    ['a call that was cut', streamOf([callOf('bash', '{"a')], { reason: 'max_output_tokens' })],
+    ['a call without arguments', streamOf([callOf('bash', '')])],
+    ['thoughts that were cut', streamOf([message('Hm'), thought()], { reason: 'max_output_tokens' })],
+    ['a filter', streamOf([message('Hel')], { reason: 'content_filter' })],
+    ['no end', streamOf([thought(), message('Hello')]).slice(0, -3)],
+    ['comments', [{ text: ': keep-alive\n\n' }, ...streamOf([message('x')]), { text: ': more\n\n' }]],
+    [
+      'a sign of life',
+      [...streamOf([message('x')]).slice(0, 2), silent, ...streamOf([message('x')]).slice(2)],
+    ],
+    ['a word behind the end', [...streamOf([message('x')]), done]],
+    [
+      'no names of events and no numbers',
+      eventsIn(streamOf([thought(), message('x'), callOf('bash')])).map(
+        ({ sequence_number: _number, ...event }) => ({
+          text: `data: ${JSON.stringify(event)}\n\n`,
+        }),
+      ),
+    ],
+    [
+      'ends that say all and beginnings that say nothing',
+      [done, ...streamOf([message('Hello'), callOf('bash')])].filter(({ text }) =>
+        /item\.done|completed/.test(text),
+      ),
+    ],
+    ['numbers with gaps', streamOf([message('x')]).filter((_, at) => at % 3 !== 1)],
+  ]
+  test.each(streams)('passes event by event, as it came: %s', (_, events) => {
+    for (const rules of [recalling, continuing, { toolName: null, continues: true }]) {
+      const { out } = joinedStreams([events], rules)
+      expect(out.length).toBe(events.length)
+      for (const [at, event] of out.entries()) expect(event).toBe(events[at])
+    }
+  })
+
+  test('goes on at once, but for thoughts while they may lead to a call of ours', () => {
+    const events = streamOf([thought(), message('Hello')])
+    const stream = createResponseStream<StreamEvent>(recalling)
+    const counts = events.map((event) => stream.take(event).length)
+    // Those of the thoughts come with the beginning of the message.
+    expect(counts).toEqual([1, 1, 0, 0, 3, ...counts.slice(5).map(() => 1)])
+    const free = createResponseStream<StreamEvent>({ toolName: null, continues: false })
+    expect(events.map((event) => free.take(event).length)).toEqual(events.map(() => 1))
+  })
+
+  test('an error is not gone on from, and passes with what waited for it', () => {
+    const error = eventOf({ type: 'error', code: 'server_error', message: 'gone', sequence_number: 9 })
+    const failed = eventOf({
+      type: 'response.failed',
+      response: responseOf([], {
+        status: 'failed',
+        more: { error: { code: 'server_error', message: 'gone' } },
+      }),
+      sequence_number: 9,
+    })
+    for (const end of [error, failed, { text: 'data: {"error":{"message":"gone"}}\n\n' }]) {
+      const events = [...streamOf([thought()], { more: { output: [thought(), search()] } }).slice(0, 4), end]
+      const { out, replies } = joinedStreams([events], continuing)
+      expect(out).toEqual(events)
+      expect(replies).toEqual([null])
+    }
+  })
+})
+
+describe('a call of our tool', () => {
+  const asking = streamOf(
+    [thought('rs_1'), message('Let me look.', 'msg_1'), thought('rs_2'), callOf('recall', '{"search":"x"}')],
+    { usage: usage(10) },
+  )
+  const answering = streamOf([thought('rs_3'), message('It is 42.', 'msg_2')], {
+    id: 'resp_2',
+    usage: usage(20),
+  })
+
+  test('leaves no sign: one response, in which numbers and places follow each other, with the usage of both', async () => {
+    const { out, usage: total } = joinedStreams([asking, answering], recalling)
+    const response = responseOf(
+      [thought('rs_1'), message('Let me look.', 'msg_1'), message('\n\nIt is 42.', 'msg_1_1')],
+      {
+        usage: {
+          ...usage(30),
+          input_tokens_details: { cached_tokens: 2 },
+          output_tokens: 4,
+          total_tokens: 34,
+        },
+      },
+    )
+    expect(endOf(out)).toEqual(response)
+    expect(await readBySdk(out)).toMatchObject(response)
+    const events = eventsIn(out)
+    expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
+    expect(textsIn(out)).toEqual({ msg_1: 'Let me look.', msg_1_1: '\n\nIt is 42.' })
+    expect(total).toEqual({ promptTokens: 30, completionTokens: 4, cachedTokens: 2 })
+    expect(JSON.stringify(events)).not.toContain('resp_2')
+  })
+
+  test('is read whole, with the items that it stands among, as they came', () => {
+    const [reply] = joinedStreams([asking, answering], recalling).replies
+    expect(reply?.text).toBe('Let me look.')
+    expect(reply?.kept['items']).toEqual(endOf(asking)['output'])
+    expect(reply?.calls).toMatchObject([
+      { id: 'call_fc_recall', name: 'recall', argumentsText: '{"search":"x"}' },
+    ])
+  })
+
+  test('text before it is there before the call is known', () => {
+    const stream = createResponseStream<StreamEvent>(recalling)
+    const shown = asking.flatMap((event) => stream.take(event))
+    expect(shown).toEqual(asking.slice(0, shown.length))
+    expect(textsIn(shown)).toEqual({ msg_1: 'Let me look.' })
+  })
+
+  test('thoughts that led to it and to something of the client’s stay with that', () => {
+    const output = [thought(), callOf('recall'), callOf('bash', '{"a":1}')]
+    const { out } = joinedStreams([streamOf(output)], recalling)
+    expect(outputOf(out)).toEqual([thought(), callOf('bash', '{"a":1}')])
+    const places = eventsIn(out).flatMap(({ output_index: index }) => (index === undefined ? [] : [index]))
+    expect(new Set(places)).toEqual(new Set([0, 1]))
+  })
+
+  // The server bound them to a call that the client will not send back.
+  test('thoughts behind it are hidden, and what they led to has an id that demands none', async () => {
+    const output = [callOf('bash'), thought(), callOf('recall'), thought('rs_2'), callOf('read')]
+    const { out } = joinedStreams([streamOf(output)], recalling)
+    expect(outputOf(out)).toEqual([callOf('bash'), { ...callOf('read'), id: 'fc_1_1' }])
+    await readBySdk(out)
+  })
+
+  test('that is not answered any more ends the reply as if it had not been made', async () => {
+    const { out } = joinedStreams([asking], recalling)
+    expect(outputOf(out)).toEqual([thought('rs_1'), message('Let me look.', 'msg_1')])
+    expect(endOf(out)['status']).toBe('completed')
+    await readBySdk(out)
+  })
+
+  test('of the client’s with the beginning of its name is the client’s', () => {
+    const events = streamOf([
+      callOf('recall_mail'),
+      { ...callOf('x'), type: 'custom_tool_call', name: 'recall' },
+    ])
+    expect(joinedStreams([events], recalling).out).toEqual(events)
+  })
+
+  test('a sign of life does not wait for the thoughts that came before it', () => {
+    const [created, begun, added, ...rest] = asking
+    const sign = eventOf({ type: 'keepalive', sequence_number: 3 })
+    const stream = createResponseStream<StreamEvent>(recalling)
+    for (const event of [created, begun, added]) if (event !== undefined) stream.take(event)
+    const [shown] = eventsIn(stream.take(sign))
+    expect(shown).toEqual({ type: 'keepalive', sequence_number: 2 })
+    const [next] = eventsIn(rest.slice(0, 2).flatMap((event) => stream.take(event)))
+    expect(next).toMatchObject({ type: 'response.output_item.added', item: thought(), sequence_number: 3 })
+  })
+
+  test('an item that is only there when it is whole is written like any other', async () => {
+    const lone = answering.filter(({ text }) => /item\.done|completed/.test(text))
+    const { out } = joinedStreams([asking, lone], recalling)
+    expect(textsIn(out)).toEqual({ msg_1: 'Let me look.', msg_1_1: '\n\nIt is 42.' })
+    await readBySdk(out)
+  })
+
+  test('a response that another went on from keeps its id if that failed', () => {
+    const error = { code: 'server_error', message: 'gone' }
+    const response = responseOf([], { id: 'resp_2', status: 'failed', more: { error } })
+    const failing = numbered([{ type: 'response.failed', response }])
+    const { out, replies } = joinedStreams([asking, failing], recalling)
+    expect(endOf(out)).toMatchObject({ id: 'resp_1', status: 'failed', error, usage: usage(10) })
+    expect(replies[1]).toBeNull()
+  })
+
+  test('streams without names and numbers get none', () => {
+    const bare = [asking, answering].map((events) =>
+      eventsIn(events).map(({ sequence_number: _number, ...event }) => ({
+        text: `data: ${JSON.stringify(event)}\n\n`,
+      })),
+    )
+    const { out } = joinedStreams(
+      bare.map((events) => [...events, done]),
+      recalling,
+    )
+    expect(out.filter((event) => /sequence_number|event:/.test(textOf(event)))).toEqual([])
+    expect(out.filter((event) => textOf(event) === done.text)).toEqual([done])
+    expect(textsIn(out)).toEqual({ msg_1: 'Let me look.', msg_1_1: '\n\nIt is 42.' })
+  })
+})
+
+describe('a reply that was cut', () => {
+  const cut = { reason: 'max_output_tokens' }
+  const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
+  const first = streamOf([thought(), message(told)], { ...cut, usage: usage(10) })
+
+  test('goes on in the message that was cut, under the id that it has', async () => {
+    const rest = streamOf([thought('rs_2'), message(`${told} intervals.`, 'msg_2'), callOf('bash')], {
+      id: 'resp_2',
+      usage: usage(20),
+    })
+    const { out, replies } = joinedStreams([first, rest], continuing)
+    const whole = message(`${told} intervals.`)
+    expect(outputOf(out)).toEqual([thought(), whole, { ...callOf('bash'), id: 'fc_1_1' }])
+    expect(textsIn(out)).toEqual({ msg_1: `${told} intervals.` })
+    expect(replies.map((reply) => reply?.text)).toEqual([told, ' intervals.'])
+    expect(await readBySdk(out)).toMatchObject({ status: 'completed', output: outputOf(out) })
+    expect(eventsIn(out).filter(({ type }) => type === 'response.output_item.done').length).toBe(3)
+  })
+
+  test('states for its text what the servers said of all of it', () => {
+    const answers = ['a', 'b', 'c'].map((text, at) =>
+      streamOf([message('', `msg_${at}`, { content: [part(text)] })], at < 2 ? cut : {}),
+    )
+    const stream = createResponseStream<StreamEvent>(continuing)
+    const out = answers.flatMap((events, at) => {
+      if (at > 0) stream.goOn(continuationSeam('', ''))
+      return [...events.flatMap((event) => stream.take(event)), ...stream.ended().shown]
+    })
+    const [, , whole] = ['a', 'b', 'c'].map(part)
+    const all = (key: 'annotations' | 'logprobs') =>
+      ['a', 'b', 'c'].flatMap((text): object[] => part(text)[key])
+    const content = [{ ...whole, text: 'abc', annotations: all('annotations'), logprobs: all('logprobs') }]
+    expect(outputOf(out)).toMatchObject([{ id: 'msg_0', content }])
+  })
+
+  test('a message that is not gone on with ends before what follows it', async () => {
+    const rest = streamOf([callOf('bash')], { id: 'resp_2' })
+    const { out } = joinedStreams([first, rest], continuing)
+    expect(outputOf(out)).toEqual([thought(), message(told), { ...callOf('bash'), id: 'fc_1_1' }])
+    await readBySdk(out)
+  })
+
+  test('goes on behind what is no text in a message of its own', async () => {
+    const searched = streamOf([message(told), search()], cut)
+    const { out } = joinedStreams([searched, streamOf([message('More.', 'msg_2')])], continuing)
+    expect(outputOf(out)).toEqual([message(told), search(), message('More.', 'msg_1_1')])
+    await readBySdk(out)
+  })
+
+  test('a refusal follows the text in the same message', async () => {
+    const refusal = { type: 'refusal', refusal: 'No more.' }
+    const rest = streamOf([message('', 'msg_2', { content: [refusal] })])
+    const { out } = joinedStreams([first, rest], continuing)
+    expect(outputOf(out)).toMatchObject([thought(), { id: 'msg_1', content: [{ text: told }, refusal] }])
+    await readBySdk(out)
+  })
+
+  test('that is not gone on from passes as it was cut', () => {
+    expect(joinedStreams([first], continuing).out).toEqual(first)
+  })
+
+  test('a call is held until it is complete', () => {
+    const events = streamOf([callOf('write', '{"a":1}'), callOf('read')])
+    const stream = createResponseStream<StreamEvent>(continuing)
+    const shown = events.map((event) => stream.take(event).length)
+    const isWhole = events.findIndex(({ text }) => text.includes('response.output_item.done'))
+    expect(shown.slice(2, isWhole)).toEqual(shown.slice(2, isWhole).map(() => 0))
+    expect(shown[isWhole]).toBe(isWhole - 1)
+  })
+
+  test('a call that was cut is asked for again, and made once', async () => {
+    const cutCall = streamOf([thought(), message('I write.'), callOf('write', '{"text":"ab')], cut)
+    const again = streamOf([thought('rs_2'), callOf('write', '{"text":"a"}', 'fc_2')], { id: 'resp_2' })
+    const { out, replies } = joinedStreams([cutCall, again], continuing)
+    expect(replies[0]?.calls).toMatchObject([{ name: 'write', isIncomplete: true }])
+    expect(outputOf(out)).toEqual([
+      thought(),
+      message('I write.'),
+      { ...callOf('write', '{"text":"a"}', 'fc_2'), id: 'fc_1_1' },
+    ])
+    await readBySdk(out)
+  })
+
+  test('a call that was cut is left out if another is complete, which is complete then', async () => {
+    const mixed = streamOf([callOf('read', '{"a":1}'), callOf('write', '{"text":"ab')], cut)
+    const { out } = joinedStreams([mixed], continuing)
+    expect(endOf(out)).toMatchObject({ status: 'completed', incomplete_details: null })
+    expect(eventsIn(out).at(-1)?.['type']).toBe('response.completed')
+    expect(outputOf(out)).toEqual([callOf('read', '{"a":1}')])
+    await readBySdk(out)
+  })
+
+  // vLLM ends every stream so, and says only in the response that it was cut.
+  test('is one whatever the name of its last event', () => {
+    const named = eventsIn(first).map((event) =>
+      event['type'] === 'response.incomplete' ? { ...event, type: 'response.completed' } : event,
+    )
+    const { replies } = joinedStreams([numbered(named)], continuing)
+    expect(replies[0]?.finish).toBe('length')
+  })
+
+  test('text that only the end of a message states is not lost', async () => {
+    const { out } = joinedStreams(
+      [first.filter((event) => !isDelta(event)), streamOf([message('intervals.', 'msg_2')])],
+      continuing,
+    )
+    expect(outputOf(out)).toMatchObject([
+      {},
+      { content: [{ text: told }] },
+      { content: [{ text: 'intervals.' }] },
+    ])
+    const rest = streamOf([message(' intervals.', 'msg_2')]).filter((event) => !isDelta(event))
+    const late = joinedStreams([first, rest], continuing).out
+    expect(textsIn(late)).toEqual({ msg_1: `${told} intervals.` })
+    await readBySdk(late)
+  })
+})
+
+describe('a further answer that breaks off', () => {
+  const first = streamOf([message('The whole ')], { reason: 'max_output_tokens', usage: usage(10) })
+
+  function broken(rest: readonly StreamEvent[], before: readonly StreamEvent[] = first) {
+    const stream = createResponseStream<StreamEvent>(continuing)
+    const out: (StreamEvent | string)[] = before.flatMap((event) => stream.take(event))
+    out.push(...stream.ended().shown)
+    stream.goOn(continuationSeam('The whole ', ''))
+    for (const event of rest) out.push(...stream.take(event))
+    const end = stream.cut()
+    return { out: [...out, ...(end ?? [])], end }
+  }
+
+  const rest = streamOf([thought('rs_2'), message('story', 'msg_2'), callOf('bash', '{"a":1}')], {
+    id: 'resp_2',
+  })
+  test.each(rest.map((_, at) => at))(
+    'stands as one that was cut, wherever that is: behind event %j',
+    async (at) => {
+      const { out } = broken(rest.slice(0, at))
+      expect(endOf(out)).toMatchObject({
+        id: 'resp_1',
+        status: 'incomplete',
+        incomplete_details: { reason: 'max_output_tokens' },
+        usage: usage(10),
+      })
+      const text = { ...message(textsIn(out)['msg_1'] ?? ''), status: expect.any(String) }
+      const call = { ...callOf('bash', '{"a":1}'), id: 'fc_1_1' }
+      expect([[text], [text, call]]).toContainEqual(outputOf(out))
+      const events = eventsIn(out)
+      expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_event, index) => index))
+      await readBySdk(out)
+    },
+  )
+
+  test('and as one that is over if its end was there', () => {
+    expect(broken(rest).end).toEqual([])
+    expect(broken([...rest, done], [...first, done]).end).toEqual([])
+    expect(broken(rest, [...first, done]).end).toEqual([done.text])
+  })
+
+  test('is nothing if nothing is known of the response', () => {
+    const stream = createResponseStream<StreamEvent>(continuing)
+    stream.goOn(paragraphSeam(''))
+    expect(stream.cut()).toBeNull()
+  })
+})
+
+// --- internal ---
+
+function textOf(event: StreamEvent | string): string {
+  return typeof event === 'string' ? event : event.text
+}
+
+/** A part of a message with what a server says of its text. */
+function part(text: string) {
+  const annotations = [{ type: 'url_citation', url: text }]
+  return { type: 'output_text', text, annotations, logprobs: [{ token: text }] }
+}
+
+function isDelta({ text }: StreamEvent): boolean {
+  return text.includes('.delta')
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { openStand, outputOf, post, roundsOf, user, type ResponsesStand } from './stand.ts'
+
+const said = { output: [{ type: 'message' as const, text: 'All is well.' }] }
+
+/** Past its window of 4,000 by half. */
+const input = [user('Read every part.'), ...roundsOf(10)]
+
+const setting = (effort: string) => ({ type: 'configuration_update', reasoning: { effort } })
+
+const opensStand = (profile = {}): Promise<ResponsesStand> =>
+  openStand({ windowTokens: 4_000, profile, reply: () => said })
+
+describe('a request for a compaction of the server’s own is folded until it fits', () => {
+  test('in band, and what follows begins at the compaction', async () => {
+    const stand = await opensStand()
+    const answer = await post(stand, { input: [...input, { type: 'compaction_trigger' }] })
+    expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
+    const [made] = outputOf(answer)
+    expect(made).toMatchObject({ type: 'compaction' })
+    expect(stand.upstream.requests[0]?.items.at(-1)).toMatchObject({ type: 'compaction_trigger' })
+
+    // Far beyond the window once more: all up to the compaction stays as it is.
+    const grown = [user('Read every part.'), made, user('And now the others.'), ...roundsOf(10, 10)]
+    expect((await post(stand, { input: grown })).headers.get('x-foldgate-action')).toBe('compacted')
+    const { rawItems = [] } = stand.upstream.requests.at(-1) ?? {}
+    expect(rawItems.slice(0, 3)).toEqual(grown.slice(0, 3).map((item) => JSON.stringify(item)))
+    expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
+  })
+
+  test('at its own path, and the answer is passed on untouched', async () => {
+    const stand = await opensStand()
+    const answer = await post(stand, { input }, '/responses/compact')
+    expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
+    expect(JSON.parse(answer.text)).toMatchObject({ object: 'response.compaction' })
+    expect(stand.upstream.requests.map(({ path }) => path)).toEqual(['/v1/responses/compact'])
+  })
+})
+
+describe('what holds for all that follows is said again behind a fold', () => {
+  test('added tools, each of them, and the last setting', async () => {
+    const stand = await opensStand()
+    const added = {
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }],
+    }
+    const [task, ...rounds] = input
+    const grown = [task, setting('low'), ...rounds.slice(0, 4), added, setting('high'), ...rounds.slice(4)]
+    const answer = await post(stand, { input: grown })
+    expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
+    const { items = [] } = stand.upstream.requests.at(-1) ?? {}
+    expect(items.filter(({ type }) => type === 'additional_tools')).toEqual([added])
+    expect(items.filter(({ type }) => type === 'configuration_update')).toEqual([setting('high')])
+  })
+})
+
+describe('a conversation that is kept at the server is relayed, and says so', () => {
+  test.each([
+    ['the response before it', { previous_response_id: 'resp_1' }],
+    ['a conversation', { conversation: 'conv_1' }],
+    ['an item', { input: [{ type: 'item_reference', id: 'msg_1' }, ...input] }],
+    ['an item without a type', { input: [{ id: 'msg_1' }, ...input] }],
+  ])('by %s', async (_, fields) => {
+    const stand = await opensStand()
+    const { headers } = await post(stand, { input, ...fields })
+    expect(headers.get('x-foldgate-action')).toBe('relayed;reason=stateful')
+    expect(stand.upstream.requests).toHaveLength(1)
+  })
+
+  test('unless the client has the server compact it', async () => {
+    const stand = await opensStand()
+    const fields = { context_management: [{ type: 'compaction', compact_threshold: 3_000 }] }
+    const { headers } = await post(stand, { input, ...fields })
+    expect(headers.get('x-foldgate-action')).toBe('relayed;reason=native')
+  })
+})
+
+test('an input that is one text is read, and goes on as it came', async () => {
+  const stand = await opensStand({ recall: { enabled: true }, continuation: { max: 2 } })
+  const answer = await post(stand, { input: 'Hello', instructions: 'Be brief.', stream: true })
+  expect([answer.status, answer.headers.get('x-foldgate-action')]).toEqual([200, 'relayed'])
+  expect(outputOf(answer)).toMatchObject([{ type: 'message' }])
+  const [sent] = stand.upstream.requests
+  expect(JSON.parse(sent?.body.toString() ?? '')).toMatchObject({ input: 'Hello' })
+})
+
+test('instructions beside the history count, and stay', async () => {
+  const stand = await opensStand()
+  const instructions = 'be careful and brief '.repeat(500)
+  const answer = await post(stand, { input: [user('Read.'), ...roundsOf(4)], instructions })
+  expect([answer.status, answer.headers.get('x-foldgate-action')]).toEqual([200, 'compacted'])
+  const [sent] = stand.upstream.requests
+  expect(JSON.parse(sent?.body.toString() ?? '')).toMatchObject({ instructions })
+  expect(sent?.rejected).toBeNull()
+})

@@ -1,0 +1,102 @@
+import { afterEach } from 'vitest'
+import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
+import { startFoldgate, type RunningFoldgate } from '../../support/foldgate.ts'
+import {
+  startResponsesUpstream,
+  type AcceptedResponsesRequest,
+  type ResponsesUpstream,
+  type ResponsesUpstreamOptions,
+} from '../../support/responses/responses-upstream.ts'
+import type { ResponsesScript } from '../../support/responses/script.ts'
+
+export type Item = JsonObject
+
+export type ResponsesStand = { readonly upstream: ResponsesUpstream; readonly foldgate: RunningFoldgate }
+
+export type StandOptions = Partial<ResponsesUpstreamOptions> & {
+  readonly windowTokens: number
+  readonly reply: (request: AcceptedResponsesRequest) => ResponsesScript | Promise<ResponsesScript>
+  /** What the profile says beside the window. */
+  readonly profile?: object
+}
+
+const opened: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each.close()
+})
+
+/** Each word of letters is a token, and so is every other character but blanks. */
+function wordCount(text: string): number {
+  return text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
+}
+
+/** A strict upstream of the Responses API with a Foldgate in front; both are closed behind the test. */
+export async function openStand({
+  windowTokens,
+  profile,
+  ...options
+}: StandOptions): Promise<ResponsesStand> {
+  const upstream = await startResponsesUpstream({
+    windowTokens,
+    outputReserveChecked: false,
+    count: wordCount,
+    ...options,
+  })
+  opened.push(upstream)
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile: { window: { tokens: windowTokens }, ...profile },
+  })
+  opened.push(foldgate)
+  return { upstream, foldgate }
+}
+
+export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+export async function post(
+  { foldgate }: ResponsesStand,
+  body: object,
+  path = '/responses',
+): Promise<Answered> {
+  const response = await fetch(`${foldgate.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer key' },
+    body: JSON.stringify({ model: 'gpt-5.1', store: false, ...body }),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** The items of an answer, plain or streamed. */
+export function outputOf({ text }: Answered): Item[] {
+  const last = text.startsWith('{') ? parseJsonText(text) : eventsOf(text).at(-1)?.['response']
+  const output = isJsonObject(last) ? last['output'] : null
+  return Array.isArray(output) ? output.filter(isJsonObject) : []
+}
+
+/** The data of the events of a stream. */
+function eventsOf(text: string): Item[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => parseJsonText(line.slice('data: '.length)))
+    .filter(isJsonObject)
+}
+
+export function user(text: string): Item {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+}
+
+/** Rounds of an agent without reasoning, of some 620 words each. */
+export function roundsOf(count: number, from = 0): Item[] {
+  return Array.from({ length: count }, (_, offset) => {
+    const call_id = `call_${from + offset}`
+    return [
+      { type: 'function_call', call_id, name: 'read', arguments: `{"part":${from + offset}}` },
+      {
+        type: 'function_call_output',
+        call_id,
+        output: `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(75)}`,
+      },
+    ]
+  }).flat()
+}
