@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { openStand, outputOf, post, roundsOf, user } from './stand.ts'
+
+const tools = [
+  { type: 'function', name: 'read', parameters: { type: 'object', properties: {} }, strict: false },
+]
+
+/** Past a window of 4,000 by half. */
+const input = [user('Read every part.'), ...roundsOf(10)]
+
+describe.each([
+  ['plain', false],
+  ['streamed', true],
+])('what the model asks of Foldgate is answered within one response, %s', (_, stream) => {
+  test('a call that reads back: the client sees neither it nor the thoughts behind it', async () => {
+    const stand = await openStand({
+      windowTokens: 4_000,
+      profile: { recall: { enabled: true } },
+      reply: ({ items }) =>
+        items.some(({ type, name }) => type === 'function_call' && name === 'recall_conversation')
+          ? { output: [{ type: 'reasoning' }, { type: 'message', text: 'It said fox.' }] }
+          : {
+              output: [
+                { type: 'reasoning' },
+                {
+                  type: 'function_call',
+                  callId: 'call_recall',
+                  name: 'recall_conversation',
+                  arguments: '{"messages":"#3"}',
+                },
+              ],
+            },
+    })
+    const answer = await post(stand, { input, tools, stream, include: ['reasoning.encrypted_content'] })
+    expect(answer.status).toBe(200)
+    const output = outputOf(answer)
+    expect(output).toMatchObject([{ type: 'message', content: [{ text: 'It said fox.' }] }])
+    expect(stand.upstream.requests).toHaveLength(2)
+    const read = stand.upstream.requests[1]?.items.at(-1)
+    expect(JSON.stringify(read)).toContain('the quick brown fox')
+    expect(stand.upstream.requests.flatMap(({ removed }) => removed)).toEqual([])
+
+    // The client goes on with what it got, and the server misses nothing of it.
+    const next = [...input, ...output, user('And then?')]
+    expect((await post(stand, { input: next, tools, stream })).status).toBe(200)
+    expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
+    expect(stand.upstream.requests.flatMap(({ removed }) => removed)).toEqual([])
+  })
+
+  test('a reply that was cut goes on in the same message', async () => {
+    const stand = await openStand({
+      windowTokens: 100_000,
+      profile: { continuation: { max: 2 } },
+      reply: ({ items }) => {
+        const last = JSON.stringify(items.at(-1) ?? {})
+        return last.includes('cut off')
+          ? { output: [{ type: 'message', text: ' the other ninety nine lines of it all.' }] }
+          : {
+              output: [{ type: 'message', text: 'Here is the first line of it all, and then come' }],
+              end: { status: 'incomplete', reason: 'max_output_tokens' },
+            }
+      },
+    })
+    const answer = await post(stand, { input: [user('Write it all.')], stream })
+    const [message, ...others] = outputOf(answer)
+    expect(others).toEqual([])
+    expect(JSON.stringify(message)).toContain(
+      'Here is the first line of it all, and then come the other ninety nine lines of it all.',
+    )
+    expect(answer.text).toContain('"status":"completed"')
+  })
+})
+
+test('a summary is asked of the same model in the same dialect, and stands in the place of what was folded', async () => {
+  const stand = await openStand({
+    windowTokens: 4_000,
+    profile: { strategy: 'summarize', summary: { wait_ms: 10_000 } },
+    reply: ({ body }) => {
+      const isSummary = body['stream'] !== true
+      const text = isSummary
+        ? '## Task\nRead every part.\n## State\nThe parts up to the newest were read, and each said that the quick brown fox jumps over the dog.'
+        : 'I go on.'
+      return { output: [{ type: 'message', text }] }
+    },
+  })
+  const conversation = [...input]
+  let summary = ''
+  for (let turn = 0; turn < 12 && summary !== 'ready'; turn += 1) {
+    const answer = await post(stand, { input: conversation, stream: true })
+    expect(answer.status).toBe(200)
+    summary = answer.headers.get('x-foldgate-summary') ?? ''
+    conversation.push(...outputOf(answer), user(`Go on with part ${turn}.`), ...roundsOf(1, 20 + turn))
+    if (summary === 'pending') await new Promise((resolve) => setTimeout(resolve, 300))
+  }
+  expect(summary).toBe('ready')
+  expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
+  expect(stand.upstream.requests.some(({ body }) => !body.includes('"stream":true'))).toBe(true)
+  expect(stand.upstream.requests.at(-1)?.body.toString()).toContain('<conversation-summary>')
+})
