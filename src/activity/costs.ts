@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Settings } from '../config/settings.ts'
+import { lruCache } from '../lru-cache.ts'
 import { mostSpecificGlob } from '../profiles/glob.ts'
 import type { RequestEnd, RequestReport } from './request-report.ts'
 
@@ -10,7 +10,7 @@ export type Price = Settings['prices'][string]
 export function createPriceList(prices: Settings['prices']): (model: string) => Price | null {
   const patterns = Object.keys(prices)
   // Clients name the models: some are asked for again and again.
-  const known = new LRUCache<string, { readonly price: Price | null }>({ max: MODELS_MAX })
+  const known = lruCache<{ readonly price: Price | null }>(MODELS_MAX)
   return function priceOf(model) {
     const found = known.get(model)
     if (found !== undefined) return found.price

@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import { clientCredentials, headerValue } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
 
@@ -21,7 +21,7 @@ export function createScopes(options: {
   readonly secret: Buffer
   readonly header: string | null
 }): (exchange: ScopedExchange) => Scope {
-  const digests = new LRUCache<string, string>({ max: DIGESTS_MAX })
+  const digests = lruCache<string>(DIGESTS_MAX)
   const digestOf = (kind: string, value: string): string => {
     const text = `${kind}\n${value}`
     // Credentials are not kept, not even as keys of a cache.

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 
 /**
  * Lets the same thing be told at once, and then at most every `gapMs`. Returns how many times it has happened since it
@@ -12,7 +12,7 @@ export function createThrottle({
   /** Must not throw. */
   readonly nowMs: () => number
 }): (name: string) => number | null {
-  const told = new LRUCache<string, { readonly atMs: number; untold: number }>({ max: TOLD_MAX })
+  const told = lruCache<{ readonly atMs: number; untold: number }>(TOLD_MAX)
   return function timesToTell(name) {
     const last = told.get(name)
     const now = nowMs()

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
@@ -19,7 +19,7 @@ export function createAcceptedCredentials(
   heldKeyMark: HeldKeyMark,
 ): AcceptedCredentials {
   /** The model that each credential was seen with last. */
-  const lastKeys = new LRUCache<string, ModelKey>({ max: CREDENTIALS_MAX })
+  const lastKeys = lruCache<ModelKey>(CREDENTIALS_MAX)
   return {
     has: (key) => {
       const last = lastKeys.get(`${key.upstream} ${key.credential}`)

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { ModelKey } from './model-key.ts'
@@ -73,7 +73,7 @@ export type ModelsOptions = {
 }
 
 export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): Models {
-  const models = new LRUCache<string, Model>({ max: MODELS_MAX })
+  const models = lruCache<Model>(MODELS_MAX)
   /** Those whose record is to be written. */
   const noted = new Map<Model, NodeJS.Timeout>()
   /** Those whose record is being read or written. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import { journalRowsMax, rowNumber } from './journals.ts'
 import type { JournalName, Store, StoreEntry, StoreLimits } from './store.ts'
 
@@ -17,7 +18,7 @@ export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
   })
   /** The keys of each group. */
   const groups = new Map<string, Set<string>>()
-  const leases = new LRUCache<string, string>({ max: LEASES_MAX })
+  const leases = lruCache<string>(LEASES_MAX)
   const journals = new Map<JournalName, Row[]>()
   const rowsMax = journalRowsMax(bytesMax)
   // Ids begin with the time: a client that has an id from an earlier process gets all rows of this one. No journal gets a

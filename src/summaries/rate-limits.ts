@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import type { ModelKey } from '../models/model-key.ts'
 
@@ -13,7 +13,7 @@ export type RateLimits = {
 type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
 export function createRateLimits(heldKeyMark: HeldKeyMark): RateLimits {
-  const limited = new LRUCache<string, true>({ max: ENTRIES_MAX })
+  const limited = lruCache<true>(ENTRIES_MAX)
   // Limits are a key's: another one has its own.
   const nameOf = ({ upstream, credential }: Payer): string =>
     JSON.stringify([upstream, credential, heldKeyMark(upstream)])

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
 
 /**
@@ -20,7 +20,7 @@ export const REASONING_TOKENS = '(reasoning tokens)'
 export const CACHED_PROMPT = '(cached prompt)'
 
 export function createRejections(): Rejections {
-  const known = new LRUCache<string, ReadonlySet<string>>({ max: MODELS_MAX })
+  const known = lruCache<ReadonlySet<string>>(MODELS_MAX)
   const of = (key: string): ReadonlySet<string> => known.get(key) ?? new Set()
   return { of, add: (key, rejected) => known.set(key, new Set([...of(key), rejected])) }
 }

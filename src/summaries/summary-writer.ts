@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import { createGate, type Gate } from '../upstream/gate.ts'
@@ -63,9 +63,9 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
   const { store, guarded, leaseMs = LEASE_MS } = options
   const running = new Map<string, Run>()
   // Without its store a process still uses what it has paid for.
-  const recent = new LRUCache<string, Recent>({ max: RECENT_MAX })
-  const forgottenAtMs = new LRUCache<string, number>({ max: FORGOTTEN_MAX })
-  const gates = new LRUCache<string, Gate>({ max: SCOPES_MAX })
+  const recent = lruCache<Recent>(RECENT_MAX)
+  const forgottenAtMs = lruCache<number>(FORGOTTEN_MAX)
+  const gates = lruCache<Gate>(SCOPES_MAX)
   let isClosing = false
 
   async function find(keys: readonly string[]) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import { FRESH_MS } from './figure.ts'
 import type { ModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
@@ -22,7 +23,7 @@ export type KnownReadings = {
 }
 
 export function createKnownReadings(nowMs: () => number): KnownReadings {
-  const readings = new LRUCache<string, KnownReading>({ max: READINGS_MAX })
+  const readings = lruCache<KnownReading>(READINGS_MAX)
   const lists = new LRUCache<string, Omit<KnownReading, 'reading'> & { readonly list: ModelList }>({
     maxSize: NAMES_MAX,
     sizeCalculation: ({ list }) => 1 + list.namesCount,

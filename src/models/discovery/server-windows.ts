@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import { noMarks, type HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
@@ -52,7 +52,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const { upstreams, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
   const { nowMs = (): number => performance.now() } = options
   const accessOf = createSites({ upstreams, heldKeyMark })
-  const asked = new LRUCache<string, AskedModel>({ max: MODELS_MAX })
+  const asked = lruCache<AskedModel>(MODELS_MAX)
   const said = createKnownReadings(nowMs)
   /** A request asks the same question several times. */
   const subjects = new WeakMap<WindowQuestion, Subject | null>()

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import type { UpstreamAddress } from '../../upstream/address.ts'
 import { clientCredential } from '../../upstream/credential.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
@@ -56,8 +56,8 @@ export function createSites({
   readonly heldKeyMark: HeldKeyMark
 }): (question: WindowQuestion) => SiteAccess | null {
   const origins = new Map<string, Origin>()
-  const sites = new LRUCache<string, Site>({ max: SITES_MAX })
-  const known = new LRUCache<string, SiteAccess & { readonly mark: string }>({ max: CREDENTIALS_MAX })
+  const sites = lruCache<Site>(SITES_MAX)
+  const known = lruCache<SiteAccess & { readonly mark: string }>(CREDENTIALS_MAX)
 
   return function accessOf(question) {
     const address = upstreams.addressOf(question.upstream)

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import { dashedName, modelSpellings } from './model-spellings.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { familyWindow, sizeInName } from './window-families.ts'
@@ -29,7 +29,7 @@ const lookedUpMax = 1_000
 type LookedUp = { readonly window: StatedWindow | null; readonly isListedAtHost: boolean }
 
 /** Spelling a name in all its ways costs more than the rest of a small request: the latest ones are remembered. */
-const lookedUp = new LRUCache<string, LookedUp>({ max: lookedUpMax })
+const lookedUp = lruCache<LookedUp>(lookedUpMax)
 
 function lookUp(model: string, host: string | null): LookedUp {
   const key = `${host ?? ''} ${model}`

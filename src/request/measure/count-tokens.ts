@@ -1,5 +1,6 @@
+import { lruCache } from '../../lru-cache.ts'
 import type { Chat, RecallOffer, ConversationTokens, MessageTokens } from '../request.ts'
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
@@ -35,9 +36,9 @@ export type CountRequest = {
 
 /** Counts conversations; remembers how many tokens a message and a list of tools have. */
 export function createTokenCounting(): (request: CountRequest) => Promise<ConversationTokens> {
-  const known: KnownCounts = new LRUCache({ max: WAYS_MAX })
+  const known: KnownCounts = lruCache(WAYS_MAX)
   const lists = new WeakMap<readonly Message[], CountList>()
-  const aroundSizes = new LRUCache<string, Surroundings>({ max: AROUND_ENTRIES_MAX })
+  const aroundSizes = lruCache<Surroundings>(AROUND_ENTRIES_MAX)
 
   return async function count(request) {
     const { chat, counter, encoding, model, scope } = request

@@ -1,5 +1,5 @@
+import { lruCache } from '../../lru-cache.ts'
 import type { Chat, ReadRequest, Form, RecallOffer } from '../request.ts'
-import { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import { parseJson } from '../../conversation/json-value.ts'
 import type { Dialect } from '../../dialects/contract.ts'
@@ -22,7 +22,7 @@ export type RecallOffers = (offering: Offering) => RecallOffer | null
  * begins, stays the same.
  */
 export function createRecallOffers(): RecallOffers {
-  const offers = new LRUCache<string, RecallOffer | typeof NONE>({ max: TOOL_LISTS_MAX })
+  const offers = lruCache<RecallOffer | typeof NONE>(TOOL_LISTS_MAX)
   return function recallOffer({ profile, chat, scope }) {
     const { tools, repliesWanted, isToolForced, isText } = chat.body
     const isWanted = profile.recall.enabled && !profile.observe

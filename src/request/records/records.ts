@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import {
   compactionUpTo,
   readCompaction,
   writeCompaction,
   type Compaction,
 } from '../../compaction/compaction.ts'
+import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
@@ -46,9 +46,9 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
 /** If the store fails, requests go on as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
-  const compactions = new LRUCache<string, Compaction | typeof DAMAGED>({ max: COMPACTIONS_MAX })
+  const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
-  const ways = new LRUCache<string, string>({ max: WAYS_MAX })
+  const ways = lruCache<string>(WAYS_MAX)
 
   /** `until`: only what of it was done before this message; null for all of it. Null if it does not fit the conversation. */
   function readOnce(value: string, chat: Chat, until: number | null = null): Compaction | null {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { parseJsonText } from '../../conversation/json-value.ts'
+import { lruCache } from '../../lru-cache.ts'
 import type { Store } from '../../stores/store.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
 
@@ -13,7 +13,7 @@ export type RequestedCompactions = {
 }
 
 export function createRequestedCompactions(store: Store, guarded: StoreGuard): RequestedCompactions {
-  const asked = new LRUCache<string, string>({ max: REQUESTED_MAX })
+  const asked = lruCache<string>(REQUESTED_MAX)
   let readUpTo: string | null = null
   let readAtMs = Number.NEGATIVE_INFINITY
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../../src/lru-cache.ts'
 import { MEDIA_TOKENS, MESSAGE_TOKENS, openPromptCounter } from '../strict-upstream/prompt-tokens.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import { BOOKKEEPING, meaningOf, valueDigest } from './meaning.ts'
@@ -12,7 +12,7 @@ export type ItemCounter = {
 }
 
 export function openItemCounter(count: (text: string) => number): ItemCounter {
-  const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
+  const counts = lruCache<number>(COUNTS_MAX)
   const counter = openPromptCounter(count)
   return {
     item: (item) => {

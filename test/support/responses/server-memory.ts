@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { lruCache } from '../../../src/lru-cache.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import type { IssuedItem } from './item-rules.ts'
 import type { ResponsesRejection } from './judgement.ts'
@@ -16,9 +17,9 @@ export type ServerMemory = {
 
 export function openServerMemory(): ServerMemory {
   return {
-    issued: new LRUCache({ max: ITEMS_MAX }),
-    items: new LRUCache({ max: ITEMS_MAX }),
-    responses: new LRUCache({ max: RESPONSES_MAX }),
+    issued: lruCache(ITEMS_MAX),
+    items: lruCache(ITEMS_MAX),
+    responses: lruCache(RESPONSES_MAX),
   }
 }
 

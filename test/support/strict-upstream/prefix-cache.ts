@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../../src/lru-cache.ts'
 
 /** One piece of a prompt: the tools, or a message. */
 export type PromptPart = {
@@ -40,7 +41,7 @@ const TEXT_CHARACTERS_MAX = 16_000_000
  */
 export function openPrefixCache(options: PrefixCacheOptions): PrefixCache {
   const { minimumTokens = 1024, stepTokens = 128, count } = options
-  const followers = new LRUCache<string, readonly string[]>({ max: PREFIXES_MAX })
+  const followers = lruCache<readonly string[]>(PREFIXES_MAX)
   const texts = new LRUCache<string, NonNullable<PromptPart['text']>>({
     maxSize: TEXT_CHARACTERS_MAX,
     sizeCalculation: (text) => text.content.length + text.frame.length + 1,

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../../src/lru-cache.ts'
 import { callsOf, isObject, mediaCount, textOf, textsOf, type WireMessage } from './wire-message.ts'
 
 /** Tokens that the upstream adds after the last message to open its reply. */
@@ -24,7 +24,7 @@ export type PromptCounter = {
 }
 
 export function openPromptCounter(count: (text: string) => number): PromptCounter {
-  const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
+  const counts = lruCache<number>(COUNTS_MAX)
   const once = (hash: string, work: () => number): number => {
     const known = counts.get(hash)
     if (known !== undefined) return known
