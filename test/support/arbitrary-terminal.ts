@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyCharacter } from './any-character.ts'
 
 const esc = '\u001b'
 
@@ -84,7 +85,7 @@ export const arbitraryTerminalText: fc.Arbitrary<string> = fc
       movement,
       change,
       silent,
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ unit: anyCharacter, maxLength: 8 }),
       fc.constantFrom(
         esc,
         `${esc}[`,

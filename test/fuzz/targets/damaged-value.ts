@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { texts } from '../texts.ts'
+import { anyCharacter } from '../../support/any-character.ts'
 
 /** Makes another value of one that was kept, and says how. */
 export type DamageValue = {
@@ -12,7 +13,7 @@ export type DamageValue = {
 export function damageValue(): fc.Arbitrary<DamageValue> {
   const otherText = fc.oneof(
     { weight: 2, arbitrary: fc.constantFrom(...others) },
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   const otherField = fc.oneof(fc.constantFrom(...odd), fc.jsonValue({ maxDepth: 2 }))
   return fc.oneof(

@@ -5,6 +5,7 @@ import { connectRaw } from '../wire/raw-exchange.ts'
 import { answerOf, REPLY, type Received } from '../wire/recording-upstream.ts'
 import { readRequest, valuesOf, type WireMessage } from '../wire/strict-http.ts'
 import { texts } from '../texts.ts'
+import { anyCharacter } from '../../support/any-character.ts'
 
 const OWN = /^x-foldgate-/i
 
@@ -30,7 +31,7 @@ export const headers: FuzzTarget = {
         ),
         lines: fc.array(line, { maxLength: 6 }),
         model: fc.oneof(
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: anyCharacter }),
           fc.constantFrom('m\r\nX-Evil: 1', 'm\u0000', '\u2028', 'é'),
         ),
         answered: fc.array(answerLine, { maxLength: 4 }),

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { damageBytes, oddBytes, type DamageBytes } from './damaged-bytes.ts'
+import { anyCharacter } from '../../support/any-character.ts'
 
 /** A body, described so that a counterexample can be read. */
 export type OddBody = { readonly bytes: () => Buffer; readonly toString: () => string }
@@ -9,7 +10,7 @@ export function oddBody(messages: fc.Arbitrary<readonly object[]>, bytesMax: num
   const written = fc
     .record({
       messages,
-      model: fc.oneof(fc.constant('m'), fc.string({ unit: 'binary' }), anyJson),
+      model: fc.oneof(fc.constant('m'), fc.string({ unit: anyCharacter }), anyJson),
       more: fc.dictionary(fc.constantFrom(...keys), anyJson, { maxKeys: 3 }),
       indent: fc.constantFrom(undefined, 1, '\t'),
       isAscii: fc.boolean(),
