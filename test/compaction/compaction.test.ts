@@ -1,27 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
-import { assistant, prose, round, rounds, send, system, user, type Sent } from './sending.ts'
+import { assistant, prose, round, rounds, send, sendGrowing, system, user, type Sent } from './sending.ts'
 
 const task = user(prose('The task', 500))
-
-/** The requests of a conversation that grows, each with the record of the one before. */
-function sendGrowing(
-  conversation: readonly object[],
-  budgetTokens: number,
-  from = 0,
-  record: Compaction | null = null,
-): Sent[] {
-  const sent: Sent[] = []
-  let newest = record
-  for (let end = from + 1; end <= conversation.length; end += 1) {
-    const next = conversation[end]
-    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
-    const request = send(conversation.slice(0, end), { budgetTokens, newest })
-    newest = request.compaction
-    sent.push(request)
-  }
-  return sent
-}
 
 const hasRecap = ({ contents }: Sent): boolean =>
   contents.some((content) => content.startsWith('<conversation-recap>'))
@@ -39,7 +20,7 @@ describe('after one message larger than the window', () => {
     user('Then go on without it.'),
     ...rounds('b', 20, 200),
   ]
-  const requests = sendGrowing(conversation, 3000)
+  const requests = sendGrowing(conversation, { budgetTokens: 3000 })
   const pasted = requests.findIndex(({ contents }) =>
     contents.some((content) => content.startsWith('pasted')),
   )
@@ -66,7 +47,14 @@ describe('a message that was clipped in the open round', () => {
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
   const conversation = [...begun, ...rounds('b', 100, 200)]
   const cut = send(begun, { budgetTokens: 3000 })
-  const requests = [cut, ...sendGrowing(conversation, 14_000, begun.length, cut.compaction)]
+  const requests = [
+    cut,
+    ...sendGrowing(conversation, {
+      budgetTokens: 14_000,
+      newest: cut.compaction,
+      seenUntil: begun.length,
+    }),
+  ]
   const clipped = requests.map(({ texts }) => texts.find((text) => text.includes('[clipped: ')) ?? null)
   const folded = clipped.indexOf(null)
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
-import { assistant, prose, rounds, send, user } from './sending.ts'
+import { assistant, prose, rounds, send, sendGrowing, user } from './sending.ts'
 
 const task = user('The task.')
 const talk = (count: number, tokens: number): object[] =>
@@ -12,16 +11,9 @@ const talk = (count: number, tokens: number): object[] =>
 
 /** The points of the compactions that a conversation makes as it grows, request by request. */
 function compactionEnds(conversation: readonly object[], budgetTokens: number, profile: object): number[] {
-  const policy = policyOf(profile)
-  const points: number[] = []
-  let newest: Compaction | null = null
-  for (let end = 1; end <= conversation.length; end += 1) {
-    const next = conversation[end]
-    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
-    newest = send(conversation.slice(0, end), { budgetTokens, policy, newest }).compaction
-    if (newest !== null && newest.point !== points.at(-1)) points.push(newest.point)
-  }
-  return points
+  return sendGrowing(conversation, { budgetTokens, policy: policyOf(profile) }).flatMap(
+    ({ isCompacted, compaction }) => (isCompacted && compaction !== null ? [compaction.point] : []),
+  )
 }
 
 describe('a compaction begins', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Compaction } from '../../src/compaction/compaction.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
@@ -11,6 +12,7 @@ test('behind forty compactions the past is derived without records as it went wi
   const policy = policyOf()
   const messages: object[] = [{ role: 'user', content: 'Go through the queue, part by part.' }]
   const made = new Set<string>()
+  const cache = createMadeCache({ charsMax: 10_000_000 })
   let newest = null as Compaction | null
   for (let round = 1; made.size < 42; round += 1) {
     messages.push(...roundOf(round))
@@ -19,6 +21,7 @@ test('behind forty compactions the past is derived without records as it went wi
       budgetTokens: 1_600,
       newest,
       seenUntil: newest?.point ?? 0,
+      cache,
     }).compaction
     if (newest !== null) made.add(JSON.stringify(newest))
   }

@@ -1,7 +1,9 @@
 import type { PassName, Policy } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
+import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
+import { growing } from '../support/conversations.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
 export type SendOptions = {
@@ -11,6 +13,7 @@ export type SendOptions = {
   readonly seenUntil?: number | null
   readonly strict?: boolean
   readonly forced?: boolean
+  readonly cache?: MadeCache
 }
 
 /** A message of a view, parsed. */
@@ -46,6 +49,27 @@ export function send(conversation: readonly object[] | Subject, options: SendOpt
     compaction,
     tokens: view.tokens + PRIMING_TOKENS,
   }
+}
+
+/** A request that goes on from the one before. */
+export type Grown = Sent & { readonly isCompacted: boolean }
+
+/**
+ * What is sent for each request of a conversation as it grows, from the first that has more messages than `seenUntil`.
+ * Each knows the one before: its record, and what was made for it.
+ */
+export function sendGrowing(conversation: readonly object[], options: SendOptions): readonly Grown[] {
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const sent: Grown[] = []
+  let { newest = null, seenUntil = null } = options
+  for (const messages of growing(conversation)) {
+    if (messages.length <= (seenUntil ?? 0)) continue
+    const request = send(messages, { cache, ...options, newest, seenUntil })
+    sent.push({ ...request, isCompacted: request.compaction !== newest })
+    newest = request.compaction
+    seenUntil = messages.length
+  }
+  return sent
 }
 
 export const system = (content: string) => ({ role: 'system', content })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
-import { assistant, prose, round, send, system, user, type Sent } from './sending.ts'
+import { assistant, prose, round, send, sendGrowing, system, user, type Sent } from './sending.ts'
 
 /** The defaults of a profile. */
 const policy = policyOf({
@@ -10,24 +9,6 @@ const policy = policyOf({
   keep: { recent_messages: 4 },
   recap: { max_tokens: 8192 },
 })
-
-type Walked = Sent & { readonly isCompacted: boolean }
-
-/** What is sent for each request of a run of rounds, each with the record of the one before. */
-function walk(conversation: readonly object[], budgetTokens: number, more = policy): readonly Walked[] {
-  const sent: Walked[] = []
-  let newest: Compaction | null = null
-  let seenUntil: number | null = null
-  for (let end = 2; end <= conversation.length; end += 1) {
-    const next = conversation[end]
-    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
-    const request = send(conversation.slice(0, end), { budgetTokens, policy: more, newest, seenUntil })
-    sent.push({ ...request, isCompacted: request.compaction !== newest })
-    newest = request.compaction
-    seenUntil = end
-  }
-  return sent
-}
 
 const task = user('Find out why the nightly run fails, and repair it.')
 const roundsOf = (count: number, tokens: number): object[] =>
@@ -48,16 +29,18 @@ const callsIn = ({ messages }: Sent): number => messages.filter(({ role }) => ro
 // unused at every request: room was kept for rounds that could not fit, and calls went with their results.
 describe('an agent whose rounds are large', () => {
   test.each([0.2, 0.35, 0.5])('of %f of the window sees most of what it did', (share) => {
-    const late = walk([task, ...roundsOf(24, 12_000 * share)], 12_000).slice(12)
+    const late = sendGrowing([task, ...roundsOf(24, 12_000 * share)], { budgetTokens: 12_000, policy }).slice(
+      13,
+    )
     const seen = late.reduce((sum, request) => sum + Math.min(10, callsIn(request)), 0) / late.length
     expect(seen).toBeGreaterThan(7)
     for (const { tokens } of late) expect(tokens).toBeLessThanOrEqual(12_000)
   })
 
   test('is compacted at every request only where no round more can fit', () => {
-    const late = walk([task, ...roundsOf(24, 4_200)], 12_000).slice(12)
+    const late = sendGrowing([task, ...roundsOf(24, 4_200)], { budgetTokens: 12_000, policy }).slice(13)
     expect(late.filter(({ isCompacted }) => isCompacted).length).toBeLessThanOrEqual(6)
-    const crowded = walk([task, ...roundsOf(24, 6_500)], 12_000).slice(12)
+    const crowded = sendGrowing([task, ...roundsOf(24, 6_500)], { budgetTokens: 12_000, policy }).slice(13)
     for (const { tokens } of crowded) expect(tokens).toBeGreaterThan(12_000 * 0.8)
   })
 })
@@ -71,7 +54,7 @@ test('a large result keeps head and tail, as long as there is room for them', ()
     ...round('large', prose('a whole file', 9_000)),
     ...round('small', 'done'),
   ]
-  const last = walk(conversation, 12_000).at(-1)
+  const last = sendGrowing(conversation, { budgetTokens: 12_000, policy }).at(-1)
   const large = last?.contents.find((content) => content.startsWith('a whole file'))
   expect(large?.length ?? 0).toBeGreaterThan(3 * 12_000 * 0.3)
 })
@@ -98,7 +81,7 @@ describe('a compaction that was asked for', () => {
 
   test('by calls cuts none either', () => {
     const every = policyOf({ ...policy, every: { tool_calls: 5 } })
-    const requests = walk([long, ...roundsOf(20, 300)], 20_000, every)
+    const requests = sendGrowing([long, ...roundsOf(20, 300)], { budgetTokens: 20_000, policy: every })
     expect(requests.filter(({ isCompacted }) => isCompacted).length).toBeGreaterThan(2)
     for (const { contents } of requests) expect(contents[0]).toBe(prose('the task', 9_000))
   })
@@ -141,7 +124,7 @@ test('a large system message in the newest round leaves the result its share of 
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
 test('a later compaction tells what it clears, too', () => {
   const rounds = Array.from({ length: 16 }, (_, number) => round(`c${number}`, failures(number))).flat()
-  const recaps = walk([task, ...rounds], 6_000)
+  const recaps = sendGrowing([task, ...rounds], { budgetTokens: 6_000, policy })
     .filter(({ isCompacted }) => isCompacted)
     .map(({ contents }) => contents.find((content) => content.includes('conversation-recap'))?.length ?? 0)
   expect(recaps.length).toBeGreaterThan(1)

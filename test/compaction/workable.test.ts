@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Compaction } from '../../src/compaction/compaction.ts'
 import { policyOf } from '../support/subject.ts'
-import { assistant, prose, round, send, system, user, type Sent } from './sending.ts'
+import { assistant, prose, round, send, sendGrowing, system, user, type Sent } from './sending.ts'
 
 /** The defaults of a profile. */
 const policy = policyOf({
@@ -10,22 +9,6 @@ const policy = policyOf({
   keep: { recent_messages: 4 },
   recap: { max_tokens: 8192 },
 })
-
-/** What is sent for each request of a conversation that grows, each with the record of the one before. */
-function requestsOf(conversation: readonly object[], budgetTokens: number, more = policy): Sent[] {
-  const sent: Sent[] = []
-  let newest: Compaction | null = null
-  let seenUntil: number | null = null
-  for (let end = 1; end <= conversation.length; end += 1) {
-    const next = conversation[end]
-    if (next !== undefined && (!('role' in next) || next.role !== 'assistant')) continue
-    const request = send(conversation.slice(0, end), { budgetTokens, policy: more, newest, seenUntil })
-    newest = request.compaction
-    seenUntil = end
-    sent.push(request)
-  }
-  return sent
-}
 
 const compactions = (sent: readonly Sent[]): number =>
   new Set(sent.map(({ compaction }) => compaction?.point ?? 0)).size - 1
@@ -36,7 +19,10 @@ const isRecap = (content: string): boolean => content.startsWith('<conversation-
 // were sent, without a recap, the newest result was clipped from 1,225 to 480 tokens, and 4,300 tokens stayed unused.
 describe('behind a large system prompt', () => {
   const files = Array.from({ length: 40 }, (_, index) => round(`f${index}`, prose(`file ${index}`, 1225)))
-  const sent = requestsOf([system(prose('rules', 16_500)), user('Read all files.'), ...files.flat()], 22_000)
+  const sent = sendGrowing([system(prose('rules', 16_500)), user('Read all files.'), ...files.flat()], {
+    budgetTokens: 22_000,
+    policy,
+  })
 
   test('every newest result is whole', () => {
     const read = sent.slice(1).map(({ contents }) => contents.at(-1))
@@ -66,7 +52,10 @@ describe('behind a large system prompt', () => {
 describe('behind a huge user message', () => {
   const rounds = Array.from({ length: 22 }, (_, index) => round(`r${index}`, prose(`result ${index}`, 300)))
   const begun = [system('Be brief.'), user(prose('The task', 200)), assistant('Looking.')]
-  const sent = requestsOf([...begun, user(prose('observed', 11_700)), ...rounds.flat()], 12_000)
+  const sent = sendGrowing([...begun, user(prose('observed', 11_700)), ...rounds.flat()], {
+    budgetTokens: 12_000,
+    policy,
+  })
 
   test('the model sees what it called and what came of it', () => {
     for (const [index, { contents }] of sent.slice(2).entries())
@@ -100,7 +89,10 @@ describe('an agent run of many rounds', () => {
     assistant(prose(`thought ${index}`, 60)),
     ...round(`r${index}`, prose(`result ${index}`, 330), 'run', { step: index, note: prose('note', 90) }),
   ])
-  const sent = requestsOf([system('Be brief.'), user(prose('The task', 900)), ...rounds.flat()], 12_000)
+  const sent = sendGrowing([system('Be brief.'), user(prose('The task', 900)), ...rounds.flat()], {
+    budgetTokens: 12_000,
+    policy,
+  })
 
   test('keeps most of its newest actions as messages, and recaps within a third of the room', () => {
     for (const { messages, contents } of sent.slice(40)) {

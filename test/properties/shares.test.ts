@@ -73,9 +73,10 @@ function requestsOf(messages: readonly object[], budgetTokens: number): readonly
 function* makeRequests(messages: readonly object[], budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
+  const cache = createMadeCache({ charsMax: 10_000_000 })
   for (const point of subjectOf(messages).structure.requestPoints) {
     const subject = subjectOf(messages.slice(0, point))
-    const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil })
+    const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil, cache })
     yield { point, subject, ...compacted, texts: viewTexts(subject, compacted.view), before: newest }
     newest = compacted.compaction
     seenUntil = point

@@ -105,7 +105,9 @@ export function longRun(rounds: number, seed: number, scale = 1): TestMessage[] 
 }
 
 /** The messages of every request that led to a conversation: before each assistant message, and at the end. */
-export function* growing(conversation: readonly TestMessage[]): Generator<TestMessage[]> {
+export function* growing<Message extends { readonly role?: unknown }>(
+  conversation: readonly Message[],
+): Generator<Message[]> {
   for (const [index, message] of conversation.entries()) {
     if (message.role === 'assistant' && index > 0) yield conversation.slice(0, index)
   }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { violationsOf } from '../../support/chat-completions.ts'
-import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
-import { assistant, prose, rounds, send, system, user, type SendOptions, type Sent } from '../sending.ts'
+import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
 
 const ROOMY = 100_000
 
@@ -17,18 +16,6 @@ function turn(name: string, roundCount: number, resultTokens = 40): object[] {
 
 const turns = (count: number, roundCount: number, resultTokens = 40): object[] =>
   Array.from({ length: count }, (_, index) => turn(`t${index}`, roundCount, resultTokens)).flat()
-
-/** What is sent at each request of a conversation that grows, each with the record of the one before. */
-function sendGrowing(conversation: readonly object[], options: SendOptions): Sent[] {
-  const sent: Sent[] = []
-  let newest: Compaction | null = null
-  for (const end of subjectOf(conversation).structure.requestPoints) {
-    const request = send(conversation.slice(0, end), { ...options, newest })
-    newest = request.compaction
-    sent.push(request)
-  }
-  return sent
-}
 
 const compactionCount = (requests: readonly Sent[]): number =>
   new Set(requests.flatMap(({ compaction }) => (compaction === null ? [] : [compaction.point]))).size

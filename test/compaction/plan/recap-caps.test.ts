@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { countThirds, policyOf } from '../../support/subject.ts'
-import { assistant, prose, round, send, system, user } from '../sending.ts'
+import { assistant, prose, round, send, sendGrowing, system, user } from '../sending.ts'
 
 const recapOpening = '<conversation-recap>'
 
 /** The contents of the recaps that each compaction of a growing conversation writes. */
 function recapsOfCompactions(conversation: readonly object[], budgetTokens: number): string[][] {
-  const recaps: string[][] = []
-  let newest: Compaction | null = null
-  for (let point = 3; point <= conversation.length; point += 2) {
-    const sent = send(conversation.slice(0, point), { budgetTokens, newest, policy: policyOf(defaults) })
-    if (sent.compaction !== null && sent.compaction.point !== newest?.point)
-      recaps.push(sent.contents.filter((content) => content.startsWith(recapOpening)))
-    newest = sent.compaction
-  }
-  return recaps
+  return sendGrowing(conversation, { budgetTokens, policy: policyOf(defaults) })
+    .filter(({ isCompacted }) => isCompacted)
+    .map(({ contents }) => contents.filter((content) => content.startsWith(recapOpening)))
 }
 
 /** A result of so many lines, of which no two are alike. */
