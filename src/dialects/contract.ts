@@ -54,8 +54,11 @@ export type BodyFacts = {
   readonly isStreamed: boolean
   /** The array that holds the entries, with its brackets. */
   readonly history: Span
-  /** Whether it is no array but the one entry, a text: then none can be added to it. */
-  readonly isText: boolean
+  /**
+   * Whether the reply may be made of several answers: further entries can stand behind the history, and the server keeps no
+   * answer under a name that a later request could give.
+   */
+  readonly canGoOn: boolean
   /** Its elements but for those that were known: delimited, not yet parsed. */
   readonly entrySpans: readonly EntrySpan[]
   /** The most tokens that the reply may have, and where that number stands; null if none is set. */

@@ -49,7 +49,7 @@ export function* readChatBody(
       isStreamed,
       // How much is in it is not the same where some of it was known.
       history: { start: messages.start, end: messages.end },
-      isText: false,
+      canGoOn: true,
       entrySpans: messageSpans,
       outputLimit: outputLimitOf('max_completion_tokens', found) ?? outputLimitOf('max_tokens', found),
       repliesWanted: positiveInteger(values.get('n')) ?? 1,

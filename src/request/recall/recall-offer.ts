@@ -24,9 +24,9 @@ export type RecallOffers = (offering: Offering) => RecallOffer | null
 export function createRecallOffers(): RecallOffers {
   const offers = lruCache<RecallOffer | typeof NONE>(TOOL_LISTS_MAX)
   return function recallOffer({ profile, chat, scope }) {
-    const { tools, repliesWanted, isToolForced, isText } = chat.body
+    const { tools, repliesWanted, isToolForced, canGoOn } = chat.body
     const isWanted = profile.recall.enabled && !profile.observe
-    if (!isWanted || tools === null || repliesWanted !== 1 || isToolForced || isText) return null
+    if (!isWanted || tools === null || repliesWanted !== 1 || isToolForced || !canGoOn) return null
     if (!isParsedAtOnce(tools)) return null
     const key = `${scope} ${chat.dialect.name} ${chat.source.hash(tools.start, tools.end)}`
     const known = offers.get(key)

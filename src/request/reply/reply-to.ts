@@ -64,7 +64,7 @@ function roomTokens({ outcome: { form, remedy }, measure }: AnsweredRequest): nu
 
 /** A reply that has to keep to a schema begins a new one each time, and of several none is the one that was cut. */
 function mayContinue({ profile, chat }: ReadRequest): boolean {
-  const { repliesWanted, schema, isText } = chat.body
-  const isOne = repliesWanted === 1 && !isText
+  const { repliesWanted, schema, canGoOn } = chat.body
+  const isOne = repliesWanted === 1 && canGoOn
   return profile.continuation.max > 0 && !profile.observe && isOne && schema === null
 }

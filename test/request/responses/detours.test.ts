@@ -71,6 +71,22 @@ describe.each([
   })
 })
 
+// A client may name the answer by its id in its next request: what the server has under it is the first of several.
+test('where the server keeps the answer, it is the one that came', async () => {
+  const stand = await openStand({
+    windowTokens: 100_000,
+    profile: { recall: { enabled: true }, continuation: { max: 2 } },
+    reply: () => ({
+      output: [{ type: 'message', text: 'Here is the first line of it all, and' }],
+      end: { status: 'incomplete', reason: 'max_output_tokens' },
+    }),
+  })
+  const answer = await post(stand, { input: [user('Write it all.')], tools, store: true })
+  expect(answer.text).toContain('"status":"incomplete"')
+  expect(stand.upstream.requests).toHaveLength(1)
+  expect(stand.upstream.requests[0]?.body.toString()).not.toContain('recall_conversation')
+})
+
 test('a summary is asked of the same model in the same dialect, and stands in the place of what was folded', async () => {
   const stand = await openStand({
     windowTokens: 4_000,
