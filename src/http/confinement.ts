@@ -5,11 +5,12 @@ import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { barePath, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
+import { dialects } from '../dialects/dialects.ts'
 
 /**
- * The limits of a client key. One that has not all profiles reaches models only by a chat completion that Foldgate has
- * read with certainty and found under a profile of its own: everything but that and lists of models is refused, since it
- * would run any model with the key that Foldgate holds. One that may not bypass Foldgate has its conversations read:
+ * The limits of a client key. One that has not all profiles reaches models only by a conversation that Foldgate has read with
+ * certainty and found under a profile of its own: everything but that and lists of models is refused, since it would run any
+ * model with the key that Foldgate holds. One that may not bypass Foldgate has its conversations read:
  * whatever would carry one past it unread is refused.
  */
 
@@ -20,10 +21,10 @@ export function refuseWayAround(
 ): void {
   const isRead = route.kind === 'conversation'
   if (isConfinedToProfiles(rights)) {
-    if (isRead) requirePlainChat(target, rawHeaders)
+    if (isRead) requirePlainConversation(target, rawHeaders)
     else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
-        'may ask for chat completions and lists of models only, by their usual paths',
+        'may ask for chat completions, responses and lists of models only, by their usual paths',
         'profiles',
       )
     requirePlainHeaders(rawHeaders, otherModelHeaders, 'profiles')
@@ -143,22 +144,29 @@ function mayBypass({ overrides }: ClientRights): boolean {
 }
 
 /**
- * What stands before `/chat/completions` names an API or an Azure deployment. Another prefix may name a model or a
- * provider: `/models/ORG/NAME/v1`, `/engines/NAME`.
+ * What stands before `/chat/completions` or `/responses` names an API or an Azure deployment. Another prefix may name a model
+ * or a provider: `/models/ORG/NAME/v1`, `/engines/NAME`.
  */
-const chatPath =
-  /^(?:(?:\/(?:v\d+(?:alpha|beta)?|api|openai|inference|compatible-mode|paas))*|\/openai\/deployments\/[\w.~-]+)\/chat\/completions$/
+const conversationPath = new RegExp(
+  String.raw`^(?:(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference|compatible-mode|paas))*|/openai/deployments/[\w.~-]+)/(?:${dialects.flatMap(({ paths }) => paths).join('|')})$`,
+)
 
 /** `?model=` goes before the body's model in LiteLLM. */
-const chatQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
+const conversationQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
 
-function requirePlainChat({ path, query }: Target, rawHeaders: readonly string[]): void {
-  if (!chatPath.test(path))
-    throw endpointNotAllowed('may ask for chat completions by their usual paths only', 'profiles')
+function requirePlainConversation({ path, query }: Target, rawHeaders: readonly string[]): void {
+  if (!conversationPath.test(path))
+    throw endpointNotAllowed(
+      'may ask for chat completions and responses by their usual paths only',
+      'profiles',
+    )
   // Old servers begin another pair at a semicolon, and a second question mark is some proxies' first.
   const pairs = query.split(/[&;?]/)
-  if (!pairs.every((pair) => pair === '' || chatQueryNames.has(pair.split('=', 1)[0] ?? '')))
-    throw endpointNotAllowed('may ask for chat completions without a query of its own', 'profiles')
+  if (!pairs.every((pair) => pair === '' || conversationQueryNames.has(pair.split('=', 1)[0] ?? '')))
+    throw endpointNotAllowed(
+      'may ask for chat completions and responses without a query of its own',
+      'profiles',
+    )
   const types = valuesOf(rawHeaders, 'content-type')
   // A form or another charset is another body to whoever goes by it.
   if (types.length > 1 || !types.every((type) => jsonType.test(type)))

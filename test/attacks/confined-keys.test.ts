@@ -61,6 +61,7 @@ type Attack = {
 const messages = '[{"role":"user","content":"hi"}]'
 const small = `{"model":"small-1","messages":${messages}}`
 const large = `{"model":"large","messages":${messages}}`
+const response = '{"model":"small-1","input":"hi"}'
 const json = 'Content-Type: application/json'
 
 /** Sends a request as it is; its status, its code, and what reached the upstream. */
@@ -105,6 +106,11 @@ const unreadable: readonly (readonly [string, Attack])[] = [
     { body: `{"model":"large","x":${'['.repeat(600)}${']'.repeat(600)},"messages":${messages}}` },
   ],
   ['no messages', { body: '{"model":"large","prompt":"hi"}' }],
+  ['no input', { path: '/v1/responses', body: large }],
+  [
+    'a history at the server',
+    { path: '/v1/responses', body: '{"model":"large","input":"hi","previous_response_id":"resp_1"}' },
+  ],
   ['no JSON', { body: 'model=large' }],
   ['nothing', { body: '' }],
 ]
@@ -113,8 +119,6 @@ const unreadable: readonly (readonly [string, Attack])[] = [
 const otherWays: readonly (readonly [string, Attack])[] = [
   ...[
     '/v1/completions',
-    '/v1/responses',
-    '/v1/responses/compact',
     '/v1/messages',
     '/api/chat',
     '/api/generate',
@@ -125,7 +129,6 @@ const otherWays: readonly (readonly [string, Attack])[] = [
     '/v1/chat/completion%2573',
     '/v1/chat%2fcompletions',
     '/v1/chat/completions;a=b',
-    '/v1/responses//',
     '/v1/models/large:generateContent',
     '/v1/chat/completions/batch',
     '/api/v1/chat',
@@ -166,6 +169,11 @@ describe('a key that is confined to profiles reaches nothing', () => {
       '/v1/engines/large/chat/completions',
       '/v1//chat/completions',
       '/v1/chat/completions/',
+      '/v1/responses//',
+      '/v1/engines/large/responses',
+      '/v1/responses?model=large',
+      '/v1/RESPONSES',
+      '/v1/responses/resp_1/cancel',
       '/openai/deployments/smal%6c-1/chat/completions',
       '/v1/chat/completions?model=large',
       '/v1/chat/completions?api-version=1&model=large',
@@ -213,6 +221,10 @@ describe('a key that is confined to profiles reaches nothing', () => {
       'fallbacks in other letters',
       { body: `{"model":"small-1","Fallback\u017f":["large"],"messages":${messages}}` },
     ],
+    [
+      'a stored prompt',
+      { path: '/v1/responses', body: '{"model":"small-1","input":"hi","prompt":{"id":"p"}}' },
+    ],
     ['another address', { body: `{"model":"small-1","api_base":"http://127.0.0.1","messages":${messages}}` }],
     ...[
       'lora_path',
@@ -245,6 +257,8 @@ describe('a key that is confined to profiles reaches nothing', () => {
 
   test.each<readonly [string, Attack]>([
     ['the model itself', { body: large }],
+    ['the model itself, by a response', { path: '/v1/responses', body: '{"model":"large","input":"hi"}' }],
+    ['a response of no model', { path: '/v1/responses/compact', body: '{"input":"hi"}' }],
     ['no model', { body: `{"messages":${messages}}` }],
     // A deployment was looked for in the whole target: a query that named one was a model of the key's own.
     [
@@ -272,6 +286,9 @@ describe('a key that is confined to profiles reaches nothing', () => {
     ['what is its own', {}],
     ['in other letters', { body: small.replace('small', 'SMALL') }],
     ['under another prefix', { path: '/openai/v1/chat/completions' }],
+    ['a response', { path: '/v1/responses', body: response }],
+    ['a response of Azure', { path: '/openai/v1/responses?api-version=preview', body: response }],
+    ['a compaction', { path: '/v1/responses/compact', body: response }],
     ['without one', { path: '/chat/completions' }],
     ['as a deployment', { path: '/openai/deployments/small-1/chat/completions?api-version=2024-10-21' }],
     [
@@ -302,6 +319,9 @@ describe('a key that may not bypass Foldgate does not', () => {
   test('and has every model, and what carries no conversation', async () => {
     expect(await attack('READ', { body: large })).toEqual(passed)
     expect(await attack('READ', { path: '/v1//chat/completions', body: large })).toEqual(passed)
+    expect(await attack('READ', { path: '/v1/responses', body: '{"model":"large","input":"hi"}' })).toEqual(
+      passed,
+    )
     expect(await attack('READ', { path: '/v1/embeddings', body: '{"input":"a"}' })).toEqual(passed)
     expect(await attack('READ', { path: '/v1/threads/t/messages', body: '{}' })).toEqual(passed)
   })
