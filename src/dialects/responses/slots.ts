@@ -7,7 +7,7 @@ import type { Slot } from '../contract.ts'
 import { callForms } from './calls.ts'
 import { isBound, kindOf } from './item-kinds.ts'
 import { isShellOutput } from './outputs.ts'
-import { inputTextPart } from './text-part.ts'
+import { textPartOf } from './text-part.ts'
 
 /** The slots of an item: the text of a message or an output, the arguments of a call, thoughts that are plain text. */
 export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
@@ -43,7 +43,7 @@ export function* editedItem(
     const made: Slot = { ...slot, writtenAs: 'json' }
     others.set(made, shell)
   }
-  return yield* edited(source, item, others, media, inputTextPart)
+  return yield* edited(source, item, others, media, textPartOf(source, item))
 }
 
 /** An item with its last `kept` media, and a mark where the first of the others stood; null if nothing goes. */
@@ -55,7 +55,7 @@ export function* withoutItemMedia(
 ): Steps<{ readonly json: string; readonly text: string } | null> {
   if (firstOf(source, item) !== '{') return null
   const parts = valueIn(source, item, 'output') ?? valueIn(source, item, 'content')
-  return yield* withoutMedia(source, item, parts, kept, mark, inputTextPart)
+  return yield* withoutMedia(source, item, parts, kept, mark, textPartOf(source, item))
 }
 
 // --- internal ---
