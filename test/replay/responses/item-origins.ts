@@ -16,23 +16,37 @@ export type ItemOrigin =
   /** Not one of the client's, or not in the client's order. */
   | { readonly kind: 'stray' }
 
-/** The origin of every received item, each looked for after the one before it. */
+/**
+ * The origin of every received item, each looked for after the one before it. Of several that it may be (an agent says the
+ * same before each of its calls) it is the one that goes on as what was received does.
+ */
 export function itemOrigins(history: History, rawItems: readonly string[]): readonly ItemOrigin[] {
   let from = 0
-  const found = (kind: 'kept' | 'unnamed' | 'derived', index: number): ItemOrigin => {
+  const received = rawItems.map(parsedItem)
+  const found = (kind: 'kept' | 'unnamed' | 'derived', candidates: readonly number[], place: number) => {
+    const later = candidates.filter((index) => index >= from)
+    const next = received[place + 1]
+    const goesOn =
+      later.length < 2 || next === undefined
+        ? undefined
+        : later.find((index) => identity(followerOf(history, index)) === identity(next))
+    const index = goesOn ?? later[0]
+    if (index === undefined) return null
     from = index + 1
     return { kind, index }
   }
-  return rawItems.map((text) => {
-    const kept = history.indexesOf.get(text)?.find((index) => index >= from)
-    if (kept !== undefined) return found('kept', kept)
-    const unnamed = history.unnamedIndexesOf.get(text)?.find((index) => index >= from)
-    if (unnamed !== undefined) return found('unnamed', unnamed)
-    const item = parsedItem(text)
+  return rawItems.map((text, place): ItemOrigin => {
+    const same =
+      found('kept', history.indexesOf.get(text) ?? [], place) ??
+      found('unnamed', history.unnamedIndexesOf.get(text) ?? [], place)
+    if (same !== null) return same
+    const item = received[place] ?? {}
     if (isRecap(item)) return { kind: 'recap' }
     const made = identity(item)
-    const derived = history.items.findIndex((one, index) => index >= from && identity(one.item) === made)
-    return derived === -1 ? { kind: 'stray' } : found('derived', derived)
+    const derived = history.items.flatMap((one, index) =>
+      index >= from && identity(one.item) === made ? [index] : [],
+    )
+    return found('derived', derived, place) ?? { kind: 'stray' }
   })
 }
 
@@ -44,6 +58,11 @@ function isRecap(item: WireItem): boolean {
     const text = textOf(part['text'])
     return /<conversation-(?:recap|summary)/.test(text) || text === BARE_MARK
   })
+}
+
+/** What follows an item, without reasoning, which may have gone. */
+function followerOf({ items }: History, index: number): WireItem {
+  return items.slice(index + 1).find(({ item }) => typeOf(item) !== 'reasoning')?.item ?? {}
 }
 
 /** What shortening an item leaves as it is: the names of its fields but for the id, and what it belongs to. */

@@ -4,6 +4,7 @@ import type { RecordedResponsesRequest } from '../../support/responses/responses
 import type { Job } from '../job.ts'
 import { rawMessage, type Recording } from '../recordings.ts'
 import { openHistory, parsedItem } from './history.ts'
+import { itemOrigins } from './item-origins.ts'
 import { checkLived, type LivedSeen } from './lived-checks.ts'
 import { livedSubjects } from './lived-subject.ts'
 import { watchReasoning } from './reasoning-losses.ts'
@@ -27,6 +28,24 @@ const texts = items.map(({ text }) => text)
 test('nothing is wrong with a conversation that was folded as promised', () => {
   expect(checksOf([0, 1, 'recap', 8, 9])).toEqual([])
   expect(checksOf([0, 1, 'unnamed 3', 'unnamed 4', 'clipped 5', 6, 'unnamed 8', 9])).toEqual([])
+})
+
+// An agent said "Now I run the script again." before each of its runs, and the newest reply was taken for the oldest.
+test('nothing is wrong with a reply whose words were those of a folded one', () => {
+  const repeated = [2, 3, 4].flatMap((reply): LivedItem[] => [
+    { text: `{"type":"message","id":"msg_${reply}","role":"assistant","content":"Again."}`, reply },
+    { text: `{"type":"function_call","id":"fc_${reply}","call_id":"c${reply}","name":"run"}`, reply },
+    { text: `{"type":"function_call_output","call_id":"c${reply}","output":"Failed."}`, reply: null },
+  ])
+  const history = openHistory()
+  history.take(repeated)
+  const unnamed = repeated.map(({ text }) => text.replace(/"id":"[^"]*",/, ''))
+  const indexes = (sent: readonly string[]) =>
+    itemOrigins(history, sent).map((origin) => ('index' in origin ? origin.index : origin.kind))
+  expect(indexes(unnamed.slice(3, 6))).toEqual([3, 4, 5])
+  expect(indexes([textOf('recap'), ...unnamed.slice(6)])).toEqual(['recap', 6, 7, 8])
+  const clipped = unnamed.slice(6).map((text) => text.replace('Again', 'A\u2026'))
+  expect(indexes(clipped)).toEqual([6, 7, 8])
 })
 
 test.each<[string, readonly (number | string)[], string]>([
