@@ -39,7 +39,7 @@ export function* readResponsesBody(
   if (compactsItself(values.get('context_management'))) return notRead('native')
   const input = spans.get('input')
   const text = input !== undefined && firstOf(source, input) === '"' ? input : null
-  const entrySpans = text === null ? history : [{ ...text, keys: 0 }]
+  const entrySpans = text === null ? history : [{ ...text, keys: 0, longStrings: [text] }]
   const isEmpty = entrySpans === null || (entrySpans.length === 0 && known === null)
   if (input === undefined || entrySpans === null || isEmpty) return notRead('no-messages')
   const isStreamed = values.get('stream') === true

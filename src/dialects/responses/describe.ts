@@ -6,7 +6,7 @@ import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
 import { answeredIdOf, readCall } from './calls.ts'
 import { definesTools, isBound, kindOf, type ItemKind } from './item-kinds.ts'
-import { saidIn, picturesBeside } from './outputs.ts'
+import { picturesBeside, saidIn, withoutPictures } from './outputs.ts'
 
 /** What a parsed item is; null if that cannot be told, and `stateful` if it names one that only the server has. */
 export function* describeItem(
@@ -21,13 +21,14 @@ export function* describeItem(
   const call = kind === 'call' ? readCall(item) : NO_CALL
   if (read === null || call === null) return null
   const isReply = role === 'assistant'
+  const goesOn = kind === 'unknown' || isOfProgram(item)
   const isDeveloper = role === 'developer' || role === 'system'
   return {
     role,
-    opensReply: isReply,
+    opensReply: isReply && !goesOn,
     boundToNext: isReply,
-    // Nobody knows what belongs to it: it stays with what it came behind.
-    ...(kind === 'unknown' ? { boundToPrevious: true } : {}),
+    // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
+    ...(goesOn ? { boundToPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...boundBy(kind, item),
     ...survivalOf(kind, item),
@@ -63,8 +64,8 @@ const NO_CALL = Symbol('no call')
 /** What says nothing of an item, or differs each time. */
 const unsaid: ReadonlySet<string> = new Set(['id', 'status', 'internal_chat_message_metadata_passthrough'])
 
-/** Base64 and what only the server can read: counted by rules of their own. */
-const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content', 'result'])
+/** What only the server can read is counted by a rule of its own. */
+const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content'])
 
 /** Parts that are no text read between two pauses: of each a digest is made. */
 const MEDIA_PER_STEP = 256
@@ -97,15 +98,31 @@ function roleOf(kind: ItemKind, item: JsonObject): Role {
   }
 }
 
+/** Whether a program of the model's has made a call, or has ended: it is one with all that it calls, over several requests. */
+function isOfProgram({ type, caller }: JsonObject): boolean {
+  return type === 'program_output' || (isJsonObject(caller) && caller['type'] === 'program')
+}
+
 function boundBy(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'bound'> {
   if (kind === 'thought') return isBound(item) ? { bound: 'whole' } : {}
-  const isModels = kind === 'call' || kind === 'done' || (kind === 'message' && item['role'] === 'assistant')
+  // Its answer finds it by that name.
+  if (kind === 'call' && typeof item['call_id'] !== 'string') return {}
+  const isModels =
+    kind === 'call' ||
+    kind === 'done' ||
+    kind === 'unknown' ||
+    (kind === 'message' && item['role'] === 'assistant')
   return isModels && typeof item['id'] === 'string' ? { bound: 'follows' } : {}
 }
 
 function survivalOf(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'survives'> {
   if (definesTools(item)) return { survives: 'each' }
   return kind === 'setting' ? { survives: 'last' } : {}
+}
+
+/** Whether it says a text or parts; what a client finds of tools is neither. */
+function saysContent(kind: ItemKind, item: JsonObject): boolean {
+  return kind === 'message' || (kind === 'result' && !definesTools(item))
 }
 
 type Read = Pick<Described, 'media'> & Pick<Described['meaning'], 'content'>
@@ -118,7 +135,7 @@ function* meaningOf(
 ): Steps<Read | null> {
   const content: { kind: string; text: string }[] = []
   const media: Media[] = []
-  if (kind === 'message' || kind === 'result') {
+  if (saysContent(kind, item)) {
     const output = saidIn(kind, item)
     for (const part of contentParts(output)) {
       if (part.kind === 'text') content.push({ kind: 'text', text: part.text })
@@ -130,7 +147,7 @@ function* meaningOf(
       if (media.length % MEDIA_PER_STEP === 0) yield
     }
   } else if (kind !== 'thought' && kind !== 'call') {
-    const said = stringifyJson(item, unsaid)
+    const said = stringifyJson(withoutPictures(item), unsaid)
     if (said === null) return null
     content.push({ kind: stringOr(item['type'], ''), text: said })
   }
@@ -151,10 +168,11 @@ function uncutOf(kind: ItemKind, item: JsonObject): string {
     case 'done':
     case 'setting':
     case 'unknown':
-      return stringifyJson(item, notText) ?? ''
+      return stringifyJson(withoutPictures(item), notText) ?? ''
+    case 'result':
+      return saysContent(kind, item) ? '' : (stringifyJson(item, notText) ?? '')
     case 'message':
     case 'call':
-    case 'result':
     case 'start':
     case 'order':
     case 'reference':

@@ -10,13 +10,22 @@ export function saidIn(kind: ItemKind, item: JsonObject): unknown {
   return output ?? item['reason']
 }
 
-/** Pictures that stand in an item where no text may stand: a screenshot, or one that the server has made. */
+/** Pictures that stand in an item where no text may stand: a screenshot, or what the server has made or its code has drawn. */
 export function picturesBeside(item: JsonObject): readonly JsonObject[] {
   const { type, output, result } = item
   if (type === 'computer_call_output' && isJsonObject(output)) return [{ ...output, type: 'input_image' }]
   if (type === 'image_generation_call' && typeof result === 'string' && result !== '')
     return [{ type: 'image', source: { media_type: 'image/png', data: result } }]
-  return []
+  return drawnBy(item)
+    .filter(isPicture)
+    .map((picture) => ({ ...picture, type: 'input_image' }))
+}
+
+/** The same item without those pictures: what is left of it is text. */
+export function withoutPictures(item: JsonObject): JsonObject {
+  if (item['type'] === 'image_generation_call') return { ...item, result: null }
+  const drawn = drawnBy(item)
+  return drawn.some(isPicture) ? { ...item, outputs: drawn.filter((each) => !isPicture(each)) } : item
 }
 
 /** Whether an output is what a shell printed: commands with `stdout`, `stderr` and how each ended. */
@@ -29,6 +38,15 @@ export function isShellOutput(output: unknown): output is readonly JsonObject[] 
 }
 
 // --- internal ---
+
+/** What code has printed and drawn. */
+function drawnBy({ type, outputs }: JsonObject): readonly JsonObject[] {
+  return type === 'code_interpreter_call' && Array.isArray(outputs) ? outputs.filter(isJsonObject) : []
+}
+
+function isPicture({ type, url }: JsonObject): boolean {
+  return type === 'image' && typeof url === 'string' && url.startsWith('data:')
+}
 
 function shellTexts({ stdout, stderr }: JsonObject): readonly string[] {
   return [stringOr(stdout, ''), stringOr(stderr, '')].filter((text) => text !== '')

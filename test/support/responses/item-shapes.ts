@@ -12,6 +12,8 @@ export function shapeBreak(item: unknown, index: number): ShapeBreak | null {
   const lacking = (requiredFields[type] ?? []).find((field) => item[field] === undefined)
   if (lacking !== undefined) return missing(`${at}.${lacking}`)
   for (const field of ['call_id', 'arguments', 'encrypted_content']) {
+    // What tools are looked for by is any value.
+    if (type === 'tool_search_call' && field === 'arguments') continue
     if (item[field] != null && typeof item[field] !== 'string')
       return invalidType(`${at}.${field}`, 'a string')
   }
