@@ -144,6 +144,6 @@ async function streamTurns(at: AgentStand): Promise<void> {
     const steps = await result.steps
     expect(steps).toHaveLength(ROUNDS + 1)
     for (const step of steps) expect(step.usage.inputTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-    messages.push(...(await result.response).messages)
+    messages.push(...(await result.responseMessages))
   }
 }

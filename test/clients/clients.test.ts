@@ -9,6 +9,7 @@ import { langchain } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
 import { openai } from './openai.ts'
 import { openaiRecall } from './openai-recall.ts'
+import { responsesApi } from './responses-api.ts'
 import { wholeWindow } from './whole-window.ts'
 
 const matrix = openMatrix()
@@ -19,6 +20,7 @@ openaiRecall()
 aiSdk(matrix)
 langchain(matrix)
 agentsSdk(matrix)
+responsesApi(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)
 

@@ -86,7 +86,7 @@ const columns: readonly Feature[] = [
 const head = [
   '# Clients',
   '',
-  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
+  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages or items, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
   '',
   'Written by `npm run clients` from the tests that passed; a figure is how many requests the server accepted, none refused.',
   '',
@@ -99,6 +99,7 @@ const foot = [
   'An empty cell was not tried.',
   '',
   '- *tools*: an agent loop of several turns; the recap stands in its last request.',
+  '- *Responses API*: the same there, the model thinking before each step. The server leaves out reasoning that comes back behind a changed prefix, as OpenAI does: it had none to leave out. Straight at the server each of these ends with the window. All of them send all of the conversation ([how](connect.md#conversations-that-the-server-keeps)).',
   '- *whole window*: an agent whose system prompt and tools leave little of a window of 30,000 tokens reads a file a round. Each request shows the model all of the file just read and the task, none is the same as the one before, and compactions are as few as the room allows.',
   '- *strict template*: the same, before a model whose template wants user and assistant by turns.',
   '- *structured answers*: the client parses and checks what the model wrote, by a schema.',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { root } from '../docs/pages.ts'
 import { isRuntime, lockIn, manifestIn, packageFolders } from './lock-files.ts'
 
-const exact = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+const exact = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/
 
 describe.each(packageFolders.map((folder) => [folder === '' ? 'the root' : folder, folder]))(
   'the package of %s',

@@ -16,16 +16,20 @@ export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] 
 /** How a turn ends. */
 export const LAST_WORDS = `All ${ROUNDS} files are read.`
 
-export type AgentStand = {
-  /** What the client takes as its base URL. */
-  readonly url: string
-  readonly upstream: StrictUpstream
+/** What an agent reads. */
+export type Files = {
   /** What the agent's tool returns. */
   readonly readFile: (path: string) => string
   /** Tokens of all that it has returned: what the client sends of it again with every request. */
   readonly returnedTokens: () => number
   /** The files that were read, in order. */
   readonly read: readonly string[]
+}
+
+export type AgentStand = Files & {
+  /** What the client takes as its base URL. */
+  readonly url: string
+  readonly upstream: StrictUpstream
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
@@ -35,9 +39,6 @@ export type AgentStand = {
  */
 export async function agentStand(template: Template = 'lenient'): Promise<AgentStand> {
   const counter = await loadCounter('o200k_base')
-  const dice = openDice(21)
-  const read: string[] = []
-  let returnedTokens = 0
   let round = 0
   const upstream = await startStrictUpstream({
     windowTokens: WINDOW_TOKENS,
@@ -61,19 +62,29 @@ export async function agentStand(template: Template = 'lenient'): Promise<AgentS
     profile: { window: { tokens: WINDOW_TOKENS, output_reserve: 512 }, template },
   })
   return {
+    ...openFiles(counter.count),
     url: foldgate.url,
     upstream,
+    [Symbol.asyncDispose]: async () => {
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+/** Files of source code, each another. */
+export function openFiles(count: (text: string) => number): Files {
+  const dice = openDice(21)
+  const read: string[] = []
+  let returnedTokens = 0
+  return {
     read,
     returnedTokens: () => returnedTokens,
     readFile: (path) => {
       read.push(path)
       const source = sampleSource(dice, 60)
-      returnedTokens += counter.count(source)
+      returnedTokens += count(source)
       return source
-    },
-    [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
-      await upstream.close()
     },
   }
 }

@@ -1,6 +1,15 @@
 import { expect } from 'vitest'
-import type { StrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
-import { ROUNDS, WINDOW_TOKENS, type AgentStand } from './agent-stand.ts'
+import { ROUNDS, WINDOW_TOKENS, type Files } from './agent-stand.ts'
+
+/** An upstream of either dialect, as far as it is asked. */
+export type Seen = { readonly upstream: { readonly requests: readonly SeenRequest[] } }
+
+type SeenRequest = {
+  readonly path: string
+  readonly rejected: object | null
+  readonly promptTokens: number
+  readonly body: { readonly includes: (text: string) => boolean }
+}
 
 /** How the requests were made. */
 export type Made = {
@@ -15,7 +24,7 @@ export type Made = {
  * what the matrix says of it.
  */
 export function expectCompacted(
-  at: { readonly upstream: StrictUpstream },
+  at: Seen,
   requests: number,
   { form = 'plain', path = '/v1/chat/completions' }: Made = {},
 ): string {
@@ -29,7 +38,7 @@ export function expectCompacted(
 }
 
 /** The agent read each file of so many turns, more than the window holds, and all of it as `expectCompacted` says. */
-export function expectTurns(at: AgentStand, turns: number, made: Made = {}): string {
+export function expectTurns(at: Seen & Files, turns: number, made: Made = {}): string {
   expect(new Set(at.read).size).toBe(turns * ROUNDS)
   expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
   return expectCompacted(at, turns * (ROUNDS + 1), made)
