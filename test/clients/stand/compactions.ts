@@ -1,10 +1,14 @@
-export type SentRequest = { readonly rawMessages: readonly string[]; readonly promptTokens: number }
+export type SentRequest = {
+  /** Its messages or items, each as it was written. */
+  readonly rawEntries: readonly string[]
+  readonly promptTokens: number
+}
 
-/** The requests that do not begin with all messages of the request before: nothing else tells of a compaction at the upstream. */
+/** The requests that do not begin with all entries of the request before: nothing else tells of a compaction at the upstream. */
 export function compactionsOf(requests: readonly SentRequest[]): readonly number[] {
-  return requests.flatMap(({ rawMessages }, index) => {
-    const before = requests[index - 1]?.rawMessages ?? []
-    return before.some((message, position) => rawMessages[position] !== message) ? [index] : []
+  return requests.flatMap(({ rawEntries }, index) => {
+    const before = requests[index - 1]?.rawEntries ?? []
+    return before.some((entry, position) => rawEntries[position] !== entry) ? [index] : []
   })
 }
 

@@ -4,18 +4,22 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Dialect } from './reading-models.ts'
 import type { Program } from './run-program.ts'
 
 /** A coding agent that works without a person, as it is installed. */
 export type ReadingAgent = {
   readonly name: string
   readonly packageName: string
+  readonly dialect: Dialect
+  /** Tokens that are kept free for what the model writes. */
+  readonly outputTokens: number
   /** Why it cannot run on this machine; null where it can. */
   readonly impossible: () => string | null
   /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
   readonly requestsAside: number
-  /** What it does when a server refuses a prompt for its window: gives its work up, or has the model shorten it. */
-  readonly atTheWindow: 'gives up' | 'summarises'
+  /** What it does when a server refuses a prompt for its window: gives its work up with these words, or has the model shorten it. */
+  readonly atTheWindow: { readonly givesUpWith: string } | 'summarises'
   /** Writes its settings, and says how it is started. */
   readonly prepare: (at: Workplace) => Promise<Program>
 }
@@ -30,22 +34,24 @@ export type Workplace = {
   readonly task: string
 }
 
-/** Tokens that each agent asks for with every request. */
-export const OUTPUT_TOKENS = 8_000
+/** Tokens that an agent asks for with every request, where it can be told to. */
+const OUTPUT_TOKENS = 8_000
 
 /**
- * Both take the window for endless, as their user would tell them in front of Foldgate, and so never compact by
- * themselves ahead of need. What would look for an update or tell of their use is off: neither takes more than the server.
+ * All take the window for endless, as their user would tell them in front of Foldgate, and so never compact by
+ * themselves ahead of need. What would look for an update or tell of their use is off: none takes more than the server.
  */
 export const readingAgents: readonly ReadingAgent[] = [
   {
     name: 'opencode, a coding agent',
     // The program itself; the package that people install chooses one of these by their processor.
     packageName: 'opencode-linux-x64-baseline',
+    dialect: 'chat completions',
+    outputTokens: OUTPUT_TOKENS,
     impossible: () => whyItDoesNotRun(opencode),
     // A title for the conversation.
     requestsAside: 1,
-    atTheWindow: 'gives up',
+    atTheWindow: { givesUpWith: 'maximum context length' },
     prepare: async ({ home, folder, baseUrl, task }) => ({
       command: opencode,
       args: ['run', '--model', 'local/m', task],
@@ -64,6 +70,8 @@ export const readingAgents: readonly ReadingAgent[] = [
   {
     name: 'Qwen Code, a coding agent',
     packageName: '@qwen-code/qwen-code',
+    dialect: 'chat completions',
+    outputTokens: OUTPUT_TOKENS,
     impossible: () => null,
     requestsAside: 0,
     atTheWindow: 'summarises',
@@ -84,6 +92,25 @@ export const readingAgents: readonly ReadingAgent[] = [
       }
     },
   },
+  {
+    name: 'Codex CLI, a coding agent',
+    packageName: '@openai/codex',
+    dialect: 'responses',
+    // It asks for no number itself: what Foldgate keeps free then.
+    outputTokens: 4_096,
+    impossible: () => whyItDoesNotRun(process.execPath, codex),
+    requestsAside: 0,
+    atTheWindow: { givesUpWith: "ran out of room in the model's context window" },
+    prepare: async ({ home, folder, baseUrl, task }) => {
+      await writeFile(join(home, 'config.toml'), codexSettings(baseUrl))
+      return {
+        command: process.execPath,
+        args: [codex, 'exec', '--skip-git-repo-check', task],
+        cwd: folder,
+        env: { ...environment(home), CODEX_HOME: home, MODEL_KEY: 'key' },
+      }
+    },
+  },
 ]
 
 // --- internal ---
@@ -92,6 +119,7 @@ const ENDLESS_TOKENS = 1_000_000
 
 const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
 const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')
+const codex = inPackages('@openai/codex/bin/codex.js')
 
 function opencodeSettings(baseURL: string): object {
   const model = { name: 'm', tool_call: true, limit: { context: ENDLESS_TOKENS, output: OUTPUT_TOKENS } }
@@ -121,6 +149,33 @@ const qwenSettings = {
   },
 }
 
+function codexSettings(baseUrl: string): string {
+  return `
+model = "gpt-5-codex"
+model_provider = "local"
+model_context_window = ${ENDLESS_TOKENS}
+model_auto_compact_token_limit = ${ENDLESS_TOKENS}
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[features]
+# It would fetch them.
+plugins = false
+
+[analytics]
+enabled = false
+
+[model_providers.local]
+name = "local"
+base_url = "${baseUrl}"
+wire_api = "responses"
+env_key = "MODEL_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+`
+}
+
 function inPackages(path: string): string {
   return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
 }
@@ -130,10 +185,10 @@ function environment(home: string) {
 }
 
 /** npm leaves a binary out where the machine is another, and brings one that a different C library cannot load. */
-function whyItDoesNotRun(program: string): string | null {
+function whyItDoesNotRun(program: string, ...args: readonly string[]): string | null {
   const home = mkdtempSync(join(tmpdir(), 'foldgate-agent-'))
-  const { error, status } = spawnSync(program, ['--version'], { env: environment(home) })
+  const { error, status } = spawnSync(program, [...args, '--version'], { env: environment(home) })
   rmSync(home, { recursive: true })
-  if (error !== undefined) return `${program} cannot be started here: ${error.message}`
-  return status === 0 ? null : `${program} --version ended with exit code ${status}`
+  if (error !== undefined) return `${[program, ...args].join(' ')} cannot be started here: ${error.message}`
+  return status === 0 ? null : `${[program, ...args].join(' ')} --version ended with exit code ${status}`
 }

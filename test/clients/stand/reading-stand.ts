@@ -3,14 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDice, type Dice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
-import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
-import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import type { ReadingAgent } from './reading-agents.ts'
+import { startReadingModel, WINDOW_TOKENS } from './reading-models.ts'
 import { runProgram } from './run-program.ts'
-
-export const WINDOW_TOKENS = 30_000
 
 /** Files that the model reads, one a round. */
 export const ROUNDS = 40
@@ -18,9 +15,6 @@ export const ROUNDS = 40
 export const TASK = 'Report on the files of this folder, one after the other.'
 
 export const LAST_WORDS = `The report on ${ROUNDS} files is complete.`
-
-/** A request of the agent's loop, as the upstream received it. */
-export type LoopRequest = Awaited<ReturnType<typeof haveFilesRead>>['loop'][number]
 
 /** A file that was read: its lines, of which the first, the middle and the last stand in no other file. */
 export type ReadFile = { readonly name: string; readonly lines: readonly string[]; readonly tokens: number }
@@ -34,12 +28,10 @@ export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through
   const home = await mkdtemp(join(tmpdir(), 'foldgate-agent-'))
   const folder = join(home, 'work')
   const files = await layOut(folder, counter.count)
-  const upstream = await startStrictUpstream({
-    windowTokens: WINDOW_TOKENS,
-    template: 'lenient',
-    outputReserveChecked: true,
-    count: counter.count,
-    reply: scriptedModel(folder, files),
+  const upstream = await startReadingModel(agent.dialect, {
+    folder,
+    files: files.slice(0, ROUNDS).map(({ name }) => name),
+    lastWords: LAST_WORDS,
   })
   const foldgate =
     how === 'alone'
@@ -48,10 +40,7 @@ export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through
   try {
     const baseUrl = foldgate?.url ?? upstream.url
     const { exitCode, output } = await runProgram(await agent.prepare({ home, folder, baseUrl, task: TASK }))
-    const requests = upstream.requests.map((request) => ({
-      ...request,
-      isLoop: request.body.includes('"tools":['),
-    }))
+    const requests = upstream.requests()
     return {
       exitCode,
       output,
@@ -95,37 +84,4 @@ function makeFile(dice: Dice, number: number, count: (text: string) => number): 
   while (count(withLines(length).join('\n')) < FILE_TOKENS) length += 1
   const lines = withLines(length)
   return { name: `file-${number}.ts`, lines, tokens: count(lines.join('\n')) }
-}
-
-/** Whoever offers no tools asks for something beside the work: a title, a summary. */
-function scriptedModel(folder: string, files: readonly ReadFile[]) {
-  let round = 0
-  return ({ body }: AcceptedRequest) => {
-    const tool = readingTool(body['tools'])
-    if (tool === null) return { content: 'Files of a folder' }
-    const file = round < ROUNDS ? files[round] : undefined
-    round += 1
-    if (file === undefined) return { content: LAST_WORDS }
-    const argumentsText = JSON.stringify({ [tool.pathArgument]: join(folder, file.name) })
-    return { content: null, toolCalls: [{ id: `call_${round}`, name: tool.name, argumentsText }] }
-  }
-}
-
-/** The tool that reads a file, and its one argument that has to be given. Null where no tools are offered. */
-function readingTool(tools: unknown): { readonly name: string; readonly pathArgument: string } | null {
-  if (!Array.isArray(tools)) return null
-  const offered = tools.map((tool: unknown) =>
-    isObject(tool) && isObject(tool['function']) ? tool['function'] : {},
-  )
-  const reading = offered.find(({ name }) => name === 'read' || name === 'read_file')
-  const parameters = isObject(reading?.['parameters']) ? reading['parameters'] : {}
-  const [pathArgument]: readonly unknown[] = Array.isArray(parameters['required'])
-    ? parameters['required']
-    : []
-  if (reading === undefined || typeof pathArgument !== 'string') {
-    throw new Error(
-      `No tool that reads a file is among ${offered.map(({ name }) => textOf(name)).join(', ')}.`,
-    )
-  }
-  return { name: textOf(reading['name']), pathArgument }
 }

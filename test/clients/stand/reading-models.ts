@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { startResponsesUpstream } from '../../support/responses/responses-upstream.ts'
+import { partsOf, typeOf } from '../../support/responses/wire-item.ts'
+import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
+import { isObject, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
+import type { SentRequest } from './compactions.ts'
+
+export const WINDOW_TOKENS = 30_000
+
+export type Dialect = 'chat completions' | 'responses'
+
+/** A strict server with a model that has one file after the other read. */
+export type ReadingModel = {
+  readonly url: string
+  readonly requests: () => readonly LoopRequest[]
+  readonly close: () => Promise<void>
+}
+
+/** A request as the server received it. */
+export type LoopRequest = SentRequest & {
+  /** Whether it is one of the work: it offers tools. */
+  readonly isLoop: boolean
+  readonly rejected: { readonly reason: string } | null
+  /** What a tool returned, if that stands last. */
+  readonly newestResult: string
+  /** Texts of the user's. */
+  readonly said: readonly string[]
+  /** Thoughts that the server left out of the prompt, for what stood before them had changed. */
+  readonly thoughtsLeftOut: number
+}
+
+/** What the model has read, by names, and what it says then. */
+export type Reading = {
+  readonly folder: string
+  readonly files: readonly string[]
+  readonly lastWords: string
+}
+
+export async function startReadingModel(dialect: Dialect, reading: Reading): Promise<ReadingModel> {
+  const { count } = await loadCounter('o200k_base')
+  const options = { windowTokens: WINDOW_TOKENS, outputReserveChecked: true, count }
+  return dialect === 'responses' ? inResponses(reading, options) : inChat(reading, options)
+}
+
+// --- internal ---
+
+type Options = {
+  readonly windowTokens: number
+  readonly outputReserveChecked: boolean
+  readonly count: (text: string) => number
+}
+
+async function inChat({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
+  let round = 0
+  const reply = ({ body }: AcceptedRequest) => {
+    const tool = readingTool(body['tools'])
+    // Whoever offers no tools asks for something beside the work: a title, a summary.
+    if (tool === null) return { content: 'Files of a folder' }
+    const file = files[round]
+    round += 1
+    if (file === undefined) return { content: lastWords }
+    const argumentsText = JSON.stringify({ [tool.pathArgument]: join(folder, file) })
+    return { content: null, toolCalls: [{ id: `call_${round}`, name: tool.name, argumentsText }] }
+  }
+  const upstream = await startStrictUpstream({ ...options, template: 'lenient', reply })
+  const requests = () =>
+    upstream.requests.map(({ rawMessages, messages, promptTokens, rejected, body }) => {
+      const newest = messages.at(-1)
+      return {
+        rawEntries: rawMessages,
+        promptTokens,
+        rejected,
+        isLoop: body.includes(OFFERED),
+        newestResult: newest?.role === 'tool' ? textsOf(newest.content).join('\n') : '',
+        said: messages.filter(({ role }) => role === 'user').flatMap(({ content }) => textsOf(content)),
+        thoughtsLeftOut: 0,
+      }
+    })
+  return { url: upstream.url, requests, close: () => upstream.close() }
+}
+
+/** The model thinks before each step, and has a shell that shows it the file. */
+async function inResponses({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
+  let round = 0
+  const reply = () => {
+    const thought = { type: 'reasoning', tokens: 60 } as const
+    const file = files[round]
+    round += 1
+    if (file === undefined) return { output: [thought, { type: 'message', text: lastWords } as const] }
+    const command = JSON.stringify({ cmd: `cat '${join(folder, file)}'` })
+    const call = { callId: `call_${round}`, name: 'exec_command', arguments: command }
+    return { output: [thought, { type: 'function_call', ...call } as const] }
+  }
+  const upstream = await startResponsesUpstream({ ...options, reply })
+  const requests = () =>
+    upstream.requests.map(({ rawItems, items, promptTokens, rejected, body, removed }) => {
+      const newest = items.at(-1) ?? {}
+      const said = items.filter((item) => typeOf(item) === 'message' && item['role'] === 'user')
+      return {
+        rawEntries: rawItems,
+        promptTokens,
+        rejected,
+        isLoop: body.includes(OFFERED),
+        newestResult: typeOf(newest) === 'function_call_output' ? textIn(newest['output']).join('\n') : '',
+        said: said.flatMap((item) => textIn(item['content'])),
+        thoughtsLeftOut: removed.length,
+      }
+    })
+  return { url: upstream.url, requests, close: () => upstream.close() }
+}
+
+const OFFERED = '"tools":['
+
+function textIn(content: unknown): readonly string[] {
+  return partsOf(content, 'input_text').map((part) => textOf(part['text']))
+}
+
+/** The tool that reads a file, and its one argument that has to be given. Null where no tools are offered. */
+function readingTool(tools: unknown): { readonly name: string; readonly pathArgument: string } | null {
+  if (!Array.isArray(tools)) return null
+  const offered = tools.map((tool: unknown) =>
+    isObject(tool) && isObject(tool['function']) ? tool['function'] : {},
+  )
+  const reading = offered.find(({ name }) => name === 'read' || name === 'read_file')
+  const parameters = isObject(reading?.['parameters']) ? reading['parameters'] : {}
+  const [pathArgument]: readonly unknown[] = Array.isArray(parameters['required'])
+    ? parameters['required']
+    : []
+  if (reading === undefined || typeof pathArgument !== 'string') {
+    throw new Error(
+      `No tool that reads a file is among ${offered.map(({ name }) => textOf(name)).join(', ')}.`,
+    )
+  }
+  return { name: textOf(reading['name']), pathArgument }
+}
