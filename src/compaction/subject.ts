@@ -30,6 +30,14 @@ export type Subject = {
   readonly memorySpace: string
 }
 
+/** Tokens of message `index` that anybody can read: of thoughts that are bound to a server none. */
+export function readableTokens(
+  { messages, sizes }: Pick<Subject, 'messages' | 'sizes'>,
+  index: number,
+): number {
+  return messages[index]?.facts.bound === 'whole' ? 0 : (sizes[index] ?? 0)
+}
+
 /** What of a conversation tells which results answer which calls. */
 export type Rounds = Pick<Subject, 'messages' | 'structure'>
 

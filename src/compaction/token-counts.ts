@@ -5,7 +5,7 @@ import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
-import { toolNameOf, type Subject } from './subject.ts'
+import { readableTokens, toolNameOf, type Subject } from './subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
 /**
@@ -131,7 +131,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
 const LEFT_OUT = { kind: 'left-out' } as const
 
 /** The sizes of messages before the point of a compaction: those that are nothing but bound thoughts take nothing. */
-function withoutBound({ messages, sizes }: Subject): readonly number[] {
+function withoutBound(subject: Subject): readonly number[] {
+  const { messages, sizes } = subject
   const isBound = messages.some(({ facts }) => facts.bound === 'whole')
-  return isBound ? sizes.map((size, index) => (messages[index]?.facts.bound === 'whole' ? 0 : size)) : sizes
+  return isBound ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
 }

@@ -3,7 +3,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { readMessage } from '../read-message.ts'
-import { isSaidByUser, replyStart, type Subject } from '../subject.ts'
+import { isSaidByUser, readableTokens, replyStart, type Subject } from '../subject.ts'
 import { argumentLines, lookedAt } from './passage.ts'
 import { wordsIn } from './things.ts'
 
@@ -50,7 +50,7 @@ export function* mentionsIn(
         first,
       })
     }
-    ageTokens += subject.sizes[index] ?? 0
+    ageTokens += readableTokens(subject, index)
     yield
   }
   for (const index of visible) {

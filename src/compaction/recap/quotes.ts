@@ -2,7 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
-import { replyStart, toolNameOf, type Subject } from '../subject.ts'
+import { readableTokens, replyStart, toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
@@ -122,7 +122,7 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
       candidates.push({ index, passage, label, lines, tokensAbout, ageTokens, worth: 0 })
     }
     for (const { text } of parts) chars += text.length
-    ageTokens += size
+    ageTokens += readableTokens(subject, index)
     yield
   }
   for (const candidate of candidates) {

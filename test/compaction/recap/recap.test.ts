@@ -182,6 +182,30 @@ describe('what was written and printed', () => {
     expect(text.split('written').length).toBeGreaterThan(text.split('printed').length)
   })
 
+  // A replay found that an agent's recap was another one for a caller whose encrypted thoughts were a little longer.
+  test('is as old as what can be read behind it: thoughts that are bound to their server count nothing', () => {
+    const messages = [
+      ...round('a', 'done', 'bash', { command: 'make --directory=/srv/shop/tools release' }),
+      assistant('(encrypted)'),
+      assistant('The release was made, and now the notes about it have to be written by hand.'),
+    ]
+    const recapWith = (thoughtTokens: number) => {
+      const read = subjectOf(messages)
+      const subject = {
+        ...read,
+        messages: read.messages.map((message, index) =>
+          index === 2 ? { ...message, facts: { ...message.facts, bound: 'whole' as const } } : message,
+        ),
+        sizes: read.sizes.with(2, thoughtTokens),
+      }
+      const folded = { start: 0, end: 4, except: [], tokensMax: 90, systemTokensMax: 0 }
+      const beside = { visible: [], shortened: [], said: [] }
+      return finish(recapOf(subject, folded, beside, createMadeCache({ charsMax: 1_000_000 }))).text
+    }
+    expect(recapWith(10)).toContain('command: make --directory')
+    expect(recapWith(50_000)).toBe(recapWith(10))
+  })
+
   test('stands once, in its newest state', () => {
     const messages = [1, 2, 3].flatMap((version) =>
       round(`c${version}`, 'ok', 'write', { text: scriptOf(version) }),

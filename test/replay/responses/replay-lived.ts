@@ -63,7 +63,8 @@ async function liveOne(one: One): Promise<readonly Failure[]> {
       items.map(({ text }) => text),
       mode === 'streamed',
     )
-    const exchange = await stage.ask(body.bytes, `Bearer ${mode}-${subject.owner}`, script)
+    // Encrypted content names its owner: of unequal lengths it would take unequal room.
+    const exchange = await stage.ask(body.bytes, `Bearer ${mode.padEnd(8, '-')}-${subject.owner}`, script)
     const { file, id } = subject.recording
     one.keepBodies(`${one.row} ${id} ${mode} ${point}`, exchange)
     const checked = checkLived({ job, subject, history, body, exchange, previous })
