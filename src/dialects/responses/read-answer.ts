@@ -41,6 +41,8 @@ export function responseFinish(response: JsonObject, hasCalls: boolean): Finish 
   const reason = isJsonObject(details) ? details['reason'] : undefined
   if (reason === 'max_output_tokens') return 'length'
   if (reason === 'content_filter') return 'filtered'
+  // Anthropic's word, where a gateway speaks this API for its models.
+  if (reason === 'model_context_window_exceeded') return 'window'
   const isCompaction = response['object'] === 'response.compaction'
   switch (isCompaction ? 'completed' : stringOr(response['status'], '')) {
     case 'completed':

@@ -60,6 +60,12 @@ describe('a plain response', () => {
     ['what the server did itself', responseOf([search()]), true, 'end'],
     ['a text that was cut', responseOf([message('x')], { reason: 'max_output_tokens' }), true, 'length'],
     ['a text that was filtered', responseOf([message('x')], { reason: 'content_filter' }), true, 'filtered'],
+    [
+      'a full window',
+      responseOf([message('x')], { reason: 'model_context_window_exceeded' }),
+      true,
+      'window',
+    ],
     ['another reason', responseOf([message('x')], { reason: 'steered' }), true, 'other'],
     // vLLM calls it completed in the name of its event, and others in the status, too.
     [
@@ -260,6 +266,15 @@ describe('a stream', () => {
     'data: {"detail":"Your input exceeds the context window of this model."}\n\n',
   ])('and so is a bare one: %s', (text) => {
     expect(watchStream(responsesAnswers, nothingKnown).feed(text)).toMatchObject({ state: 'overflow' })
+  })
+
+  test('a window that was full before anything was said is an overflow', () => {
+    const full = responseOf([], { reason: 'model_context_window_exceeded' })
+    const events = numbered([created, begun, { type: 'response.incomplete', response: full }])
+    const watch = watchStream(responsesAnswers, nothingKnown)
+    expect(watch.feed(events.map(({ text }) => text).join(''))).toMatchObject({ state: 'overflow' })
+    const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(full) }
+    expect(classifyAnswer(answer, responsesAnswers).class).toBe('overflow')
   })
 
   test('one that ends with nothing is empty', () => {
