@@ -14,7 +14,7 @@ import type { Repaired } from '../contract.ts'
 import { readable } from '../readable.ts'
 import { NO_RESULT, orphanMark } from '../repair-words.ts'
 import { callIdOf } from './calls.ts'
-import { saidIn } from './outputs.ts'
+import { picturesBeside, saidIn } from './outputs.ts'
 
 /**
  * A broken input as one that obeys the rules of calls and outputs; null if there is nothing to repair. A call without an output
@@ -121,8 +121,10 @@ function missingOutput(call: JsonObject): JsonObject | null {
 
 /** What a user says in the place of an output that answers no call. Its parts stay as they are, media among them. */
 function standInFor(json: string): string {
-  const item = parseJsonText(json)
-  const output = isJsonObject(item) ? saidIn('result', item) : ''
+  const parsed = parseJsonText(json)
+  const item = isJsonObject(parsed) ? parsed : {}
+  const pictures = picturesBeside(item)
+  const output = pictures.length > 0 ? pictures : saidIn('result', item)
   const mark = { type: 'input_text', text: orphanMark('unknown', '') }
   const said: readonly unknown[] = Array.isArray(output)
     ? output
