@@ -95,7 +95,8 @@ export function structureOf(
       // A request point before the end is a reply, and one that is the very first message is none.
       const reply = requestPoints[countBelow(requestPoints, point) - 1]
       if (reply !== undefined) return reply
-      return messages[0]?.facts.opensReply === true ? 0 : (inPrefix[point - 1] ?? 0)
+      const isReply = systemCount === 0 && messages[0]?.facts.opensReply === true
+      return isReply ? 0 : (inPrefix[point - 1] ?? 0)
     },
     units: { inPrefix, inWhole },
   }
@@ -129,7 +130,8 @@ function pointsOf(
   for (let index = shared; index < messages.length; index += 1) {
     const isUser = messages[index]?.facts.role === 'user'
     if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
-    if (index === 0) continue
+    // What the server has compacted is no past to walk through: nothing is done to it any more.
+    if (index === 0 || index < systemCount) continue
     const isRequest = beginsReply(messages, index)
     const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
     if (isRequest) requestPoints.push(index)

@@ -6,7 +6,7 @@ import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
-import type { Message, MessageFacts } from '../../conversation/message.ts'
+import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
@@ -42,7 +42,10 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
 
   return async function count(request) {
     const { chat, counter, encoding, model, scope } = request
-    const { messages, sizes, sampled } = await drive(messageCounts(request, known, lists))
+    const { messages, sizes, sampled } = withoutCompacted(
+      await drive(messageCounts(request, known, lists)),
+      chat,
+    )
     const tools = await drive(toolsAndSchema(request, aroundSizes))
     const beside = await drive(systemBeside(request, aroundSizes))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
@@ -90,8 +93,29 @@ type CountList = {
   readonly sampled: readonly number[]
 }
 
+/** Whose words are no doing of the model's. */
+const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'user'])
+
+const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0 }
+
 /** Known messages taken over between two pauses. */
 const MESSAGES_PER_STEP = 4_096
+
+/**
+ * The counts of what the model is shown: the server's own compaction stands for all that was done before it. What users and
+ * operators have said there it may show beside it.
+ */
+function withoutCompacted(counts: CountList, { messages, structure }: Chat): CountList {
+  const { unkeyedCount, systemCount } = structure
+  if (systemCount === unkeyedCount) return counts
+  const isShown = (index: number): boolean =>
+    index >= systemCount - 1 || givers.has(messages[index]?.facts.role)
+  return {
+    ...counts,
+    messages: counts.messages.map((each, index) => (isShown(index) ? each : NOTHING)),
+    sizes: counts.sizes.map((size, index) => (isShown(index) ? size : 0)),
+  }
+}
 
 /** Takes over what is known of the conversation that this one grew from. */
 function* messageCounts(

@@ -88,15 +88,17 @@ export function openResponsesJudge(
     const prefix = { head: prefixes[0] ?? '', end: prefixes.at(-1) ?? '' }
     const model = textOf(body['model'])
     const removed = new Map<WireItem, RemovedReasoning>()
+    // Of what was compacted a server shows only what was said to the model.
+    const start = items.findLastIndex((item) => typeOf(item) === 'compaction')
     for (const [index, item] of items.entries()) {
-      if (!isSealed(item)) continue
+      if (index < start || !isSealed(item)) continue
       const reason = judgeSeal(seals, item, { owner, model, prefix: prefixes[index] ?? '' })
       if (reason === false) return { ...given, items, rejection: sealRejection(item) }
       if (reason === null || options.isReasoningBound === false) continue
       removed.set(item, { id: textOf(item['id']), reason })
     }
 
-    const shown = items.filter((item) => !removed.has(item))
+    const shown = items.filter((item, index) => !removed.has(item) && (index >= start || isGiven(item)))
     const parts = [headPart(body), ...shown.map(itemPart)]
     const promptTokens = parts.reduce((sum, part) => sum + part.tokens, REPLY_TOKENS)
     const read = { ...given, items: shown, promptTokens, removed: [...removed.values()], prefix }
@@ -138,6 +140,10 @@ function parseBody(text: string): WireItem | null {
   } catch {
     return null
   }
+}
+
+function isGiven(item: WireItem): boolean {
+  return typeOf(item) === 'message' && item['role'] !== 'assistant'
 }
 
 function isSealed(item: WireItem): boolean {
