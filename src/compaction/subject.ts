@@ -113,6 +113,11 @@ export function isSystem(subject: Pick<Subject, 'messages'>, index: number): boo
   return role === 'system' || role === 'developer'
 }
 
+/** Whether it is a system message that says something in words: what sets tools or parameters is said again as it is. */
+export function isInstruction(subject: Pick<Subject, 'messages'>, index: number): boolean {
+  return isSystem(subject, index) && subject.messages[index]?.facts.survives === undefined
+}
+
 /** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
 export function isSaidByUser(subject: Subject, index: number): boolean {
   return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)

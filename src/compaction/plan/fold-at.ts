@@ -1,6 +1,6 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
-import { isSystem, type Subject } from '../subject.ts'
+import { isInstruction, type Subject } from '../subject.ts'
 import type { Frame } from './frame.ts'
 import { restatedAt } from './restated.ts'
 
@@ -214,7 +214,7 @@ function quoteSums(subject: Subject, start: number): readonly number[] {
   const sums = [0]
   const seen = new Set<string>()
   for (const [offset, { facts }] of subject.messages.slice(start).entries()) {
-    const isNew = isSystem(subject, start + offset) && !seen.has(facts.meaning)
+    const isNew = isInstruction(subject, start + offset) && !seen.has(facts.meaning)
     if (isNew) seen.add(facts.meaning)
     sums.push((sums[offset] ?? 0) + (isNew ? (subject.sizes[start + offset] ?? 0) + QUOTE_TOKENS : 0))
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { headings } from '../../../src/compaction/recap/headings.ts'
 import { openStand, outputOf, post, roundsOf, user, type ResponsesStand } from './stand.ts'
 
 const said = { output: [{ type: 'message' as const, text: 'All is well.' }] }
@@ -52,6 +53,22 @@ describe('what holds for all that follows is said again behind a fold', () => {
     const { items = [] } = stand.upstream.requests.at(-1) ?? {}
     expect(items.filter(({ type }) => type === 'additional_tools')).toEqual([added])
     expect(items.filter(({ type }) => type === 'configuration_update')).toEqual([setting('high')])
+  })
+
+  test('and a recap quotes neither: what was replaced says nothing, and takes no room', async () => {
+    const stand = await opensStand()
+    const [task, ...rounds] = input
+    const updates = ['low', 'medium', 'high'].map(setting)
+    const grown = [
+      task,
+      ...rounds.flatMap((item, index) =>
+        [item, index % 2 === 1 ? (updates[(index - 1) / 2] ?? []) : []].flat(),
+      ),
+    ]
+    await post(stand, { input: grown })
+    const sent = stand.upstream.requests.at(-1)?.body.toString() ?? ''
+    expect(sent).toContain('<conversation-recap>')
+    expect(sent).not.toContain(headings.system)
   })
 })
 

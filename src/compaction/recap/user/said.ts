@@ -3,7 +3,7 @@ import type { FoldedRun } from '../../layout.ts'
 import { messageNumber } from '../../message-numbers.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
-import { isSystem, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
+import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
 import { newestOnSubject } from './newest.ts'
@@ -21,7 +21,7 @@ export function* writeSystem(
   const before = writer.spentTokens()
   for (const index of indexes.toReversed()) {
     const message = subject.messages[index]
-    if (message === undefined || !isSystem(subject, index)) continue
+    if (message === undefined || !isInstruction(subject, index)) continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
     const tokens = writer.spentTokens() - before + (subject.sizes[index] ?? 0)
