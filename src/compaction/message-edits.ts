@@ -1,4 +1,4 @@
-import type { Message, MessageFacts } from '../conversation/message.ts'
+import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Slot } from '../dialects/contract.ts'
 import { readable, restored } from '../dialects/readable.ts'
 import type { Steps } from '../conversation/source.ts'
@@ -200,7 +200,9 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
   }
   const thoughtTokens = sum(sizes.filter((_, position) => slots[position]?.kind === 'thought'))
   const uncut = yield* uncutTokens(parsed, countSteps)
-  const staying = (yield* frameTokens(message.facts, countSteps)) + uncut - thoughtTokens + mediaTokens
+  const frame =
+    (yield* frameTokens(message.facts, countSteps)) + (yield* fixedTokens(parsed, slots, countSteps))
+  const staying = frame + uncut - thoughtTokens + mediaTokens
   const level = waterLevel(sizes, edit.tokensMax - staying - markTokens, 0)
 
   const texts = new Map<Slot, string>()
@@ -225,6 +227,19 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
   // Texts stay without what was not read of them: nothing else would bring them down.
   const made = { text: json, tokens, how: isCut ? ('clipped' as const) : how }
   return yield* withUnread(subject, message, made, ({ isText: isRead }) => !isRead)
+}
+
+/** What of the calls' arguments stands in no slot. */
+function* fixedTokens(
+  { calls }: ParsedMessage,
+  slots: readonly Slot[],
+  countSteps: Subject['countSteps'],
+): Steps<number> {
+  const texts = slots.filter(({ kind }) => kind === 'arguments').map(({ text }) => text)
+  if (calls.every(({ argumentsText }, position) => texts[position] === argumentsText)) return 0
+  let tokens = sum(yield* callTokens(calls, countSteps))
+  for (const text of texts) tokens -= yield* countSteps(text)
+  return Math.max(0, tokens)
 }
 
 /** A message that was made of what is read of a very long one, with those of its strings whole that stand in it as they were. */

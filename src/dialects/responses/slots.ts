@@ -76,6 +76,7 @@ function argumentSlots(
   const [call] = calls
   if (form === undefined || at === null || call === undefined) return []
   const isString = firstOf(source, at) === '"'
+  if (!isString && form.argumentsKey !== 'arguments') return longTextsIn(source, at, LEVELS_MAX)
   return [
     {
       kind: 'arguments',
@@ -86,6 +87,25 @@ function argumentSlots(
     },
   ]
 }
+
+/** What of an action is long: a command, a patch. The server takes an action of another form for none. */
+function longTextsIn(source: Source, at: Span, levels: number): readonly Slot[] {
+  if (firstOf(source, at) === '"') {
+    const text = at.end - at.start < LONG_TEXT_BYTES ? null : parseJson(source, at)
+    return typeof text === 'string'
+      ? [{ kind: 'arguments', text, isJson: false, spans: [at], writtenAs: 'string' }]
+      : []
+  }
+  if (levels === 0) return []
+  const values = elementsIn(source, at) ?? (entriesIn(source, at) ?? []).map(({ value }) => value)
+  return values.flatMap((value) => longTextsIn(source, value, levels - 1))
+}
+
+/** `{"commands":["…"]}`, and no more: an action is two levels deep. */
+const LEVELS_MAX = 2
+
+/** Shorter ones are names and paths, in bytes. */
+const LONG_TEXT_BYTES = 256
 
 /** Open models' servers write thoughts as parts with a text. */
 function thoughtSlots(source: Source, content: Span | null): readonly Slot[] {

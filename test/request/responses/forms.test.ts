@@ -36,3 +36,24 @@ test.each<readonly [string, string, (form: Form) => Item[]]>([
     expect(found).toEqual({ name: form.name, status: 200, action, rejected: [null] })
   }
 })
+
+// An action that had to be cut became `{"clipped":"…"}`, which is no action.
+test.each([
+  ['shell_call', 'action', { commands: [words(3_400)], timeout_ms: 1000 }],
+  ['local_shell_call', 'action', { type: 'exec', command: ['bash', '-c', words(3_400)], env: {} }],
+  ['apply_patch_call', 'operation', { type: 'create_file', path: 'a.ts', diff: words(3_400) }],
+])('what is cut of a %s is its words', async (type, field, action) => {
+  const stand = await openStand({
+    windowTokens: 4_000,
+    reply: () => ({ output: [{ type: 'message', text: 'All is well.' }] }),
+  })
+  const call = { type, id: 'x_1', call_id: 'call_1', status: 'completed', [field]: action }
+  const behind = { type: `${type}_output`, call_id: 'call_1', output: 'done' }
+  const { status } = await post(stand, { input: [user('Begin.'), ...roundsOf(3), call, behind] })
+  const [sent, ...others] = stand.upstream.requests
+  expect([status, others]).toEqual([200, []])
+  const cut = sent?.items.find((item) => item['type'] === type)?.[field]
+  const shape = JSON.stringify(action).replace(words(3_400), 'CUT')
+  const shown = JSON.stringify(cut).replace(/quick brown[^"]*clipped: \d+ tokens in all[^"]*/, 'CUT')
+  expect(shown).toBe(shape)
+})
