@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { createApp } from '../app.ts'
+import { problemOf } from '../config/problem.ts'
 import { loadSettings } from '../config/settings.ts'
 import { runDemo } from '../demo/run-demo.ts'
+import { isDialectName, wires } from '../demo/wires.ts'
 import { createLog } from '../log/log.ts'
 import { loadCounter } from '../tokens/encodings.ts'
+import { meantOr } from '../profiles/nearest.ts'
 import { profileSchema } from '../profiles/schema.ts'
 import { openMemoryStore } from '../stores/memory-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
@@ -16,11 +19,18 @@ export async function demo(context: CommandContext): Promise<number> {
   if ((url === null) !== (model === null)) {
     return complain(context, ['foldgate demo takes --upstream URL and --model NAME together, or neither'])
   }
+  const dialect = flagText(flags, 'dialect') ?? 'chat-completions'
+  if (!isDialectName(dialect)) {
+    const names = Object.keys(wires)
+    const advice = meantOr(dialect, names, `it is one of ${names.join(', ')}`)
+    return complain(context, [problemOf('--dialect', `unknown dialect ${JSON.stringify(dialect)}`, advice)])
+  }
   const own = url === null || model === null ? null : { url, model, apiKey: env['OPENAI_API_KEY'] ?? 'none' }
   const { count } = await loadCounter('o200k_base')
   const { failed } = await runDemo({
     startFoldgate: (upstream) => startFoldgate(context, upstream),
     count,
+    dialect,
     write: (text) => void stdout.write(text),
     ...paperOf(context),
     ...(own === null ? {} : { upstream: own }),

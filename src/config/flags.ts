@@ -7,7 +7,7 @@ import { defaultUpstreamUrl } from './settings-schema.ts'
 export const commands = {
   serve: { usage: 'foldgate [serve]', meaning: 'Run the proxy.' },
   demo: {
-    usage: 'foldgate demo [--upstream URL --model NAME]',
+    usage: 'foldgate demo [--dialect NAME] [--upstream URL --model NAME]',
     meaning: 'Show a long conversation pass through Foldgate; without flags against an upstream of its own.',
   },
   check: {
@@ -73,6 +73,13 @@ const allFlags = [
     value: 'NAME',
     meaning: 'Model to ask about, or to use.',
     commands: ['check', 'demo', 'explain'],
+  },
+  {
+    name: 'dialect',
+    value: 'NAME',
+    meaning: 'How the conversation is written: `chat-completions` or `responses`.',
+    defaultText: '`chat-completions`',
+    commands: ['demo'],
   },
   { name: 'profile', value: 'NAME', meaning: 'Profile to ask about.', commands: ['explain'] },
   { name: 'json', meaning: 'Print JSON.', commands: ['explain'] },

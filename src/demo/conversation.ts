@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatCall, ChatTool } from './chat-client.ts'
+import type { AssistantMessage, ChatCall, ChatTool } from './chat.ts'
 import { facts, type Fact } from './facts.ts'
 import { runTool, toolCall, tools } from './tools.ts'
 

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { grouped } from '../log/grouped.ts'
-import { ChatError, type ChatAnswer } from './chat-client.ts'
+import { ChatError } from './chat-client.ts'
+import type { ChatAnswer } from './chat.ts'
 import { addAnswer, addFailure, wholePercent, type Tally } from './tally.ts'
 
 export type Output = {

@@ -1,4 +1,5 @@
-import { ChatError, type ChatAnswer, type ChatClient, type ChatMessage } from './chat-client.ts'
+import { ChatError, type ChatClient } from './chat-client.ts'
+import type { ChatAnswer, ChatMessage } from './chat.ts'
 import type { ScriptedConversation, ScriptedStep } from './conversation.ts'
 import type { DemoUpstreamOptions } from './demo-upstream.ts'
 

@@ -1,4 +1,5 @@
-import { ChatError, type ChatClient, type ChatMessage, type ChatTarget } from './chat-client.ts'
+import { ChatError, type ChatClient, type ChatTarget } from './chat-client.ts'
+import type { ChatMessage } from './chat.ts'
 import type { Drawing } from './drawing.ts'
 import { facts, type Fact } from './facts.ts'
 import { grouped } from '../log/grouped.ts'

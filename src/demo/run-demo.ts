@@ -7,6 +7,7 @@ import { holdConversation, replyFromScript } from './hold.ts'
 import { grouped } from '../log/grouped.ts'
 import { runOwnServer, type OwnServer } from './own-server.ts'
 import { costText, openTally, type Tally } from './tally.ts'
+import { wires, type DialectName } from './wires.ts'
 
 export type DemoOptions = Output & {
   /** Starts Foldgate in front of an upstream. `windowTokens` is null where it has to find out by itself. */
@@ -18,6 +19,8 @@ export type DemoOptions = Output & {
   readonly count: (text: string) => number
   /** The user's own server. Without it the demo brings one along and needs no network. */
   readonly upstream?: OwnServer
+  /** In which the conversation is held. Default: chat completions. */
+  readonly dialect?: DialectName
   /** How clients are made; tests replace it. */
   readonly clients?: (target: ChatTarget) => ChatClient
 }
@@ -27,7 +30,9 @@ export type DemoOptions = Output & {
  * then the same one without it. `failed` counts the requests through Foldgate that were not answered.
  */
 export async function runDemo(options: DemoOptions): Promise<{ failed: number }> {
-  const { startFoldgate, count, upstream: own, clients = openChatClient } = options
+  const { startFoldgate, count, upstream: own, dialect = 'chat-completions' } = options
+  const wire = wires[dialect]
+  const { clients = (target: ChatTarget) => openChatClient(target, wire) } = options
   const drawing = openDrawing(options)
   if (own !== undefined) {
     const foldgate = await startFoldgate({ url: own.url, windowTokens: null })
@@ -35,7 +40,7 @@ export async function runDemo(options: DemoOptions): Promise<{ failed: number }>
   }
   const conversation = scriptedConversation()
   const reply = replyFromScript(conversation)
-  const upstream = await startDemoUpstream({ windowTokens: WINDOW_TOKENS, count, reply })
+  const upstream = await startDemoUpstream({ wire, windowTokens: WINDOW_TOKENS, count, reply })
   try {
     const foldgate = await startFoldgate({ url: upstream.url, windowTokens: WINDOW_TOKENS })
     try {

@@ -1,4 +1,4 @@
-import type { ChatAnswer } from './chat-client.ts'
+import type { ChatAnswer } from './chat.ts'
 import { grouped } from '../log/grouped.ts'
 import { readFoldgateHeaders, type FoldgateHeaders } from './foldgate-headers.ts'
 

@@ -1,4 +1,4 @@
-import type { ChatCall } from './chat-client.ts'
+import type { ChatCall } from './chat.ts'
 import { openDice, seedOf } from './dice.ts'
 import { sampleHits, sampleLog, sampleSource, sampleTestRun } from './sample-text.ts'
 

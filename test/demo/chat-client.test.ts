@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openChatClient, type ChatTarget } from '../../src/demo/chat-client.ts'
 import { readFoldgateHeaders } from '../../src/demo/foldgate-headers.ts'
+import { wires } from '../../src/demo/wires.ts'
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'hello' }] }
 const closing: (() => void)[] = []
@@ -20,13 +21,17 @@ async function serve(status: number, body: string): Promise<ChatTarget> {
 
 describe('the client', () => {
   test('takes an error behind a good status for a failure', async () => {
-    const client = openChatClient(await serve(200, '{"error":{"message":"out of memory"}}'))
+    const client = openChatClient(
+      await serve(200, '{"error":{"message":"out of memory"}}'),
+      wires['chat-completions'],
+    )
     expect(await client(request)).toMatchObject({ name: 'ChatError', message: '200 out of memory' })
   })
 
   test("tells the status of a refusal, in the server's words", async () => {
     const client = openChatClient(
       await serve(400, '{"error":{"message":"too long","code":"context_length_exceeded"}}'),
+      wires['chat-completions'],
     )
     expect(await client(request)).toMatchObject({ name: 'ChatError', message: '400 too long' })
   })

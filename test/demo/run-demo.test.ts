@@ -4,6 +4,8 @@ import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
+import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
+import { typeOf } from '../support/responses/wire-item.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)
 
@@ -56,20 +58,26 @@ test('counts the requests that failed on the way, and ends when nothing gets thr
 })
 
 // Once the demo never sent more than 5,911 tokens: numbers that guessed a tokenizer decided, and half of the room lay idle.
-test('through Foldgate every request is answered, and the largest prompt takes nine tenths of the budget', async () => {
-  const counter = await loadCounter('o200k_base')
-  const { failed, text } = await run({
-    count: counter.count,
-    startFoldgate: ({ url, windowTokens }) =>
-      startFoldgate({ upstream: url, profile: { window: { tokens: windowTokens ?? 'auto' } } }),
-  })
-  expect(failed).toBe(0)
-  const [, largest = ''] = /the largest prompt sent had ([\d,]+)/.exec(unwrapped(text)) ?? []
-  // The window of 8,192 tokens, less the 512 that each request keeps for its reply.
-  const budgetTokens = 8192 - 512
-  expect(Number(largest.replaceAll(',', ''))).toBeGreaterThan(0.9 * budgetTokens)
-  expect(Number(largest.replaceAll(',', ''))).toBeLessThanOrEqual(budgetTokens)
-})
+test.for(['chat-completions', 'responses'] as const)(
+  'through Foldgate every request is answered, and the largest prompt takes nine tenths of the budget: %s',
+  async (dialect) => {
+    const counter = await loadCounter('o200k_base')
+    const { failed, text } = await run({
+      dialect,
+      count: counter.count,
+      startFoldgate: ({ url, windowTokens }) =>
+        startFoldgate({ upstream: url, profile: { window: { tokens: windowTokens ?? 'auto' } } }),
+    })
+    expect(failed).toBe(0)
+    expect(unwrapped(text)).toContain('4 of 4 early facts given back late')
+    expect(unwrapped(text)).toContain('The same conversation ended at request')
+    const [, largest = ''] = /the largest prompt sent had ([\d,]+)/.exec(unwrapped(text)) ?? []
+    // The window of 8,192 tokens, less the 512 that each request keeps for its reply.
+    const budgetTokens = 8192 - 512
+    expect(Number(largest.replaceAll(',', ''))).toBeGreaterThan(0.9 * budgetTokens)
+    expect(Number(largest.replaceAll(',', ''))).toBeLessThanOrEqual(budgetTokens)
+  },
+)
 
 test('tells at which request the conversation ended without Foldgate, and with what error', async () => {
   const stand = await endless()
@@ -83,6 +91,33 @@ test('tells at which request the conversation ended without Foldgate, and with w
       /Without Foldgate {2}The same conversation ended at request \d+ of \d+, in turn \d+:/,
     )
     expect(text).toContain('maximum context length is 8192 tokens')
+  } finally {
+    await stand.close()
+  }
+})
+
+test('in the Responses API a strict server takes the whole conversation, and its thoughts are passed over', async () => {
+  const stand = await startResponsesUpstream({
+    windowTokens: 1_000_000,
+    outputReserveChecked: true,
+    count,
+    reply: ({ items }) => ({
+      output: [
+        { type: 'reasoning' },
+        { type: 'message', text: `Of ${items.length} items.` },
+        { type: 'function_call', callId: `call_of_${items.length}`, name: 'search', arguments: '{}' },
+      ],
+    }),
+  })
+  try {
+    const { failed } = await run({
+      dialect: 'responses',
+      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
+    })
+    expect(failed).toBe(0)
+    expect(stand.requests.map(({ rejected }) => rejected)).toEqual(Array(stand.requests.length).fill(null))
+    const types = stand.requests[1]?.items.map(typeOf)
+    expect(types).toEqual(['message', 'message', 'message', 'function_call', 'function_call_output'])
   } finally {
     await stand.close()
   }

@@ -148,6 +148,7 @@ describe('the command line', () => {
     [['sevre'], 'serve'],
     [['check', 'twice'], 'twice'],
     [['--port'], '--port'],
+    [['demo', '--dialect', 'respones'], 'did you mean "responses"?'],
   ])('%j is refused with what was wrong', async (args, part) => {
     const { code, stdout, stderr } = await output(args, { cwd: await temporaryFolder({}) })
     expect([code, stdout]).toEqual([1, ''])

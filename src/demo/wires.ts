@@ -1,0 +1,15 @@
+import type { Wire } from './wire.ts'
+import { chatWire } from './wires/chat-completions.ts'
+import { responsesWire } from './wires/responses.ts'
+
+/** The dialects that the demo speaks. */
+export const wires = { 'chat-completions': chatWire, responses: responsesWire } as const satisfies Record<
+  string,
+  Wire
+>
+
+export type DialectName = keyof typeof wires
+
+export function isDialectName(name: string): name is DialectName {
+  return Object.hasOwn(wires, name)
+}
