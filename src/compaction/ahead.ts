@@ -18,7 +18,8 @@ import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from './subject.ts'
-import { countsOf, editsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
+import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
+import { editsOf } from './edits.ts'
 
 /** A fold that summaries are wanted for, at the frontier that a compaction will take. */
 export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {

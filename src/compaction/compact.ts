@@ -8,7 +8,8 @@ import { planCompaction } from './plan/plan.ts'
 import { SHARE } from './plan/shares.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from './subject.ts'
-import { countsOf, NO_EDITS, plannedTokens, type TokenCounts } from './token-counts.ts'
+import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
+import { NO_EDITS } from './edits.ts'
 import { standingView, viewUnder, type View } from './view/view.ts'
 
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */

@@ -1,22 +1,12 @@
 import type { Steps } from '../conversation/source.ts'
-import { matchesGlob } from '../profiles/glob.ts'
-import type { Clip, Compaction, Reach } from './compaction.ts'
+import type { Compaction } from './compaction.ts'
+import { editAt, editsOf, type Edits } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
-import { readableTokens, toolNameOf, type Subject } from './subject.ts'
+import { readableTokens, type Subject } from './subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
-
-/**
- * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
- * thoughts go that were bound to what stood before them.
- */
-export type Edits = {
-  readonly reach: Reach
-  readonly clips: ReadonlyMap<number, Clip>
-  readonly point: number
-}
 
 /**
  * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
@@ -45,14 +35,6 @@ export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): To
   return counts
 }
 
-/** What a compaction does to single messages. */
-export function editsOf({ reach, clips, point }: Pick<Compaction, 'reach' | 'clips' | 'point'>): Edits {
-  return { reach, point, clips: new Map(clips.map((clip) => [clip.index, clip])) }
-}
-
-/** Edits that reach nothing, which leaves those that a policy always makes. */
-export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map(), point: 0 }
-
 /**
  * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps take their caps. The
  * view that is written is never larger.
@@ -77,32 +59,15 @@ const latestBySubject = new WeakMap<Subject, TokenCounts>()
 const MESSAGES_PER_STEP = 1024
 
 function createCounts(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
-  const { messages, sizes } = subject
-  const { render, preview, clear } = policy
+  const { sizes } = subject
+  const { render, preview } = policy
   const rendersAlways = render.enabled && render.at === 0
   const previewsAlways = preview.at === 0
   const make = messageEditor(subject, policy, cache)
+  const editOf = (index: number, edits: Edits): Edit => editAt(subject, policy, index, edits)
   const boundless = withoutBound(subject)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
-
-  function editOf(index: number, { reach, clips, point }: Edits): Edit {
-    if (index < point && messages[index]?.facts.bound === 'whole') return LEFT_OUT
-    let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
-    if (messages[index]?.facts.role === 'tool') {
-      if (index < reach.clear) {
-        const tool = toolNameOf(subject, index)
-        if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return { kind: 'cleared' }
-      }
-      const isPreviewed = previewsAlways || index < reach.preview
-      if (isPreviewed && (sizes[index] ?? 0) >= preview.threshold_tokens) edit = 'previewed'
-      else if (rendersAlways || (render.enabled && index < reach.render)) edit = 'rendered'
-    }
-    const clip = clips.get(index)
-    if (clip === undefined) return { kind: edit }
-    if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
-    return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
-  }
 
   function* editedTokens(start: number, end: number, edits: Edits): Steps<number> {
     if (start >= end) return 0
@@ -127,8 +92,6 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
   return { subject, policy, cache, originalTokens, editedTokens, editOf, make }
 }
-
-const LEFT_OUT = { kind: 'left-out' } as const
 
 /** The sizes of messages before the point of a compaction: those that are nothing but bound thoughts take nothing. */
 function withoutBound(subject: Subject): readonly number[] {

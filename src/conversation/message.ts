@@ -40,9 +40,9 @@ export type MessageFacts = {
   /** Whether a request was made before it: it is the model's word, and unless it is bound to the message before it the first. */
   readonly opensReply: boolean
   /** Whether it belongs to the message behind it, if that is the model's too: a thought to the call that it led to. */
-  readonly boundToNext: boolean
+  readonly joinsNext: boolean
   /** Whether it belongs to whatever stands before it; left out if not. */
-  readonly boundToPrevious?: boolean
+  readonly joinsPrevious?: boolean
   /** Whether what stands before it is gone: the server has compacted it into this. Left out if not. */
   readonly startsHistory?: boolean
   /**

@@ -113,9 +113,9 @@ function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number)
   const facts = messages[index]?.facts
   if (facts === undefined || !facts.opensReply) return false
   let last = index - 1
-  while (messages[last]?.facts.boundToPrevious === true) last -= 1
+  while (messages[last]?.facts.joinsPrevious === true) last -= 1
   const before = messages[last]?.facts
-  return before === undefined || !before.opensReply || !before.boundToNext
+  return before === undefined || !before.opensReply || !before.joinsNext
 }
 
 function pointsOf(
@@ -173,7 +173,7 @@ function prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shar
       }
       starts[index] = reply
       addUnanswered(unanswered, facts.callIds)
-    } else if (facts?.boundToPrevious === true && index > 0) {
+    } else if (facts?.joinsPrevious === true && index > 0) {
       starts[index] = starts[index - 1] ?? 0
     } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false

@@ -20,12 +20,12 @@ export type Answers = {
   readonly usageHider: (() => UsageHider) | null
 }
 
-/** In characters. */
+/** How much of an answer is read, in characters. */
 export type AnswerLimits = {
   /** Longer events hold media or say no more than a piece of the reply; they are not read. */
-  readonly event: number
+  readonly eventCharactersMax: number
   /** A stream that says nothing in so many is passed on. Some servers repeat the request in their first event. */
-  readonly silence: number
+  readonly undecidedCharactersMax: number
 }
 
 /** Takes the events of a streamed answer one by one. What one says may depend on those before it. */

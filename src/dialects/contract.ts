@@ -159,8 +159,8 @@ export type Described = Pick<
   MessageFacts,
   | 'role'
   | 'opensReply'
-  | 'boundToNext'
-  | 'boundToPrevious'
+  | 'joinsNext'
+  | 'joinsPrevious'
   | 'startsHistory'
   | 'bound'
   | 'survives'

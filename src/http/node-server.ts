@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { FoldgateError } from '../errors.ts'
 import { endWith, malformation, type HeaderLimits } from './malformed.ts'
-import { faultOf } from './request-checks.ts'
+import { faultOf } from './http-faults.ts'
 
 /** `fault`: why the request makes no sense and is to be refused; null where it does. */
 export type RequestListener = (

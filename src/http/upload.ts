@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { ClientGoneError, type FoldgateError } from '../errors.ts'
 import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
-import { expectsContinue } from './request-checks.ts'
+import { expectsContinue } from './http-faults.ts'
 
 /**
  * The length that a request states for its body, in bytes: 0 where it carries none; null where its end tells, with a

@@ -30,7 +30,7 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
  * without output is judged. One that says nothing at all is only judged when no more can come.
  */
 export function watchStream(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
-  const reader = createEventReader({ eventCharactersMax: answers.limits.silence })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.undecidedCharactersMax })
   const judge = createStreamJudge(answers, knowledge)
   let decision: WatchDecision = { state: 'undecided' }
   let characters = 0
@@ -42,7 +42,8 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
     characters += text.length
     if (!hasEvents) unread.add(text)
     judgeAll(reader.feed(text))
-    if (decision.state === 'undecided' && characters > answers.limits.silence) decision = { state: 'good' }
+    if (decision.state === 'undecided' && characters > answers.limits.undecidedCharactersMax)
+      decision = { state: 'good' }
     return decision
   }
 

@@ -39,7 +39,7 @@ function isEventStream(contentType: string, body: string): boolean {
 }
 
 function classifyStream(body: string, answers: Answers, knowledge: WindowKnowledge): Classification {
-  const reader = createEventReader({ eventCharactersMax: answers.limits.event })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.eventCharactersMax })
   const judge = createStreamJudge(answers, knowledge)
   let failure: Classification | null = null
   for (const event of [...reader.feed(body), ...reader.end()]) {

@@ -41,7 +41,7 @@ export function createTailObserver(shape: 'stream' | 'json', answers: Answers): 
 const nothingKnown = { knownWindowTokens: null }
 
 function observeStream(answers: Answers): TailObserver {
-  const reader = createEventReader({ eventCharactersMax: answers.limits.event })
+  const reader = createEventReader({ eventCharactersMax: answers.limits.eventCharactersMax })
   const read = answers.openStream()
   let usage: Usage | null = null
   let finish: Finish | null = null

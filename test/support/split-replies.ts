@@ -26,7 +26,7 @@ export function splitReplies(conversation: readonly TestMessage[]): Split {
   const read = subjectOf(pieces)
   const messages = read.messages.map((message, index) => ({
     ...message,
-    facts: { ...message.facts, boundToNext: bound.has(index) },
+    facts: { ...message.facts, joinsNext: bound.has(index) },
   }))
   const sizes = conversation.flatMap((_, index) => {
     const own = read.sizes.slice(placeOf[index], placeOf[index + 1])

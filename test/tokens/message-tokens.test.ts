@@ -16,7 +16,7 @@ const plain: MessageFacts = {
   callNames: [],
   answers: [],
   opensReply: false,
-  boundToNext: false,
+  joinsNext: false,
   emptyCalls: false,
   name: null,
   media: [],

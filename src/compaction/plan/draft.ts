@@ -1,6 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Compaction } from '../compaction.ts'
-import { editsOf, plannedTokens } from '../token-counts.ts'
+import { plannedTokens } from '../token-counts.ts'
+import { editsOf } from '../edits.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'
 
 /** How far the planning of a compaction has come. */

@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { editsOf } from '../token-counts.ts'
+import { editsOf } from '../edits.ts'
 import { countedDraft, editedFurther, type Draft } from './draft.ts'
 import { foldAt, type FoldPlan } from './fold-at.ts'
 import { runs, type Frame } from './frame.ts'

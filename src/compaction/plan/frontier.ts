@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { layoutOf, partTokens } from '../layout.ts'
 import { isTalk, type Subject } from '../subject.ts'
-import { editsOf } from '../token-counts.ts'
+import { editsOf } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { foldAt, type FoldPlan } from './fold-at.ts'
 

@@ -1,6 +1,7 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { NO_EDITS, type TokenCounts } from '../token-counts.ts'
+import { type TokenCounts } from '../token-counts.ts'
+import { NO_EDITS } from '../edits.ts'
 import { replyStart, type Subject } from '../subject.ts'
 import type { PlanOptions } from './options.ts'
 import type { Parts, Pins } from './parts.ts'

@@ -43,7 +43,7 @@ export function* describeMessage(
   return {
     role,
     opensReply: isAssistant,
-    boundToNext: false,
+    joinsNext: false,
     emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
     answers: role === 'tool' ? [stringOr(message['tool_call_id'], '')] : [],
     name: stringOr(message['name'], null),

@@ -26,9 +26,9 @@ export function* describeItem(
   return {
     role,
     opensReply: isReply && !goesOn,
-    boundToNext: isReply,
+    joinsNext: isReply,
     // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
-    ...(goesOn ? { boundToPrevious: true } : {}),
+    ...(goesOn ? { joinsPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...boundBy(kind, item),
     ...survivalOf(kind, item),

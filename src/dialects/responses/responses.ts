@@ -14,7 +14,7 @@ import { itemViolations } from './rules.ts'
 import { editedItem, itemSlots, withoutItemMedia } from './slots.ts'
 import { responsesSummaries } from './summaries.ts'
 import { inputTextPart } from './text-part.ts'
-import { unbound } from './unbound.ts'
+import { withoutId } from './without-id.ts'
 
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
@@ -34,7 +34,7 @@ export const responses: Dialect = {
     slots: itemSlots,
     edited: editedItem,
     withoutMedia: withoutItemMedia,
-    unbound,
+    unbound: withoutId,
     user: (text) =>
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import { firstFigure, isFigure, leastFigure, stated, withInputLimit, type Stated } from './figure.ts'
-import { fieldAt, inputAt, objectsIn, totalAt } from './server-answers.ts'
+import { fieldAt, inputAt, objectsIn, totalAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = {

@@ -3,7 +3,7 @@ import { askJson, type JsonAnswer, type NoJson, type WindowTrouble } from './ask
 import { isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { readModelList, type ModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
-import { readOllamaRunning, readOllamaShow, serverReaders } from './server-answers.ts'
+import { readOllamaRunning, readOllamaShow, serverReaders } from './read-server-answers.ts'
 import type { WindowQuestion } from './window-question.ts'
 
 /** What a probe found out about one model. */

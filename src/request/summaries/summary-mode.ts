@@ -2,7 +2,7 @@ import type { MessageFacts } from '../../conversation/message.ts'
 import { parseEntry } from '../../dialects/entry-facts.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import { drive } from '../../scheduling/drive.ts'
-import { isCompactionPrompt } from '../../summaries/compaction-prompts.ts'
+import { isCompactionPrompt } from '../../summaries/clients-compaction-prompts.ts'
 import type { Chat, ReadRequest } from '../request.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
-import wordings from '../../src/summaries/compaction-prompts.json' with { type: 'json' }
-import { isCompactionPrompt } from '../../src/summaries/compaction-prompts.ts'
+import wordings from '../../src/summaries/clients-compaction-prompts.json' with { type: 'json' }
+import { isCompactionPrompt } from '../../src/summaries/clients-compaction-prompts.ts'
 
 describe("a client's own request for a summary", () => {
   test.each(wordings)('is recognised: $client', ({ sample }) => {

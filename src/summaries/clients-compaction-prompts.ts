@@ -1,5 +1,5 @@
 import type { Steps } from '../conversation/source.ts'
-import wordings from './compaction-prompts.json' with { type: 'json' }
+import wordings from './clients-compaction-prompts.json' with { type: 'json' }
 
 /**
  * Whether a text asks for a summary of the conversation that it stands in: then the client is compacting by itself, and with

@@ -1,7 +1,7 @@
 import { scanObject } from '../../conversation/json-scan.ts'
 
 /** An item, given as JSON, without the id by which the server demands the reasoning before it. */
-export function unbound(item: string): string {
+export function withoutId(item: string): string {
   const fields = scanObject(item, 0)?.entries ?? []
   const at = fields.findLastIndex(({ key }) => item.slice(key.start, key.end) === '"id"')
   const [before, field, after] = [fields[at - 1], fields[at], fields[at + 1]]

@@ -1,0 +1,52 @@
+import { matchesGlob } from '../profiles/glob.ts'
+import type { Clip, Compaction, Reach } from './compaction.ts'
+import type { Edit } from './message-edits.ts'
+import type { Policy } from './policy.ts'
+import { toolNameOf, type Subject } from './subject.ts'
+
+/**
+ * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
+ * thoughts go that were bound to what stood before them.
+ */
+export type Edits = {
+  readonly reach: Reach
+  readonly clips: ReadonlyMap<number, Clip>
+  readonly point: number
+}
+
+/** What a compaction does to single messages. */
+export function editsOf({ reach, clips, point }: Pick<Compaction, 'reach' | 'clips' | 'point'>): Edits {
+  return { reach, point, clips: new Map(clips.map((clip) => [clip.index, clip])) }
+}
+
+/** Edits that reach nothing, which leaves those that a policy always makes. */
+export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map(), point: 0 }
+
+/** What the edits do to a message. */
+export function editAt(
+  subject: Subject,
+  { render, preview, clear }: Policy,
+  index: number,
+  { reach, clips, point }: Edits,
+): Edit {
+  const { messages, sizes } = subject
+  if (index < point && messages[index]?.facts.bound === 'whole') return LEFT_OUT
+  let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
+  if (messages[index]?.facts.role === 'tool') {
+    if (index < reach.clear) {
+      const tool = toolNameOf(subject, index)
+      if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return { kind: 'cleared' }
+    }
+    const isPreviewed = preview.at === 0 || index < reach.preview
+    if (isPreviewed && (sizes[index] ?? 0) >= preview.threshold_tokens) edit = 'previewed'
+    else if (render.enabled && (render.at === 0 || index < reach.render)) edit = 'rendered'
+  }
+  const clip = clips.get(index)
+  if (clip === undefined) return { kind: edit }
+  if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
+  return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
+}
+
+// --- internal ---
+
+const LEFT_OUT = { kind: 'left-out' } as const
