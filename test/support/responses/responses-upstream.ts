@@ -75,7 +75,8 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions):
   const judge = openResponsesJudge(options, { memory, seals })
   const requests: RecordedResponsesRequest[] = []
   let made = 0
-  const idOf = (prefix: string) => `${prefix}_${(made += 1)}`
+  // Of one length, as real ones are: what an item weighs does not change with how many came before it.
+  const idOf = (prefix: string) => `${prefix}_${String((made += 1)).padStart(6, '0')}`
 
   async function serve(request: ArrivedRequest, response: ServerResponse): Promise<void> {
     const { method, route, headers, body } = request
