@@ -1,4 +1,5 @@
 import { isJsonObject, stringOr } from '../../conversation/json-value.ts'
+import { continuedBody } from '../continued-body.ts'
 import type { SummaryCalls } from '../contract.ts'
 import { textOf } from '../content/content-parts.ts'
 import { hasThoughts } from './thoughts.ts'
@@ -31,17 +32,8 @@ export const summaryCalls: SummaryCalls = {
             ],
   }),
 
-  continued: (body, entries, tool, fields) => {
-    const { tools } = body
-    const around = {
-      ...body,
-      ...Object.fromEntries(ofTheReply.map((name) => [name, undefined])),
-      ...(tool === null || !Array.isArray(tools) ? {} : { tools: [...tools, tool] }),
-      ...fields,
-      messages: undefined,
-    }
-    return `${JSON.stringify(around).slice(0, -1)},"messages":[${entries.join(',')}]}`
-  },
+  continued: (body, entries, tool, fields) =>
+    continuedBody(body, 'messages', entries, tool, fields, ofTheReply),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['choices'])) return null

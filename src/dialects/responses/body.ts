@@ -1,5 +1,5 @@
 import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
-import { isJsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, isPresent } from '../../conversation/json-value.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
 import {
   isForced,
@@ -68,10 +68,6 @@ export function* readResponsesBody(
 }
 
 // --- internal ---
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
 
 /** Whether the server is asked to compact the history from some size on. */
 function compactsItself(management: unknown): boolean {

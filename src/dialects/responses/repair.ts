@@ -1,4 +1,4 @@
-import { addUnanswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
+import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
 import {
   isJsonObject,
   parseJson,
@@ -29,7 +29,7 @@ export function* repairInput(source: Source, messages: readonly Message[]): Step
   let isReply = false
 
   function* closeRound(): Steps<void> {
-    const missing = round.calls.filter(({ id }) => takeOpen(round.open, id))
+    const missing = round.calls.filter(({ id }) => takeAnswered(round.open, id))
     if (missing.length === 0) return
     const made = missing.flatMap(({ index }) => missingOutputs(source, messages[index]))
     items.splice(round.end, 0, ...made)
@@ -81,12 +81,6 @@ type Round = {
 
 function openRound(): Round {
   return { open: new Map(), calls: [], end: 0, isBroken: false }
-}
-
-function takeOpen(open: UnansweredIds, id: string): boolean {
-  const count = open.get(id) ?? 0
-  open.set(id, count - 1)
-  return count > 0
 }
 
 /** The output of a call that has none; nothing for a call that takes more than words to be answered. */

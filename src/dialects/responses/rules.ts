@@ -1,4 +1,4 @@
-import { addUnanswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
+import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { EntryShape, Template, Violation } from '../contract.ts'
 import { templateViolations, violation, type Speech } from '../template-rules.ts'
@@ -18,7 +18,7 @@ export function* itemViolations(
 
   function closeRound(): void {
     for (const { index, ids } of calls)
-      for (const id of ids) if (takeOpen(open, id)) violations.push(unanswered(index, id))
+      for (const id of ids) if (takeAnswered(open, id)) violations.push(unanswered(index, id))
     calls = []
     open.clear()
   }
@@ -44,13 +44,6 @@ export function* itemViolations(
 
 /** Items between two pauses: about a millisecond. */
 const ITEMS_PER_STEP = 1_024
-
-/** Whether a call of this id is still open; of several under one id the first ones were answered. */
-function takeOpen(open: UnansweredIds, id: string): boolean {
-  const count = open.get(id) ?? 0
-  open.set(id, count - 1)
-  return count > 0
-}
 
 function unanswered(index: number, id: string): Violation {
   return violation(index, 'call-unanswered', `No tool output found for the call ${id} at 'input[${index}]'.`)

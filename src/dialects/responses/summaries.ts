@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../conversation/json-value.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
+import { continuedBody } from '../continued-body.ts'
 import type { SummaryCalls } from '../contract.ts'
 import { kindOf } from './item-kinds.ts'
 
@@ -27,17 +28,7 @@ export const responsesSummaries: SummaryCalls = {
     store: false,
   }),
 
-  continued: (body, entries, tool, fields) => {
-    const { tools } = body
-    const around = {
-      ...body,
-      ...Object.fromEntries(ofTheReply.map((name) => [name, undefined])),
-      ...(tool === null || !Array.isArray(tools) ? {} : { tools: [...tools, tool] }),
-      ...fields,
-      input: undefined,
-    }
-    return `${JSON.stringify(around).slice(0, -1)},"input":[${entries.join(',')}]}`
-  },
+  continued: (body, entries, tool, fields) => continuedBody(body, 'input', entries, tool, fields, ofTheReply),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
