@@ -73,6 +73,7 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
   const { fold, task, latestUser } = compaction
   if (task >= point || (fold !== null && fold.frontier > point)) return null
   const clips = compaction.clips.filter(({ index }) => index < point)
+  const thoughts = compaction.thoughts.filter((index) => index < point)
   const reach = {
     render: Math.min(compaction.reach.render, point),
     preview: Math.min(compaction.reach.preview, point),
@@ -80,7 +81,14 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
   }
   const isEmpty = fold === null && clips.length === 0 && Math.max(...Object.values(reach)) === 0
   if (isEmpty) return null
-  return { ...compaction, point, latestUser: latestUser < point ? latestUser : NO_INDEX, reach, clips }
+  return {
+    ...compaction,
+    point,
+    latestUser: latestUser < point ? latestUser : NO_INDEX,
+    reach,
+    clips,
+    thoughts,
+  }
 }
 
 // --- internal ---
@@ -152,13 +160,17 @@ const compactionSchema = z
     reach: z.object({ render: integer, preview: integer, clear: integer }).readonly(),
     fold: foldSchema.nullable(),
     clips: z.array(clipSchema).readonly(),
+    /** Thoughts before the point that still hold, as nothing before them has changed, ascending. */
+    thoughts: integers.default([]),
   })
   .readonly()
+
+const laterMembers: ReadonlySet<string> = new Set(['note', 'restated', 'thoughts'])
 
 /** What is empty and came later is not written: records are as they were before there was such a thing. */
 function withoutLaterNothing(name: string, value: unknown): unknown {
   const isNothing = value === '' || (Array.isArray(value) && value.length === 0)
-  return isNothing && (name === 'note' || name === 'restated') ? undefined : value
+  return isNothing && laterMembers.has(name) ? undefined : value
 }
 
 /**
@@ -168,7 +180,7 @@ function withoutLaterNothing(name: string, value: unknown): unknown {
 const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
-  const { point, task, latestUser, reach, fold, clips } = compaction
+  const { point, task, latestUser, reach, fold, clips, thoughts } = compaction
   return {
     ...compaction,
     point: point + by,
@@ -183,5 +195,6 @@ function shifted(compaction: Compaction, by: number): Compaction {
       summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
     },
     clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
+    thoughts: thoughts.map((index) => index + by),
   }
 }

@@ -6,31 +6,46 @@ import { toolNameOf, type Subject } from './subject.ts'
 
 /**
  * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
- * thoughts go that were bound to what stood before them.
+ * thoughts go that were bound to what stood before them, but for those that still hold.
  */
 export type Edits = {
   readonly reach: Reach
   readonly clips: ReadonlyMap<number, Clip>
   readonly point: number
+  readonly thoughts: ReadonlySet<number>
 }
 
+/** What of a compaction decides over single messages. */
+export type Editing = Pick<Compaction, 'reach' | 'clips' | 'point' | 'thoughts'>
+
 /** What a compaction does to single messages. */
-export function editsOf({ reach, clips, point }: Pick<Compaction, 'reach' | 'clips' | 'point'>): Edits {
-  return { reach, point, clips: new Map(clips.map((clip) => [clip.index, clip])) }
+export function editsOf({ reach, clips, point, thoughts }: Editing): Edits {
+  return {
+    reach,
+    point,
+    clips: new Map(clips.map((clip) => [clip.index, clip])),
+    thoughts: new Set(thoughts),
+  }
 }
 
 /** Edits that reach nothing, which leaves those that a policy always makes. */
-export const NO_EDITS: Edits = { reach: { render: 0, preview: 0, clear: 0 }, clips: new Map(), point: 0 }
+export const NO_EDITS: Edits = {
+  reach: { render: 0, preview: 0, clear: 0 },
+  clips: new Map(),
+  point: 0,
+  thoughts: new Set(),
+}
 
 /** What the edits do to a message. */
 export function editAt(
   subject: Subject,
   { render, preview, clear }: Policy,
   index: number,
-  { reach, clips, point }: Edits,
+  edits: Edits,
 ): Edit {
   const { messages, sizes } = subject
-  if (index < point && messages[index]?.facts.bound === 'whole') return LEFT_OUT
+  const { reach, clips } = edits
+  if (messages[index]?.facts.bound === 'whole' && !isHeld(edits, index)) return LEFT_OUT
   let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
   if (messages[index]?.facts.role === 'tool') {
     if (index < reach.clear) {
@@ -45,6 +60,11 @@ export function editAt(
   if (clip === undefined) return { kind: edit }
   if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
   return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
+}
+
+/** Whether thoughts that are bound to what stands before them may be sent at this place. */
+export function isHeld({ point, thoughts }: Edits, index: number): boolean {
+  return index >= point || thoughts.has(index)
 }
 
 // --- internal ---

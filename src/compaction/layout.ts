@@ -1,4 +1,5 @@
 import { textTokens } from '../tokens/message-tokens.ts'
+import type { Editing } from './edits.ts'
 import type { Compaction, Fold, StandingSummary, SummaryRange } from './compaction.ts'
 
 /**
@@ -117,7 +118,8 @@ export const UNTOUCHED = {
   clips: [],
   reach: { render: 0, preview: 0, clear: 0 },
   point: 0,
-} as const satisfies Folding & Pick<Compaction, 'clips' | 'reach' | 'point'>
+  thoughts: [],
+} as const satisfies Folding & Editing
 
 // --- internal ---
 

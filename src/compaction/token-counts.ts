@@ -1,6 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import type { Compaction } from './compaction.ts'
-import { editAt, editsOf, type Edits } from './edits.ts'
+import { editAt, editsOf, type Editing, type Edits } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
@@ -41,7 +41,7 @@ export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): To
  */
 export function* plannedTokens(
   counts: TokenCounts,
-  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold' | 'clips' | 'reach' | 'point'>,
+  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold'> & Editing,
   end: number,
 ): Steps<number> {
   const layout = layoutOf(compaction, counts.subject.structure.systemCount)
@@ -80,6 +80,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
+    for (const index of edits.thoughts)
+      if (index >= editedEnd && index < boundEnd) tokens += sizes[index] ?? 0
     for (let index = start; index < editedEnd; index += 1) {
       counted += 1
       if (counted % MESSAGES_PER_STEP === 0) yield

@@ -113,6 +113,7 @@ describe('a compaction', () => {
       { kind: 'content', index: 12, of: 'kept', tokensMax: 100 },
       { kind: 'content', index: 17, of: 'kept', tokensMax: 100 },
     ],
+    thoughts: [11, 16],
   }
 
   test('that lies before the point as a whole is the same', () => {
@@ -127,6 +128,7 @@ describe('a compaction', () => {
       latestUser: -1,
       reach: { render: 14, preview: 8, clear: 0 },
       clips: [{ kind: 'content', index: 12, of: 'kept', tokensMax: 100 }],
+      thoughts: [11],
     })
   })
 

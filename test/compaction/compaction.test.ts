@@ -91,6 +91,7 @@ describe('a compaction on record', () => {
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
       { kind: 'media', index: 17, mediaKept: 2 },
     ],
+    thoughts: [33],
   }
 
   test('reads back as it was written', () => {

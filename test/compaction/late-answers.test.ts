@@ -33,6 +33,7 @@ test('a result that comes late changes nothing of what was sent before it', () =
     reach: { render: 0, preview: 0, clear: before.length - 1 },
     fold: null,
     clips: [],
+    thoughts: [],
   }
   const first = subjectOf(before)
   const sent = compactedUnder(first, { policy, budgetTokens: 8000, newest: record })

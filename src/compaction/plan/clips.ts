@@ -4,7 +4,7 @@ import type { Clip, Compaction } from '../compaction.ts'
 import { sum } from '../size-sums.ts'
 import { isSystem } from '../subject.ts'
 import { type TokenCounts } from '../token-counts.ts'
-import { editsOf, NO_EDITS } from '../edits.ts'
+import { editsOf, NO_EDITS, type Editing } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { isPinned, type Frame } from './frame.ts'
 
@@ -17,15 +17,15 @@ export const HEAD_AND_TAIL_TOKENS = 64
  */
 export function* clipGroup(
   { editOf, editedTokens }: TokenCounts,
-  { point, reach, clips: begun }: Pick<Draft, 'point' | 'reach' | 'clips'>,
+  { point, reach, clips: begun, thoughts }: Editing,
   group: readonly number[],
   excessTokens: number,
   floorTokens: number,
 ): Steps<readonly Clip[]> {
   const clips = new Map(begun.map((clip) => [clip.index, clip]))
-  const edits = { reach, clips, point }
+  const edits = { reach, clips, point, thoughts: new Set(thoughts) }
   const sizes = new Map<number, number>()
-  // What a clip of each message starts from: one that was cleared is not clipped.
+  // What a clip of each message starts from: one that was cleared is not clipped, and no thoughts are.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))

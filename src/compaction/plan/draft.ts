@@ -5,7 +5,7 @@ import { editsOf } from '../edits.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'
 
 /** How far the planning of a compaction has come. */
-export type Draft = Pick<Compaction, 'point' | 'reach' | 'fold' | 'clips'> & {
+export type Draft = Pick<Compaction, 'point' | 'reach' | 'fold' | 'clips' | 'thoughts'> & {
   /** Where the newest messages begin that no pass edits and no fold reaches. */
   readonly protectedFrom: number
   /** What its view takes in tokens, what surrounds it included. */
@@ -15,10 +15,18 @@ export type Draft = Pick<Compaction, 'point' | 'reach' | 'fold' | 'clips'> & {
 /** A draft and what its view comes to. */
 export function* countedDraft(
   { counts, options, pins }: Frame,
-  { point, reach, fold, clips, protectedFrom }: Omit<Draft, 'tokens'>,
+  { point, reach, fold, clips, thoughts, protectedFrom }: Omit<Draft, 'tokens'>,
 ): Steps<Draft> {
-  const viewTokens = yield* plannedTokens(counts, { ...pins, point, fold, clips, reach }, point)
-  return { point, reach, fold, clips, protectedFrom, tokens: options.room.aroundTokens + viewTokens }
+  const viewTokens = yield* plannedTokens(counts, { ...pins, point, fold, clips, reach, thoughts }, point)
+  return {
+    point,
+    reach,
+    fold,
+    clips,
+    thoughts,
+    protectedFrom,
+    tokens: options.room.aroundTokens + viewTokens,
+  }
 }
 
 /** The passes that edit single messages, cheapest first. */

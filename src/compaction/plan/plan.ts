@@ -5,11 +5,12 @@ import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
-import { countedDraft, editedFurther } from './draft.ts'
+import { countedDraft, editedFurther, type Draft } from './draft.ts'
 import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
 import { frameOf, isPinned } from './frame.ts'
 import type { PlanOptions } from './options.ts'
+import { heldThoughts } from './thoughts.ts'
 import { foldOverLimit } from './turns.ts'
 
 /**
@@ -37,6 +38,9 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   const standingSummaries = (prepared ?? before.fold)?.summaries ?? []
   const summaries = smallest ? [] : standingSummaries
   const plan = { frame, caps, summaries }
+  const planned = ({ reach, fold, clips, thoughts }: Draft): Compaction => {
+    return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips, thoughts }
+  }
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   const isFurther = prepared !== null && prepared.frontier > (before.fold?.frontier ?? -1)
   const standing = isFurther ? prepared : before.fold
@@ -46,6 +50,7 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     fold: standing === null ? null : foldAt(plan, standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
     clips: before.clips.filter(({ index }) => !isPinned(pins, index)),
+    thoughts: [],
     protectedFrom: frame.cutUnit?.from ?? recentFrom,
   })
   // What was prepared was planned for a view that grew by less or more: half of the way down is good enough. If its
@@ -75,17 +80,25 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
       const clips = withSpare(frame, draft.clips, aimTokens - draft.tokens)
       draft = yield* countedDraft(frame, { ...draft, clips })
     }
+    const whole = draft
     draft = yield* clippedToFit(frame, draft)
-    const isSmaller = draft.tokens < beforeTokens && (!isByPressure || draft.tokens <= worthTokens)
-    if (!isSmaller && !(isByLength && !frame.demanded)) return null
+    const isSmaller = ({ tokens }: Draft): boolean =>
+      tokens < beforeTokens && (!isByPressure || tokens <= worthTokens)
+    if (!isSmaller(draft) && !(isByLength && !frame.demanded)) return null
+    const held = smallest ? [] : yield* heldThoughts(counts, options.previous, planned(draft))
+    if (held.length > 0) {
+      const other = yield* clippedToFit(frame, yield* countedDraft(frame, { ...whole, thoughts: held }))
+      const still = yield* heldThoughts(counts, options.previous, planned(other))
+      const isHeldStill = held.every((index) => still.includes(index))
+      if (isHeldStill && other.tokens <= room.budgetTokens && isSmaller(other)) draft = other
+    }
   } else {
     const { systemCount } = subject.structure
     const foldsMore = (draft.fold?.frontier ?? 0) > (before.fold?.frontier ?? systemCount)
     // If a recap stands, a summary in its place may be all that it takes.
     if (!foldsMore && !hasUnsummarised(before, systemCount)) return null
   }
-  const { reach, fold, clips } = draft
-  return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips }
+  return planned(draft)
 }
 
 // --- internal ---

@@ -8,7 +8,7 @@ import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
-import { editsOf, type Edits } from '../edits.ts'
+import { editsOf, isHeld, type Edits } from '../edits.ts'
 import { joinUsers } from './placement.ts'
 import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
@@ -85,10 +85,11 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const visible = [...pinned]
   const shortened: number[] = []
   for (let index = tail; index < compaction.point; index += 1) {
-    // A name that stands only in what was cleared or shortened is not there to be read.
+    // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const { kind } = counts.editOf(index, edits)
+    if (subject.messages[index]?.facts.bound === 'whole') continue
     if (kind === 'kept' || kind === 'rendered') visible.push(index)
-    else if (kind !== 'left-out') shortened.push(index)
+    else shortened.push(index)
   }
   yield
   const beside: Beside = { visible, shortened, said: [] }
@@ -183,15 +184,15 @@ function* addRange(
             tokens: made.tokens,
             how: made.how,
           }
-    into.push(index < edits.point && isNamedByThoughts(subject, index) ? unbound(subject, shown) : shown)
+    into.push(isNamedByThoughts(subject, index, edits) ? unbound(subject, shown) : shown)
   }
 }
 
 /** Whether the server would demand the thoughts before a message that are taken out. */
-function isNamedByThoughts({ messages, structure }: Subject, index: number): boolean {
-  if (messages[index]?.facts.bound !== 'follows') return false
+function isNamedByThoughts({ messages, structure }: Subject, index: number, edits: Edits): boolean {
+  if (index >= edits.point || messages[index]?.facts.bound !== 'follows') return false
   for (let before = index - 1; before >= structure.unitStart(index); before -= 1)
-    if (messages[before]?.facts.bound === 'whole') return true
+    if (messages[before]?.facts.bound === 'whole' && !isHeld(edits, before)) return true
   return false
 }
 

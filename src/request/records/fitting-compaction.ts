@@ -26,7 +26,9 @@ export function fitting(compaction: Compaction | null, chat: Rounds): Compaction
         index > (kept[position - 1] ?? -1) &&
         mayStandAlone(index),
     ) &&
-    compaction.clips.every(({ index }) => isInside(index) && index < compaction.point) &&
+    [...compaction.clips.map(({ index }) => index), ...compaction.thoughts].every(
+      (index) => isInside(index) && index < compaction.point,
+    ) &&
     (compaction.fold?.summaries ?? []).every(
       ({ start, end }) => start >= systemCount && start < end && end <= frontier,
     )

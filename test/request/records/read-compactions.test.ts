@@ -17,6 +17,7 @@ const compaction: Compaction = {
   reach: { render: 1, preview: 0, clear: 0 },
   fold: null,
   clips: [],
+  thoughts: [],
 }
 
 // What was read stayed for as long as 256 others were not: that of a conversation that had been deleted, too.

@@ -47,6 +47,7 @@ const folding = (frontier: number, point = 11): Compaction => ({
     recapsBeside: false,
   },
   clips: [],
+  thoughts: [],
 })
 
 /** Where a request was seen whose end is edited now: in this compaction, and in the older ones. */

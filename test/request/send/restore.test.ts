@@ -277,6 +277,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     reach: { render: 10, preview: 10, clear: 10 },
     fold: { frontier: 10, beforeTokensMax: 100, afterTokensMax: 0, systemTokensMax: 0 },
     clips: [],
+    thoughts: [],
   }
   test.each<[string, string]>([
     ['no JSON', '{'],
