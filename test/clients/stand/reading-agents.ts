@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Dialect } from './reading-models.ts'
+import { WINDOW_TOKENS, type Dialect } from './reading-models.ts'
 import type { Program } from './run-program.ts'
 
 /** A coding agent that works without a person, as it is installed. */
@@ -18,8 +18,11 @@ export type ReadingAgent = {
   readonly impossible: () => string | null
   /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
   readonly requestsAside: number
-  /** What it does when a server refuses a prompt for its window: gives its work up with these words, or has the model shorten it. */
-  readonly atTheWindow: { readonly givesUpWith: string } | 'summarises'
+  /**
+   * What it does at a server's window: gives its work up with these words, has the model shorten what was refused, or has
+   * it shortened before anything is refused.
+   */
+  readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
   /** Writes its settings, and says how it is started. */
   readonly prepare: (at: Workplace) => Promise<Program>
 }
@@ -37,9 +40,14 @@ export type Workplace = {
 /** Tokens that an agent asks for with every request, where it can be told to. */
 const OUTPUT_TOKENS = 8_000
 
+const ENDLESS_TOKENS = 1_000_000
+
+const NO_ROOM_FOR_CODEX = "ran out of room in the model's context window"
+
 /**
  * All take the window for endless, as their user would tell them in front of Foldgate, and so never compact by
- * themselves ahead of need. What would look for an update or tell of their use is off: none takes more than the server.
+ * themselves ahead of need, unless it is said. What would look for an update or tell of their use is off: none takes more
+ * than the server.
  */
 export const readingAgents: readonly ReadingAgent[] = [
   {
@@ -92,30 +100,26 @@ export const readingAgents: readonly ReadingAgent[] = [
       }
     },
   },
-  {
+  codexAgent({
     name: 'Codex CLI, a coding agent',
-    packageName: '@openai/codex',
-    dialect: 'responses',
-    // It asks for no number itself: what Foldgate keeps free then.
-    outputTokens: 4_096,
-    impossible: () => whyItDoesNotRun(process.execPath, codex),
-    requestsAside: 0,
-    atTheWindow: { givesUpWith: "ran out of room in the model's context window" },
-    prepare: async ({ home, folder, baseUrl, task }) => {
-      await writeFile(join(home, 'config.toml'), codexSettings(baseUrl))
-      return {
-        command: process.execPath,
-        args: [codex, 'exec', '--skip-git-repo-check', task],
-        cwd: folder,
-        env: { ...environment(home), CODEX_HOME: home, MODEL_KEY: 'key' },
-      }
-    },
-  },
+    atTheWindow: { givesUpWith: NO_ROOM_FOR_CODEX },
+    settings: (baseUrl) => [...ownCompaction(ENDLESS_TOKENS), ...codexProvider(baseUrl)],
+  }),
+  // What it is told of a prompt is what Foldgate has sent: there is nothing for it to compact.
+  codexAgent({
+    name: 'Codex CLI, its own compaction on',
+    atTheWindow: 'summarises ahead',
+    settings: (baseUrl) => [...ownCompaction(WINDOW_TOKENS), ...codexProvider(baseUrl)],
+  }),
+  // It asks for a WebSocket first, and knows of a window that the model does not have here.
+  codexAgent({
+    name: 'Codex CLI, its built-in provider',
+    atTheWindow: { givesUpWith: NO_ROOM_FOR_CODEX },
+    settings: (baseUrl) => [`openai_base_url = "${baseUrl}"`, ...codexHabits],
+  }),
 ]
 
 // --- internal ---
-
-const ENDLESS_TOKENS = 1_000_000
 
 const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
 const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')
@@ -149,31 +153,61 @@ const qwenSettings = {
   },
 }
 
-function codexSettings(baseUrl: string): string {
-  return `
-model = "gpt-5-codex"
-model_provider = "local"
-model_context_window = ${ENDLESS_TOKENS}
-model_auto_compact_token_limit = ${ENDLESS_TOKENS}
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-check_for_update_on_startup = false
+type CodexAgent = Pick<ReadingAgent, 'name' | 'atTheWindow'> & {
+  /** The lines of its settings; tables come last. */
+  readonly settings: (baseUrl: string) => readonly string[]
+}
 
-[features]
-# It would fetch them.
-plugins = false
+function codexAgent({ name, atTheWindow, settings }: CodexAgent): ReadingAgent {
+  return {
+    name,
+    packageName: '@openai/codex',
+    dialect: 'responses',
+    // It asks for no number itself: what Foldgate keeps free then.
+    outputTokens: 4_096,
+    impossible: () => whyItDoesNotRun(process.execPath, codex),
+    requestsAside: 0,
+    atTheWindow,
+    prepare: async ({ home, folder, baseUrl, task }) => {
+      await writeFile(join(home, 'config.toml'), `model = "gpt-5-codex"\n${settings(baseUrl).join('\n')}\n`)
+      return {
+        command: process.execPath,
+        args: [codex, 'exec', '--skip-git-repo-check', task],
+        cwd: folder,
+        env: { ...environment(home), CODEX_HOME: home, CODEX_API_KEY: 'key' },
+      }
+    },
+  }
+}
 
-[analytics]
-enabled = false
+/** It compacts by itself when nine tenths of this are used. */
+function ownCompaction(windowTokens: number): readonly string[] {
+  return [`model_context_window = ${windowTokens}`]
+}
 
-[model_providers.local]
-name = "local"
-base_url = "${baseUrl}"
-wire_api = "responses"
-env_key = "MODEL_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-`
+const codexHabits = [
+  'approval_policy = "never"',
+  'sandbox_mode = "danger-full-access"',
+  'check_for_update_on_startup = false',
+  '[features]',
+  '# It would fetch them.',
+  'plugins = false',
+  '[analytics]',
+  'enabled = false',
+]
+
+function codexProvider(baseUrl: string): readonly string[] {
+  return [
+    'model_provider = "local"',
+    ...codexHabits,
+    '[model_providers.local]',
+    'name = "local"',
+    `base_url = "${baseUrl}"`,
+    'wire_api = "responses"',
+    'env_key = "CODEX_API_KEY"',
+    'request_max_retries = 0',
+    'stream_max_retries = 0',
+  ]
 }
 
 function inPackages(path: string): string {

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { startResponsesUpstream } from '../../support/responses/responses-upstream.ts'
+import {
+  startResponsesUpstream,
+  type AcceptedResponsesRequest,
+} from '../../support/responses/responses-upstream.ts'
 import { partsOf, typeOf } from '../../support/responses/wire-item.ts'
 import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
 import { isObject, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
@@ -83,8 +86,10 @@ async function inChat({ folder, files, lastWords }: Reading, options: Options): 
 /** The model thinks before each step, and has a shell that shows it the file. */
 async function inResponses({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
   let round = 0
-  const reply = () => {
+  const reply = ({ body: { tools } }: AcceptedResponsesRequest) => {
     const thought = { type: 'reasoning', tokens: 60 } as const
+    if (!Array.isArray(tools) || tools.length === 0)
+      return { output: [thought, { type: 'message', text: 'Files of a folder' } as const] }
     const file = files[round]
     round += 1
     if (file === undefined) return { output: [thought, { type: 'message', text: lastWords } as const] }
@@ -110,7 +115,7 @@ async function inResponses({ folder, files, lastWords }: Reading, options: Optio
   return { url: upstream.url, requests, close: () => upstream.close() }
 }
 
-const OFFERED = '"tools":['
+const OFFERED = '"tools":[{'
 
 function textIn(content: unknown): readonly string[] {
   return partsOf(content, 'input_text').map((part) => textOf(part['text']))
