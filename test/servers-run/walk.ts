@@ -1,5 +1,5 @@
 import { requestPoints, type RawMessage } from '../replay/recordings.ts'
-import { ask, OUTPUT_TOKENS, type Reply } from './ask.ts'
+import { ask, OUTPUT_TOKENS, type Question, type Reply } from './ask.ts'
 import type { FoldgateProgram } from './foldgate.ts'
 import type { Exchange, Tap } from './tap.ts'
 
@@ -19,14 +19,14 @@ export type Walk = {
 /** Makes every request of a conversation through Foldgate, one after the other, and one with all of it in the end. */
 export async function walk(
   messages: readonly RawMessage[],
-  isStreamed: boolean,
+  how: Pick<Question, 'isStreamed' | 'api'>,
   { foldgate, tap }: { readonly foldgate: FoldgateProgram; readonly tap: Tap },
 ): Promise<Walk> {
   const steps: Step[] = []
   tap.take()
   for (const point of pointsOf(messages)) {
     const texts = messages.slice(0, point).map(({ text }) => text)
-    const reply = await ask(foldgate.origin, { messages: texts, isStreamed })
+    const reply = await ask(foldgate.origin, { ...how, messages: texts })
     steps.push({ reply, exchanges: tap.take() })
   }
   const conversation = steps.at(-1)?.reply.header('x-foldgate-conversation') ?? ''

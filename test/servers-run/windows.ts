@@ -1,3 +1,4 @@
+import type { ApiName } from './ask.ts'
 import { startFoldgate } from './foldgate.ts'
 import type { PackageList } from './install.ts'
 import type { Template } from './models.ts'
@@ -10,6 +11,8 @@ import { walk, type Step, type Walk } from './walk.ts'
 /** A conversation that grows past the window of a server. */
 export type WindowScene = {
   readonly kind: PackageList
+  /** Default chat completions. */
+  readonly api?: ApiName
   readonly template: Template
   readonly isStreamed: boolean
   readonly contextTokens: number
@@ -32,6 +35,9 @@ export const windowScenes: readonly WindowScene[] = [
     slots: 4,
     pool: 'shared',
   },
+  { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: false, contextTokens: 4096 },
+  { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: true, contextTokens: 8192 },
+  { kind: 'llama-cpp', api: 'responses', template: 'strict', isStreamed: true, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'lenient', isStreamed: false, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'lenient', isStreamed: true, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'strict', isStreamed: false, contextTokens: 8192 },
@@ -39,7 +45,7 @@ export const windowScenes: readonly WindowScene[] = [
 ]
 
 export const windowHead =
-  'server|template|answers|context|slots|window|requests|compacted|largest|refused|errors|counts off by'.split(
+  'server|API|template|answers|context|slots|window|requests|compacted|largest|refused|errors|counts off by'.split(
     '|',
   )
 
@@ -47,7 +53,7 @@ export async function runWindowScene(
   scene: WindowScene,
   { pythons, models, conversation }: Stand,
 ): Promise<SceneReport> {
-  const { kind, template, isStreamed, contextTokens, slots = 1, pool = 'shared' } = scene
+  const { kind, api = 'chat', template, isStreamed, contextTokens, slots = 1, pool = 'shared' } = scene
   const windowTokens = pool === 'apart' ? contextTokens / slots : contextTokens
   const python = pythons[kind]
   if (python === null) throw new Error(`There is no ${kind} to play this with.`)
@@ -55,7 +61,7 @@ export async function runWindowScene(
   const tap = await openTap(server.origin)
   const foldgate = await startFoldgate(tap.origin)
   const messages = conversation(requestsPast(windowTokens))
-  const walked = await walk(messages, isStreamed, { foldgate, tap })
+  const walked = await walk(messages, { isStreamed, api }, { foldgate, tap })
   await foldgate.stop()
   await tap.close()
   await server.stop()
@@ -63,6 +69,7 @@ export async function runWindowScene(
   return {
     cells: [
       kind,
+      api,
       template,
       isStreamed ? 'streams' : 'plain',
       contextTokens,
@@ -151,5 +158,5 @@ function isRewritten({ reply }: Step): boolean {
  * is none: its error is the client's, unless Foldgate asks again.
  */
 function isRefusal({ status, answer }: Exchange): boolean {
-  return status !== null && (status !== 200 || !answer.includes('"finish_reason"'))
+  return status !== null && (status !== 200 || !/"finish_reason"|"status":"completed"/.test(answer))
 }
