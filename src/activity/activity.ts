@@ -78,9 +78,29 @@ export function openActivity(options: ActivityOptions): Activity {
   const conversations = createConversations({ list, held, totals, journal, signals, process })
   const priceOf = createPriceList(options.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
+  const timesRemoved = createThrottle({ gapMs: REMOVED_GAP_MS, nowMs })
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
+  }
+
+  /** A client sends what was removed again with each request: told once, and again after a while. */
+  function tellRemoved({
+    conversation,
+    profile,
+    model,
+    reasoning_removed_by_foldgate: items,
+  }: UsageRow): void {
+    if (items === 0) return
+    const times = timesRemoved(conversation ?? '')
+    if (times === null) return
+    log.warn('an upstream left out reasoning on account of what was sent in its place', {
+      conversation,
+      items,
+      times,
+    })
+    const about = { conversation, profile, model }
+    writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix', details: { items, times } })
   }
 
   const records: Listener = {
@@ -98,6 +118,7 @@ export function openActivity(options: ActivityOptions): Activity {
       list.add(row, true)
       totals.addRow(row)
       journal.write('usage', row)
+      tellRemoved(row)
       signals.emit('change', row.conversation)
     },
   }
@@ -156,8 +177,8 @@ export function openActivity(options: ActivityOptions): Activity {
  * @internal exported for tests
  */
 export function endedRow(
-  { row }: Pick<RequestReport, 'row'>,
-  { outcome, usage, answeredBy, recalls, continuations, totalMs }: RequestEnd,
+  { row, prefixCause }: Pick<RequestReport, 'row' | 'prefixCause'>,
+  { outcome, usage, answeredBy, removedThoughts, recalls, continuations, totalMs }: RequestEnd,
   costs: PromptCosts,
   process: string,
 ): UsageRow {
@@ -171,6 +192,8 @@ export function endedRow(
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
+    reasoning_removed: sumOfRemoved(removedThoughts),
+    reasoning_removed_by_foldgate: prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0,
     recalls,
     continuations,
     total_ms: totalMs,
@@ -188,10 +211,17 @@ export function endedRow(
 /** How long the journal only counts the same refusal, in milliseconds: a client without a key may ask as often as it likes. */
 const TURNED_AWAY_GAP_MS = 10_000
 
+/** How long a conversation's removed reasoning is only counted, in milliseconds. */
+const REMOVED_GAP_MS = 600_000
+
 /** A server may name its model as it likes. */
 const NAME_CHARS_MAX = 512
 
 const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 'total_ms'] as const
+
+function sumOfRemoved(removed: RequestEnd['removedThoughts']): number {
+  return Object.values(removed ?? {}).reduce((sum, count) => sum + count, 0)
+}
 
 /** Figures and the conversation's id, never what the summary says. */
 function logSummary(log: Log, conversation: string, written: SummaryResult): void {

@@ -1,5 +1,6 @@
 import type { PassName } from '../compaction/policy.ts'
 import type { MessageTreatment, PassRange } from '../compaction/report.ts'
+import type { RemovedThoughts } from '../dialects/answer-contract.ts'
 import type { Repairs } from '../dialects/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
@@ -18,6 +19,9 @@ export type Action =
   | 'failed-open'
   | 'refused'
   | 'left'
+
+/** Whose doing it is if thoughts stand behind another prefix than the one that they were thought on. */
+export type PrefixCause = 'foldgate' | 'client'
 
 /**
  * One generation request in figures and names, made once its answer is settled on or will never be. Headers, metrics,
@@ -52,6 +56,8 @@ export type RequestReport = {
   readonly compactions: readonly CompactionReport[]
   /** What was repaired in the conversation; null if it is the client's own. */
   readonly repairs: Repairs | null
+  /** Whose doing it is if the upstream leaves out thoughts since their prefix is another. */
+  readonly prefixCause: PrefixCause
   /** Why a summary that was wanted is not there; null if none was, or it is. */
   readonly missingSummary: string | null
 }
@@ -102,6 +108,8 @@ export type RequestEnd = {
   } | null
   /** The model that says it has answered; null if none does. */
   readonly answeredBy: string | null
+  /** Thoughts that the upstream left out of the prompt; null if it does not say. */
+  readonly removedThoughts: RemovedThoughts | null
   /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
   readonly recalls: number
   readonly continuations: number
@@ -113,6 +121,7 @@ export type RequestEnd = {
 export const unreadAnswer = {
   usage: null,
   answeredBy: null,
+  removedThoughts: null,
   recalls: 0,
   continuations: 0,
 } as const satisfies Partial<RequestEnd>

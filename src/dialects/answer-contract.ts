@@ -41,9 +41,20 @@ export type AnswerFacts = {
   readonly isOllama: boolean
   /** An error stands instead of an answer, or beside one. */
   readonly isError: boolean
+  /** Thoughts of the request that the server left out of the prompt; null if it does not say. */
+  readonly removedThoughts: RemovedThoughts | null
   /** What states it, parsed or as text: as much as was written about it, and nothing of the reply. Null without an error. */
   readonly said: unknown
 }
+
+/** How many thoughts a server left out, by why it did. */
+export type RemovedThoughts = Readonly<Partial<Record<RemovalReason, number>>>
+
+/**
+ * `prefix`: what stands before them is not what they were thought on. `model`, `organization`, `end-user`: they were thought by
+ * another, or for another. `turn`: the server shows none that are older than a turn.
+ */
+export type RemovalReason = 'prefix' | 'model' | 'organization' | 'end-user' | 'turn' | 'other'
 
 /** Why a reply ended. `window`: the window was full; `filtered`: a policy ended it; `other`: a reason of the server's own. */
 export type Finish = 'end' | 'length' | 'calls' | 'filtered' | 'window' | 'error' | 'other'

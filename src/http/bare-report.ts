@@ -38,6 +38,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     repeatedTokens: 0,
     compactions: [],
     repairs: null,
+    prefixCause: 'client',
     missingSummary: null,
   }
 }

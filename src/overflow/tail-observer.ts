@@ -1,6 +1,6 @@
 import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { Answers, Finish, Usage } from '../dialects/answer-contract.ts'
+import type { Answers, Finish, RemovedThoughts, Usage } from '../dialects/answer-contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
@@ -16,6 +16,8 @@ export type TailReport = {
   readonly overflow: Classification | null
   /** The stream stated an error of any kind. */
   readonly isError: boolean
+  /** Thoughts that were left out of the prompt; null if the server does not say. */
+  readonly removedThoughts: RemovedThoughts | null
 }
 
 export type TailObserver = {
@@ -48,6 +50,7 @@ function observeStream(answers: Answers): TailObserver {
   let model: string | null = null
   let isOllama = false
   let failure: Classification | null = null
+  let removedThoughts: RemovedThoughts | null = null
   let events = 0
 
   function feed(text: string): void {
@@ -58,7 +61,7 @@ function observeStream(answers: Answers): TailObserver {
     for (const event of reader.end()) take(event)
     const ending = classifyEnding({ hasOutput: true, finish, usage }, nothingKnown)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
-    return { usage, model, isOllama, overflow, isError: failure !== null }
+    return { usage, model, isOllama, overflow, isError: failure !== null, removedThoughts }
   }
 
   function take(event: ServerEvent): void {
@@ -72,6 +75,7 @@ function observeStream(answers: Answers): TailObserver {
     finish = facts.finish ?? finish
     model ??= facts.model
     isOllama ||= facts.isOllama
+    removedThoughts = facts.removedThoughts ?? removedThoughts
     if (facts.isError) failure ??= classifyInnerError(facts.said, true)
   }
 
@@ -97,6 +101,7 @@ function observeJson(answers: Answers): TailObserver {
       isOllama: facts?.isOllama ?? false,
       overflow: classification.class === 'overflow' ? classification : null,
       isError: facts?.isError === true,
+      removedThoughts: facts?.removedThoughts ?? null,
     }
   }
 

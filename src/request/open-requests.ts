@@ -6,6 +6,7 @@ import { createFactsReader } from '../dialects/entry-facts.ts'
 import type { Doors } from '../http/open-http.ts'
 import type { Log } from '../log/log.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
+import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
@@ -80,6 +81,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     }),
     keepTaken: createArchiving({ archive, cache, failures, nowMs }),
     recallOffer: createRecallOffers(),
+    prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
       readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),

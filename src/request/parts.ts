@@ -17,6 +17,7 @@ import type { ReadChatOptions } from './read/read-chat.ts'
 import type { RequestedCompactions } from './records/requested-compactions.ts'
 import type { Records } from './records/records.ts'
 import type { Send } from './request.ts'
+import type { createPrefixCauses } from './tell/prefix-cause.ts'
 
 /** What the stages of a request work with: the same for every request. */
 export type RequestParts = ModelKnowledge &
@@ -35,6 +36,8 @@ export type RequestParts = ModelKnowledge &
     readonly keepTaken: KeepTaken
     readonly summaries: SummaryParts
     readonly recallOffer: RecallOffers
+    /** Whose doing it is if thoughts stand behind another prefix. */
+    readonly prefixCause: ReturnType<typeof createPrefixCauses>
     /** When the usage of a streamed answer is asked for; `rewritten`: if the body differs from the client's anyway. */
     readonly usageInStreams: 'rewritten' | 'never' | 'always'
     readonly failures: Failures

@@ -109,6 +109,7 @@ function oddAnswer(learning: ReturnType<typeof open>['learning'], of: typeof key
       overflow: null,
       model: null,
       isError: false,
+      removedThoughts: null,
       isOllama: false,
     },
     true,

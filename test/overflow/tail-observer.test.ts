@@ -41,6 +41,7 @@ describe('the usage that an answer ends with is reported', () => {
       isOllama: false,
       overflow: null,
       isError: false,
+      removedThoughts: null,
     })
   })
 
@@ -57,6 +58,7 @@ describe('the usage that an answer ends with is reported', () => {
       isOllama: false,
       overflow: null,
       isError: false,
+      removedThoughts: null,
     })
   })
 })

@@ -22,6 +22,7 @@ export const eventTypes = [
   'error',
   'window',
   'summary',
+  'reasoning-removed',
   'compact-requested',
 ] as const
 
@@ -109,6 +110,9 @@ export const usageRowSchema = z.object({
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
   prompt_cost: z.number().nullable().default(null),
   whole_prompt_cost: z.number().nullable().default(null),
+  /** Thoughts that the upstream left out of the prompt, and how many of them on account of what Foldgate sent. */
+  reasoning_removed: count.default(0),
+  reasoning_removed_by_foldgate: count.default(0),
   /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
   recalls: count.default(0),
   continuations: count.default(0),

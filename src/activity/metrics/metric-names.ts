@@ -21,7 +21,7 @@ export const metricNames = {
   foldgate_prompt_tokens_total: {
     type: 'counter',
     labels: ['stage', 'profile'],
-    help: 'Prompt tokens of chat completions, in the provider’s count where it stated one, else by own count: received, sent, and of these cached. Prompts that nobody counted are left out.',
+    help: 'Prompt tokens of conversations, in the provider’s count where it stated one, else by own count: received, sent, and of these cached. Prompts that nobody counted are left out.',
   },
   foldgate_requests_beyond_window_total: {
     type: 'counter',
@@ -42,6 +42,11 @@ export const metricNames = {
     type: 'counter',
     labels: ['part'],
     help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, archive, recall, continuation, observation).",
+  },
+  foldgate_reasoning_removed_total: {
+    type: 'counter',
+    labels: ['cause', 'reason', 'profile'],
+    help: "Reasoning items that the upstream left out of a prompt by its own word (input_transformations), each time that it says so, by its reason (prefix, model, organization, end-user, turn, other). The cause is foldgate if the prefix had changed and the request was rewritten or its conversation compacted before: nearly always Foldgate's doing, which should stay at 0. It is client if it went on as it came and was never compacted, or if tools, instructions, schema or leading system messages were seen to change since the compaction; and other if the reason is not the prefix.",
   },
   foldgate_recalls_total: {
     type: 'counter',

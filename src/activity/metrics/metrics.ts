@@ -29,6 +29,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
   const compactions = new Counter(of('foldgate_compactions_total'))
   const recoveries = new Counter(of('foldgate_recoveries_total'))
+  const removed = new Counter(of('foldgate_reasoning_removed_total'))
   const recalls = new Counter(of('foldgate_recalls_total'))
   const continuations = new Counter(of('foldgate_continuations_total'))
   const failures = new Counter(of('foldgate_failures_total'))
@@ -66,12 +67,16 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (row.attempts > 0) added.observe(row.added_ms / 1000)
       if (row.first_byte_ms !== null) firstByte.observe(row.first_byte_ms / 1000)
     },
-    ended: (report, { usage, recalls: recalled, continuations: continued }) => {
+    ended: (report, { usage, removedThoughts, recalls: recalled, continuations: continued }) => {
       const profile = report.row.profile ?? NO_PROFILE
       const { received, sent, cached } = promptCounts(report, usage)
       if (received !== null) tokens.inc({ stage: 'received', profile }, received)
       if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
       if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
+      for (const [reason, items] of Object.entries(removedThoughts ?? {})) {
+        const cause = reason === 'prefix' ? report.prefixCause : 'other'
+        removed.inc({ cause, reason, profile }, items)
+      }
       if (recalled > 0) recalls.inc({ profile }, recalled)
       if (continued > 0) continuations.inc({ profile }, continued)
     },

@@ -23,8 +23,8 @@ export type ToldSpan = {
  * under `foldgate.`. It covers all attempts, from the body's arrival until the end of the answer.
  */
 export function requestSpan(
-  { row, isSentBound, compactions }: RequestReport,
-  { outcome, usage, answeredBy, totalMs }: RequestEnd,
+  { row, isSentBound, compactions, prefixCause }: RequestReport,
+  { outcome, usage, answeredBy, removedThoughts, totalMs }: RequestEnd,
   server: ModelServer | null,
 ): ToldSpan {
   const { action, reason, status, model } = row
@@ -76,6 +76,7 @@ export function requestSpan(
       'foldgate.window.tokens': row.window_tokens,
       'foldgate.window.source': row.window_source,
       'foldgate.compaction.reason': row.compaction,
+      'foldgate.reasoning.removed': removedBy(prefixCause, removedThoughts),
       'foldgate.added_ms': row.added_ms,
       'foldgate.outcome': outcome,
     }),
@@ -143,6 +144,14 @@ const MODEL_CHARS_MAX = 200
 /** A call's name as the conventions have it. */
 function chatName(model: string): string {
   return model === '' ? 'chat' : `chat ${model.slice(0, MODEL_CHARS_MAX)}`
+}
+
+/** Thoughts that were left out of the prompt on account of what Foldgate sent; null if there are none. */
+function removedBy(
+  cause: RequestReport['prefixCause'],
+  removed: RequestEnd['removedThoughts'],
+): number | null {
+  return cause === 'foldgate' ? (removed?.prefix ?? null) : null
 }
 
 /** Attributes without those that are not known. */

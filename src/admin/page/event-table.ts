@@ -53,11 +53,18 @@ const eventNames = {
   error: 'Error',
   window: 'Window',
   summary: 'Summary',
+  'reasoning-removed': 'Reasoning lost',
   'compact-requested': 'Asked to compact',
 } as const satisfies Record<JournalEvent['type'], string>
 
 /** Those that an operator should look at. */
-const alarming: ReadonlySet<JournalEvent['type']> = new Set(['failure', 'error', 'refusal', 'restored'])
+const alarming: ReadonlySet<JournalEvent['type']> = new Set([
+  'failure',
+  'error',
+  'refusal',
+  'restored',
+  'reasoning-removed',
+])
 
 function row(event: StoredEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
   const { conversation, tokens_before, tokens_after } = event

@@ -5,6 +5,7 @@ import { html, type HtmlEscapedString } from './markup.ts'
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
+  const showsRemoved = rows.some((row) => row.reasoning_removed > 0)
   return html`<details id="requests" class="figures">
     <summary>The figures of every request</summary>
     <div class="wide" tabindex="0" role="region" aria-label="The figures of every request">
@@ -20,10 +21,11 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
             <th scope="col" class="right">Pressure</th>
             <th scope="col">Action</th>
             <th scope="col">Compaction</th>
+            ${showsRemoved && html`<th scope="col" class="right">Reasoning left out</th>`}
           </tr>
         </thead>
         <tbody>
-          ${rows.map((row, at) => line(row, firstNumber + at, now)).toReversed()}
+          ${rows.map((row, at) => line(row, firstNumber + at, now, showsRemoved)).toReversed()}
         </tbody>
       </table>
     </div>
@@ -32,7 +34,7 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
 
 // --- internal ---
 
-function line(row: UsageRow, number: number, now: Date): HtmlEscapedString {
+function line(row: UsageRow, number: number, now: Date, showsRemoved: boolean): HtmlEscapedString {
   return html`<tr id="request-${number}">
     <th scope="row" class="right">${figure(number)}</th>
     <td>${clock(row.time, now)}</td>
@@ -45,5 +47,11 @@ function line(row: UsageRow, number: number, now: Date): HtmlEscapedString {
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
     <td>${row.action}${row.reason !== null && `, ${row.reason}`}</td>
     <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
+    ${showsRemoved && html`<td class="right">${removedWords(row)}</td>`}
   </tr>`
+}
+
+/** What the upstream left out of the prompt, and of it what it would not have but for Foldgate. */
+function removedWords({ reasoning_removed: all, reasoning_removed_by_foldgate: ours }: UsageRow): string {
+  return ours === 0 ? figure(all) : `${figure(all)}, by Foldgate ${figure(ours)}`
 }

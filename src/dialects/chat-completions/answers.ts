@@ -22,6 +22,7 @@ export function readAnswer(body: unknown): AnswerFacts | null {
     model: isText(body['model']) ? body['model'] : null,
     isOllama: body['system_fingerprint'] === 'fp_ollama',
     isError: said.length > 0,
+    removedThoughts: null,
     said: said.length > 0 ? said : null,
   }
 }
@@ -68,6 +69,7 @@ const nothingSaid: AnswerFacts = {
   model: null,
   isOllama: false,
   isError: false,
+  removedThoughts: null,
   said: null,
 }
 

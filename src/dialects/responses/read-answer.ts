@@ -1,5 +1,5 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerFacts, Finish, Usage } from '../answer-contract.ts'
+import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts, Usage } from '../answer-contract.ts'
 import { statesError } from '../stated-error.ts'
 import { kindOf } from './item-kinds.ts'
 import { outputOf } from './reply/output.ts'
@@ -11,6 +11,7 @@ export const nothingSaid: AnswerFacts = {
   model: null,
   isOllama: false,
   isError: false,
+  removedThoughts: null,
   said: null,
 }
 
@@ -31,6 +32,7 @@ export function readResponse(body: unknown): AnswerFacts | null {
     usage: responseUsage(body['usage']),
     model: isText(body['model']) ? body['model'] : null,
     isError,
+    removedThoughts: removedThoughts(body['input_transformations']),
     said: isError ? statementsIn(body) : null,
   }
 }
@@ -95,6 +97,26 @@ export function statementsIn(body: JsonObject): JsonObject {
 }
 
 // --- internal ---
+
+const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
+  ['prefix_mismatch', 'prefix'],
+  ['model_mismatch', 'model'],
+  ['organization_mismatch', 'organization'],
+  ['end_user_mismatch', 'end-user'],
+  ['turn_boundary', 'turn'],
+])
+
+/** Counts what was left out. The ids in it are not read, whatever they are. */
+function removedThoughts(transformations: unknown): RemovedThoughts | null {
+  if (!Array.isArray(transformations)) return null
+  const removed: Partial<Record<RemovalReason, number>> = {}
+  for (const each of transformations) {
+    if (!isJsonObject(each) || each['type'] !== 'reasoning' || each['action'] !== 'removed') continue
+    const reason = removalReasons.get(each['reason']) ?? 'other'
+    removed[reason] = (removed[reason] ?? 0) + 1
+  }
+  return removed
+}
 
 function hasText(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)

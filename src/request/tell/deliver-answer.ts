@@ -45,9 +45,10 @@ export async function deliverAnswer(
     failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
   }
   if (report !== null) {
-    const { usage = null, model: answeredBy = null } = seen ?? {}
+    const { usage = null, model: answeredBy = null, removedThoughts = null } = seen ?? {}
     const all = total?.() ?? oneAnswer
-    reports.end(report, { outcome: delivery.outcome, answeredBy, ...all, usage: all.usage ?? usage })
+    const told = { outcome: delivery.outcome, answeredBy, removedThoughts }
+    reports.end(report, { ...told, ...all, usage: all.usage ?? usage })
   }
   return delivery
 }

@@ -1,4 +1,4 @@
-import type { BegunRow, CompactionReport, RequestReport } from '../../activity/request-report.ts'
+import type { BegunRow, CompactionReport, PrefixCause, RequestReport } from '../../activity/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
@@ -9,7 +9,11 @@ import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest
 import { isAnswered } from '../send/outcome.ts'
 
 /** The report of a request whose answer is settled on. */
-export function answeredReport(request: AnsweredRequest, outlook: SummaryOutlook): RequestReport {
+export function answeredReport(
+  request: AnsweredRequest,
+  outlook: SummaryOutlook,
+  prefixCause: PrefixCause,
+): RequestReport {
   const { outcome, observed, arrival } = request
   const { answer, attempts, remedy, form, classification, firstSentAtMs, firstByteMs } = outcome
   const report = readReport(request, form)
@@ -22,6 +26,7 @@ export function answeredReport(request: AnsweredRequest, outlook: SummaryOutlook
     hasWaited: remedy === 'waited',
     repairs: form.chat.repairs,
     missingSummary: outlook.reason,
+    prefixCause,
     row: {
       ...report.row,
       ...whatWasDone(request),

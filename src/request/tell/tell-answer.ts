@@ -30,7 +30,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   const lesson = failures.attempt('observation', null, lessonOf, request, isAccepted, parts)
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
-    const report = answeredReport(request, outlook)
+    const report = answeredReport(request, outlook, parts.prefixCause(request))
     const headers = answerHeaders(report)
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }

@@ -27,7 +27,7 @@ type Opened = ReturnType<typeof openMetrics>
 /** One of everything that can happen. */
 function everything({ metrics, request, tell }: Opened): void {
   request({ beyond_window: true }, { recalls: 2, continuations: 1 })
-  request({ action: 'recovered', attempts: 2 })
+  request({ action: 'recovered', attempts: 2 }, { removedThoughts: { prefix: 1 } })
   tell(plainReport({ status: 400 }, { refusal: 'overflow' }))
   tell(plainReport({ ...unmeasured, profile: null, action: 'refused', attempts: 0, first_byte_ms: null }))
   metrics.relayed('/messages', 'relayed')

@@ -175,6 +175,8 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     completion_tokens: null,
     prompt_cost: null,
     whole_prompt_cost: null,
+    reasoning_removed: 0,
+    reasoning_removed_by_foldgate: 0,
     recalls: 0,
     continuations: 0,
     added_ms: 3,

@@ -47,6 +47,48 @@ function telling(event: object): boolean[] {
   return eventsOf([{ text: `data: ${JSON.stringify(event)}\n\n` }]).map(responsesAnswers.isTelling)
 }
 
+describe('reasoning that was left out of the prompt', () => {
+  const removed = { type: 'reasoning', action: 'removed' }
+  const stated = {
+    input_transformations: [
+      { ...removed, id: 'rs_1', reason: 'prefix_mismatch' },
+      { ...removed, id: 'x'.repeat(100_000), reason: 'prefix_mismatch' },
+      { ...removed, id: { not: 'an id' }, reason: 'model_mismatch' },
+      { ...removed, reason: 'organization_mismatch' },
+      { ...removed, reason: 'end_user_mismatch' },
+      { ...removed, reason: 'turn_boundary' },
+      { ...removed, reason: 'constructor' },
+      { ...removed, reason: { prefix_mismatch: 1 } },
+      { ...removed, action: 'shortened', reason: 'prefix_mismatch' },
+      { type: 'image', action: 'removed', reason: 'prefix_mismatch' },
+      null,
+      7,
+      [removed],
+    ],
+  }
+  const counts = { prefix: 2, model: 1, organization: 1, 'end-user': 1, turn: 1, other: 2 }
+
+  test('is counted by its reason; what is no such thing is not, whatever its ids are', () => {
+    expect(read({ ...responseOf([message('x')]), ...stated })?.removedThoughts).toEqual(counts)
+  })
+
+  test('of a stream its last event tells', () => {
+    const observer = createTailObserver('stream', responsesAnswers)
+    for (const { text } of streamOf([message('x')], { more: stated })) observer.feed(text)
+    expect(observer.end().removedThoughts).toEqual(counts)
+  })
+
+  test.each([undefined, null, 'none', 3, { length: 2 }, true])('nothing is known from %j', (value) => {
+    expect(read({ ...responseOf([]), input_transformations: value })?.removedThoughts).toBe(null)
+  })
+
+  test('a list without end costs what it takes to read it', () => {
+    const many = Array.from({ length: 200_000 }, () => ({ ...removed, reason: 'prefix_mismatch' }))
+    const { removedThoughts } = read({ ...responseOf([]), input_transformations: many }) ?? {}
+    expect(removedThoughts).toEqual({ prefix: 200_000 })
+  })
+})
+
 describe('a plain response', () => {
   test.each([
     ['a text', responseOf([thought(), message('x')]), true, 'end'],
@@ -295,6 +337,7 @@ describe('a stream', () => {
       isOllama: false,
       overflow: null,
       isError: false,
+      removedThoughts: null,
     })
     const late = createTailObserver('stream', responsesAnswers)
     for (const { text } of [...streamOf([message('Hello')]).slice(0, -1), eventOf(failed)]) late.feed(text)

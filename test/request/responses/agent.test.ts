@@ -1,55 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { openStand, outputOf, post, user, type Item, type ResponsesStand } from './stand.ts'
+import { developer, live, openStand, thinkingReader, user } from './stand.ts'
 
 const WINDOW_TOKENS = 8_000
-
-const tools = [
-  { type: 'function', name: 'read', parameters: { type: 'object', properties: {} }, strict: false },
-]
-
-/** What a client that keeps its own history does: it sends all of it each time, and takes over what it is answered. */
-async function live(stand: ResponsesStand, rounds: number, stream: boolean): Promise<string[]> {
-  const input: Item[] = [
-    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You are careful.' }] },
-    user('Read every part and say what is wrong with it.'),
-  ]
-  const actions: string[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    const answer = await post(stand, { input, stream, tools, include: ['reasoning.encrypted_content'] })
-    expect(answer.status).toBe(200)
-    actions.push(answer.headers.get('x-foldgate-action') ?? '')
-    for (const item of outputOf(answer)) {
-      input.push(item)
-      if (item['type'] !== 'function_call') continue
-      const output = `part ${round}: ${'the quick brown fox jumps over the lazy dog again '.repeat(40)}`
-      input.push({ type: 'function_call_output', call_id: item['call_id'], output })
-    }
-  }
-  return actions
-}
 
 describe.each([
   ['plain', false],
   ['streamed', true],
 ])('an agent goes on past its window, %s', (_, stream) => {
   test('every request is answered, pairs and groups stay whole, and reasoning is lost at compactions only', async () => {
-    let called = 0
-    const stand = await openStand({
-      windowTokens: WINDOW_TOKENS,
-      reply: () => ({
-        output: [
-          { type: 'reasoning', tokens: 60 },
-          { type: 'message', text: `I read part ${called}.`, phase: 'commentary' },
-          {
-            type: 'function_call',
-            callId: `call_${(called += 1)}`,
-            name: 'read',
-            arguments: `{"part":${called}}`,
-          },
-        ],
-      }),
-    })
-    const actions = await live(stand, 40, stream)
+    const stand = await openStand({ windowTokens: WINDOW_TOKENS, reply: thinkingReader() })
+    const input = [developer('You are careful.'), user('Read every part and say what is wrong with it.')]
+    const answers = await live(stand, input, { rounds: 40, stream })
+    const actions = answers.map(({ headers }) => headers.get('x-foldgate-action') ?? '')
     const { requests } = stand.upstream
     expect(requests.filter(({ rejected }) => rejected !== null)).toEqual([])
     expect(requests.flatMap(({ removed }) => removed)).toEqual([])

@@ -1,6 +1,6 @@
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
-import { startFoldgate, type RunningFoldgate } from '../../support/foldgate.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import {
   startResponsesUpstream,
   type AcceptedResponsesRequest,
@@ -18,6 +18,7 @@ export type StandOptions = Partial<ResponsesUpstreamOptions> & {
   readonly reply: (request: AcceptedResponsesRequest) => ResponsesScript | Promise<ResponsesScript>
   /** What the profile says beside the window. */
   readonly profile?: object
+  readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
 }
 
 const opened: { readonly close: () => Promise<void> }[] = []
@@ -34,6 +35,7 @@ function wordCount(text: string): number {
 export async function openStand({
   windowTokens,
   profile,
+  foldgate: more,
   ...options
 }: StandOptions): Promise<ResponsesStand> {
   const upstream = await startResponsesUpstream({
@@ -43,10 +45,16 @@ export async function openStand({
     ...options,
   })
   opened.push(upstream)
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
-    profile: { window: { tokens: windowTokens }, ...profile },
-  })
+  return openBefore(upstream, { window: { tokens: windowTokens }, ...profile }, more)
+}
+
+/** One more Foldgate, with a store of its own, in front of an upstream; it is closed behind the test. */
+export async function openBefore(
+  upstream: ResponsesUpstream,
+  profile: object,
+  more: StandOptions['foldgate'] = {},
+): Promise<ResponsesStand> {
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...more })
   opened.push(foldgate)
   return { upstream, foldgate }
 }
@@ -84,6 +92,59 @@ function eventsOf(text: string): Item[] {
 
 export function user(text: string): Item {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+}
+
+export function developer(text: string): Item {
+  return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] }
+}
+
+export const readTool = {
+  type: 'function',
+  name: 'read',
+  parameters: { type: 'object', properties: {} },
+  strict: false,
+}
+
+/** A model that thinks and reads the next part, each time. */
+export function thinkingReader(): StandOptions['reply'] {
+  let called = 0
+  return () => ({
+    output: [
+      { type: 'reasoning', tokens: 60 },
+      { type: 'message', text: `I read part ${called}.`, phase: 'commentary' },
+      {
+        type: 'function_call',
+        callId: `call_${(called += 1)}`,
+        name: 'read',
+        arguments: `{"part":${called}}`,
+      },
+    ],
+  })
+}
+
+/**
+ * What a client that keeps its own history does: it sends all of it each time, and takes over what it is answered. All that is
+ * said stands behind `input` then.
+ */
+export async function live(
+  stand: ResponsesStand,
+  input: Item[],
+  { rounds, ...body }: { readonly rounds: number; readonly [field: string]: unknown },
+): Promise<Answered[]> {
+  const answers: Answered[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const include = ['reasoning.encrypted_content']
+    const answer = await post(stand, { input, tools: [readTool], include, ...body })
+    expect(answer.status).toBe(200)
+    answers.push(answer)
+    for (const item of outputOf(answer)) {
+      input.push(item)
+      if (item['type'] !== 'function_call') continue
+      const output = `part ${round}: ${'the quick brown fox jumps over the lazy dog again '.repeat(40)}`
+      input.push({ type: 'function_call_output', call_id: item['call_id'], output })
+    }
+  }
+  return answers
 }
 
 /** Rounds of an agent without reasoning, of some 620 words each. */
