@@ -26,8 +26,10 @@ export function createPrefixCauses(): (request: PrefixedRequest) => PrefixCause 
     const key = `${place.scope} ${remembered.conversation}`
     const around = aroundHistory(chat)
     const before = seen.get(key)
-    const isSame = before !== undefined && form.made === null && before.point === compaction.point
-    const hasChanged = isSame && (before.hasChanged || before.around !== around)
+    // What was thought under the compaction before is gone, unless this one kept it.
+    const isSame = form.made === null && before?.point === compaction.point
+    const wasThoughtBefore = before !== undefined && (isSame || compaction.thoughts.length > 0)
+    const hasChanged = wasThoughtBefore && (before.hasChanged || before.around !== around)
     seen.set(key, { point: compaction.point, around, hasChanged })
     return hasChanged ? 'client' : 'foldgate'
   }
