@@ -84,6 +84,8 @@ export type CompactionReport = {
 /** What became of each message of a request, told when it is asked for. Keeping it keeps no message that came. */
 export type HeldOutline = {
   readonly read: () => readonly MessageTreatment[]
+  /** What each is called in the API that the request came by. */
+  readonly entryName: 'message' | 'item'
   /** What it keeps in memory, about: figures of the messages, and what was made to be sent in their place. */
   readonly bytes: number
 }

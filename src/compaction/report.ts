@@ -1,4 +1,3 @@
-import type { Structure } from '../conversation/structure.ts'
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf } from './view/placement.ts'
@@ -11,11 +10,13 @@ export type MessageTreatment = {
   /** Its place in the client's conversation; null for a summary or a recap. */
   readonly index: number | null
   readonly role: string
+  /** What people call it if its role does not say, as `reasoning`; null otherwise. */
+  readonly kind: string | null
   /** The tool whose result it is or which it calls first; null where it has to do with none. */
   readonly tool: string | null
   /**
    * `folded`: a summary or recap stands for it. `dropped`: nothing does, there was no room. `joined`: its text stands in
-   * the user message before it.
+   * the user message before it. `outdated`: thoughts that only held for what stood before them, which is compacted.
    */
   readonly treatment:
     | 'kept'
@@ -26,14 +27,24 @@ export type MessageTreatment = {
     | 'clipped'
     | 'folded'
     | 'dropped'
+    | 'outdated'
     | 'joined'
     | 'summary'
     | 'recap'
   /**
    * Why it stays word for word: `recent` is the open round of the compaction and what came after. Null where nothing pins
-   * it, or where that is not on record: older messages that a compaction protected are merely kept.
+   * it, or where that is not on record: older messages that a compaction protected are merely kept. `history-start`: the
+   * server's own compaction; `before-start`: it stands before that.
    */
-  readonly pinned: 'system' | 'task' | 'latest-user' | 'kept-turn' | 'recent' | null
+  readonly pinned:
+    | 'system'
+    | 'history-start'
+    | 'before-start'
+    | 'task'
+    | 'latest-user'
+    | 'kept-turn'
+    | 'recent'
+    | null
   /** Own count as it came, framing included; 0 for a summary or a recap, null where nothing was counted. */
   readonly receivedTokens: number | null
   /** Own count as it is sent; 0 where it is not sent or stands in another message, null where nothing was counted. */
@@ -53,11 +64,11 @@ export type OutlineSubject = Rounds & {
 
 /** Each message of a conversation and what became of it, in their order; each summary and recap where it is sent. */
 export function outlineOf(subject: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
-  const { messages, structure, sizes } = subject
+  const { messages, sizes } = subject
   const sent = new Map<number, Outcome>()
   const standIns = new Map<number, MessageTreatment[]>()
   const folded: SummaryRange[] = []
-  const pinOf = pins(structure, compacted?.compaction ?? null)
+  const pinOf = pins(subject, compacted?.compaction ?? null)
   // Summaries and recaps stand before the client's message that follows them in what is sent; at the end if none does.
   let place = messages.length
   for (const message of compacted?.view.messages.toReversed() ?? []) {
@@ -76,6 +87,7 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
         const standIn = {
           index,
           role,
+          kind: null,
           tool: null,
           treatment: how,
           pinned: null,
@@ -86,17 +98,17 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
       }
     }
   }
+  const absenceOf = (index: number): MessageTreatment['treatment'] => {
+    if (folded.some((range) => covers(range, index))) return 'folded'
+    return messages[index]?.facts.bound === 'whole' ? 'outdated' : 'dropped'
+  }
   const outline: MessageTreatment[] = []
   for (let index = 0; index < messages.length; index += 1) {
     outline.push(...(standIns.get(index) ?? []))
     const receivedTokens = sizes === null ? null : (sizes[index] ?? 0)
     let outcome: Outcome = { treatment: 'kept', pinned: pinOf(index), sentTokens: receivedTokens }
     if (compacted !== null)
-      outcome = sent.get(index) ?? {
-        treatment: folded.some((range) => covers(range, index)) ? 'folded' : 'dropped',
-        pinned: null,
-        sentTokens: 0,
-      }
+      outcome = sent.get(index) ?? { treatment: absenceOf(index), pinned: null, sentTokens: 0 }
     const { treatment, pinned, sentTokens } = outcome
     const described = describe(subject, index)
     outline.push({ ...described, treatment, pinned, receivedTokens, sentTokens, standsFor: null })
@@ -125,21 +137,25 @@ export function passRanges({ reach, fold, clips }: Compaction, systemCount: numb
 
 type Outcome = Pick<MessageTreatment, 'treatment' | 'pinned' | 'sentTokens'>
 
-function describe(rounds: Rounds, index: number): Pick<MessageTreatment, 'index' | 'role' | 'tool'> {
+function describe(rounds: Rounds, index: number): Pick<MessageTreatment, 'index' | 'role' | 'kind' | 'tool'> {
   const facts = rounds.messages[index]?.facts
   const name = facts?.role === 'tool' ? toolNameOf(rounds, index) : (facts?.callNames[0] ?? '')
-  return { index, role: facts?.role ?? 'other', tool: name === '' ? null : name }
+  const tool = name === '' ? null : name
+  return { index, role: facts?.role ?? 'other', kind: facts?.kind ?? null, tool }
 }
 
 /** Why a message that is sent as it came is. */
 function pins(
-  { systemCount, lastUnitStart }: Structure,
+  { messages, structure }: Pick<OutlineSubject, 'messages' | 'structure'>,
   compaction: Compaction | null,
 ): (index: number) => MessageTreatment['pinned'] {
+  const { systemCount, unkeyedCount, lastUnitStart } = structure
   const kept = new Set(compaction?.fold?.kept)
   const recentFrom = compaction === null ? Infinity : lastUnitStart(compaction.point)
   return function pinOf(index) {
-    if (index < systemCount) return 'system'
+    if (index < unkeyedCount) return 'system'
+    if (index < systemCount)
+      return messages[index]?.facts.startsHistory === true ? 'history-start' : 'before-start'
     if (index === compaction?.task) return 'task'
     if (index === compaction?.latestUser) return 'latest-user'
     if (kept.has(index)) return 'kept-turn'

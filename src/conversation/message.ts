@@ -56,6 +56,8 @@ export type MessageFacts = {
    * only the `last` one. Left out if it need not.
    */
   readonly survives?: 'each' | 'last'
+  /** What people call it, if it is nobody's words, call or result: `reasoning`, for example. Left out otherwise. */
+  readonly kind?: string
   /** Length of the message's raw bytes. */
   readonly bytes: number
   /** Elements of arrays and members of objects in it. */

@@ -14,6 +14,10 @@ import type { Answers, Replies } from './answer-contract.ts'
 export type Dialect = {
   /** `chat-completions`, for example. */
   readonly name: string
+  /** What people call an entry of its history. */
+  readonly entryName: 'message' | 'item'
+  /** What makes a client send all of a conversation that it leaves at the server; null if there is nothing to leave. */
+  readonly howToSendAll: string | null
   /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
   readonly paths: readonly [string, ...string[]]
   readonly bodies: Bodies
@@ -164,6 +168,7 @@ export type Described = Pick<
   | 'startsHistory'
   | 'bound'
   | 'survives'
+  | 'kind'
   | 'emptyCalls'
   | 'answers'
   | 'name'

@@ -6,6 +6,8 @@ import type { ResolvedWindow } from '../models/resolve-window.ts'
 export type Warnings = {
   /** Somebody uses a generation API whose conversations are not compacted. */
   readonly uncompacted: (path: string) => void
+  /** A client leaves its conversation at the server. */
+  readonly stateful: (howToSendAll: string) => void
   /** The window of a model had to be guessed. */
   readonly guessed: (model: string) => void
   /** An upstream left out part of a prompt without saying so, or may have. */
@@ -41,6 +43,9 @@ export function createWarnings(log: Log): Warnings {
         'relayed without compaction: set the client to chat completions to have conversations compacted',
         { path },
       ),
+    ),
+    stateful: once((howToSendAll) =>
+      log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`, {}),
     ),
     guessed: once((model) =>
       log.warn(

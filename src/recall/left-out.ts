@@ -16,6 +16,6 @@ export function leftOutOf(subject: Subject, compacted: Compacted | null): readon
     // What was joined to another message stands there as it was made before.
     const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
     if (index === null || how === 'kept' || how === 'summary' || how === 'recap') return []
-    return [{ index, how }]
+    return [{ index, how: how === 'outdated' ? 'dropped' : how }]
   })
 }

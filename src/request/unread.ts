@@ -6,10 +6,11 @@ import type { Settled } from './tell/deliver-answer.ts'
 
 /** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. Its answer goes on untouched. */
 export async function sendUnread(
-  { exchange, body, arrival, turn, unread }: UnreadRequest,
-  { upstreams, reports }: RequestParts,
+  { exchange, dialect, body, arrival, turn, unread }: UnreadRequest,
+  { upstreams, reports, warnings }: RequestParts,
 ): Promise<Settled> {
   turn.end()
+  if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
   const sentAtMs = performance.now()
   const answer = await upstreams.send({
     ...exchange,

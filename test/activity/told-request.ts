@@ -112,7 +112,7 @@ export function plainReport(otherRow: Partial<BegunRow> = {}, other: Partial<Req
 
 /** Messages that nobody may read. */
 export const heldMessages: HeldMessages = {
-  outline: { read: forbidden, bytes: 0 },
+  outline: { read: forbidden, entryName: 'message', bytes: 0 },
   texts: forbidden,
   bytes: 0,
 }

@@ -13,6 +13,8 @@ export type ConversationDetail = ConversationCard & {
   readonly events: readonly StoredEvent[]
   /** What became of each message of the latest request; null if this process no longer holds it. */
   readonly messages: readonly ShownMessage[] | null
+  /** What each of them is called in the API that it came by. */
+  readonly entry_name: 'message' | 'item'
   /** Whether texts are shown if they are held (`admin.show_content`). */
   readonly shows_content: boolean
 }
@@ -101,6 +103,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         rows: list.rows(id),
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
         messages: held.messages(id),
+        entry_name: held.entryName(id),
         shows_content: held.showsContent,
       }
     },

@@ -14,6 +14,8 @@ export type HeldContent = {
   readonly hold: (conversation: string, held: HeldMessages) => void
   /** Null if nothing is held of it any more. */
   readonly messages: (conversation: string) => readonly ShownMessage[] | null
+  /** What each of them is called. */
+  readonly entryName: (conversation: string) => HeldOutline['entryName']
   readonly showsContent: boolean
   readonly forget: (conversation: string) => void
 }
@@ -31,6 +33,7 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
 
   return {
     showsContent,
+    entryName: (conversation) => outlines.get(conversation)?.entryName ?? 'message',
     hold: (conversation, held) => {
       // One that is too large to be held takes the one before it away.
       outlines.set(conversation, held.outline, { size: Math.max(1, held.outline.bytes) })

@@ -17,6 +17,9 @@ const figures = z.object({
   observed_tokens: count,
   /** Prompt and completion tokens of summary calls, by the provider's count. */
   summary_tokens: count,
+  /** Requests that were relayed unread, since their conversation is kept at the server, or since the server compacts it. */
+  stateful_requests: count,
+  native_requests: count,
   /** In the currency of `prices`: of the requests that were changed and the summaries whose price is known. */
   saved_money: count,
   summary_money: count,
@@ -86,6 +89,8 @@ export function createTotalsKeeper(options: {
       // If it was not answered, or refused for another reason, no size would have helped.
       if (row.beyond_window === null && (row.status ?? 500) < 400) sum.beyond_unknown += 1
       if (row.compaction !== null) sum.compactions += 1
+      if (row.action === 'relayed' && row.reason === 'stateful') sum.stateful_requests += 1
+      if (row.action === 'relayed' && row.reason === 'native') sum.native_requests += 1
       if (row.action === 'recovered') sum.recoveries += 1
       // A bound is no count: what was not counted was sent as it came.
       if (received !== null && !isBound) {

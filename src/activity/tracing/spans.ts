@@ -23,7 +23,7 @@ export type ToldSpan = {
  * under `foldgate.`. It covers all attempts, from the body's arrival until the end of the answer.
  */
 export function requestSpan(
-  { row, isSentBound, compactions, prefixCause }: RequestReport,
+  { row, dialect, isSentBound, compactions, prefixCause }: RequestReport,
   { outcome, usage, answeredBy, removedThoughts, totalMs }: RequestEnd,
   server: ModelServer | null,
 ): ToldSpan {
@@ -46,6 +46,9 @@ export function requestSpan(
     attributes: known({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': server?.provider ?? 'openai',
+      // Which of its APIs, in the conventions' own words.
+      'openai.api.type':
+        (server?.provider ?? 'openai') === 'openai' ? (dialect?.replaceAll('-', '_') ?? null) : null,
       'gen_ai.request.model': model === '' ? null : model,
       // The conventions want it left out if it is not so. The same holds for `compacted`.
       'gen_ai.request.stream': row.streamed ? true : null,

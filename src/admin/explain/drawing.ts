@@ -28,8 +28,8 @@ const NAME_COLUMNS = 64
 
 /** What is asked about and what would be done, in a few lines. */
 function drawHeadline(explanation: Explanation, paper: Paper): readonly string[] {
-  const { profile, model, window, budget, ratio, pressure, tokens, message_counts } = explanation
-  const received = sizeOf(tokens.received.total, message_counts.received)
+  const { profile, model, window, budget, ratio, pressure, tokens, message_counts, entry_name } = explanation
+  const received = sizeOf(tokens.received.total, message_counts.received, entry_name)
   const rows = [
     ['model', model === '' ? '(none named)' : shownName(model, NAME_COLUMNS)],
     ['profile', `${shownName(profile.name, NAME_COLUMNS)}: ${shownName(profile.because, Infinity)}`],
@@ -107,12 +107,12 @@ function shareText(share: number): string {
   return share < 2 ? `${Math.round(share * 100)}% of` : `${share.toFixed(1)} times`
 }
 
-function sizeOf(tokens: number, { total = 0 }: CountsByRole): string {
-  return `${grouped(tokens)} tokens in ${total === 1 ? 'one message' : `${grouped(total)} messages`}`
+function sizeOf(tokens: number, { total = 0 }: CountsByRole, entry: Explanation['entry_name']): string {
+  return `${grouped(tokens)} tokens in ${total === 1 ? `one ${entry}` : `${grouped(total)} ${entry}s`}`
 }
 
-function fate({ would, message_counts }: Explanation): string {
-  const sent = sizeOf(would.sent_tokens, message_counts.sent)
+function fate({ would, message_counts, entry_name }: Explanation): string {
+  const sent = sizeOf(would.sent_tokens, message_counts.sent, entry_name)
   if (would.reason === 'observe') return 'go on as it came: the profile only observes'
   if (would.action === 'relayed') return 'go on as it came, byte for byte'
   if (would.reason === 'repair') return `be repaired, and not compacted: ${sent}`

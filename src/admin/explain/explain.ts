@@ -108,6 +108,7 @@ export function createExplain(parts: ExplainParts): Explain {
         sent:
           compacted === null ? tokensReceived : await drive(tallySent(sent, compacted.view, counted, model)),
       },
+      entry_name: chat.dialect.entryName,
       message_counts: { received: countRoles(received), sent: countRoles(sent) },
       messages: outlineOf(counted.subject, compacted).map(explained),
       body: bytes,

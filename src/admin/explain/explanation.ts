@@ -31,6 +31,8 @@ export type Explanation = {
   /** What no compaction takes away: system messages, tools, schemas, task, latest user message. */
   readonly fixed: { readonly tokens: number; readonly share_of_budget: number }
   readonly tokens: { readonly received: TokensByCategory; readonly sent: TokensByCategory }
+  /** What the entries of the conversation are called in its API. */
+  readonly entry_name: 'message' | 'item'
   readonly message_counts: { readonly received: CountsByRole; readonly sent: CountsByRole }
   readonly warnings: readonly ExplainWarning[]
   readonly would: {
@@ -101,6 +103,7 @@ export type ExplainWarning = {
 export type ExplainedMessage = {
   readonly index: number | null
   readonly role: string
+  readonly kind: string | null
   readonly tool: string | null
   readonly treatment: MessageTreatment['treatment']
   readonly pinned: MessageTreatment['pinned']

@@ -101,10 +101,14 @@ function cellsOf(group: MessageGroup): Row {
     first.index === null ? '' : tokens('received_tokens'),
     tokens('sent_tokens'),
     fateOf(group),
-    group.length === 1 ? first.role : counted(group.map(({ role }) => role)),
+    group.length === 1 ? nameOf(first) : counted(group.map(nameOf)),
     toolsOf(group),
   ]
   return { cells, style: styleOf(group) }
+}
+
+function nameOf({ kind, role }: ExplainedMessage): string {
+  return kind ?? role
 }
 
 function placeOf(group: MessageGroup): string {
@@ -116,6 +120,8 @@ function placeOf(group: MessageGroup): string {
 
 const pins = {
   system: 'system message',
+  'history-start': 'start of the history',
+  'before-start': "before the server's compaction",
   task: 'the task',
   'latest-user': 'latest user message',
   'kept-turn': 'of a kept turn',
@@ -148,6 +154,7 @@ const styles = {
   kept: null,
   joined: null,
   folded: 'dim',
+  outdated: 'dim',
   dropped: 'red',
   summary: 'green',
   recap: 'green',

@@ -1,4 +1,5 @@
 import type { Chat, UnreadReason } from '../../request/request.ts'
+import { HOW_TO_SEND_ALL } from '../send-all.ts'
 import { dialects } from '../../dialects/dialects.ts'
 import { createFactsReader } from '../../dialects/entry-facts.ts'
 import type { BodyLimits } from '../../conversation/body-spans.ts'
@@ -46,14 +47,14 @@ const unread: Readonly<Record<UnreadReason, string>> = {
   'too-deep': 'Lists and objects stand in each other deeper than limits.depth allows.',
   'too-many-elements': 'The body has more elements than limits.elements allows.',
   'too-many-keys': 'The body has more keys than limits.keys allows.',
-  'too-many-messages': 'The body has more messages than limits.messages allows.',
-  'too-many-parts': 'A message has more elements than limits.parts allows.',
+  'too-many-messages': 'The body has more messages or items than limits.messages allows.',
+  'too-many-parts': 'A message or item has more elements than limits.parts allows.',
   'no-messages': 'The body has no messages: "messages" or "input" is missing, empty, or no list.',
   'message-unreadable':
-    'A message in the body cannot be read with certainty: each is an object with a role, and no key twice.',
-  stateful:
-    'The history, or a part of it, is kept at the server: with the whole of it in the request Foldgate can read it.',
-  native: 'The request has the server compact its history, so that Foldgate leaves it alone.',
+    'A message or item in the body cannot be read with certainty: each is an object with a role or a type, and no key twice.',
+  stateful: `The history, or a part of it, is kept at the server: with the whole of it in the request Foldgate can read it: ${HOW_TO_SEND_ALL}.`,
+  native:
+    'The request has the server compact its history (context_management), so that Foldgate leaves it alone: take that out, or leave it.',
   encoding: 'The body has a content coding: unpack it first.',
   failed: 'The body could not be read.',
 }

@@ -6,6 +6,7 @@ import type { Message, Role } from '../../conversation/message.ts'
 import { parseEntry } from '../../dialects/entry-facts.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
+import { sumOf } from '../../compaction/size-sums.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 
@@ -53,9 +54,11 @@ export function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
 
 type Tally = Record<Exclude<keyof TokensByCategory, 'total'>, number>
 
-function tallyOf({ toolsTokens: tools }: ConversationTokens): Tally {
+/** What stands around the messages: tools, what is said as the operator's beside them, what primes the reply. */
+function tallyOf({ toolsTokens: tools, aroundTokens, subject }: ConversationTokens): Tally {
   const nothing = { user: 0, assistant: 0, tool_results: 0, images: 0, summary: 0 }
-  return { system: 0, tools, ...nothing, other: PRIMING_TOKENS }
+  const leading = sumOf(subject.sizes, 0, subject.structure.systemCount)
+  return { system: aroundTokens - tools - PRIMING_TOKENS - leading, tools, ...nothing, other: PRIMING_TOKENS }
 }
 
 function withTotal(tally: Tally): TokensByCategory {
@@ -72,7 +75,8 @@ const categoryOfRole = {
 } as const satisfies Record<Role, keyof Tally>
 
 function categoryOf({ dialect, source }: Chat, message: Message): keyof Tally {
-  const { role } = message.facts
+  const { role, startsHistory } = message.facts
+  if (startsHistory === true) return 'summary'
   if (role !== 'user') return categoryOfRole[role]
   const { text } = parseEntry(dialect, source, message)
   return text.startsWith(SUMMARY_OPEN) || text.startsWith(RECAP_OPEN) ? 'summary' : 'user'

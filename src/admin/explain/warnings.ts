@@ -56,21 +56,27 @@ function broken({ profile, received }: WarnedOf): ExplainWarning | null {
   const violations = finish(received.dialect.rules.violations(shapes, 'lenient'))
   if (violations.length === 0) return null
   const told = [...Map.groupBy(violations, ({ rule }) => rule)]
-    .map(([rule, places]) => `${brokenRules[rule] ?? rule} (${placesOf(places.map(({ index }) => index))})`)
+    .map(
+      ([rule, places]) =>
+        `${brokenRules[rule] ?? rule} (${placesOf(
+          received.dialect.entryName,
+          places.map(({ index }) => index),
+        )})`,
+    )
     .join(', ')
   const mended = profile.repair && !profile.observe
   return {
     code: 'conversation_broken',
     message: mended
-      ? `The conversation arrives broken: ${told}. The profile repairs it, and the messages below are the repaired ones.`
+      ? `The conversation arrives broken: ${told}. The profile repairs it, and the ${received.dialect.entryName}s below are the repaired ones.`
       : `The conversation arrives broken: ${told}. Upstreams may refuse it; repair: true in the profile mends it.`,
   }
 }
 
-function placesOf(indexes: readonly number[]): string {
+function placesOf(entry: string, indexes: readonly number[]): string {
   const named = indexes.slice(0, PLACES_MAX).join(', ')
   const more = indexes.length - PLACES_MAX
-  return `message${indexes.length === 1 ? '' : 's'} ${named}${more > 0 ? ` and ${more} more` : ''}`
+  return `${entry}${indexes.length === 1 ? '' : 's'} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function large({ fixed, budget }: WarnedOf): ExplainWarning | null {
@@ -108,10 +114,14 @@ function observed({ profile, unobserved }: WarnedOf): ExplainWarning | null {
 function sampled({ received }: WarnedOf): ExplainWarning | null {
   const count = received.messages.filter(isSampled).length
   if (count === 0) return null
-  const which = count === 1 ? 'A message is' : `${grouped(count)} messages are`
+  const { entryName } = received.dialect
+  const which =
+    count === 1
+      ? `${entryName === 'item' ? 'An' : 'A'} ${entryName} is`
+      : `${grouped(count)} ${entryName}s are`
   return {
     code: 'sampled',
-    message: `${which} longer than what Foldgate reads of one, ${grouped(READ_BYTES_MAX / 1024)} KiB: the rest was counted by samples, and is left out where the message is shortened.`,
+    message: `${which} longer than what Foldgate reads of one, ${grouped(READ_BYTES_MAX / 1024)} KiB: the rest was counted by samples, and is left out where the ${entryName} is shortened.`,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Totals } from '../../activity/conversations/totals.ts'
+import { HOW_TO_SEND_ALL } from '../send-all.ts'
 import { plural, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -113,6 +114,20 @@ function notes(totals: Totals, hasPrices: boolean): readonly HtmlEscapedString[]
     found.push(
       html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,
+    )
+  }
+  if (totals.stateful_requests > 0) {
+    const their = totals.stateful_requests === 1 ? 'its' : 'their'
+    found.push(
+      html`${plural(totals.stateful_requests, 'request')} left ${their} conversation at the server, and went
+      on unread (<code>reason=stateful</code>): ${HOW_TO_SEND_ALL}.`,
+    )
+  }
+  if (totals.native_requests > 0) {
+    const their = totals.native_requests === 1 ? 'its' : 'their'
+    found.push(
+      html`${plural(totals.native_requests, 'request')} had the server compact ${their} conversation
+      (<code>reason=native</code>), and went on unread.`,
     )
   }
   if (totals.beyond_unknown > 0) {

@@ -1,27 +1,29 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { pinnedWords, treatmentMeanings, unescaped } from './message-words.ts'
+import { pinnedWords, treatmentMeanings, unescaped, withoutOpaque } from './message-words.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {
   /** Of the largest message, whose bar is as long as there is room. */
   readonly tokensMax: number
+  /** What each is called in the API that the conversation came by. */
+  readonly entryName: 'message' | 'item'
   readonly showsContent: boolean
 }
 
-/** A message in a line: its role, how large it came and was sent, and what became of it; its texts behind that. */
+/** A message in a line: its role or kind, how large it came and was sent, and what became of it; its texts behind that. */
 export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEscapedString {
-  const { index, role, tool, pinned, receivedTokens, sentTokens, treatment } = message
-  const kind = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
+  const { index, role, kind, tool, pinned, receivedTokens, sentTokens, treatment } = message
+  const mark = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
   const line = html`<span class="place">${index === null ? '' : figure(index)}</span>
     <span class="who"
-      >${foreign(role)}${tool !== null && html` <span class="tool">${foreign(tool)}</span>`}${pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`}</span
+      >${foreign(kind ?? role)}${tool !== null && html` <span class="tool">${foreign(tool)}</span>`}${pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`}</span
     >
     <span class="size came">${figure(receivedTokens)}<span class="hidden"> tokens came in,</span></span>
     ${tokenBar('came', receivedTokens, scale)} ${tokenBar('sent', sentTokens, scale)}
     <span class="size sent">${figure(sentTokens)}<span class="hidden"> were sent:</span></span>
-    <span class="treatment"><span class="badge ${kind}">${treatment}</span></span>`
+    <span class="treatment"><span class="badge ${mark}">${treatment}</span></span>`
   const li = `message-${messageName(message)}`
   return scale.showsContent
     ? html`<li id="${li}">
@@ -61,7 +63,10 @@ export function messageName(message: ShownMessage | undefined): string {
 
 // --- internal ---
 
-function texts({ received, sent, treatment }: ShownMessage): HtmlEscapedString {
+function texts(message: ShownMessage): HtmlEscapedString {
+  const { kind, treatment } = message
+  const shown = (json: string | null) => (json === null || kind === null ? json : withoutOpaque(json))
+  const [received, sent] = [shown(message.received), shown(message.sent)]
   const came = part('came in', messageText(received, 'what came in'))
   if (treatment === 'folded') return html`<div class="texts one">${came}</div>`
   if (received !== null && received === sent) {
@@ -69,7 +74,7 @@ function texts({ received, sent, treatment }: ShownMessage): HtmlEscapedString {
     return html`<div class="texts one">${same}</div>`
   }
   const left =
-    treatment === 'dropped' && sent === null
+    (treatment === 'dropped' || treatment === 'outdated') && sent === null
       ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
       : messageText(sent, 'what was sent')
   return html`<div class="texts">${came}${part('was sent', left)}</div>`

@@ -9,44 +9,48 @@ import { treatmentMeanings } from './message-words.ts'
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList({
   messages,
+  entry_name: entryName,
   shows_content: showsContent,
-}: Pick<ConversationDetail, 'messages' | 'shows_content'>): HtmlEscapedString {
+}: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content'>): HtmlEscapedString {
   return html`<section id="messages" data-live aria-labelledby="messages-title">
-    <h2 id="messages-title">Messages of the latest request</h2>
+    <h2 id="messages-title">${entryName === 'item' ? 'Items' : 'Messages'} of the latest request</h2>
     ${
       messages === null
         ? html`<p class="soft">
             They are no longer held. Messages are kept in memory only, for a while, by the process that had
             the request; the next request of this conversation brings them back.
           </p>`
-        : sideBySide(messages, showsContent)
+        : sideBySide(messages, { entryName, showsContent })
     }
   </section>`
 }
 
 // --- internal ---
 
-function sideBySide(messages: readonly ShownMessage[], showsContent: boolean): HtmlEscapedString {
+function sideBySide(
+  messages: readonly ShownMessage[],
+  { entryName, showsContent }: Pick<MessageScale, 'entryName' | 'showsContent'>,
+): HtmlEscapedString {
   const sizes = messages.flatMap(({ receivedTokens, sentTokens }) => [receivedTokens ?? 0, sentTokens ?? 0])
-  const scale = { tokensMax: Math.max(1, ...sizes), showsContent }
-  return html`<p class="soft">${balance(messages)}</p>
+  const scale = { tokensMax: Math.max(1, ...sizes), entryName, showsContent }
+  return html`<p class="soft">${balance(messages, entryName)}</p>
     ${!showsContent && html`<p class="note">Texts are not shown: <code>admin.show_content</code> is off in <code>foldgate.yaml</code>.</p>`}
     <div class="heads" aria-hidden="true"><span>came in</span><span>was sent</span></div>
     <ol class="exchange">
       ${messageRuns(messages).map((run) => shownRun(run, scale))}
     </ol>
-    ${meanings(messages)}`
+    ${meanings(messages, entryName)}`
 }
 
+const unsent: ReadonlySet<ShownMessage['treatment']> = new Set(['folded', 'dropped', 'outdated', 'joined'])
+
 /** What came, what was sent, and how much of it was treated in which way. */
-function balance(messages: readonly ShownMessage[]): string {
+function balance(messages: readonly ShownMessage[], entryName: MessageScale['entryName']): string {
   const came = messages.filter(({ index }) => index !== null)
-  const sent = messages.filter(
-    ({ treatment }) => treatment !== 'folded' && treatment !== 'dropped' && treatment !== 'joined',
-  )
+  const sent = messages.filter(({ treatment }) => !unsent.has(treatment))
   const treated = Map.groupBy(messages, ({ treatment }) => treatment)
   const parts = Array.from(treated, ([treatment, those]) => `${figure(those.length)} ${treatment}`)
-  return `${plural(came.length, 'message')} with ${total(came, 'receivedTokens')} came in, ${figure(sent.length)} with ${total(sent, 'sentTokens')} were sent: ${parts.join(', ')}.`
+  return `${plural(came.length, entryName)} with ${total(came, 'receivedTokens')} came in, ${figure(sent.length)} with ${total(sent, 'sentTokens')} were sent: ${parts.join(', ')}.`
 }
 
 function total(messages: readonly ShownMessage[], side: 'receivedTokens' | 'sentTokens'): string {
@@ -90,7 +94,7 @@ function bundle(messages: readonly ShownMessage[], what: string, scale: MessageS
   return html`<details class="bundle">
     <summary>
       <span class="place">${places}</span>
-      <span>${plural(messages.length, 'message')} ${what}</span>
+      <span>${plural(messages.length, scale.entryName)} ${what}</span>
       <span class="size">${total(messages, 'receivedTokens')}</span>
     </summary>
     <ol>
@@ -104,7 +108,10 @@ function span(first: number | null, last: number | null): string {
   return first === last ? figure(first) : `${figure(first)}–${figure(last)}`
 }
 
-function meanings(messages: readonly ShownMessage[]): HtmlEscapedString {
+function meanings(
+  messages: readonly ShownMessage[],
+  entryName: MessageScale['entryName'],
+): HtmlEscapedString {
   const present = new Set(messages.map(({ treatment }) => treatment))
   return html`<details id="meanings" class="figures">
     <summary>What the words mean</summary>
@@ -118,8 +125,8 @@ function meanings(messages: readonly ShownMessage[]): HtmlEscapedString {
       )}
     </dl>
     <p class="soft">
-      Messages are counted from 0. Tokens are Foldgate's own counts. The words behind a role say why a message
-      stays as it is.
+      ${entryName === 'item' ? 'Items' : 'Messages'} are counted from 0. Tokens are Foldgate's own counts. The
+      words behind a role say why a message stays as it is.
     </p>
   </details>`
 }

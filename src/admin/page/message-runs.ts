@@ -45,7 +45,14 @@ function isFoldedInto({ standsFor }: ShownMessage, { treatment, index }: ShownMe
   return standsFor.start <= index && index < standsFor.end
 }
 
+const sought: ReadonlySet<ShownMessage['pinned']> = new Set([
+  'system',
+  'history-start',
+  'task',
+  'latest-user',
+])
+
 /** Kept, and none of those that one looks for: the system messages, the task, the latest question. */
 function isUnremarkable({ treatment, pinned }: ShownMessage): boolean {
-  return treatment === 'kept' && pinned !== 'system' && pinned !== 'task' && pinned !== 'latest-user'
+  return treatment === 'kept' && (pinned === null || !sought.has(pinned))
 }

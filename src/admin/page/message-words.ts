@@ -10,6 +10,8 @@ export const treatmentMeanings = {
   clipped: 'shortened in the middle, since it would not have fit otherwise',
   folded: 'not sent; a summary or a recap stands for it',
   dropped: 'not sent, and nothing stands for it: there was no room',
+  outdated:
+    'reasoning that only held for what stood before it, which is compacted: its server would leave it out itself. What it led to is sent without the id that demands it',
   joined: 'its text was sent within the user message before it',
   summary: 'written by a model, stands for what was folded',
   recap: 'made without a model, stands for what was folded',
@@ -18,6 +20,8 @@ export const treatmentMeanings = {
 /** Why a message stays word for word. */
 export const pinnedWords = {
   system: 'system',
+  'history-start': 'start of the history',
+  'before-start': "before the server's compaction",
   task: 'the task',
   'latest-user': 'latest question',
   'kept-turn': 'kept turn',
@@ -32,6 +36,11 @@ export function unescaped(json: string): string {
   return json.replaceAll(/\\(?:([ntr"/\\])|u[\da-f]{4})/gi, (escape: string, character?: string) =>
     character === undefined ? escape : (plain[character] ?? escape),
   )
+}
+
+/** The JSON of what is no text, with its long runs of characters told by their length: only a server can read them. */
+export function withoutOpaque(json: string): string {
+  return json.replaceAll(/[\w+/=-]{120,}/g, (run) => `${run.slice(0, 24)}… (${run.length} characters)`)
 }
 
 // --- internal ---

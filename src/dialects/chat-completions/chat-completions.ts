@@ -23,6 +23,8 @@ import { createUsageHider } from './usage-hider.ts'
 /** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
+  entryName: 'message',
+  howToSendAll: null,
   paths: ['chat/completions'],
   bodies: {
     knownFields: chatFields,

@@ -32,6 +32,7 @@ export function* describeItem(
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...boundBy(kind, item),
     ...survivalOf(kind, item),
+    ...namedBy(kind, item),
     emptyCalls: false,
     answers: kind === 'result' ? [answeredIdOf(item)] : [],
     name: null,
@@ -119,6 +120,14 @@ function survivalOf(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'survi
   if (definesTools(item)) return { survives: 'each' }
   return kind === 'setting' ? { survives: 'last' } : {}
 }
+
+/** The type of what is nobody's words, call or result, if it is a name: a client may write there what it likes. */
+function namedBy(kind: ItemKind, { type }: JsonObject): Pick<MessageFacts, 'kind'> {
+  if (kind === 'message' || kind === 'call' || kind === 'result') return {}
+  return typeof type === 'string' && typeName.test(type) ? { kind: type } : {}
+}
+
+const typeName = /^[a-z][\w.-]{0,63}$/
 
 /** Whether it says a text or parts; what a client finds of tools is neither. */
 function saysContent(kind: ItemKind, item: JsonObject): boolean {

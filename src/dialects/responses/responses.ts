@@ -19,6 +19,9 @@ import { withoutId } from './without-id.ts'
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
   name: 'responses',
+  entryName: 'item',
+  howToSendAll:
+    'have the client send all of it, with store: false and neither previous_response_id nor conversation; in the Vercel AI SDK with providerOptions: { openai: { store: false } }',
   paths: ['responses', 'responses/compact'],
   bodies: {
     knownFields: responsesFields,

@@ -23,16 +23,25 @@ export function heldMessages(request: PreparedRequest, form: Form): HeldMessages
 /** What the facts and the size of a message take, about. */
 const MESSAGE_BYTES = 500
 
+const unsent: ReadonlySet<MessageTreatment['treatment']> = new Set([
+  'folded',
+  'dropped',
+  'outdated',
+  'joined',
+])
+
 /** Its own function: what it returns must not keep the body in memory. */
 function heldOutline(
-  { messages, structure }: Chat,
+  { messages, structure, dialect }: Chat,
   sizes: readonly number[] | null,
   compacted: Form['compacted'],
   pieces: readonly BodyPiece[],
 ): HeldOutline {
   let madeCharacters = 0
   for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
+  const { entryName } = dialect
   return {
+    entryName,
     read: () => outlineOf({ messages, structure, sizes }, compacted),
     bytes: messages.length * MESSAGE_BYTES + 2 * madeCharacters,
   }
@@ -52,8 +61,7 @@ function textsOf(
     }
     const message = messages[index]
     const received = message === undefined ? null : source.text(message.start, message.end)
-    if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
-      return { received, sent: null }
+    if (unsent.has(treatment)) return { received, sent: null }
     const item = sentByIndex.get(index)?.item
     return { received, sent: item?.kind === 'made' ? item.json : received }
   })

@@ -11,6 +11,7 @@ function message(other: Partial<MessageTreatment> = {}): MessageTreatment {
   return {
     index: 0,
     role: 'user',
+    kind: null,
     tool: null,
     treatment: 'kept',
     pinned: null,
@@ -27,7 +28,11 @@ function heldOf(
   { bytes = 100, outlineBytes = 10 } = {},
 ): HeldMessages {
   const treatments = texts.map((_, index) => message({ index }))
-  return { outline: { read: () => treatments, bytes: outlineBytes }, texts: () => texts, bytes }
+  return {
+    outline: { read: () => treatments, entryName: 'message', bytes: outlineBytes },
+    texts: () => texts,
+    bytes,
+  }
 }
 
 const hello = { received: '{"role":"user","content":"PLANTED"}', sent: '{"role":"user","content":"PLANTED"}' }

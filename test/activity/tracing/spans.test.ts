@@ -23,6 +23,7 @@ describe('the span of a request', () => {
     expect(span.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'openai',
+      'openai.api.type': 'chat_completions',
       'gen_ai.request.model': 'gpt-5',
       'gen_ai.request.stream': true,
       'gen_ai.response.model': 'gpt-5-2026-08-07',
@@ -70,6 +71,20 @@ describe('the span of a request', () => {
     expect(spanOf(plainReport(), endOf()).events).toEqual([])
   })
 
+  test('names the API that it came by, and reasoning that was lost on account of Foldgate alone', () => {
+    const lost = endOf({ removedThoughts: { prefix: 2, model: 3 } })
+    const response = plainReport({}, { dialect: 'responses' })
+    expect(spanOf(response, lost).attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'openai.api.type': 'responses',
+      'foldgate.reasoning.removed': 2,
+    })
+    const ofClient = spanOf({ ...response, prefixCause: 'client' }, lost)
+    expect(ofClient.attributes).not.toHaveProperty('foldgate.reasoning.removed')
+    const elsewhere = spanOf(response, lost, modelServer('https://api.groq.com/openai/v1'))
+    expect(elsewhere.attributes).not.toHaveProperty('openai.api.type')
+  })
+
   test('leaves out what is not known, and what is not so', () => {
     const bare = plainReport({
       ...unmeasured,
@@ -86,6 +101,7 @@ describe('the span of a request', () => {
     expect(Object.keys(span.attributes)).toEqual([
       'gen_ai.operation.name',
       'gen_ai.provider.name',
+      'openai.api.type',
       'foldgate.action',
       'foldgate.upstream',
       'foldgate.attempts',

@@ -90,6 +90,7 @@ function message(index: number | null, treatment: ExplainedMessage['treatment'] 
   return {
     index,
     role: 'user',
+    kind: null,
     tool: null,
     treatment,
     pinned: null,

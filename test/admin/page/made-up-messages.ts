@@ -4,6 +4,7 @@ export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
   return {
     index: 0,
     role: 'user',
+    kind: null,
     tool: null,
     treatment: 'kept',
     pinned: null,

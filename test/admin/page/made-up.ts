@@ -27,6 +27,8 @@ export function totalsWith(changes: Partial<Totals> = {}): Totals {
     saved_tokens: 0,
     observed_tokens: 0,
     summary_tokens: 0,
+    stateful_requests: 0,
+    native_requests: 0,
     saved_money: 0,
     summary_money: 0,
     priced_requests: 0,
@@ -228,6 +230,7 @@ export function detailWith(changes: Partial<ConversationDetail> = {}): Conversat
     rows,
     events: agentEvents(),
     messages: agentMessages(),
+    entry_name: 'message',
     shows_content: true,
     ...changes,
   }
