@@ -110,5 +110,6 @@ const callFrameTokens = 8
 // OpenAI's models see several calls as one call of a tool that makes them all. Measured 18 to 25 more than for as many alone.
 const parallelFrameTokens = 20
 
-// Encrypted thoughts weigh what the thoughts weigh, which is less than their base64; counted as text they would be twice that.
-const opaqueCharactersPerToken = 4
+// Encrypted thoughts weigh what the thoughts weigh, at four bytes a token, of which base64 makes four thirds as many
+// characters. Counted as text they would be three times that.
+const opaqueCharactersPerToken = 16 / 3

@@ -177,6 +177,19 @@ test.each([0.99, 0.995, 0.998, 0.9995])(
   },
 )
 
+// Story: a view that came to within three tokens of the budget was sent, as nothing had to be cut for it. The upstream took
+// its tools for twenty tokens more and its calls for sixteen less than we do, and refused it.
+test.each([7_640, 7_720, 7_800, 7_880])(
+  'beside a newest reply of %i tokens a new view leaves room for the doubt in its count',
+  (size) => {
+    const [call, result] = round('newest', prose('printed last', 300))
+    const newest = [{ ...call, ...assistant(prose('thinking', size)) }, result ?? {}]
+    const conversation = [user(prose('the task', 1_900)), ...roundsOf(18, 700), ...newest]
+    const { tokens } = send(conversation, { budgetTokens: 12_000, policy })
+    expect(tokens).toBeLessThanOrEqual(12_000 * 0.995)
+  },
+)
+
 test('a result of a few words is not replaced by as many', () => {
   const short = Array.from({ length: 30 }, (_, number) => round(`c${number}`, 'Replaced two lines.')).flat()
   const { contents } = send([task, ...short, ...roundsOf(4, 900)], { budgetTokens: 4_000, policy })

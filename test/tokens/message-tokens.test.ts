@@ -101,10 +101,10 @@ test('an image costs what its pixels say', () => {
   expect(tokensOf({ text: 'look' }, { media: [photo] })).toBe(4 + 1 + mediaTokens(photo, 'gpt-4o'))
 })
 
-test('thoughts and refusals cost their text, and what is encrypted a token for four characters', () => {
+test('thoughts and refusals cost their text, and what is encrypted a token for four bytes', () => {
   const uncut = 'The rotation skips the active keys.'
   expect(tokensOf({ text: 'Done.', uncut })).toBe(4 + counter.count('Done.') + counter.count(uncut))
-  expect(tokensOf({ opaqueCharacters: 4_001 })).toBe(4 + 1_001)
+  expect(tokensOf({ opaqueCharacters: 4_001 })).toBe(4 + 751)
   const sealed = { uncut, opaqueCharacters: 30 }
   expect(4 + finish(uncutTokens(sealed, counter.countSteps))).toBe(tokensOf(sealed))
 })

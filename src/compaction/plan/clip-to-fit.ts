@@ -25,9 +25,9 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
       fold === null || index >= fold.frontier || fold.kept.includes(index) || isPinned(pins, index),
   )
   let draft: Draft = { ...begun, clips }
-  if (draft.tokens <= budgetTokens) return draft
-  draft = yield* countedDraft(frame, draft)
   const goalTokens = budgetTokens - Math.floor(budgetTokens * COUNT_DOUBT_SHARE)
+  if (draft.tokens <= goalTokens) return draft
+  draft = yield* countedDraft(frame, draft)
   const isDone = (): boolean => draft.tokens <= goalTokens
   const shorten = function* shorten(
     indexes: readonly number[],
@@ -84,7 +84,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
 
 // --- internal ---
 
-/** What is cut to fit stays this far below the budget: a count of what was never sent may be off by as much. */
+/** A new view stays this far below the budget: a count of what was never sent may be off by as much. */
 const COUNT_DOUBT_SHARE = 0.005
 
 /** A mark, and a few words of head and tail. */
