@@ -75,31 +75,8 @@ export const readingAgents: readonly ReadingAgent[] = [
       },
     }),
   },
-  {
-    name: 'Qwen Code, a coding agent',
-    packageName: '@qwen-code/qwen-code',
-    dialect: 'chat completions',
-    outputTokens: OUTPUT_TOKENS,
-    impossible: () => null,
-    requestsAside: 0,
-    atTheWindow: 'summarises',
-    prepare: async ({ home, folder, baseUrl, task }) => {
-      await mkdir(join(home, '.qwen'))
-      await writeFile(join(home, '.qwen', 'settings.json'), JSON.stringify(qwenSettings))
-      return {
-        command: process.execPath,
-        // All of its tools are offered to the model, which is scripted and only reads.
-        args: [qwenCode, '--yolo', '--prompt', task],
-        cwd: folder,
-        env: {
-          ...environment(home),
-          OPENAI_BASE_URL: baseUrl,
-          OPENAI_API_KEY: 'key',
-          OPENAI_MODEL: 'm',
-        },
-      }
-    },
-  },
+  qwenAgent('Qwen Code, a coding agent', 'chat completions'),
+  qwenAgent('Qwen Code, Responses API', 'responses'),
   codexAgent({
     name: 'Codex CLI, a coding agent',
     atTheWindow: { givesUpWith: NO_ROOM_FOR_CODEX },
@@ -124,6 +101,35 @@ export const readingAgents: readonly ReadingAgent[] = [
 const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
 const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')
 const codex = inPackages('@openai/codex/bin/codex.js')
+
+function qwenAgent(name: string, dialect: Dialect): ReadingAgent {
+  return {
+    name,
+    packageName: '@qwen-code/qwen-code',
+    dialect,
+    outputTokens: OUTPUT_TOKENS,
+    impossible: () => null,
+    requestsAside: 0,
+    atTheWindow: 'summarises',
+    prepare: async ({ home, folder, baseUrl, task }) => {
+      await mkdir(join(home, '.qwen'))
+      await writeFile(join(home, '.qwen', 'settings.json'), JSON.stringify(qwenSettings))
+      const api = dialect === 'responses' ? 'openai-responses' : 'openai'
+      return {
+        command: process.execPath,
+        // All of its tools are offered to the model, which is scripted and only reads.
+        args: [qwenCode, '--yolo', '--auth-type', api, '--prompt', task],
+        cwd: folder,
+        env: {
+          ...environment(home),
+          OPENAI_BASE_URL: baseUrl,
+          OPENAI_API_KEY: 'key',
+          OPENAI_MODEL: 'm',
+        },
+      }
+    },
+  }
+}
 
 function opencodeSettings(baseURL: string): object {
   const model = { name: 'm', tool_call: true, limit: { context: ENDLESS_TOKENS, output: OUTPUT_TOKENS } }

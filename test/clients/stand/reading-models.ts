@@ -4,6 +4,7 @@ import {
   startResponsesUpstream,
   type AcceptedResponsesRequest,
 } from '../../support/responses/responses-upstream.ts'
+import { toolsOf } from '../../support/responses/items.ts'
 import { partsOf, typeOf } from '../../support/responses/wire-item.ts'
 import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
 import { isObject, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
@@ -57,14 +58,13 @@ type Options = {
 async function inChat({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
   let round = 0
   const reply = ({ body }: AcceptedRequest) => {
-    const tool = readingTool(body['tools'])
     // Whoever offers no tools asks for something beside the work: a title, a summary.
-    if (tool === null) return { content: 'Files of a folder' }
+    if (!offersTools(body)) return { content: 'Files of a folder' }
     const file = files[round]
     round += 1
     if (file === undefined) return { content: lastWords }
-    const argumentsText = JSON.stringify({ [tool.pathArgument]: join(folder, file) })
-    return { content: null, toolCalls: [{ id: `call_${round}`, name: tool.name, argumentsText }] }
+    const { name, argumentsText } = readingCall(body['tools'], join(folder, file))
+    return { content: null, toolCalls: [{ id: `call_${round}`, name, argumentsText }] }
   }
   const upstream = await startStrictUpstream({ ...options, template: 'lenient', reply })
   const requests = () =>
@@ -83,18 +83,18 @@ async function inChat({ folder, files, lastWords }: Reading, options: Options): 
   return { url: upstream.url, requests, close: () => upstream.close() }
 }
 
-/** The model thinks before each step, and has a shell that shows it the file. */
+/** The model thinks before each step. */
 async function inResponses({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
   let round = 0
-  const reply = ({ body: { tools } }: AcceptedResponsesRequest) => {
+  const reply = ({ body }: AcceptedResponsesRequest) => {
     const thought = { type: 'reasoning', tokens: 60 } as const
-    if (!Array.isArray(tools) || tools.length === 0)
-      return { output: [thought, { type: 'message', text: 'Files of a folder' } as const] }
+    const says = (text: string) => ({ output: [thought, { type: 'message', text } as const] })
+    if (!offersTools(body)) return says('Files of a folder')
     const file = files[round]
     round += 1
-    if (file === undefined) return { output: [thought, { type: 'message', text: lastWords } as const] }
-    const command = JSON.stringify({ cmd: `cat '${join(folder, file)}'` })
-    const call = { callId: `call_${round}`, name: 'exec_command', arguments: command }
+    if (file === undefined) return says(lastWords)
+    const { name, argumentsText } = readingCall(body['tools'], join(folder, file))
+    const call = { callId: `call_${round}`, name, arguments: argumentsText }
     return { output: [thought, { type: 'function_call', ...call } as const] }
   }
   const upstream = await startResponsesUpstream({ ...options, reply })
@@ -121,21 +121,23 @@ function textIn(content: unknown): readonly string[] {
   return partsOf(content, 'input_text').map((part) => textOf(part['text']))
 }
 
-/** The tool that reads a file, and its one argument that has to be given. Null where no tools are offered. */
-function readingTool(tools: unknown): { readonly name: string; readonly pathArgument: string } | null {
-  if (!Array.isArray(tools)) return null
-  const offered = tools.map((tool: unknown) =>
-    isObject(tool) && isObject(tool['function']) ? tool['function'] : {},
-  )
+function offersTools({ tools }: Readonly<Record<string, unknown>>): boolean {
+  return Array.isArray(tools) && tools.length > 0
+}
+
+/** How the model has a file shown: by the tool that reads one, or by a shell. */
+function readingCall(
+  tools: unknown,
+  path: string,
+): { readonly name: string; readonly argumentsText: string } {
+  const offered = toolsOf(tools)
+  const names = offered.map(({ name }) => textOf(name))
   const reading = offered.find(({ name }) => name === 'read' || name === 'read_file')
-  const parameters = isObject(reading?.['parameters']) ? reading['parameters'] : {}
-  const [pathArgument]: readonly unknown[] = Array.isArray(parameters['required'])
-    ? parameters['required']
-    : []
-  if (reading === undefined || typeof pathArgument !== 'string') {
-    throw new Error(
-      `No tool that reads a file is among ${offered.map(({ name }) => textOf(name)).join(', ')}.`,
-    )
+  if (reading === undefined) {
+    if (!names.includes('exec_command')) throw new Error(`No tool of ${names.join(', ')} shows a file.`)
+    return { name: 'exec_command', argumentsText: JSON.stringify({ cmd: `cat '${path}'` }) }
   }
-  return { name: textOf(reading['name']), pathArgument }
+  const parameters = isObject(reading['parameters']) ? reading['parameters'] : {}
+  const required: readonly unknown[] = Array.isArray(parameters['required']) ? parameters['required'] : []
+  return { name: textOf(reading['name']), argumentsText: JSON.stringify({ [textOf(required[0])]: path }) }
 }
