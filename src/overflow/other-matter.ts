@@ -28,7 +28,7 @@ const matters: readonly RegExp[] = [
     'i',
   ),
   // What a message begins with is what it is about.
-  /^(?:the |this |your |an? )?(?:images?|files?|filename|audio|videos?|tools?|functions?|roles?|deployment|engine|language|documents?|attachments?|keys?|voice|users?|organi[sz]ation|project|param\w*|arguments?|fields?|propert\w+|values?|option|stop|schema)\b/im,
+  /^(?:the |this |your |an? )?(?:images?|files?|filename|audio|videos?|tools?|functions?|roles?|deployment|engine(?! prompt\b)|language|documents?|attachments?|keys?|voice|users?|organi[sz]ation|project|param\w*|arguments?|fields?|propert\w+|values?|option|stop|schema)\b/im,
   /\bno (?:\w+ )?(?:endpoints?|providers?|deployments?|models?|routes?|channels?|tools?|functions?|files?|handlers?)\b.{0,40}?\b(?:found|available|for|match\w*|named|called|with|configured)\b|\bthere is no\b/i,
   // Guards and checks that repeat what they object to.
   /\bguard(?:rail)?s?\b|\bforbidden\b|\bblocked\b|\bmoderation\b|\b(?:template|syntax|key) ?error\b|\bundefined\b|\billegal\b|\btitle\b/i,

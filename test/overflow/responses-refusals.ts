@@ -74,6 +74,16 @@ export const overflows: readonly Refusal[] = [
     windowTokens: 16_384,
   },
   {
+    name: 'vLLM, before its engine',
+    error: {
+      message: 'The engine prompt length 20000 exceeds the max_model_len 16384. Please reduce prompt.',
+      type: 'invalid_request_error',
+      param: 'input',
+      code: 400,
+    },
+    windowTokens: 16_384,
+  },
+  {
     name: 'SGLang',
     error: {
       message: "The input (50000 tokens) is longer than the model's context length (40960 tokens).",

@@ -29,6 +29,12 @@ export const wordings: readonly Wording[] = [
     states: '8192 9001 - -',
   },
   {
+    // Its first words were taken for an error about the engine.
+    provider: 'vLLM, Responses API',
+    text: 'The engine prompt length 20000 exceeds the max_model_len 16384. Please reduce prompt.',
+    states: '16384 20000 - -',
+  },
+  {
     provider: 'vLLM, multimodal',
     text: 'The decoder prompt (length 12324) is longer than the maximum model length of 8192.',
     states: '8192 12324 - -',
