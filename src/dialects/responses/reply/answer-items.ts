@@ -19,14 +19,20 @@ export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerI
   const gate = createItemGate<StreamItem>(rules, isFurther)
   const items: StreamItem[] = []
 
-  /** Items are told apart by their ids. Some servers give an event another one, or none, but the right place. */
+  /**
+   * Items are told apart by their ids. Some servers give an event another one, or none, but the right place. llama.cpp gives
+   * a call neither, and names it by its `call_id`.
+   */
   function itemOf(event: JsonObject): StreamItem | undefined {
-    const { item, output_index: index } = event
-    const id = event['item_id'] ?? (isJsonObject(item) ? item['id'] : undefined)
+    const { item, item_id: itemId, output_index: index } = event
+    const stated = isJsonObject(item) ? item : {}
+    const id = stringOr(itemId ?? stated['id'], '')
+    const callId = stringOr(itemId ?? stated['call_id'], '')
     const begun = items.filter(({ isDone }) => !isDone)
     return (
-      begun.findLast(({ json }) => stringOr(id, '') !== '' && json['id'] === id) ??
-      begun.findLast((each) => typeof index === 'number' && each.index === index)
+      begun.findLast(({ json }) => id !== '' && json['id'] === id) ??
+      begun.findLast((each) => typeof index === 'number' && each.index === index) ??
+      begun.findLast(({ json }) => callId !== '' && json['call_id'] === callId)
     )
   }
 

@@ -184,7 +184,7 @@ function placed(json: JsonObject, type: string, shown: ShownItem): JsonObject {
   const part = isPartEnd ? shownParts(shown)[index] : undefined
   const stated: JsonObject = {
     output_index: shown.index,
-    item_id: shown.id,
+    ...(shown.id === undefined ? {} : { item_id: shown.id }),
     content_index: index,
     ...(isJsonObject(json['item']) ? { item: shownItem(shown, json['item']) } : {}),
     ...(part === undefined ? {} : { part, text: part['text'] }),

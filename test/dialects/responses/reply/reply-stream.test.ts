@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isJsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { createResponseStream } from '../../../../src/dialects/responses/reply/reply-stream.ts'
 import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
@@ -232,6 +233,45 @@ describe('a call of our tool', () => {
   })
 })
 
+/**
+ * llama.cpp's calls have no id and no place: the events that write one name it by its `call_id`. They were taken for events
+ * about nothing: the client got the arguments of a call that it never saw begin, and the call counted twice.
+ */
+describe('calls that have only their call_id', () => {
+  test('are one each, and of ours the client sees nothing', () => {
+    const asking = streamOfCall('recall', 'fc_1', 'resp_1')
+    const { out, replies } = joinedStreams([asking, streamOf([message('Yes.')])], recalling)
+    expect(replies[0]?.calls).toMatchObject([{ id: 'fc_1', name: 'recall', argumentsText: '{"a":1}' }])
+    expect(JSON.stringify(eventsIn(out))).not.toMatch(/recall|fc_1|arguments/)
+  })
+
+  test('of the client’s pass as they came, when they are complete', () => {
+    const events = streamOfCall('read', 'fc_1', 'resp_1')
+    const stream = createResponseStream<StreamEvent>(continuing)
+    expect(events.map((event) => stream.take(event).length)).toEqual([1, 0, 0, 0, 4, 1])
+    expect(joinedStreams([events], continuing).out).toEqual(events)
+  })
+
+  test('are named by one id in every event of a further answer', () => {
+    const asking = streamOfCall('recall', 'fc_1', 'resp_1')
+    const { out } = joinedStreams([asking, streamOfCall('read', 'fc_2', 'resp_2')], recalling)
+    const ids = eventsIn(out).flatMap(({ item, item_id: id }) =>
+      isJsonObject(item) ? item['id'] : (id ?? []),
+    )
+    expect(ids).toHaveLength(4)
+    expect(new Set(ids).size).toBe(1)
+    expect(outputOf(out)).toMatchObject([{ call_id: 'fc_2', name: 'read', id: ids[0] }])
+  })
+
+  test('keep the name that their events know them by where one before them is hidden', () => {
+    const [created, ...ours] = streamOfCall('recall', 'fc_1', 'resp_1')
+    const theirs = streamOfCall('read', 'fc_2', 'resp_1')
+    const events = [created, ...ours.slice(0, -1), ...theirs.slice(1)].flatMap((event) => event ?? [])
+    const { out } = joinedStreams([events], recalling)
+    expect(eventsIn(out).flatMap(({ item_id: id }) => id ?? [])).toEqual(['fc_2', 'fc_2'])
+  })
+})
+
 describe('a reply that was cut', () => {
   const cut = { reason: 'max_output_tokens' }
   const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
@@ -399,6 +439,20 @@ describe('a further answer that breaks off', () => {
 })
 
 // --- internal ---
+
+/** What llama.cpp sends where its model makes one call. */
+function streamOfCall(name: string, callId: string, id: string): readonly StreamEvent[] {
+  const call = { type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }
+  const whole = { ...call, status: 'completed', arguments: '{"a":1}' }
+  return [
+    { type: 'response.created', response: { id, object: 'response', status: 'in_progress' } },
+    { type: 'response.output_item.added', item: call },
+    { type: 'response.function_call_arguments.delta', delta: '{"a"', item_id: callId },
+    { type: 'response.function_call_arguments.delta', delta: ':1}', item_id: callId },
+    { type: 'response.output_item.done', item: whole },
+    { type: 'response.completed', response: responseOf([whole], { id }) },
+  ].map(eventOf)
+}
 
 function textOf(event: StreamEvent | string): string {
   return typeof event === 'string' ? event : event.text
