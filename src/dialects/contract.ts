@@ -99,7 +99,7 @@ export type NotReadReason =
   | 'invalid-value'
   | 'no-messages'
   | 'message-unreadable'
-  /** The history, or a part of it, is kept at the server. */
+  /** The history, or a part of it, is kept at the server, or stands elsewhere than where the dialect has it. */
   | 'stateful'
   /** The client has the server compact it. */
   | 'native'

@@ -52,7 +52,7 @@ const unread: Readonly<Record<UnreadReason, string>> = {
   'no-messages': 'The body has no messages: "messages" or "input" is missing, empty, or no list.',
   'message-unreadable':
     'A message or item in the body cannot be read with certainty: each is an object with a role or a type, and no key twice.',
-  stateful: `The history, or a part of it, is kept at the server: with the whole of it in the request Foldgate can read it: ${HOW_TO_SEND_ALL}.`,
+  stateful: `The history, or a part of it, does not stand in the input: with the whole of it there Foldgate can read it: ${HOW_TO_SEND_ALL}.`,
   native:
     'The request has the server compact its history (context_management), so that Foldgate leaves it alone: take that out, or leave it.',
   encoding: 'The body has a content coding: unpack it first.',

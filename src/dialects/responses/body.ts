@@ -36,6 +36,9 @@ export function* readResponsesBody(
   const { spans, values, members, history } = found
   if (isPresent(values.get('previous_response_id')) || isPresent(values.get('conversation')))
     return notRead('stateful')
+  // vLLM's: a history in another form, which stands before the input.
+  const before = spanOpening('[', source, spans.get('previous_input_messages'))
+  if (before !== null && before.elements > 0) return notRead('stateful')
   if (compactsItself(values.get('context_management'))) return notRead('native')
   const input = spans.get('input')
   const text = input !== undefined && firstOf(source, input) === '"' ? input : null

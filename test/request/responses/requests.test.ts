@@ -72,10 +72,11 @@ describe('what holds for all that follows is said again behind a fold', () => {
   })
 })
 
-describe('a conversation that is kept at the server is relayed, and says so', () => {
+describe('a conversation that is kept elsewhere than in the input is relayed, and says so', () => {
   test.each([
     ['the response before it', { previous_response_id: 'resp_1' }],
     ['a conversation', { conversation: 'conv_1' }],
+    ["vLLM's messages before it", { previous_input_messages: [{ role: 'user', content: 'Hello' }] }],
     ['an item', { input: [{ type: 'item_reference', id: 'msg_1' }, ...input] }],
     ['an item without a type', { input: [{ id: 'msg_1' }, ...input] }],
   ])('by %s', async (_, fields) => {
@@ -83,6 +84,12 @@ describe('a conversation that is kept at the server is relayed, and says so', ()
     const { headers } = await post(stand, { input, ...fields })
     expect(headers.get('x-foldgate-action')).toBe('relayed;reason=stateful')
     expect(stand.upstream.requests).toHaveLength(1)
+  })
+
+  test("an empty list of vLLM's messages keeps nothing", async () => {
+    const stand = await opensStand()
+    const { headers } = await post(stand, { input, previous_input_messages: [] })
+    expect(headers.get('x-foldgate-action')).toBe('compacted')
   })
 
   test('unless the client has the server compact it', async () => {
