@@ -186,7 +186,9 @@ export const settingsSchema = group({
       .default(512)
       .describe('How deep lists and objects may stand in each other.'),
     keys: count('keys', 10).default(10_000).describe('Members of the body itself.'),
-    messages: count('messages', 10).default(50_000).describe('Messages of a conversation.'),
+    messages: count('messages', 10)
+      .default(50_000)
+      .describe('Messages of a conversation; items, in the Responses API.'),
     parts: count('elements', 10)
       .default(50_000)
       .describe('Elements and members within one message, its parts and calls among them.'),

@@ -106,7 +106,7 @@ export const profileKeys = group({
       messages: count('messages')
         .default(0)
         .describe(
-          'With more messages than this in what is sent, leading system messages aside, a compaction over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
+          'With more messages than this (items, in the Responses API) in what is sent, leading system messages aside, a compaction over the older half of the turns; only a turn that is longer by itself is split, between its rounds; 0: off.',
         ),
     },
   ),

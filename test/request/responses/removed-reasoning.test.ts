@@ -18,11 +18,12 @@ async function counted(origin: string): Promise<Record<string, number>> {
   )
 }
 
-async function openCounting() {
+async function openCounting({ changesPrefix = true } = {}) {
   const admin = await adminPlace()
   const stand = await openStand({
     windowTokens: WINDOW_TOKENS,
     reply: thinkingReader(),
+    changesPrefix,
     foldgate: { flags: admin.flags },
   })
   return { stand, origin: admin.origin, input: [user('Read every part.')] as Item[] }
@@ -33,7 +34,7 @@ describe.each([
   ['streamed', true],
 ])('reasoning that the upstream removed is counted by whose doing it is, %s', (_, stream) => {
   test('none in a conversation that Foldgate compacts', async () => {
-    const { stand, origin, input } = await openCounting()
+    const { stand, origin, input } = await openCounting({ changesPrefix: false })
     const answers = await live(stand, input, { rounds: 20, stream })
     expect(answers.at(-1)?.headers.get('x-foldgate-action')).toBe('compacted')
     expect(await counted(origin)).toEqual({})

@@ -19,11 +19,17 @@ export type StandOptions = Partial<ResponsesUpstreamOptions> & {
   /** What the profile says beside the window. */
   readonly profile?: object
   readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
+  /** Whether the test changes by itself what stands before reasoning; if not, reasoning that is removed for it fails the test. */
+  readonly changesPrefix?: boolean
 }
 
 const opened: { readonly close: () => Promise<void> }[] = []
+const watched: ResponsesUpstream[] = []
 afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each.close()
+  const removed = watched.splice(0).flatMap(({ requests }) => requests.flatMap((request) => request.removed))
+  const lost = removed.filter(({ reason }) => reason === 'prefix_mismatch').map(({ id }) => id)
+  if (lost.length > 0) throw new Error(`The upstream left out ${lost.join(', ')}: their prefix had changed.`)
 })
 
 /** Each word of letters is a token, and so is every other character but blanks. */
@@ -36,6 +42,7 @@ export async function openStand({
   windowTokens,
   profile,
   foldgate: more,
+  changesPrefix = false,
   ...options
 }: StandOptions): Promise<ResponsesStand> {
   const upstream = await startResponsesUpstream({
@@ -45,6 +52,7 @@ export async function openStand({
     ...options,
   })
   opened.push(upstream)
+  if (!changesPrefix) watched.push(upstream)
   return openBefore(upstream, { window: { tokens: windowTokens }, ...profile }, more)
 }
 

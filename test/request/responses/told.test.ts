@@ -4,7 +4,7 @@ import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
 import { asked } from '../../admin/explain/asked.ts'
 import { visibleText } from '../../admin/page/visible-text.ts'
 import { eventually } from '../../support/eventually.ts'
-import { live, openStand, post, roundsOf, thinkingReader, user, type Item } from './stand.ts'
+import { live, openStand, post, readTool, roundsOf, thinkingReader, user, type Item } from './stand.ts'
 
 // What an operator sees of this API: items by what they are, not all of the model's as one assistant's words.
 
@@ -57,7 +57,8 @@ test('the server’s own compaction is the start of the history, and what stands
   const { stand, page, origin } = await openShown(false)
   const input: Item[] = [user('Read every part.')]
   await live(stand, input, { rounds: 2 })
-  const compacted = parseJsonText((await post(stand, { input }, '/responses/compact')).text)
+  const compact = await post(stand, { input, tools: [readTool] }, '/responses/compact')
+  const compacted = parseJsonText(compact.text)
   const output = isJsonObject(compacted) && Array.isArray(compacted['output']) ? compacted['output'] : []
   const answer = await post(stand, { input: [...output, user('Go on.')] })
   const id = answer.headers.get('x-foldgate-conversation') ?? ''
