@@ -100,7 +100,7 @@ export function openActivity(options: ActivityOptions): Activity {
       times,
     })
     const about = { conversation, profile, model }
-    writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix', details: { items, times } })
+    writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
   }
 
   const records: Listener = {
