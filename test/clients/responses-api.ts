@@ -17,6 +17,7 @@ export function responsesApi(matrix: Matrix): void {
     const shows = matrix.client(`${name}, Responses API`, packageName)
     const showPlain = shows('loop', () => readAll(plain, 'plain'))
     const showStreamed = shows('streamedLoop', () => readAll(streamed, 'streamed'))
+    const showErrors = shows('errors', () => failAll(plain, streamed))
     describe(`${name}, Responses API`, () => {
       test('an agent that reads files over several turns', async () => {
         expect.hasAssertions()
@@ -26,6 +27,11 @@ export function responsesApi(matrix: Matrix): void {
       test('the same, its answers streamed', async () => {
         expect.hasAssertions()
         await showStreamed()
+      })
+
+      test("Foldgate's own errors are the library's, streamed or not", async () => {
+        expect.hasAssertions()
+        await showErrors()
       })
     })
   }
@@ -89,6 +95,13 @@ async function readAll(read: Reading, form: 'plain' | 'streamed'): Promise<strin
   // The last round is shown with its thoughts even so.
   expect(requests.at(-1)?.items.some((item) => typeOf(item) === 'reasoning')).toBe(true)
   return expectTurns(at, QUESTIONS.length, { form, path: '/v1/responses' })
+}
+
+async function failAll(...ways: readonly Reading[]): Promise<string> {
+  await using at = await responsesStand('through Foldgate')
+  await at.upstream.close()
+  for (const read of ways) await expect(read(at)).rejects.toThrow('cannot be reached')
+  return 'yes'
 }
 
 /** Retries would hide what these tests look for. */
