@@ -110,6 +110,8 @@ export type Replies = {
   ) => readonly string[]
   /** The entries by which a model goes on with what it `said`, as it is `asked` to. */
   readonly goOn: (said: string, asked: string) => readonly string[]
+  /** The same entries behind another form of the request: without thoughts that the server has bound to the one before. */
+  readonly unbound: (entries: readonly string[]) => readonly string[]
 }
 
 /** Joins the text of a further answer to what was said before. */

@@ -312,6 +312,7 @@ export function dialectContract(samples: DialectSamples): void {
       const reply = replies.read(samples.plainText) ?? expect.fail('no reply')
       const turn = replies.answeredCalls('I look.', reply, [{ call, answer: 'It said so.' }], 0)
       expect(violations([...written, ...turn])).toEqual([])
+      expect(violations([...written, ...replies.unbound(turn)])).toEqual([])
       const { messages } = read([...written, ...turn])
       const added = messages.slice(written.length).map((message) => message.facts)
       expect(added[0]?.opensReply).toBe(true)

@@ -62,6 +62,7 @@ export const chatCompletions: Dialect = {
     errorEvent: (error) => writeChunk(error) ?? '',
     answeredCalls: recallTurn,
     goOn: goOnTurn,
+    unbound: (messages) => messages,
   },
   summaries: summaryCalls,
   recall: recallTools,

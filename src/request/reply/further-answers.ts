@@ -80,6 +80,11 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     return messages.reduce((left, message) => left - options.count(message), room)
   }
 
+  function moveBehind(next: Form): void {
+    if (next !== form) turns = replies.unbound(turns)
+    form = next
+  }
+
   async function recall(reply: Reply, calls: readonly ReplyCall[], isTooOften: boolean): Promise<Further> {
     const room = roomBeside(turns)
     // What was read so far is worth more than another page that does not fit.
@@ -119,13 +124,16 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   }
 
   async function continueWith(messages: readonly string[], seam: Seam): Promise<Further> {
-    const all = [...turns, ...messages]
-    const room = roomBeside(all)
+    const room = roomBeside([...turns, ...messages])
     // A long reply is cut where the prompt is long, too: what it says needs the room that the prompt had.
     const fitting = room < 0 ? await options.fit(form, form.sentTokens + room) : form
     if (fitting === null) return { kind: 'end' }
-    form = fitting
-    const outcome = await sent({ form, turns: all, offersRecall: limits.toolName !== null })
+    moveBehind(fitting)
+    const outcome = await sent({
+      form,
+      turns: [...turns, ...messages],
+      offersRecall: limits.toolName !== null,
+    })
     if (outcome === null || !goesOn(outcome)) {
       refused('continuation', outcome)
       return { kind: 'end' }
@@ -155,7 +163,7 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   async function sent(further: FurtherRequest): Promise<Outcome | null> {
     try {
       const outcome = await options.send(further)
-      if (goesOn(outcome)) form = outcome.form
+      if (goesOn(outcome)) moveBehind(outcome.form)
       return outcome
     } catch (error) {
       if (error instanceof FoldgateError) return null

@@ -30,7 +30,7 @@ export function sendFurther(
     sending.refused.delete('usage')
     sending.isUsageSuspected = false
     const sendWithTurns: Send = async (base) => {
-      const added = withTurns(base, turns)
+      const added = withTurns(base, base === form ? turns : base.chat.dialect.replies.unbound(turns))
       const sent = await parts.senders.once(
         offersRecall && offer !== null ? withTool(added, offer) : added,
         sending,

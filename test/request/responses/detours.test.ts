@@ -5,6 +5,13 @@ const tools = [
   { type: 'function', name: 'read', parameters: { type: 'object', properties: {} }, strict: false },
 ]
 
+const callToRead = {
+  type: 'function_call',
+  callId: 'call_recall',
+  name: 'recall_conversation',
+  arguments: '{"messages":"#3"}',
+} as const
+
 /** Past a window of 4,000 by half. */
 const input = [user('Read every part.'), ...roundsOf(10)]
 
@@ -19,17 +26,7 @@ describe.each([
       reply: ({ items }) =>
         items.some(({ type, name }) => type === 'function_call' && name === 'recall_conversation')
           ? { output: [{ type: 'reasoning' }, { type: 'message', text: 'It said fox.' }] }
-          : {
-              output: [
-                { type: 'reasoning' },
-                {
-                  type: 'function_call',
-                  callId: 'call_recall',
-                  name: 'recall_conversation',
-                  arguments: '{"messages":"#3"}',
-                },
-              ],
-            },
+          : { output: [{ type: 'reasoning' }, callToRead] },
     })
     const answer = await post(stand, { input, tools, stream, include: ['reasoning.encrypted_content'] })
     expect(answer.status).toBe(200)
@@ -45,6 +42,32 @@ describe.each([
     expect((await post(stand, { input: next, tools, stream })).status).toBe(200)
     expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
     expect(stand.upstream.requests.flatMap(({ removed }) => removed)).toEqual([])
+  })
+
+  // They went on behind a shorter history, where the server left them out.
+  test('thoughts that led to a reading back are left out where the history has to be shortened behind it', async () => {
+    const long = 'a line of the report that is being written here '.repeat(60)
+    const stand = await openStand({
+      windowTokens: 4_000,
+      profile: { recall: { enabled: true }, continuation: { max: 2 } },
+      reply: ({ items }) => {
+        const said = JSON.stringify(items.slice(-3))
+        if (said.includes('cut off')) return { output: [{ type: 'message', text: 'That is all.' }] }
+        return said.includes('call_recall')
+          ? {
+              output: [{ type: 'reasoning' }, { type: 'message', text: long }],
+              end: { status: 'incomplete', reason: 'max_output_tokens' },
+            }
+          : { output: [{ type: 'reasoning' }, callToRead] }
+      },
+    })
+    const answer = await post(stand, { input, tools, stream })
+    expect(JSON.stringify(outputOf(answer))).toContain('That is all.')
+    const sent = stand.upstream.requests.map(({ items }) => items.length)
+    expect(sent).toHaveLength(3)
+    expect(sent[2]).toBeLessThan(sent[1] ?? 0)
+    expect(stand.upstream.requests.flatMap(({ removed }) => removed)).toEqual([])
+    expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
   })
 
   test('a reply that was cut goes on in the same message', async () => {

@@ -20,8 +20,8 @@ export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerI
   const items: StreamItem[] = []
 
   /**
-   * Items are told apart by their ids. Some servers give an event another one, or none, but the right place. llama.cpp gives
-   * a call neither, and names it by its `call_id`.
+   * Items are told apart by their ids. Some servers give an event another one, or none, but the right place. llama.cpp gave
+   * a call neither in its first months, and named it by its `call_id`.
    */
   function itemOf(event: JsonObject): StreamItem | undefined {
     const { item, item_id: itemId, output_index: index } = event

@@ -3,7 +3,7 @@ import { isDone, writeEvent } from './events.ts'
 import { createPlainResponse } from './plain-reply.ts'
 import { createResponseStream } from './reply-stream.ts'
 import { readResponseReply } from './reply.ts'
-import { goOnItems, recallItems } from './turns.ts'
+import { goOnItems, recallItems, unboundItems } from './turns.ts'
 
 /** Makes one response of several, and asks a model to go on. */
 export const responsesReplies: Replies = {
@@ -15,4 +15,5 @@ export const responsesReplies: Replies = {
     writeEvent('error', 'error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? '',
   answeredCalls: recallItems,
   goOn: goOnItems,
+  unbound: unboundItems,
 }

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../../../conversation/json-value.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
+import { isBound } from '../item-kinds.ts'
 import { hasWholeArguments } from './reply.ts'
 
 /**
@@ -30,6 +31,13 @@ export function recallItems(
 export function goOnItems(said: string, asked: string): readonly string[] {
   const ask = { type: 'message', role: 'user', content: asked }
   return [assistantSays(said), ask].map((item) => JSON.stringify(item))
+}
+
+/** Items of either kind behind another prefix than the one that the server has bound their thoughts to: without these. */
+export function unboundItems(items: readonly string[]): readonly string[] {
+  const read = items.map((item) => parseJsonText(item)).filter(isJsonObject)
+  const unbound = read.filter((item) => item['type'] !== 'reasoning' || !isBound(item))
+  return unbound.length === items.length ? items : unbound.map((item) => JSON.stringify(withoutId(item)))
 }
 
 // --- internal ---

@@ -234,8 +234,9 @@ describe('a call of our tool', () => {
 })
 
 /**
- * llama.cpp's calls have no id and no place: the events that write one name it by its `call_id`. They were taken for events
- * about nothing: the client got the arguments of a call that it never saw begin, and the call counted twice.
+ * In llama.cpp's first months with this API its calls had no id and no place: the events that write one name it by its
+ * `call_id`. They were taken for events about nothing: the client got the arguments of a call that it never saw begin,
+ * and the call counted twice.
  */
 describe('calls that have only their call_id', () => {
   test('are one each, and of ours the client sees nothing', () => {
@@ -440,7 +441,7 @@ describe('a further answer that breaks off', () => {
 
 // --- internal ---
 
-/** What llama.cpp sends where its model makes one call. */
+/** What such a llama.cpp sends where its model makes one call. */
 function streamOfCall(name: string, callId: string, id: string): readonly StreamEvent[] {
   const call = { type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }
   const whole = { ...call, status: 'completed', arguments: '{"a":1}' }
