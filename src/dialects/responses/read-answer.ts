@@ -59,14 +59,15 @@ export function responseFinish(response: JsonObject, hasCalls: boolean): Finish 
   }
 }
 
+/** SGLang counts a plain response under the names of a chat's. */
 export function responseUsage(usage: unknown): Usage | null {
   if (!isJsonObject(usage)) return null
-  const promptTokens = count(usage['input_tokens'])
+  const promptTokens = count(usage['input_tokens'] ?? usage['prompt_tokens'])
   if (promptTokens === null) return null
-  const details = usage['input_tokens_details']
+  const details = usage['input_tokens_details'] ?? usage['prompt_tokens_details']
   return {
     promptTokens,
-    completionTokens: count(usage['output_tokens']),
+    completionTokens: count(usage['output_tokens'] ?? usage['completion_tokens']),
     cachedTokens: isJsonObject(details) ? count(details['cached_tokens']) : null,
   }
 }

@@ -143,6 +143,22 @@ describe('a plain response', () => {
     expect(read(body)).toMatchObject({ hasOutput, finish, isError: false, said: null })
   })
 
+  // SGLang's: windows and counts were not learnt from any plain answer of it.
+  test('may state its usage under the names of chat completions', () => {
+    const usage = {
+      prompt_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens: 2,
+      total_tokens: 11,
+      reasoning_tokens: 1,
+    }
+    expect(read(responseOf([], { usage }))?.usage).toEqual({
+      promptTokens: 9,
+      completionTokens: 2,
+      cachedTokens: 4,
+    })
+  })
+
   test('states its usage, of which what was cached is a part', () => {
     const usage = {
       input_tokens: 5000,
