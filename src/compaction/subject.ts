@@ -79,6 +79,11 @@ export function replyStart({ messages, structure }: Rounds, index: number): numb
   return messages[index]?.facts.opensReply === true ? structure.lastUnitStart(index + 1) : index
 }
 
+/** Whether a message begins with entry `index`, as a reader counts them: what one reply consists of is one. */
+export function opensMessage(rounds: Rounds, index: number): boolean {
+  return replyStart(rounds, index) === index
+}
+
 /** Whether message `index` is part of a reply that makes no calls: the model talks. */
 export function isTalk(subject: Rounds, index: number): boolean {
   return subject.messages[index]?.facts.role === 'assistant' && replyAt(subject, index).calls.length === 0

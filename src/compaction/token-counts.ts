@@ -18,6 +18,8 @@ export type TokenCounts = {
   readonly cache: MadeCache
   /** Tokens of the messages from `start` up to `end` as the client sent them. */
   readonly originalTokens: (start: number, end: number) => number
+  /** The same of messages before the point of a compaction, from which those go that are nothing but bound thoughts. */
+  readonly unboundTokens: (start: number, end: number) => number
   /** The same, edited where the edits reach. */
   readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
   /** What the edits do to a message. */
@@ -92,7 +94,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   }
 
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
-  return { subject, policy, cache, originalTokens, editedTokens, editOf, make }
+  const unboundTokens = (start: number, end: number): number => sumOf(boundless, start, end)
+  return { subject, policy, cache, originalTokens, unboundTokens, editedTokens, editOf, make }
 }
 
 /** The sizes of messages before the point of a compaction: those that are nothing but bound thoughts take nothing. */

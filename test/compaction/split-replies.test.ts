@@ -101,11 +101,8 @@ function placed(compaction: Compaction | null, { placeOf }: Split): Compaction |
   }
 }
 
-/** The recaps of a view, without the number of messages that they stand for. */
 function recapsOf(subject: Subject, { view }: Compacted): string[] {
-  return viewTexts(subject, view)
-    .filter((text) => text.includes('<conversation-recap>'))
-    .map((text) => text.replace(/\d+ earlier messages/, 'earlier messages'))
+  return viewTexts(subject, view).filter((text) => text.includes('<conversation-recap>'))
 }
 
 function wordsOf(subject: Subject): readonly UserMessage[] {

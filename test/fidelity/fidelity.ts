@@ -4,6 +4,7 @@
  *
  *   node test/fidelity/fidelity.ts FOLDER [--file NAME]… [--all] [--window N] [--upstream-ratio R]
  *     [--profile FILE.yaml]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
+ *     [--dialect responses [--reasoning N]]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or a single `request`.
  * Without `--file` the files `coding-long` and `coding-parallel` are read, with `--all` every one. Every assistant
@@ -63,6 +64,14 @@
  * same.) How an upstream counts is learnt from its first answer, so the first request of each conversation is made, but
  * left out of all figures except for what went wrong with it.
  *
+ * With `--dialect responses` the recordings are lived in the Responses API, for Foldgate's rows without summaries: each
+ * assistant message is a reply with reasoning of `--reasoning` tokens before it (default 40; 0: none), with ids and
+ * encrypted content from the upstream. So that the table can stand beside that of chat completions, what the upstream
+ * received is read as the chat that it was (the items of a reply are one message, reasoning is none) and asked the same
+ * questions. The sizes of messages, the room and the newest suffix are counted as in a chat, too. Prompts are counted as
+ * this upstream does, with all reasoning that it was sent: a call in items takes the same tokens, text beside calls a
+ * frame of its own, reasoning what it takes. A compaction is a request of which the items before are no beginning.
+ *
  * `--views N` prints N views of Foldgate's rows whole, as a model would get them, drawn by `--seed` (default 1) from all
  * requests whose view is not what the client sent. They go to standard output and nowhere else. Read ten: could you go
  * on from this?
@@ -93,8 +102,9 @@ async function measure(): Promise<number> {
   const startedMs = performance.now()
   const options = readOptions(process.argv.slice(2))
   if (typeof options === 'string') return refuse(options)
-  const { folder, files, room, profiles, rowNames, upstreamRatio, views, workers, json } = options
-  const rows = rowsOf(profiles)
+  const { folder, files, room, profiles, rowNames, dialect, reasoningTokens, upstreamRatio } = options
+  const { views, workers, json } = options
+  const rows = rowsOf(profiles, dialect)
     .filter(({ name }) => rowNames.includes(name))
     .map((row) =>
       row.kind === 'policy' ? row : { ...row, profile: withWindow(row.profile, room.windowTokens) },
@@ -104,12 +114,11 @@ async function measure(): Promise<number> {
   )
   const requests = conversations.reduce((sum, each) => sum + each.requests, 0)
   if (requests === 0) return refuse('The recordings hold no request to measure.')
+  const asked = { folder, room, dialect, reasoningTokens, upstreamRatio, views }
   // The longest first, so that no worker is left alone with one in the end.
   const orders: readonly Order[] = conversations
     .toSorted((one, other) => other.requests - one.requests)
-    .flatMap(({ file, place }) =>
-      rows.map((row) => ({ folder, file, place, row, room, upstreamRatio, views })),
-    )
+    .flatMap(({ file, place }) => rows.map((row) => ({ ...asked, file, place, row })))
   const reports = await inWorkers(orders, workers)
 
   const tableFor = (names: readonly string[]) =>
@@ -127,7 +136,7 @@ async function measure(): Promise<number> {
       rows: table.rows.map(({ name, tally }) => ({ name, ...figuresOf(tally), tally })),
     }))
     process.stdout.write(
-      `${JSON.stringify({ room, upstreamRatio, tables: withFigures, elapsed }, null, 2)}\n`,
+      `${JSON.stringify({ room, dialect, reasoningTokens, upstreamRatio, tables: withFigures, elapsed }, null, 2)}\n`,
     )
   } else {
     printViews(reports, views?.count ?? 0)
@@ -135,12 +144,17 @@ async function measure(): Promise<number> {
       upstreamRatio === 1
         ? ''
         : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`
+    const dialectName =
+      dialect === 'responses'
+        ? `, Responses API, ${reasoningTokens} tokens of reasoning before each reply`
+        : ''
     for (const { files: names, rows: named } of tables) {
       const count = named[0]?.tally.requests.toLocaleString('en-US')
-      const title = `${names.join(', ')}: window ${room.windowTokens}, ${count} requests${counting}`
+      const title = `${names.join(', ')}: window ${room.windowTokens}, ${count} requests${dialectName}${counting}`
       process.stdout.write(tableOf(title, named))
     }
-    process.stdout.write(`\n${summariesNote}\n${elapsed}\n`)
+    const note = dialect === 'responses' ? '' : `${summariesNote}\n`
+    process.stdout.write(`\n${note}${elapsed}\n`)
   }
   return reports.every(isGood) ? 0 : 1
 }

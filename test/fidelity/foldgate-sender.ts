@@ -7,6 +7,7 @@ import { openStage } from '../replay/stage.ts'
 import type { Room } from './policy-sender.ts'
 import { requestBody } from './request-body.ts'
 import type { Sender } from './sender.ts'
+import { wantsSummaries } from './wants-summaries.ts'
 
 type FoldgateSenderOptions = {
   readonly recording: Recording
@@ -74,12 +75,4 @@ function withoutNoWriter(profile: object): object {
     ([key, value]) => value !== null || (key !== 'upstream' && key !== 'model'),
   )
   return { ...profile, summary: Object.fromEntries(named) }
-}
-
-/** As a profile says it: by its strategy, or by naming who is to write summaries. */
-function wantsSummaries(profile: object): boolean {
-  const strategy = 'strategy' in profile ? profile.strategy : 'auto'
-  const summary = 'summary' in profile && isObject(profile.summary) ? profile.summary : {}
-  const hasWriter = (summary['upstream'] ?? summary['model'] ?? null) !== null
-  return strategy === 'summarize' || (strategy === 'auto' && hasWriter)
 }

@@ -63,6 +63,22 @@ test('rows, ratios and views that mean nothing are refused', async () => {
   expect(readOptions([folder, '--views', '3', '--json'])).toMatch(/without --json/)
 })
 
+test('in the Responses API the rows of Foldgate’s without summaries, with a little reasoning', async () => {
+  const folder = await folderOf()
+  const asked = [folder, '--dialect', 'responses']
+  expect(readOptions(asked)).toMatchObject({
+    dialect: 'responses',
+    reasoningTokens: 40,
+    rowNames: ['truncate'],
+  })
+  expect(readOptions([...asked, '--reasoning', '0'])).toMatchObject({ reasoningTokens: 0 })
+  expect(readOptions([...asked, '--reasoning', 'much'])).toMatch(/^--reasoning takes/)
+  expect(readOptions([folder, '--reasoning', '40'])).toBe('--reasoning is for --dialect responses.')
+  expect(readOptions([folder, '--dialect', 'morse'])).toBe(
+    'There is no dialect morse; there are chat-completions, responses.',
+  )
+})
+
 test('what leaves nothing to measure is refused, with the reason', async () => {
   const folder = await temporaryFolder({
     'own.jsonl': '\n',

@@ -1,3 +1,4 @@
+import { replayedDialects, type ReplayedDialect } from '../replay/job.ts'
 import { readCommand, wholeNumberProblem } from '../support/recordings-command.ts'
 import { readRecordings, recordingFiles } from '../replay/recordings.ts'
 import type { Room } from './policy-sender.ts'
@@ -11,6 +12,9 @@ export type FidelityOptions = {
   /** With their endings. */
   readonly files: readonly string[]
   readonly room: Room
+  readonly dialect: ReplayedDialect
+  /** How much the model thinks before each reply in the Responses API. */
+  readonly reasoningTokens: number
   readonly profiles: ReadonlyMap<string, object>
   /** The rows to be measured. */
   readonly rowNames: readonly string[]
@@ -38,11 +42,19 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
     return '--upstream-ratio takes a number above 0, as 1.25.'
   if (values.views !== undefined && values.json) return 'Views are for people: print them without --json.'
 
+  const dialect = replayedDialects.find((one) => one === values.dialect)
+  if (dialect === undefined)
+    return `There is no dialect ${values.dialect}; there are ${replayedDialects.join(', ')}.`
+  const { reasoning = `${REASONING_TOKENS}` } = values
+  if (!/^\d+$/.test(reasoning)) return '--reasoning takes a number of tokens, or 0.'
+  if (values.reasoning !== undefined && dialect !== 'responses')
+    return '--reasoning is for --dialect responses.'
+
   const files = readFiles(folder, values)
   if (typeof files === 'string') return files
   const profiles = readProfiles(values.profile ?? [])
   if (typeof profiles === 'string') return profiles
-  const there = rowsOf(profiles).map(({ name }) => name)
+  const there = rowsOf(profiles, dialect).map(({ name }) => name)
   const rowNames = values.row ?? there
   for (const name of rowNames)
     if (!there.includes(name)) return `There is no row named ${name}; there are ${there.join('; ')}.`
@@ -50,6 +62,8 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
     folder,
     files,
     room: { windowTokens, reserveTokens: RESERVE_TOKENS },
+    dialect,
+    reasoningTokens: Number(reasoning),
     profiles,
     rowNames,
     upstreamRatio,
@@ -63,6 +77,8 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
 
 const DEFAULT_FILES = ['coding-long', 'coding-parallel']
 const RESERVE_TOKENS = 4000
+/** Hardly more than the least that the upstream can seal. */
+const REASONING_TOKENS = 40
 
 const options = {
   file: { type: 'string', multiple: true },
@@ -70,6 +86,8 @@ const options = {
   window: { type: 'string', default: '16000' },
   profile: { type: 'string', multiple: true },
   row: { type: 'string', multiple: true },
+  dialect: { type: 'string', default: 'chat-completions' },
+  reasoning: { type: 'string' },
   'upstream-ratio': { type: 'string', default: '1' },
   views: { type: 'string' },
   seed: { type: 'string', default: '1' },

@@ -8,7 +8,7 @@ import { rowsOf } from './rows.ts'
 /** Profiles by the names of their files; a text that says what is wrong with them. */
 export function readProfiles(paths: readonly string[]): ReadonlyMap<string, object> | string {
   const raws = new Map<string, object>()
-  const taken = new Set(rowsOf(raws).map(({ name }) => name))
+  const taken = new Set(rowsOf(raws, 'chat-completions').map(({ name }) => name))
   try {
     for (const path of paths) {
       const raw: unknown = parse(readFileSync(path, 'utf8')) ?? {}

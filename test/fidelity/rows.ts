@@ -1,4 +1,6 @@
+import type { ReplayedDialect } from '../replay/job.ts'
 import { clearing, everything, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
+import { wantsSummaries } from './wants-summaries.ts'
 
 /** A row of the table: a Foldgate with this profile, or a policy of the client's own. */
 export type Row =
@@ -15,17 +17,19 @@ export const policies = {
   clearing,
 } as const satisfies Record<string, Policy>
 
-/** The policies, then Foldgate's strategies, then the profiles that were given. */
-export function rowsOf(profiles: ReadonlyMap<string, object>): readonly Row[] {
+/**
+ * The policies, then Foldgate's strategies, then the profiles that were given. In the Responses API those of Foldgate's
+ * without summaries: clients' policies and the stand-in for a summary model speak chat completions.
+ */
+export function rowsOf(profiles: ReadonlyMap<string, object>, dialect: ReplayedDialect): readonly Row[] {
   const given: readonly (readonly [string, object])[] = [
     ['truncate', { strategy: 'truncate' }],
     ['summarize', { strategy: 'summarize' }],
     ...profiles,
   ]
-  return [
-    ...policyNames.map((name) => ({ kind: 'policy' as const, name })),
-    ...given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile })),
-  ]
+  const foldgates = given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile }))
+  if (dialect === 'responses') return foldgates.filter(({ profile }) => !wantsSummaries(profile))
+  return [...policyNames.map((name) => ({ kind: 'policy' as const, name })), ...foldgates]
 }
 
 // --- internal ---

@@ -1,8 +1,12 @@
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { readRecordings, type Recording } from '../replay/recordings.ts'
+import type { ReplayedDialect } from '../replay/job.ts'
 import { openFoldgateSender } from './foldgate-sender.ts'
+import { openLivedSender } from './responses/lived-sender.ts'
 import { openPolicyInput, openPolicySender, type Room } from './policy-sender.ts'
+import type { PolicyInput } from './policies.ts'
 import { policies, type Row } from './rows.ts'
+import type { Sender } from './sender.ts'
 import type { Tally } from './tally.ts'
 import { openViewSample, type PrintedView, type ViewsWanted } from './view-sample.ts'
 import { walkConversation } from './walk-conversation.ts'
@@ -15,6 +19,10 @@ export type Order = {
   readonly place: number
   readonly row: Row
   readonly room: Room
+  /** Of Foldgate's rows. */
+  readonly dialect: ReplayedDialect
+  /** How much the model thinks before each reply in the Responses API. */
+  readonly reasoningTokens: number
   /** How many times our count of a text the upstream's is. */
   readonly upstreamRatio: number
   /** Of Foldgate's rows; null for none. */
@@ -39,10 +47,7 @@ export async function runOrder(order: Order): Promise<OrderReport> {
     order.views === null || row.kind === 'policy'
       ? null
       : openViewSample(order.views, { recording, row, room })
-  const sender =
-    row.kind === 'policy'
-      ? openPolicySender(policies[row.name], recording, inputAt, count)
-      : await openFoldgateSender({ recording, profile: row.profile, room, count })
+  const sender = await openSender(order, recording, inputAt, count)
   try {
     const tally = await walkConversation({
       recording,
@@ -60,6 +65,18 @@ export async function runOrder(order: Order): Promise<OrderReport> {
 }
 
 // --- internal ---
+
+async function openSender(
+  { row, room, dialect, reasoningTokens }: Order,
+  recording: Recording,
+  inputAt: (point: number) => PolicyInput,
+  count: (text: string) => number,
+): Promise<Sender> {
+  if (row.kind === 'policy') return openPolicySender(policies[row.name], recording, inputAt, count)
+  const asked = { recording, profile: row.profile, room, count }
+  if (dialect === 'responses') return openLivedSender({ ...asked, reasoningTokens })
+  return openFoldgateSender(asked)
+}
 
 const read = new Map<string, readonly Recording[]>()
 

@@ -4,7 +4,12 @@ import type { Tally } from './tally.ts'
 /** What the upstream got for one request. */
 export type Sent = {
   /** What it answered, or refused last; null where nothing reached it. */
-  readonly received: Pick<ReceivedRequest, 'rawMessages' | 'promptTokens' | 'cachedTokens'> | null
+  readonly received:
+    | (Pick<ReceivedRequest, 'rawMessages' | 'promptTokens' | 'cachedTokens'> & {
+        /** What it got in the Responses API, of which `rawMessages` are the reading. */
+        readonly rawItems?: readonly string[]
+      })
+    | null
   /** What went wrong. */
   readonly faults: Partial<Tally>
   /** What Foldgate asked of a summary model since the request before. */

@@ -46,16 +46,17 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
   const parse = openParser(recording.messages)
   const tallies: Partial<Tally>[] = []
   const beats: Beat[] = []
-  let before: Before = { newest: '', rawMessages: [] }
+  let before: Before = { newest: '', entries: [] }
   for (const [order, point] of recording.points.entries()) {
     const input = inputAt(point)
     const sent = await sender.send(point)
     const { rawMessages = [], promptTokens = 0, cachedTokens = 0 } = sent.received ?? {}
+    const entries = sent.received?.rawItems ?? rawMessages
     const received = rawMessages.map(parse)
     const newest = input.messages.at(-1)?.text ?? ''
-    const isCompacted = !isBeginning(before.rawMessages, rawMessages)
-    const samePrompt = isSamePrompt(before, { newest, rawMessages }) ? 1 : 0
-    before = { newest, rawMessages }
+    const isCompacted = !isBeginning(before.entries, entries)
+    const samePrompt = isSamePrompt(before, { newest, entries }) ? 1 : 0
+    before = { newest, entries }
     if (order === 0 && options.isFirstLeftOut === true) {
       tallies.push(sent.faults)
       continue
@@ -106,15 +107,15 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
 
 // --- internal ---
 
-/** The request before: the client's newest message, and what the upstream received for it. */
-type Before = { readonly newest: string; readonly rawMessages: readonly string[] }
+/** The request before: the client's newest message, and what the upstream received for it, by messages or items. */
+type Before = { readonly newest: string; readonly entries: readonly string[] }
 
 function isSamePrompt(before: Before, now: Before): boolean {
   return (
     before.newest !== now.newest &&
-    before.rawMessages.length > 0 &&
-    before.rawMessages.length === now.rawMessages.length &&
-    isBeginning(before.rawMessages, now.rawMessages)
+    before.entries.length > 0 &&
+    before.entries.length === now.entries.length &&
+    isBeginning(before.entries, now.entries)
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
-import { isInstruction, type Subject } from '../subject.ts'
+import { isInstruction, readableTokens, type Subject } from '../subject.ts'
 import type { Frame } from './frame.ts'
 import { restatedAt } from './restated.ts'
 
@@ -149,12 +149,12 @@ const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
 
 /** What summaries of a run take, and what of it goes into a recap. */
 function partAt({ frame, caps, summaries }: Folding, start: number, end: number, kept: readonly number[]) {
-  const { subject, originalTokens, policy } = frame.counts
+  const { subject, unboundTokens, policy } = frame.counts
   const { plannedTokensMax } = frame.options
   const recapsBeside = policy.recap.beside_summaries
-  let foldedTokens = originalTokens(start, end)
+  let foldedTokens = unboundTokens(start, end)
   for (const index of new Set([frame.pins.task, ...kept]))
-    if (index >= start && index < end) foldedTokens -= subject.sizes[index] ?? 0
+    if (index >= start && index < end) foldedTokens -= readableTokens(subject, index)
   if (plannedTokensMax !== null) {
     const writtenTokens = Math.min(foldedTokens, plannedTokensMax)
     return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
@@ -168,8 +168,8 @@ function partAt({ frame, caps, summaries }: Folding, start: number, end: number,
     if (summary.start < start || summary.end > end) continue
     standing.push(summary)
     writtenTokens += summary.tokens
-    leftTokens -= originalTokens(summary.start, summary.end)
-    for (const index of summary.except) leftTokens += subject.sizes[index] ?? 0
+    leftTokens -= unboundTokens(summary.start, summary.end)
+    for (const index of summary.except) leftTokens += readableTokens(subject, index)
   }
   return {
     summaries: standing,

@@ -37,7 +37,7 @@ export function pinnedTokens(subject: Subject, policy: Policy, point: number): n
 
 /** The parts of the conversation up to a request point, in a room of so many tokens. */
 export function partsAt(
-  { subject, originalTokens }: TokenCounts,
+  { subject, unboundTokens }: TokenCounts,
   { task, latestUser }: Pins,
   point: number,
   roomTokens: number,
@@ -46,11 +46,11 @@ export function partsAt(
   let newestSpoken = point - 1
   while (newestSpoken >= 0 && isSystem(subject, newestSpoken)) newestSpoken -= 1
   const newestUser = newestSpoken === latestUser ? latestUser : -1
-  const newestFrom = newestRoundFrom(subject, originalTokens, point, roomTokens * SHARE.newestRound)
+  const newestFrom = newestRoundFrom(subject, unboundTokens, point, roomTokens * SHARE.newestRound)
   let systemTokens = 0
   for (let index = newestFrom; index < point; index += 1)
     if (isSystem(subject, index)) systemTokens += sizes[index] ?? 0
-  let newestRound = originalTokens(newestFrom, point) - systemTokens
+  let newestRound = unboundTokens(newestFrom, point) - systemTokens
   for (const index of new Set([task, latestUser])) if (index >= newestFrom) newestRound -= sizes[index] ?? 0
   return {
     newestFrom,
@@ -76,15 +76,15 @@ const ROUND_UNITS_MAX = 8
  */
 function newestRoundFrom(
   { structure }: Subject,
-  originalTokens: TokenCounts['originalTokens'],
+  unboundTokens: TokenCounts['unboundTokens'],
   point: number,
   tokensMax: number,
 ): number {
   const from = Math.max(structure.systemCount, structure.newestRoundStart(point))
-  if (originalTokens(from, point) <= tokensMax) return from
+  if (unboundTokens(from, point) <= tokensMax) return from
   const cuts: number[] = []
   for (let index = from + 1; index <= structure.lastUnitStart(point); index += 1)
     if (structure.isFrontier(index)) cuts.push(index)
   if (cuts.length < ROUND_UNITS_MAX) return from
-  return cuts.find((cut) => originalTokens(cut, point) <= tokensMax) ?? cuts.at(-1) ?? from
+  return cuts.find((cut) => unboundTokens(cut, point) <= tokensMax) ?? cuts.at(-1) ?? from
 }

@@ -2,7 +2,7 @@ import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { type TokenCounts } from '../token-counts.ts'
 import { NO_EDITS } from '../edits.ts'
-import { replyStart, type Subject } from '../subject.ts'
+import { opensMessage, type Subject } from '../subject.ts'
 import type { PlanOptions } from './options.ts'
 import type { Parts, Pins } from './parts.ts'
 import { SHARE, type Shares } from './shares.ts'
@@ -150,7 +150,7 @@ function recentMessages(
 /** How many messages lie from `start` up to `end`; those that one reply consists of are one. */
 function messagesIn(subject: Subject, start: number, end: number): number {
   let count = 0
-  for (let index = start; index < end; index += 1) if (replyStart(subject, index) === index) count += 1
+  for (let index = start; index < end; index += 1) if (opensMessage(subject, index)) count += 1
   return count
 }
 
@@ -164,8 +164,8 @@ function* callsSeen(
   const { structure, messages } = subject
   let seen = 0
   for (let index = end; index < point; index += 1)
-    if (messages[index]?.facts.role === 'assistant' && replyStart(subject, index) === index) seen += 1
-  const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end } }
+    if (messages[index]?.facts.role === 'assistant' && opensMessage(subject, index)) seen += 1
+  const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end }, point }
   let tokens = 0
   let from = end
   for (let unit = end; unit > structure.systemCount && seen < CALLS_SEEN;) {
@@ -199,7 +199,7 @@ function latestRounds(
 
 /** What the messages from `start` up to `end` take, without those that are pinned. */
 function tokensBeside({ counts, pins }: Rights, start: number, end: number): number {
-  let tokens = counts.originalTokens(start, end)
+  let tokens = counts.unboundTokens(start, end)
   for (const index of new Set([pins.task, pins.latestUser]))
     if (index >= start && index < end) tokens -= counts.subject.sizes[index] ?? 0
   return tokens

@@ -3,7 +3,7 @@ import { messageNumber, numbersOf } from '../message-numbers.ts'
 import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../compaction.ts'
-import type { Subject } from '../subject.ts'
+import { opensMessage, type Subject } from '../subject.ts'
 import { headings } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
@@ -81,9 +81,10 @@ function openedWriter(
   tokensMax: number,
   areNamed: boolean,
 ): Writer | null {
+  const count = indexes.filter((index) => opensMessage(subject, index)).length
   const names = areNamed ? [` (${numbersOf(indexes, subject.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
-    const left = `${indexes.length} earlier messages${name} were left out here to fit the context window.`
+    const left = `${count} earlier messages${name} were left out here to fit the context window.`
     const writer = createWriter(subject, tokensMax, [`${RECAP_OPEN}\n${left}`, RECAP_CLOSE])
     if (writer.spentTokens() <= tokensMax) return writer
   }

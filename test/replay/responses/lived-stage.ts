@@ -21,7 +21,10 @@ type LivedStageOptions = {
   readonly profile: object
   readonly windowTokens: number
   readonly statesUsage: boolean
-  readonly overflow: Overflow
+  /** How a prompt over the window is refused. Default: a 400 with OpenAI's code. */
+  readonly overflow?: Overflow
+  /** Whether broken sequences are refused. Default `enforced`. */
+  readonly rules?: 'enforced' | 'unchecked'
   readonly count: (text: string) => number
 }
 

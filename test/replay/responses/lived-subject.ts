@@ -64,6 +64,23 @@ export function spellItem(item: WireItem, place: number): string {
   return `${text.slice(0, -1)}, "internal_chat_message_metadata_passthrough":{"create_time":1795415101.650}}`
 }
 
+type LivedBody = {
+  readonly instructions: string | null
+  readonly tools: readonly WireItem[]
+  /** The JSON of each. */
+  readonly items: readonly string[]
+  readonly isStreamed: boolean
+  readonly outputTokens: number
+}
+
+/** A request as a client with `store: false` makes it. */
+export function livedBody({ instructions, tools, items, isStreamed, outputTokens }: LivedBody): RequestBody {
+  const asked = { model: MODEL, stream: isStreamed, ...(instructions !== null && { instructions }) }
+  const before = Buffer.from(`${JSON.stringify(asked).slice(0, -1)},"input":[`)
+  const after = Buffer.from(`],${afterInput(tools, outputTokens)}}`)
+  return { bytes: Buffer.concat([before, Buffer.from(items.join(',')), after]), before, after }
+}
+
 // --- internal ---
 
 const ownIds: Readonly<Record<string, string>> = { message: 'msg', function_call_output: 'fco' }
@@ -96,22 +113,18 @@ function livedSubject(recording: Recording, { chat, points, isSound, count }: Li
     owner: encodeURIComponent(`${recording.file}/${recording.id}/${variant}`),
     aroundTokens: REPLY_TOKENS + counter.tools(tools) + told,
     itemTokens: (item) => counter.item(item),
-    body: (items, isStreamed) => {
-      const asked = { model: MODEL, stream: isStreamed, ...(instructions !== null && { instructions }) }
-      const before = Buffer.from(`${JSON.stringify(asked).slice(0, -1)},"input":[`)
-      const after = Buffer.from(`],${afterInput(tools)}}`)
-      return { bytes: Buffer.concat([before, Buffer.from(items.join(',')), after]), before, after }
-    },
+    body: (items, isStreamed) =>
+      livedBody({ instructions, tools, items, isStreamed, outputTokens: OUTPUT_TOKENS }),
   }
 }
 
-function afterInput(tools: readonly WireItem[]): string {
+function afterInput(tools: readonly WireItem[], outputTokens: number): string {
   const stated = {
     ...(tools.length > 0 && { tools }),
     tool_choice: 'auto',
     store: false,
     include: ['reasoning.encrypted_content'],
-    max_output_tokens: OUTPUT_TOKENS,
+    max_output_tokens: outputTokens,
   }
   // Spellings and fields that a re-serialised body would lose.
   return `${JSON.stringify(stated).slice(1, -1)},"temperature":1.0,"x_unknown": {"kept" : [1e400]}`

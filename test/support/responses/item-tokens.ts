@@ -1,8 +1,13 @@
 import { lruCache } from '../../../src/lru-cache.ts'
-import { MEDIA_TOKENS, MESSAGE_TOKENS, openPromptCounter } from '../strict-upstream/prompt-tokens.ts'
+import {
+  CALL_TOKENS,
+  MEDIA_TOKENS,
+  MESSAGE_TOKENS,
+  openPromptCounter,
+} from '../strict-upstream/prompt-tokens.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import { BOOKKEEPING, meaningOf, valueDigest } from './meaning.ts'
-import { typeOf, type WireItem } from './wire-item.ts'
+import { outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
 
 /** Counts prompts as the strict Responses upstream does. Each item is counted once and known by its meaning thereafter. */
 export type ItemCounter = {
@@ -55,9 +60,11 @@ const UNCOUNTED = new Set([
 ])
 const MEDIA = new Set(['image_url', 'file_id', 'file_data', 'input_audio', 'result'])
 
+/** The same tokens around a call as in a chat. */
 function countItem(count: (text: string) => number, item: WireItem): number {
   const sealed = sealedTokens(textOf(item['encrypted_content']))
-  return MESSAGE_TOKENS + sealed + countTexts(count, item, typeOf(item) === 'image_generation_call')
+  const frame = MESSAGE_TOKENS + (outputTypeOf.has(typeOf(item)) ? CALL_TOKENS : 0)
+  return frame + sealed + countTexts(count, item, typeOf(item) === 'image_generation_call')
 }
 
 /** All texts of an item, wherever they stand: that counts an unknown one too. */

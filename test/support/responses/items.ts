@@ -28,7 +28,7 @@ export type Step =
 export type ChatOptions = {
   /** Where the system messages go that a conversation begins with; later ones are developer messages. */
   readonly system: 'instructions' | 'developer'
-  /** How much the model thinks before each reply. Default 200. */
+  /** How much the model thinks before each reply, in tokens; 0: there is no reasoning. Default 200. */
   readonly reasoningTokens?: number
 }
 
@@ -121,7 +121,7 @@ function replyOf(message: WireMessage, calls: ReturnType<typeof openCallIds>, op
   return {
     kind: 'reply',
     script: [
-      { type: 'reasoning', tokens },
+      ...(tokens > 0 ? [{ type: 'reasoning' as const, tokens }] : []),
       ...(says ? [{ type: 'message' as const, text }] : []),
       ...asked.map((call) => ({ type: 'function_call' as const, ...call })),
     ],

@@ -20,33 +20,54 @@ export type LivedItem = {
   readonly reply: number | null
 }
 
-type LivingOptions = {
+/** A conversation of a client with `store: false`, lived reply by reply. */
+export type Life = {
+  /** All items before a step. A reply before it that was not taken is told. */
+  readonly before: (step: number) => readonly LivedItem[]
+  /** Takes the reply of the step whose items were asked for last, for all later requests. */
+  readonly reply: (items: readonly WireItem[]) => void
+}
+
+type LifeOptions = {
   readonly steps: readonly Step[]
-  /** The items of the reply; null where there was none, or where that reply is not asked for. */
-  readonly ask: (request: LivedRequest) => Promise<readonly WireItem[] | null>
   /** How the client writes an item. Default `JSON.stringify`. */
   readonly spell?: (item: WireItem) => string
+}
+
+type LivingOptions = LifeOptions & {
+  /** The items of the reply; null where there was none, or where that reply is not asked for. */
+  readonly ask: (request: LivedRequest) => Promise<readonly WireItem[] | null>
+}
+
+export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
+  const items: LivedItem[] = []
+  let next = 0
+  const take = (taken: readonly WireItem[], reply: number | null) => {
+    for (const item of taken) items.push({ text: spell(item), reply })
+    next += 1
+  }
+  return {
+    before: (step) => {
+      for (const each of steps.slice(next, step)) take(each.kind === 'input' ? each.items : each.told, null)
+      return items
+    },
+    reply: (taken) => take(taken, next),
+  }
 }
 
 /**
  * Lives a conversation as a client with `store: false` does: makes each request in turn, and takes the reply's items, with
  * the ids and the encrypted content that the upstream gave them, into all later ones. Returns the whole history.
  */
-export async function live(options: LivingOptions): Promise<readonly LivedItem[]> {
-  const { steps, ask, spell = JSON.stringify } = options
-  const items: LivedItem[] = []
-  const take = (taken: readonly WireItem[], reply: number | null) => {
-    for (const item of taken) items.push({ text: spell(item), reply })
-  }
+export async function live({ ask, ...options }: LivingOptions): Promise<readonly LivedItem[]> {
+  const { steps } = options
+  const life = openLife(options)
   for (const [index, step] of steps.entries()) {
-    if (step.kind === 'input') {
-      take(step.items, null)
-      continue
-    }
-    const reply = await ask({ index, items, script: step.script })
-    take(reply ?? step.told, reply === null ? null : index)
+    if (step.kind === 'input') continue
+    const reply = await ask({ index, items: life.before(index), script: step.script })
+    if (reply !== null) life.reply(reply)
   }
-  return items
+  return life.before(steps.length)
 }
 
 /** What a client reads of an answer. */

@@ -253,7 +253,7 @@ describe('counts', () => {
       ],
     })
     const tools = Math.ceil((16 + 8 + 4 + 6 + 2) * 1.1)
-    const items = 4 + 5 + 765 + (4 + 4 + 7) + (4 + 4) + (4 + 3)
+    const items = 4 + 5 + 765 + (4 + 8 + 4 + 7) + (4 + 4) + (4 + 3)
     expect(JSON.parse(text).usage.input_tokens).toBe(3 + tools + (4 + 9) + items)
   })
 

@@ -6,7 +6,7 @@ export const REPLY_TOKENS = 3
 /** Tokens around each message, its role included. */
 export const MESSAGE_TOKENS = 3 + 1
 
-const CALL_TOKENS = 8
+export const CALL_TOKENS = 8
 const TOOLS_TOKENS = 16
 const TOOL_TOKENS = 8
 const TOOLS_RATIO = 1.1

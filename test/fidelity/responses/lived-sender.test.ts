@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { requestPoints, type Recording } from '../../replay/recordings.ts'
+import { openFoldgateSender } from '../foldgate-sender.ts'
+import { calling, result, said, wordsNamed } from '../hand-made.ts'
+import { openPolicyInput } from '../policy-sender.ts'
+import { withWindow } from '../profiles.ts'
+import { isSound, isWorkable } from '../tally.ts'
+import { walkConversation } from '../walk-conversation.ts'
+import { openLivedSender } from './lived-sender.ts'
+
+const messages = [
+  said('system', 'Be brief.'),
+  said('user', 'What stands in src/first.ts?'),
+  ...Array.from({ length: 14 }, (_, round) => [
+    calling(`${round}`),
+    result(`${round}`, wordsNamed(`of_${round}_`, 200)),
+  ]).flat(),
+  said('assistant', 'In src/first.ts stands what of_0_17 and of_13_40 say.'),
+]
+
+const recording: Recording = {
+  file: 'own',
+  id: 'one',
+  messages,
+  points: requestPoints(messages),
+  before: '"model":"gpt-4o"',
+  after: '',
+  tools: '',
+}
+
+test('where everything fits, the answers to all questions are those of the chat', async () => {
+  const room = { windowTokens: 100_000, reserveTokens: 4000 }
+  const chat = await walk(room, null)
+  const lived = await walk(room, 200)
+  // Reasoning takes room, which each table tells.
+  const [chatTokens, livedTokens] = [chat.promptTokens, lived.promptTokens]
+  expect(livedTokens).toBeGreaterThan(chatTokens)
+  expect({ ...lived, promptTokens: chatTokens, cachedTokens: chat.cachedTokens }).toEqual(chat)
+  expect(chat.things).toBeGreaterThan(0)
+})
+
+// Story: the newest messages had a third of the room, reasoning included. That goes with the compaction, so that what was
+// left of them was a quarter, and less where more was thought.
+test('a compaction leaves a third of the room to the newest messages, whatever was thought', async () => {
+  const room = { windowTokens: 12_000, reserveTokens: 4000 }
+  for (const reasoningTokens of [0, 300]) {
+    const tally = await walk(room, reasoningTokens)
+    expect(isSound(tally) && isWorkable(tally)).toBe(true)
+    expect(tally.compactions).toBeGreaterThan(0)
+    for (const recent of tally.recents) expect(recent).toBeGreaterThan(0.3)
+  }
+})
+
+// --- internal ---
+
+/** `reasoningTokens`: null for a chat. */
+async function walk(room: Parameters<typeof openPolicyInput>[1], reasoningTokens: number | null) {
+  const { count } = await loadCounter('o200k_base')
+  const profile = withWindow({ strategy: 'truncate' }, room.windowTokens)
+  const asked = { recording, profile, room, count }
+  const sender =
+    reasoningTokens === null
+      ? await openFoldgateSender(asked)
+      : await openLivedSender({ ...asked, reasoningTokens })
+  const inputAt = openPolicyInput(recording, room, count)
+  try {
+    return await walkConversation({ recording, sender, room, inputAt, count })
+  } finally {
+    await sender.close()
+  }
+}
