@@ -5,6 +5,7 @@ import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { PreparedFold } from './plan/options.ts'
 import { planCompaction } from './plan/plan.ts'
+import { restatedMost } from './plan/restated.ts'
 import { SHARE } from './plan/shares.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from './subject.ts'
@@ -142,13 +143,18 @@ const MADE_FRONTIER_MAX = 2000
  */
 const VIEWS_MADE_MAX = 128
 
+/**
+ * If more messages than this hold for all that follows, the past is not walked: a compaction at each point would weigh all of
+ * them, and a megabyte of them took minutes.
+ */
+const WALKED_RESTATED_MAX = 512
+
 /** The request points of the past that have to be walked, ascending: those since which nothing is known. */
-function pastPoints(
-  { structure, messages }: Subject,
-  { newest, seenUntil, sharedUntil }: CompactOptions,
-): readonly number[] {
+function pastPoints(subject: Subject, { newest, seenUntil, sharedUntil }: CompactOptions): readonly number[] {
+  const { messages, structure } = subject
   // Since a request that was seen, nothing was sent up to any point but this one.
   if (seenUntil !== null || sharedUntil !== null) return []
+  if (restatedMost(subject, messages.length) > WALKED_RESTATED_MAX) return []
   const { requestPoints } = structure
   const known = newest?.point ?? 0
   return requestPoints.slice(countBelow(requestPoints, known + 1), countBelow(requestPoints, messages.length))

@@ -1,3 +1,4 @@
+import { countBelow } from '../conversation/count-below.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
 import type { Editing } from './edits.ts'
 import type { Compaction, Fold, StandingSummary, SummaryRange } from './compaction.ts'
@@ -78,7 +79,7 @@ export function partTokens(part: FoldedPart | null): number {
 
 /** Whether a summary of this range stands for message `index`. */
 export function covers({ start, end, except }: SummaryRange, index: number): boolean {
-  return index >= start && index < end && !except.includes(index)
+  return index >= start && index < end && !isAmong(except, index)
 }
 
 /** The messages of a range that none of these summaries covers, ascending. */
@@ -146,16 +147,21 @@ function runBeside(summaries: readonly StandingSummary[], run: FoldedRun): Folde
   let { start } = run
   for (let at = -1; at !== start && start < run.end;) {
     at = start
-    if (run.except.includes(start)) start += 1
+    if (isAmong(run.except, start)) start += 1
     const standing = summaries.find((summary) => covers(summary, start))
-    if (standing !== undefined) start = standing.except.find((index) => index > start) ?? standing.end
+    if (standing !== undefined)
+      start = standing.except[countBelow(standing.except, start + 1)] ?? standing.end
   }
   if (start >= run.end) return null
-  const except = run.except.filter((index) => index > start)
+  const except = new Set(run.except.filter((index) => index > start))
   for (const summary of summaries) {
-    for (let index = Math.max(start, summary.start); index < summary.end; index += 1) {
-      if (covers(summary, index) && !except.includes(index)) except.push(index)
-    }
+    for (let index = Math.max(start, summary.start); index < summary.end; index += 1)
+      if (covers(summary, index)) except.add(index)
   }
-  return { ...run, start, except: except.sort((one, other) => one - other) }
+  return { ...run, start, except: [...except].sort((one, other) => one - other) }
+}
+
+/** Whether an index is one of these ascending ones. */
+function isAmong(ascending: readonly number[], index: number): boolean {
+  return ascending[countBelow(ascending, index)] === index
 }

@@ -97,9 +97,10 @@ export function callOf(subject: Rounds, index: number): CallPlace | null {
   const { end, callIds, calls } = replyAt(subject, index)
   const [answersId] = facts.answers
   if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
-  // Results mostly come in the order of their calls; searching for each would be quadratic in a large round.
+  // Results mostly come in the order of their calls.
   const inOrder = index - end
-  const found = answersId === '' || callIds[inOrder] === answersId ? inOrder : callIds.indexOf(answersId)
+  const found =
+    answersId === '' || callIds[inOrder] === answersId ? inOrder : (firstsOf(callIds).get(answersId) ?? -1)
   return calls[found] ?? calls[inOrder] ?? null
 }
 
@@ -132,3 +133,16 @@ export function isSaidByUser(subject: Subject, index: number): boolean {
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()
+
+/** By the ids of a reply's calls, of which each is looked for once in a large round. */
+const firstsByIds = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
+
+/** Where each id stands first. */
+function firstsOf(ids: readonly string[]): ReadonlyMap<string, number> {
+  const known = firstsByIds.get(ids)
+  if (known !== undefined) return known
+  const firsts = new Map<string, number>()
+  for (const [position, id] of ids.entries()) if (!firsts.has(id)) firsts.set(id, position)
+  firstsByIds.set(ids, firsts)
+  return firsts
+}

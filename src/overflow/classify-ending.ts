@@ -1,7 +1,7 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
 import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
+import { parseAnswerText } from '../dialects/answer-json.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {
@@ -57,7 +57,7 @@ export type JudgedJson = {
 
 /** Judges the body of a plain answer with status 200: an error, or an answer that may hide an overflow. */
 export function judgeJson(body: string, answers: Answers, knowledge: WindowKnowledge): JudgedJson {
-  const facts = answers.read(parseJsonText(body))
+  const facts = answers.read(parseAnswerText(body))
   if (facts === null) return { facts, classification: plainClassification('other') }
   const classification = facts.isError
     ? classifyInnerError(facts.said, facts.hasOutput, knowledge)

@@ -1,4 +1,4 @@
-import { parseJsonText } from '../conversation/json-value.ts'
+import { parseAnswerText } from '../dialects/answer-json.ts'
 import type { Finish, Usage } from '../dialects/answer-contract.ts'
 import type { Dialect, Written } from '../dialects/contract.ts'
 import { classifyAnswer, type WholeAnswer } from '../overflow/classify.ts'
@@ -33,7 +33,7 @@ export function readSummaryAnswer(
   answer: WholeAnswer,
   { answers, summaries }: Dialect,
 ): { readonly answer: SummaryAnswer; readonly usage: Usage | null } {
-  const body = parseJsonText(answer.body)
+  const body = parseAnswerText(answer.body)
   const facts = answers.read(body)
   const error = isSuccess(answer.status) && facts?.isError !== true ? null : errorIn(answer, answers)
   return { answer: error ?? textIn(summaries.read(body), facts?.finish ?? null), usage: facts?.usage ?? null }

@@ -1,7 +1,10 @@
 import type { Attack } from './attack.ts'
+import { answers } from './lists/answers.ts'
 import { contents } from './lists/contents.ts'
 import { counts } from './lists/counts.ts'
 import { depth } from './lists/depth.ts'
+import { itemContents } from './lists/item-contents.ts'
+import { items } from './lists/items.ts'
 import { limits } from './lists/limits.ts'
 import { longTexts } from './lists/texts.ts'
 import { names } from './lists/names.ts'
@@ -14,4 +17,7 @@ export const attacks: readonly Attack[] = [
   ...longTexts,
   ...names,
   ...contents,
+  ...items,
+  ...itemContents,
+  ...answers,
 ]

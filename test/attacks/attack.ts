@@ -13,9 +13,21 @@ export type Attack = {
   readonly isQuick?: boolean
   readonly coding?: Coding
   /** A profile beside the windows. */
-  readonly profile?: 'archiving'
+  readonly profile?: 'archiving' | 'joining'
+  /** Where it is sent, by default `chat/completions`. */
+  readonly path?: AttackPath
   /** The chat, at this size. */
   readonly chat: (bytes: number) => Chat
+  /** What the upstream answers to it, at this size: the answer may be the attack. */
+  readonly answer?: (bytes: number) => HostileAnswer
+}
+
+export type AttackPath = 'chat/completions' | 'responses' | 'responses/compact'
+
+/** An answer with status 200, in pieces as they are sent. */
+export type HostileAnswer = {
+  readonly type: 'text/event-stream' | 'application/json'
+  readonly pieces: Iterable<Buffer>
 }
 
 /** A body in its parts; each text is JSON that goes as it is. */
@@ -23,6 +35,7 @@ export type Chat = {
   readonly model?: Json
   /** Members in front of the messages, each with its name. */
   readonly before?: readonly Json[]
+  /** Messages, or the items of an input. */
   readonly messages: readonly Json[]
   /** What stands for the array of messages instead: such a chat does not grow. */
   readonly insteadOfMessages?: Json
@@ -32,14 +45,14 @@ export type Chat = {
 export type Json = string | Buffer
 
 /** The body of a chat, once as it is and once longer by one message, as its client's next request would be. */
-export function bodyOf(chat: Chat, isGrown: boolean): Buffer {
+export function bodyOf(chat: Chat, isGrown: boolean, path: AttackPath = 'chat/completions'): Buffer {
   const grown = isGrown ? [...chat.messages, '{"role":"assistant","content":"Yes."}', ask] : chat.messages
   const messages = chat.insteadOfMessages ?? list(grown)
   return concat([
     '{"model":',
     chat.model ?? '"m"',
     ...(chat.before ?? []).flatMap((member) => [',', member]),
-    ',"messages":',
+    path === 'chat/completions' ? ',"messages":' : ',"input":',
     messages,
     ...(chat.after ?? []).flatMap((member) => [',', member]),
     '}',

@@ -1,8 +1,10 @@
 import { Agent, request } from 'node:http'
+import type { AttackPath } from './attack.ts'
 
 export type Posted = {
   /** 0 where the connection was closed without an answer; -1 where neither came in time. */
   readonly status: number
+  /** No more of it than its beginning. */
   readonly text: string
   /** `x-foldgate-action`; '' where there is none. */
   readonly action: string
@@ -12,18 +14,27 @@ export type Posting = {
   readonly port: number
   readonly body: Buffer
   readonly key: string
+  /** By default `chat/completions`. */
+  readonly path?: AttackPath
   readonly agent?: Agent
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks for a chat completion. Whatever becomes of it is a result. */
-export function post({ port, body, key, agent, headers }: Posting): Promise<Posted> {
+/** Asks for a reply. Whatever becomes of it is a result. */
+export function post({
+  port,
+  body,
+  key,
+  path = 'chat/completions',
+  agent,
+  headers,
+}: Posting): Promise<Posted> {
   return new Promise((resolve) => {
     const outgoing = request({
       host: '127.0.0.1',
       port,
       method: 'POST',
-      path: '/v1/chat/completions',
+      path: `/v1/${path}`,
       agent: agent ?? new Agent(),
       headers: {
         authorization: `Bearer ${key}`,
@@ -41,7 +52,7 @@ export function post({ port, body, key, agent, headers }: Posting): Promise<Post
       const status = incoming.statusCode ?? 0
       const action = String(incoming.headers['x-foldgate-action'] ?? '')
       incoming.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece
+        if (text.length < TEXT_CHARACTERS_MAX) text += piece
       })
       incoming.on('close', () => {
         clearTimeout(timer)
@@ -61,3 +72,5 @@ export function post({ port, body, key, agent, headers }: Posting): Promise<Post
 
 /** Large bodies take turns, and a busy machine takes its time: whoever waits longer hangs. In milliseconds. */
 const PATIENCE_MS = 120_000
+
+const TEXT_CHARACTERS_MAX = 100_000

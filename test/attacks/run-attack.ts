@@ -61,14 +61,13 @@ export async function runAttack(
   { manner, share, client, gapMsMax = GAP_MS_MAX }: Way,
 ): Promise<Blow> {
   const { program, upstream, neighbour, room } = target
-  const plain = bodyOf(
-    attack.chat(attack.isExact === true ? attack.bytes : attack.bytes * share),
-    manner.isGrown,
-  )
+  const bytes = attack.isExact === true ? attack.bytes : attack.bytes * share
+  const plain = bodyOf(attack.chat(bytes), manner.isGrown, attack.path)
   const body = attack.coding === undefined ? plain : packed(plain, attack.coding)
   // The same client where the manner is that of one that comes back.
   const key = `sk-${client} ${manner.window} ${manner.atOnce}`
-  const mark = `${client} ${manner.name}`
+  const mark = encodeURIComponent(`${client} ${manner.name}`)
+  upstream.answerWith(mark, attack.answer === undefined ? null : () => attack.answer?.(bytes) ?? null)
   await target.takeLoop()
   const asking = Promise.all(
     Array.from({ length: manner.atOnce }, () =>
@@ -76,8 +75,9 @@ export async function runAttack(
         port: program.port,
         body,
         key,
+        ...(attack.path !== undefined && { path: attack.path }),
         headers: {
-          [MARK_HEADER]: encodeURIComponent(mark),
+          [MARK_HEADER]: mark,
           'x-foldgate-profile': attack.profile ?? manner.window,
           ...(attack.coding !== undefined && { 'content-encoding': attack.coding }),
         },
@@ -99,9 +99,11 @@ export async function runAttack(
       ? [`took ${megabytes(memoryBytes)} MB, more than the container has`]
       : []),
   ]
-  const received = upstream.receivedOf(encodeURIComponent(mark))
+  const received = upstream.receivedOf(mark)
   const digest = digestOf(body)
+  // Replies that are joined are offered a tool more.
   if (
+    attack.profile !== 'joining' &&
     posted.every(({ action }) => action.startsWith('relayed')) &&
     received.some((each) => each.digest !== digest)
   )

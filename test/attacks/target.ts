@@ -52,6 +52,7 @@ export async function openAttackedProgram(
         strategy: 'summarize',
         recall: { enabled: true },
       },
+      joining: { extends: 'small', recall: { enabled: true }, continuation: { max: 2 } },
     },
     nodeFlags: [
       ...room.nodeFlags,

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { freePort } from '../support/free-port.ts'
+import type { HostileAnswer } from './attack.ts'
 
 /** A body as it reached the upstream. */
 export type Received = {
@@ -15,32 +18,45 @@ export type AttackedUpstream = {
   readonly url: string
   /** What was received under a mark, the newest last. */
   readonly receivedOf: (mark: string) => readonly Received[]
+  /** What is answered under a mark; null: something small. */
+  readonly answerWith: (mark: string, answer: (() => HostileAnswer | null) | null) => void
   readonly close: () => Promise<void>
 }
 
 /** Requests of one client carry it, so that what was received is told apart. */
 export const MARK_HEADER = 'x-attack-mark'
 
-/** Swallows bodies of any size and answers with a small completion, a sentence where a summary is asked for. */
+/** Swallows bodies of any size and answers with a small reply, a sentence where a summary is asked for. */
 export async function openAttackedUpstream(): Promise<AttackedUpstream> {
   const received = new Map<string, Received[]>()
+  const answers = new Map<string, () => HostileAnswer | null>()
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await swallow(incoming)
+    const mark = String(incoming.headers[MARK_HEADER] ?? '')
+    received.set(mark, [...(received.get(mark) ?? []), body])
+    const isAsked = incoming.method === 'POST'
+    const hostile = isAsked ? (answers.get(mark)?.() ?? null) : null
+    outgoing.writeHead(isAsked ? 200 : 404, { 'content-type': hostile?.type ?? 'application/json' })
+    if (hostile !== null) return pipeline(Readable.from(hostile.pieces), outgoing)
+    const reply = incoming.url?.includes('/responses') === true ? RESPONSE : COMPLETION
+    outgoing.end(isAsked ? reply : '{}')
+  }
+
   // A connection that it closes by itself is no fault of whoever held it.
   const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, outgoing) => {
-    swallow(incoming).then(
-      (body) => {
-        const mark = String(incoming.headers[MARK_HEADER] ?? '')
-        received.set(mark, [...(received.get(mark) ?? []), body])
-        outgoing.writeHead(incoming.method === 'POST' ? 200 : 404, { 'content-type': 'application/json' })
-        outgoing.end(incoming.method === 'POST' ? COMPLETION : '{}')
-      },
-      () => outgoing.destroy(),
-    )
+    // Whoever leaves before the end has had enough.
+    serve(incoming, outgoing).catch(() => outgoing.destroy())
   })
   const port = await freePort()
   await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
     url: `http://127.0.0.1:${port}/v1`,
     receivedOf: (mark) => received.get(mark) ?? [],
+    answerWith: (mark, answer) => {
+      if (answer === null) answers.delete(mark)
+      else answers.set(mark, answer)
+    },
     close: async () => {
       const closed = once(server.close(), 'close')
       server.closeAllConnections()
@@ -63,6 +79,24 @@ const COMPLETION = JSON.stringify({
   choices: [
     { index: 0, message: { role: 'assistant', content: 'The work goes on.' }, finish_reason: 'stop' },
   ],
+})
+
+const RESPONSE = JSON.stringify({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'm',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'The work goes on.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
 })
 
 async function swallow(incoming: IncomingMessage): Promise<Received> {

@@ -10,8 +10,8 @@ import { alignment } from '../replay/alignment.ts'
  * rule is broken more often than before (P1, P3).
  */
 export function checkRewritten(sent: Buffer, received: Buffer): void {
-  const one = aroundMessages(sent)
-  const other = aroundMessages(received)
+  const one = aroundHistory(sent, 'messages')
+  const other = aroundHistory(received, 'messages')
   if (one === null || other === null) throw new Error('what was rewritten has no messages')
   if (one.before !== other.before) throw new Error('what stands before the messages differs')
   if (one.after !== other.after) throw new Error('what stands after the messages differs')
@@ -41,16 +41,19 @@ export function checkRules(sent: readonly unknown[], received: readonly unknown[
     throw new Error(`more rules are broken than before: ${JSON.stringify(broken).slice(0, 600)}`)
 }
 
-// --- internal ---
-
-/** Latin-1, so that no byte is lost. */
-function aroundMessages(body: Buffer): { readonly before: string; readonly after: string } | null {
+/** What stands around a history, its brackets included, in Latin-1, so that no byte is lost; null if there is none. */
+export function aroundHistory(
+  body: Buffer,
+  name: 'messages' | 'input',
+): { readonly before: string; readonly after: string } | null {
   const text = body.toString('latin1')
   const entries = scanObject(text, skipWhitespace(text, 0))?.entries ?? []
-  const found = entries.find(({ key }) => JSON.parse(text.slice(key.start, key.end)) === 'messages')
+  const found = entries.find(({ key }) => JSON.parse(text.slice(key.start, key.end)) === name)
   if (found === undefined) return null
   return { before: text.slice(0, found.value.start + 1), after: text.slice(found.value.end - 1) }
 }
+
+// --- internal ---
 
 function parsed(text: string): WireMessage & Record<string, unknown> {
   const value: unknown = JSON.parse(text)

@@ -1,11 +1,13 @@
 import type { FuzzTarget } from './target.ts'
 import { admin } from './targets/admin.ts'
+import { agents } from './targets/agents.ts'
 import { answers } from './targets/answers.ts'
 import { bodies } from './targets/bodies.ts'
 import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
 import { headers } from './targets/headers.ts'
 import { heavy } from './targets/heavy.ts'
+import { items } from './targets/items.ts'
 import { paths } from './targets/paths.ts'
 import { rushes } from './targets/rushes.ts'
 import { smuggling } from './targets/smuggling.ts'
@@ -14,6 +16,8 @@ import { stores } from './targets/stores.ts'
 /** Everything that is fed bad input, in the order in which it is tried. */
 export const targets: readonly FuzzTarget[] = [
   bodies,
+  items,
+  agents,
   answers,
   encodings,
   heavy,

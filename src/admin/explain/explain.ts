@@ -165,9 +165,11 @@ async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<
 
 /** As the headers of an answer would say it. */
 function fateOf(prepared: Form, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
-  const { isRewritten, compacted, sentTokens } = prepared
+  const { isRewritten, chat, compacted, sentTokens } = prepared
   const passes = isRewritten ? (compacted?.view.passes ?? []) : []
-  const because = passes.length > 0 ? (compacted?.compaction?.reason ?? null) : isRewritten ? 'repair' : null
+  const isOnlyRepaired = chat.repairs !== null && passes.length === 0
+  const reason = isOnlyRepaired ? 'repair' : (compacted?.compaction?.reason ?? null)
+  const because = isRewritten ? reason : null
   return {
     action: isRewritten ? 'compacted' : 'relayed',
     reason: observe ? 'observe' : because,

@@ -20,9 +20,14 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   const { counts, options, pins, parts, shares } = frame
   const { fold } = begun
   const { budgetTokens, aroundTokens } = options.room
+  const restated = new Set(fold?.restated)
   const clips = begun.clips.filter(
     ({ index }) =>
-      fold === null || index >= fold.frontier || fold.kept.includes(index) || isPinned(pins, index),
+      fold === null ||
+      index >= fold.frontier ||
+      fold.kept.includes(index) ||
+      restated.has(index) ||
+      isPinned(pins, index),
   )
   let draft: Draft = { ...begun, clips }
   const goalTokens = budgetTokens - Math.floor(budgetTokens * COUNT_DOUBT_SHARE)
@@ -47,6 +52,8 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   const isUserFixed =
     parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !counts.policy.clip.newest_user
 
+  // What is only said again, as far as it can be cut: what tools were looked for by.
+  yield* shorten([...restated], 0, HEAD_AND_TAIL_TOKENS)
   // Parts above their share, the one with the least right first.
   draft = yield* unloaded(frame, draft, goalTokens, olderUser, shares.sure.latestUser)
   yield* shorten([olderUser], shares.sure.latestUser, HEAD_AND_TAIL_TOKENS)
@@ -61,6 +68,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   // Frames, names and system messages in between may take more than their part's share: older messages make room.
   const isCut = !options.strict || templateFits(counts.subject, options.point)[parts.newestFrom] !== 'badly'
   if (!isDone() && isCut) draft = yield* foldedUpTo(frame, draft, begun.fold)
+  yield* shorten(draft.fold?.restated ?? [], 0, HEAD_AND_TAIL_TOKENS)
   if (isDone() || isUserFixed) return draft
   // A view beyond system messages and tools that exceed the budget is the upstream's to judge: a word each helps nobody.
   const hasRoom = goalTokens > aroundTokens
@@ -172,7 +180,6 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
   const { pins, parts, shares } = frame
   const frontier = parts.newestFrom
   if (frontier <= (begun.fold?.frontier ?? -1)) return begun
-  const clips = begun.clips.filter(({ index }) => index >= frontier || isPinned(pins, index))
   const isSplit = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
   const half = Math.floor(shares.recapMin / 2)
   const fold = {
@@ -180,6 +187,10 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
     afterTokensMax: isSplit ? half : 0,
     systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
   }
+  const restated = new Set(fold.restated)
+  const clips = begun.clips.filter(
+    ({ index }) => index >= frontier || restated.has(index) || isPinned(pins, index),
+  )
   const folded = yield* countedDraft(frame, { ...begun, clips, fold })
   return folded.tokens < begun.tokens ? folded : begun
 }
@@ -187,8 +198,9 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
 /** Everything but the pinned messages folded, the newest round included, with as much of a recap as fits. */
 function* foldedWhole(frame: Frame, begun: Draft, goalTokens: number): Steps<Draft> {
   const { counts, options, pins } = frame
-  const clips = begun.clips.filter(({ index }) => isPinned(pins, index))
   const fold = bareFold(frame, options.point, [], 0)
+  const restated = new Set(fold.restated)
+  const clips = begun.clips.filter(({ index }) => restated.has(index) || isPinned(pins, index))
   const bare = yield* countedDraft(frame, { ...begun, clips, fold })
   const leftTokens = Math.max(0, Math.min(counts.policy.recap.max_tokens, goalTokens - bare.tokens))
   const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'

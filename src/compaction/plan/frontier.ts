@@ -4,6 +4,7 @@ import { isTalk, type Subject } from '../subject.ts'
 import { editsOf } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { foldAt, type FoldPlan } from './fold-at.ts'
+import { restatedMost } from './restated.ts'
 
 /**
  * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict
@@ -25,9 +26,14 @@ export function* chooseFrontier(
   const last: Partial<Record<Fit, number>> = {}
   const after = draft.fold?.frontier ?? structure.systemCount
   let tailTokens = yield* editedTokens(after, point, edits)
+  const apart = 1 + Math.floor(restatedMost(subject, point) / RESTATED_PER_FRONTIER)
+  let looked = 0
   for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
     tailTokens -= yield* editedTokens(index - 1, index, edits)
     if (!structure.isFrontier(index)) continue
+    looked += 1
+    if (looked % apart !== 0) continue
+    if (apart > 1) yield
     const layout = layoutOf({ ...pins, fold: foldAt(plan, index, [], toldTokens) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
     const fit = fits[index] ?? 'well'
@@ -59,6 +65,12 @@ export function* chooseFrontier(
 type Fit = 'well' | 'joined' | 'badly'
 
 const NONE = -1
+
+/**
+ * If more messages than this hold for all that follows, not every frontier is looked at: each takes as long as there are such
+ * messages before it, and a conversation may have tens of thousands of both.
+ */
+const RESTATED_PER_FRONTIER = 256
 
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
 export function templateFits(subject: Subject, point: number): Fit[] {

@@ -88,8 +88,8 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     const held = smallest ? [] : yield* heldThoughts(counts, options.previous, planned(draft))
     if (held.length > 0) {
       const other = yield* clippedToFit(frame, yield* countedDraft(frame, { ...whole, thoughts: held }))
-      const still = yield* heldThoughts(counts, options.previous, planned(other))
-      const isHeldStill = held.every((index) => still.includes(index))
+      const still = new Set(yield* heldThoughts(counts, options.previous, planned(other)))
+      const isHeldStill = held.every((index) => still.has(index))
       if (isHeldStill && other.tokens <= room.budgetTokens && isSmaller(other)) draft = other
     }
   } else {

@@ -1,3 +1,4 @@
+import { countBelow } from '../../conversation/count-below.ts'
 import type { Subject } from '../subject.ts'
 
 /**
@@ -5,26 +6,38 @@ import type { Subject } from '../subject.ts'
  * the last before the point, unless it stands behind the frontier.
  */
 export function restatedAt(subject: Subject, point: number, frontier: number): readonly number[] {
-  const surviving = survivingIn(subject)
-  if (surviving.length === 0) return surviving
-  const { messages } = subject
-  const isLastOfItsKind = (index: number): boolean => messages[index]?.facts.survives === 'last'
-  const last = surviving.findLast((index) => index < point && isLastOfItsKind(index))
-  return surviving.filter((index) => index < frontier && (!isLastOfItsKind(index) || index === last))
+  const { each, replacing } = survivingIn(subject)
+  const added = each.slice(0, countBelow(each, frontier))
+  const last = replacing[countBelow(replacing, point) - 1]
+  if (last === undefined || last >= frontier) return added
+  return added.toSpliced(countBelow(added, last), 0, last)
+}
+
+/** How many messages may be restated at a point: each frontier before it is weighed with all of them. */
+export function restatedMost(subject: Subject, point: number): number {
+  return countBelow(survivingIn(subject).each, point)
 }
 
 // --- internal ---
 
-/** By subject, of which many frontiers are looked at: hardly any conversation has such messages. */
-const survivingBySubject = new WeakMap<Subject, readonly number[]>()
+/** The messages that hold for all that follows, ascending: each of them, or only the last. */
+type Surviving = { readonly each: readonly number[]; readonly replacing: readonly number[] }
 
-function survivingIn(subject: Subject): readonly number[] {
+/** By subject, of which many frontiers are looked at: hardly any conversation has such messages. */
+const survivingBySubject = new WeakMap<Subject, Surviving>()
+
+function survivingIn(subject: Subject): Surviving {
   const known = survivingBySubject.get(subject)
   if (known !== undefined) return known
   const { messages, structure } = subject
-  const surviving: number[] = []
-  for (let index = structure.systemCount; index < messages.length; index += 1)
-    if (messages[index]?.facts.survives !== undefined) surviving.push(index)
+  const each: number[] = []
+  const replacing: number[] = []
+  for (let index = structure.systemCount; index < messages.length; index += 1) {
+    const { survives } = messages[index]?.facts ?? {}
+    if (survives === 'each') each.push(index)
+    if (survives === 'last') replacing.push(index)
+  }
+  const surviving = { each, replacing }
   survivingBySubject.set(subject, surviving)
   return surviving
 }

@@ -189,11 +189,25 @@ function* addRange(
 }
 
 /** Whether the server would demand the thoughts before a message that are taken out. */
-function isNamedByThoughts({ messages, structure }: Subject, index: number, edits: Edits): boolean {
-  if (index >= edits.point || messages[index]?.facts.bound !== 'follows') return false
-  for (let before = index - 1; before >= structure.unitStart(index); before -= 1)
-    if (messages[before]?.facts.bound === 'whole' && !isHeld(edits, before)) return true
-  return false
+function isNamedByThoughts(subject: Subject, index: number, edits: Edits): boolean {
+  if (index >= edits.point || subject.messages[index]?.facts.bound !== 'follows') return false
+  return firstTakenOut(subject, subject.structure.unitStart(index), edits) < index
+}
+
+/** By the edits of a view: each of the tens of thousands of messages that a unit may have asks for the same. */
+const firstsTakenOut = new WeakMap<Edits, Map<number, number>>()
+
+/** The first thoughts of a unit that are taken out; beyond all messages if none are. */
+function firstTakenOut({ messages, structure }: Subject, unit: number, edits: Edits): number {
+  const known = firstsTakenOut.get(edits) ?? new Map<number, number>()
+  firstsTakenOut.set(edits, known)
+  const found = known.get(unit)
+  if (found !== undefined) return found
+  let first = Infinity
+  for (let index = unit; first === Infinity && structure.unitStart(index) === unit; index += 1)
+    if (messages[index]?.facts.bound === 'whole' && !isHeld(edits, index)) first = index
+  known.set(unit, first)
+  return first
 }
 
 /** The message without what only holds with the thoughts that were taken out. */

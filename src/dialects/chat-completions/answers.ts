@@ -1,5 +1,6 @@
-import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
+import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { statesError } from '../stated-error.ts'
 import { thoughtFields } from './thoughts.ts'
@@ -31,11 +32,11 @@ export function readAnswer(body: unknown): AnswerFacts | null {
 export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
   if (error !== '' || name === 'error') {
     const said = error === '' ? data : error
-    return { kind: 'facts', facts: { ...nothingSaid, isError: true, said: parseJsonText(said) ?? said } }
+    return { kind: 'facts', facts: { ...nothingSaid, isError: true, said: parseAnswerText(said) ?? said } }
   }
   const text = data.trim()
   if (text === '[DONE]') return { kind: 'done' }
-  const facts = readAnswer(parseJsonText(data))
+  const facts = readAnswer(parseAnswerText(data))
   if (facts !== null) return { kind: 'facts', facts }
   return { kind: text === '' ? 'empty' : 'unknown' }
 }

@@ -1,11 +1,6 @@
-import {
-  isJsonObject,
-  isPresent,
-  parseJsonText,
-  stringOr,
-  type JsonObject,
-} from '../../conversation/json-value.ts'
+import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
+import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { statesError } from '../stated-error.ts'
 import { statusOf } from './reply/events.ts'
@@ -18,11 +13,11 @@ export function openStream(): EventsReader {
   function readOne({ name, data, error }: ServerEvent): AnswerEvent {
     if (error !== '' || name === 'error') {
       const said = error === '' ? data : error
-      return told({ isError: true, said: parseJsonText(said) ?? said })
+      return told({ isError: true, said: parseAnswerText(said) ?? said })
     }
     const text = data.trim()
     if (text === '[DONE]') return { kind: 'done' }
-    const event = parseJsonText(data)
+    const event = parseAnswerText(data)
     if (isJsonObject(event)) return readEvent(event, stringOr(event['type'], name))
     const facts = readResponse(event)
     if (facts !== null) return told(facts)

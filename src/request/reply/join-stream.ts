@@ -1,6 +1,8 @@
 import type { JoinedReply, Outcome } from '../request.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { Replies } from '../../dialects/answer-contract.ts'
+import { isTooMuch } from '../../dialects/answer-json.ts'
+import { breathe } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
@@ -91,11 +93,16 @@ export function joinStream(
 
     function* shown(cut: Buffer, isWhole: boolean): Generator<Buffer, void, void> {
       bytes += cut.length
-      if (!isWhole || bytes > REPLY_BYTES_MAX) {
-        yield* takeUnread(cut)
+      // A line end too many says nothing, and a stream may be full of them.
+      if (cut.length <= LINE_END_BYTES_MAX && isWhole) {
+        yield cut
         return
       }
       const event = { text: cut.toString('utf8'), bytes: cut }
+      if (!isWhole || bytes > REPLY_BYTES_MAX || isTooMuch(event.text)) {
+        yield* takeUnread(cut)
+        return
+      }
       const out = take(event)
       if (out.length > 0) yield bytesOf(out)
       // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
@@ -108,7 +115,14 @@ export function joinStream(
           yield piece
           continue
         }
-        for (const { kind, bytes: cut } of cutter.feed(piece)) yield* shown(cut, kind !== 'part')
+        const out: Buffer[] = []
+        for (const [count, { kind, bytes: cut }] of cutter.feed(piece).entries()) {
+          out.push(...shown(cut, kind !== 'part'))
+          if (count % EVENTS_PER_STEP < EVENTS_PER_STEP - 1) continue
+          if (out.length > 0) yield Buffer.concat(out.splice(0))
+          await breathe()
+        }
+        if (out.length > 0) yield Buffer.concat(out)
         const rest = isBeyondUs ? cutter.end() : nothing
         if (rest.length > 0) yield rest
       }
@@ -161,6 +175,11 @@ const EVENT_BYTES_MAX = 4 * 1024 * 1024
 
 /** What a reply may take of a stream, in bytes, to be kept for what goes on from it; from there on it goes on as it comes. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
+
+const LINE_END_BYTES_MAX = 2
+
+/** Events of one piece that are read between two pauses. Mostly a piece holds few; one of line ends has tens of thousands. */
+const EVENTS_PER_STEP = 256
 
 const nothing = Buffer.alloc(0)
 

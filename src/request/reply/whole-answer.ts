@@ -1,4 +1,4 @@
-import { parseJsonText } from '../../conversation/json-value.ts'
+import { parseAnswerText } from '../../dialects/answer-json.ts'
 import type { Outcome } from '../request.ts'
 import { holdBack } from '../send/hold.ts'
 
@@ -17,9 +17,9 @@ export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Out
   return { ...outcome, held: [...outcome.held, ...pieces] }
 }
 
-/** The parsed body of an answer that was read; undefined where it is not whole. */
+/** The parsed body of an answer that was read; undefined if it is not whole, or too much to be parsed. */
 export function parsedBody({ answer, held }: Outcome): unknown {
-  return answer.body.isEnded ? parseJsonText(Buffer.concat(held).toString('utf8')) : undefined
+  return answer.body.isEnded ? parseAnswerText(Buffer.concat(held).toString('utf8')) : undefined
 }
 
 /** Headers, name and value by turns, of an answer whose body is not the one whose length and digest they state. */

@@ -99,13 +99,14 @@ function whatWasDone({
   failedOpen,
   whyUntouched,
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
-  const { isRewritten, compacted, strict } = outcome.form
+  const { isRewritten, chat, compacted, strict } = outcome.form
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
   if (outcome.remedy === 'restored' && isAnswered(outcome))
     return { action: 'restored', reason: strict ? 'strict' : 'original' }
   if (failedOpen !== null) return { action: 'failed-open', reason: failedOpen }
   if (!isRewritten) return { action: 'relayed', reason: whyUntouched }
-  return { action: 'compacted', reason: (compacted?.view.passes ?? []).length === 0 ? 'repair' : null }
+  const isOnlyRepaired = chat.repairs !== null && (compacted?.view.passes ?? []).length === 0
+  return { action: 'compacted', reason: isOnlyRepaired ? 'repair' : null }
 }
 
 /**

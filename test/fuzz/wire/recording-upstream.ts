@@ -104,6 +104,12 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
 export const REPLY =
   '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Fuzzed."},"finish_reason":"stop"}]}'
 
+/** The same of the Responses API, plain and as events. */
+export const RESPONSE =
+  '{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Fuzzed.","annotations":[]}]}]}'
+
+export const RESPONSE_EVENTS = `event: response.completed\ndata: {"type":"response.completed","sequence_number":0,"response":${RESPONSE}}\n\n`
+
 /** An answer with this status line, these header lines and this body, whose length is stated. */
 export function answerOf(status: string, headers: readonly string[], body: string | Buffer): RawAnswer {
   const lines = [`HTTP/1.1 ${status}`, ...headers, `content-length: ${Buffer.byteLength(body)}`]

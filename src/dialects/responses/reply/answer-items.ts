@@ -11,6 +11,8 @@ export type AnswerItems = {
   readonly take: (type: string, event: JsonObject) => StreamItem | null
   readonly all: () => readonly StreamItem[]
   readonly hasOurs: () => boolean
+  /** Whether there are so many items, or parts of one, that each further event would take long. */
+  readonly areTooMany: () => boolean
   /** No more items come: what waited for one is decided on. */
   readonly end: () => void
 }
@@ -18,6 +20,7 @@ export type AnswerItems = {
 export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
   const gate = createItemGate<StreamItem>(rules, isFurther)
   const items: StreamItem[] = []
+  let hasLongItem = false
 
   /**
    * Items are told apart by their ids. Some servers give an event another one, or none, but the right place. llama.cpp gave
@@ -50,6 +53,13 @@ export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerI
     }
     items.push(item)
     gate.take(item)
+    hasLongItem ||= isLong(item)
+    return item
+  }
+
+  function grown(item: StreamItem, type: string, event: JsonObject): StreamItem {
+    grow(item, type, event)
+    hasLongItem ||= isLong(item)
     return item
   }
 
@@ -58,23 +68,34 @@ export function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerI
       const { item: json, output_index: index } = event
       if (type === 'response.output_item.added' && isJsonObject(json)) return add(json, index, false)
       const known = itemOf(event)
-      if (known !== undefined) return grow(known, type, event)
-      return isJsonObject(json) ? grow(add(json, index, true), type, event) : null
+      if (known !== undefined) return grown(known, type, event)
+      return isJsonObject(json) ? grown(add(json, index, true), type, event) : null
     },
     all: () => items,
     hasOurs: gate.hasOurs,
+    areTooMany: () => hasLongItem || items.length > ITEMS_MAX,
     end: gate.end,
   }
 }
 
 // --- internal ---
 
-function grow(item: StreamItem, type: string, event: JsonObject): StreamItem {
+/** No model makes more items in one answer; an event is looked for in all of them. */
+const ITEMS_MAX = 1_024
+
+/** Nor parts of a message, which are copied by every event that writes one. */
+const PARTS_MAX = 1_024
+
+function isLong({ json: { content } }: StreamItem): boolean {
+  return Array.isArray(content) && content.length > PARTS_MAX
+}
+
+function grow(item: StreamItem, type: string, event: JsonObject): void {
   const before = item.json
   item.json = grownItem(before, type, event)
   item.isDone = type === 'response.output_item.done'
   if (isClosing(type) && isMessage(item.json)) {
-    item.isLoose ||= partTexts(before).join() !== partTexts(item.json).join()
+    const [known, stated] = [partTexts(before), partTexts(item.json)]
+    item.isLoose ||= known.length !== stated.length || known.some((text, at) => text !== stated[at])
   }
-  return item
 }

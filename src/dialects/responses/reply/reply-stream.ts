@@ -39,8 +39,12 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
         saysDone = true
         answer.queue.push({ event, name: '', type: DONE, json: {}, item: null })
         return drained()
-      case 'event':
-        return takeEvent({ event, ...read, item: null })
+      case 'event': {
+        const shown = takeEvent({ event, ...read, item: null })
+        if (!answer.items.areTooMany() && answer.queue.length <= WAITING_MAX) return shown
+        isBeyondUs = true
+        return [...shown, ...finish()]
+      }
     }
   }
 
@@ -117,6 +121,7 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
     if (isFunctionCall(item.json)) return !item.isDone || !hasWholeArguments(item.json)
     // A message that was cut goes on in the next answer.
     if (!isClosing(type) || !isMessage(item.json) || item.isLoose) return false
+    if (queue.length - at > ENDS_MAX) return false
     return queue.every((each, index) => index < at || each.item === null || isClosing(each.type))
   }
 
@@ -136,7 +141,9 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
   function drained(): readonly (Event | string)[] {
     const { queue } = answer
     const held = queue.findIndex(isHeld)
-    return queue.splice(0, held === -1 ? queue.length : held).flatMap(revealed)
+    const shown: (Event | string)[] = []
+    for (const entry of queue.splice(0, held === -1 ? queue.length : held)) shown.push(...revealed(entry))
+    return shown
   }
 
   function finish(): readonly (Event | string)[] {
@@ -196,6 +203,12 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
 // --- internal ---
 
 const DONE = '[DONE]'
+
+/** What waits is given at once when that is over. Thoughts of more pieces than this are longer than a model's output. */
+const WAITING_MAX = 32_768
+
+/** A message ends in three events, and whoever repeats them does not have them held. */
+const ENDS_MAX = 64
 
 /** The answer that flows. */
 type Answer<Event> = {

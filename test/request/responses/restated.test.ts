@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { openStand, outputOf, post, roundsOf, user, type Item, type ResponsesStand } from './stand.ts'
+
+const words = (count: number): string => 'quick brown fox jumps '.repeat(count / 4)
+
+function stand(windowTokens: number): Promise<ResponsesStand> {
+  return openStand({
+    windowTokens,
+    reply: () => ({ output: [{ type: 'message', text: 'All is well.' }] }),
+  })
+}
+
+function search(wanted: string): Item[] {
+  const named = { call_id: 'call_s', execution: 'client' }
+  const tool = { type: 'function', name: 'deploy', parameters: { type: 'object', properties: {} } }
+  return [
+    { type: 'tool_search_call', ...named, arguments: { wanted } },
+    { type: 'tool_search_output', ...named, tools: [tool] },
+  ]
+}
+
+// A search for tools is said again behind a fold. What it looked for had been cut while it was among the newest items, and came
+// back whole when they were folded: the view was larger than the window, and the upstream refused it.
+test('what tools were looked for by is cut where it is said again', async () => {
+  const at = await stand(4_000)
+  const input = [user('Begin.'), ...search(words(6_000)), user('Go on.')]
+  for (let turn = 0; turn < 4; turn += 1) {
+    const answer = await post(at, { input })
+    const [sent, ...others] = at.upstream.requests
+    at.upstream.forget()
+    expect([answer.status, sent?.rejected, others]).toEqual([200, null, []])
+    const searched = sent?.items.find(({ type }) => type === 'tool_search_call')
+    expect(JSON.stringify(searched)).toMatch(/^.{10,12000}$/)
+    input.push(...outputOf(answer), ...roundsOf(3, 10 * turn), user(`Go on, ${turn}.`))
+  }
+})
+
+// Of a compaction that took out nothing but thoughts it was said that the conversation had been repaired.
+test('a compaction that only takes out thoughts is no repair', async () => {
+  const at = await openStand({
+    windowTokens: 4_000,
+    reply: () => ({
+      output: [
+        { type: 'reasoning', tokens: 900 },
+        { type: 'message', text: 'Done.' },
+      ],
+    }),
+  })
+  const input = [user('Begin.')]
+  const told: unknown[] = []
+  for (let turn = 0; turn < 8; turn += 1) {
+    const answer = await post(at, { input })
+    told.push([answer.headers.get('x-foldgate-action'), answer.headers.get('x-foldgate-passes')])
+    input.push(...outputOf(answer), user(`Go on, ${turn}.`))
+  }
+  expect(told).toContainEqual(['compacted', null])
+  expect(JSON.stringify(told)).not.toContain('repair')
+})
+
+// At each request point of the past a compaction was planned that weighed all tools that had been added: a body of a megabyte
+// took a minute and a half.
+test('thousands of tools that are added between turns are weighed once', async () => {
+  const at = await stand(4_000)
+  const input = Array.from({ length: 6_000 }, (_, index): Item => {
+    if (index % 2 === 0)
+      return {
+        type: 'additional_tools',
+        role: 'developer',
+        tools: [{ type: 'function', name: `tool_${index}`, parameters: {} }],
+      }
+    return index % 4 === 1 ? user('Go on.') : { type: 'message', role: 'assistant', content: 'Yes.' }
+  })
+  const beganMs = process.cpuUsage().user / 1_000
+  const { headers } = await post(at, { input: [user('Begin.'), ...input, user('And?')] })
+  expect(headers.get('x-foldgate-action')).toBe('compacted')
+  expect(process.cpuUsage().user / 1_000 - beganMs).toBeLessThan(5_000)
+})
