@@ -90,7 +90,12 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
       const other = yield* clippedToFit(frame, yield* countedDraft(frame, { ...whole, thoughts: held }))
       const still = new Set(yield* heldThoughts(counts, options.previous, planned(other)))
       const isHeldStill = held.every((index) => still.has(index))
-      if (isHeldStill && other.tokens <= room.budgetTokens && isSmaller(other)) draft = other
+      // For thoughts nothing is cut that has a right to be whole.
+      const { parts, shares } = frame
+      const isNewestLarge = parts.sizes.newestRound > shares.sure.newestRound
+      const cut = new Set(draft.clips.map(({ index }) => index))
+      const isRightful = isNewestLarge || other.clips.every(({ index }) => cut.has(index))
+      if (isHeldStill && isRightful && other.tokens <= room.budgetTokens && isSmaller(other)) draft = other
     }
   } else {
     const { systemCount } = subject.structure

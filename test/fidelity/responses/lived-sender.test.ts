@@ -3,31 +3,11 @@ import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { requestPoints, type Recording } from '../../replay/recordings.ts'
 import { openFoldgateSender } from '../foldgate-sender.ts'
 import { calling, result, said, wordsNamed } from '../hand-made.ts'
-import { openPolicyInput } from '../policy-sender.ts'
+import { openPolicyInput, type Room } from '../policy-sender.ts'
 import { withWindow } from '../profiles.ts'
 import { isSound, isWorkable } from '../tally.ts'
 import { walkConversation } from '../walk-conversation.ts'
 import { openLivedSender } from './lived-sender.ts'
-
-const messages = [
-  said('system', 'Be brief.'),
-  said('user', 'What stands in src/first.ts?'),
-  ...Array.from({ length: 14 }, (_, round) => [
-    calling(`${round}`),
-    result(`${round}`, wordsNamed(`of_${round}_`, 200)),
-  ]).flat(),
-  said('assistant', 'In src/first.ts stands what of_0_17 and of_13_40 say.'),
-]
-
-const recording: Recording = {
-  file: 'own',
-  id: 'one',
-  messages,
-  points: requestPoints(messages),
-  before: '"model":"gpt-4o"',
-  after: '',
-  tools: '',
-}
 
 test('where everything fits, the answers to all questions are those of the chat', async () => {
   const room = { windowTokens: 100_000, reserveTokens: 4000 }
@@ -52,10 +32,33 @@ test('a compaction leaves a third of the room to the newest messages, whatever w
   }
 })
 
+// Story: so that thoughts could stay, the newest result was cut to fit beside them, however small it was.
+test('a small newest result is whole, although the thoughts before it go for that', async () => {
+  const tally = await walk({ windowTokens: 12_000, reserveTokens: 4000 }, 300, 70)
+  expect(tally.compactions).toBeGreaterThan(0)
+  expect(isSound(tally) && isWorkable(tally)).toBe(true)
+})
+
 // --- internal ---
 
+/** Rounds of so many words. */
+function recordingOf(words: number): Recording {
+  const messages = [
+    said('system', 'Be brief.'),
+    said('user', 'What stands in src/first.ts?'),
+    ...Array.from({ length: 14 }, (_, round) => [
+      calling(`${round}`),
+      result(`${round}`, wordsNamed(`of_${round}_`, words)),
+    ]).flat(),
+    said('assistant', 'In src/first.ts stands what of_0_17 and of_13_40 say.'),
+  ]
+  const around = { before: '"model":"gpt-4o"', after: '', tools: '' }
+  return { file: 'own', id: 'one', messages, points: requestPoints(messages), ...around }
+}
+
 /** `reasoningTokens`: null for a chat. */
-async function walk(room: Parameters<typeof openPolicyInput>[1], reasoningTokens: number | null) {
+async function walk(room: Room, reasoningTokens: number | null, words = 200) {
+  const recording = recordingOf(words)
   const { count } = await loadCounter('o200k_base')
   const profile = withWindow({ strategy: 'truncate' }, room.windowTokens)
   const asked = { recording, profile, room, count }
