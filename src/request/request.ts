@@ -298,6 +298,8 @@ export type Sending = {
   readonly refused: Set<'usage' | 'recall' | 'strict' | 'original'>
   /** Whether usage was asked for and that may be why the form was refused, although the refusal did not say so. */
   isUsageSuspected: boolean
+  /** Whether a reply has begun whose thoughts hold behind the form that it answers, and behind no other. */
+  isReplyBound: boolean
 }
 
 /**

@@ -63,6 +63,7 @@ export const chatCompletions: Dialect = {
     answeredCalls: recallTurn,
     goOn: goOnTurn,
     unbound: (messages) => messages,
+    bindsThoughts: false,
   },
   summaries: summaryCalls,
   recall: recallTools,

@@ -33,6 +33,7 @@ function joinedReply(
   if (shape === null) return null
   const { form } = outcome
   const { failures } = parts
+  sending.isReplyBound = form.chat.dialect.replies.bindsThoughts
   const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
     form,

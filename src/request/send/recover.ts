@@ -41,7 +41,7 @@ export async function fittingForm(
   }
   const smaller = await tightened(form, how, sending, parts)
   if (smaller === null || smaller.sentTokens > budgetTokens) return null
-  await recordForm(smaller, sending.request, parts)
+  await recordForm(smaller, sending, parts)
   return smaller
 }
 
@@ -123,7 +123,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
     if (again === null) return standing(refused)
     outcome = { ...again, remedy: 'recovered' }
   }
-  if (isAnswered(outcome)) await learnFromRecovery(refusedForms, outcome.form, request, parts)
+  if (isAnswered(outcome)) await learnFromRecovery(refusedForms, outcome.form, sending, parts)
   return outcome
 }
 
@@ -186,24 +186,29 @@ function learnFromRefusal(
 async function learnFromRecovery(
   refused: readonly RefusedForm[],
   accepted: Form,
-  request: PreparedRequest,
+  sending: Sending,
   parts: RequestParts,
 ): Promise<void> {
+  const { request } = sending
   // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
   const sizes = refused
     .filter(isUnstated)
     .map(({ form, sentTokens }) => promptTokensOf(request.measure, form, sentTokens))
   if (sizes.length > 0)
     parts.windows.recovered(request.modelKey, request.remembered.conversation, Math.min(...sizes))
-  await recordForm(accepted, request, parts)
+  await recordForm(accepted, sending, parts)
 }
 
-/** Records the compaction of a smaller form, so that the next request goes on from it. */
+/**
+ * Records the compaction of a smaller form, so that the next request goes on from it. Not behind the beginning of a reply that
+ * is bound: the client has its thoughts and sends them back, and they hold behind the form before.
+ */
 async function recordForm(
   { compacted }: Form,
-  request: PreparedRequest,
+  { request, isReplyBound }: Sending,
   { records }: RequestParts,
 ): Promise<void> {
+  if (isReplyBound) return
   const compaction = compacted?.compaction ?? null
   if (compaction === null || compaction === request.form.compacted?.compaction) return
   await records.replace(request, compaction)

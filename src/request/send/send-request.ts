@@ -40,6 +40,7 @@ export async function sendRequest(
     flight: null,
     refused: new Set(),
     isUsageSuspected: false,
+    isReplyBound: false,
   }
   const { form, chat, place, remembered } = request
   const outcome = await senders.send(form, sending)

@@ -70,6 +70,39 @@ describe.each([
     expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
   })
 
+  // The shorter history was on record, and behind it the server left out the thoughts that the client had got and sent back.
+  test('thoughts of a reply that was cut are not lost to a history that was shortened for the rest of it', async () => {
+    const stand = await openStand({
+      windowTokens: 4_000,
+      profile: { window: { tokens: 4_000, output_reserve: 500 }, continuation: { max: 2 } },
+      reply: ({ items }) => {
+        const isCut = items.length > 1 && !JSON.stringify(items).includes('That is all.')
+        if (JSON.stringify(items.at(-1)).includes('cut off'))
+          return { output: [{ type: 'message', text: 'That is all.' }] }
+        return isCut
+          ? {
+              output: [
+                { type: 'reasoning', tokens: 8 },
+                { type: 'message', text: 'a line of it '.repeat(350) },
+              ],
+              end: { status: 'incomplete', reason: 'max_output_tokens' },
+            }
+          : { output: [{ type: 'message', text: 'Done.' }] }
+      },
+    })
+    const answer = await post(stand, { input, tools, stream })
+    const output = outputOf(answer)
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
+    expect(JSON.stringify(output)).toContain('That is all.')
+    const [history, shortened] = stand.upstream.requests.map(({ items }) => JSON.stringify(items.slice(0, 3)))
+    expect(shortened).not.toBe(history)
+
+    const next = [...input, ...output, user('And then?')]
+    expect((await post(stand, { input: next, tools, stream })).status).toBe(200)
+    expect(stand.upstream.requests.flatMap(({ removed }) => removed)).toEqual([])
+    expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
+  })
+
   test('a reply that was cut goes on in the same message', async () => {
     const stand = await openStand({
       windowTokens: 100_000,

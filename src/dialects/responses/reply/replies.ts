@@ -16,4 +16,5 @@ export const responsesReplies: Replies = {
   answeredCalls: recallItems,
   goOn: goOnItems,
   unbound: unboundItems,
+  bindsThoughts: true,
 }
