@@ -113,7 +113,9 @@ function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number)
   const facts = messages[index]?.facts
   if (facts === undefined || !facts.opensReply) return false
   let last = index - 1
-  while (messages[last]?.facts.joinsPrevious === true) last -= 1
+  for (; messages[last]?.facts.joinsPrevious === true; last -= 1)
+    // Its results may stand behind both.
+    if ((messages[last]?.facts.callIds.length ?? 0) > 0) return false
   const before = messages[last]?.facts
   return before === undefined || !before.opensReply || !before.joinsNext
 }
@@ -175,6 +177,7 @@ function prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shar
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
       starts[index] = starts[index - 1] ?? 0
+      addUnanswered(unanswered, facts.callIds)
     } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false
       // An answer without an id may mean any call that has none either.

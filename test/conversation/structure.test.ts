@@ -47,6 +47,26 @@ describe('units', () => {
     expect(frontiersOf([result('x'), result('y'), user])).toEqual([0, 2, 3])
   })
 
+  // A fold could end between the call and its result, and the view was thrown away as one that breaks a rule.
+  test('what the model says behind the call of a program of its is one reply with it', () => {
+    // A call of a program goes on with what stands before it.
+    const goesOn = { opensReply: false, joinsPrevious: true }
+    for (const behind of [assistant, calling('b')]) {
+      const [said, called, ...others] = messagesOf([
+        user,
+        calling('a'),
+        behind,
+        result('a'),
+        result('b'),
+        user,
+      ])
+      if (said === undefined || called === undefined) throw new Error('There are messages.')
+      const ofProgram = { ...called, facts: { ...called.facts, ...goesOn } }
+      const { isFrontier } = structureOf([said, ofProgram, ...others])
+      expect([1, 2, 3, 4, 5].filter(isFrontier)).toEqual([5])
+    }
+  })
+
   test('a call that is never answered binds nothing', () => {
     expect(frontiersOf([calling('a'), user, assistant, user])).toEqual([0, 1, 2, 3, 4])
   })

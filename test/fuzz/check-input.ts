@@ -44,7 +44,7 @@ export function rawItems(body: Buffer): readonly string[] {
 
 // --- internal ---
 
-const MARK_CHARACTERS = '[cut]'.length
+const MARK_CHARACTERS = '[cut],"annotations":[]'.length
 
 const NOTHING_ISSUED = { get: () => undefined }
 

@@ -32,12 +32,24 @@ function survivingIn(subject: Subject): Surviving {
   const { messages, structure } = subject
   const each: number[] = []
   const replacing: number[] = []
-  for (let index = structure.systemCount; index < messages.length; index += 1) {
-    const { survives } = messages[index]?.facts ?? {}
-    if (survives === 'each') each.push(index)
-    if (survives === 'last') replacing.push(index)
+  const calls = new Map<string, number>()
+  for (const [index, { facts }] of messages.entries()) {
+    if (index < structure.systemCount || facts.survives === undefined) continue
+    if (facts.survives === 'last') {
+      replacing.push(index)
+      continue
+    }
+    // A call is said again with its result, or not at all: in a broken conversation its result may be of another kind.
+    const unit = structure.unitStart(index)
+    for (const id of facts.callIds) calls.set(`${unit} ${id}`, index)
+    const [answered] = facts.answers
+    const call = answered === undefined ? undefined : calls.get(`${unit} ${answered}`)
+    if (call !== undefined) {
+      each.push(call, index)
+      calls.delete(`${unit} ${answered}`)
+    } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
   }
-  const surviving = { each, replacing }
+  const surviving = { each: each.sort((one, other) => one - other), replacing }
   survivingBySubject.set(subject, surviving)
   return surviving
 }

@@ -9,7 +9,8 @@ import { resolveWindow } from '../../models/resolve-window.ts'
 import type { Windows } from '../../models/windows.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import { drive } from '../../scheduling/drive.ts'
+import { countBelow } from '../../conversation/count-below.ts'
+import { breathe, drive } from '../../scheduling/drive.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
 import type { RateLimits } from '../../summaries/rate-limits.ts'
 import type { Rejections } from '../../summaries/rejections.ts'
@@ -145,19 +146,23 @@ async function earlierSummary(
   writer: Pick<SummaryWriter, 'find'>,
 ): Promise<EarlierSummary | null> {
   const from = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
-  const ranges: SummaryRange[] = []
-  for (let end = range.end - 1; end > from && ranges.length < LOOKED_BACK_MAX; end -= 1) {
-    if (!chat.structure.isFrontier(end)) continue
-    ranges.push({ start: range.start, end, except: range.except.filter((index) => index < end) })
+  const ends: number[] = []
+  for (let end = range.end - 1; end > from && ends.length < LOOKED_BACK_MAX; end -= 1)
+    if (chat.structure.isFrontier(end)) ends.push(end)
+  const upTo = (end: number): SummaryRange => {
+    return { start: range.start, end, except: range.except.slice(0, countBelow(range.except, end)) }
   }
-  const keys = ranges.map((earlier) =>
-    summaryKey(chat, place.scope, profile.summary, earlier, subject.digest),
-  )
-  for (let at = 0; at < keys.length;) {
+  const keys: string[] = []
+  for (let at = 0; at < ends.length;) {
+    for (const end of ends.slice(keys.length, at + KEYS_PER_LOOKUP)) {
+      keys.push(summaryKey(chat, place.scope, profile.summary, upTo(end), subject.digest))
+      // A key says which messages are left out, and they may be thousands.
+      if (range.except.length > EXCEPT_FEW) await breathe()
+    }
     const found = await writer.find(keys.slice(at, at + KEYS_PER_LOOKUP))
-    const earlier = found === null ? undefined : ranges[at + found.index]
-    if (found?.record.kind === 'written' && earlier !== undefined)
-      return { ...earlier, text: found.record.text }
+    const end = found === null ? undefined : ends[at + found.index]
+    if (found?.record.kind === 'written' && end !== undefined)
+      return { ...upTo(end), text: found.record.text }
     // Behind one that failed there may be one that did not.
     at += found === null ? KEYS_PER_LOOKUP : found.index + 1
   }
@@ -167,6 +172,9 @@ async function earlierSummary(
 /** Frontiers at which an earlier summary is looked for. */
 const LOOKED_BACK_MAX = 512
 const KEYS_PER_LOOKUP = 256
+
+/** Keys that say no more take no time. */
+const EXCEPT_FEW = 64
 
 /** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
 function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest): Destination {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { bytes } from '../../support/fake-upstream.ts'
+import { standWith } from '../../support/stand.ts'
 import { openStand, outputOf, post, roundsOf, user, type Item, type ResponsesStand } from './stand.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 const words = (count: number): string => 'quick brown fox jumps '.repeat(count / 4)
 
@@ -55,6 +59,27 @@ test('a compaction that only takes out thoughts is no repair', async () => {
   }
   expect(told).toContainEqual(['compacted', null])
   expect(JSON.stringify(told)).not.toContain('repair')
+})
+
+// The search was said again behind the fold, and what had answered it, being no answer to a search, was not: the view broke a rule
+// that the conversation kept, and the request went on as it came.
+test('a search for tools that something else answers is not said again', async () => {
+  await using at = await standWith(
+    bytes('{"object":"response","status":"completed","output":[]}', JSON_TYPE),
+    {
+      profile: { window: { tokens: 2_000, output_reserve: 256 } },
+    },
+  )
+  const [called] = search('it')
+  const output = { type: 'custom_tool_call_output', call_id: 'call_s', output: 'Done.' }
+  const input = [user('Begin.'), called, output, ...roundsOf(4), user('Go on.')]
+  const answer = await fetch(`${at.url}/responses`, {
+    method: 'POST',
+    headers: JSON_TYPE,
+    body: JSON.stringify({ model: 'm', store: false, input }),
+  })
+  expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
+  expect(at.upstream.requests[0]?.body.toString()).not.toContain('tool_search_call')
 })
 
 // At each request point of the past a compaction was planned that weighed all tools that had been added: a body of a megabyte
