@@ -74,6 +74,7 @@ export function createLearning(parts: LearnParts): Learning {
     if (report.overflow !== null) {
       const refusal = { classification: report.overflow, expectedTokens, outputTokens }
       windows.refused(modelKey, lesson.conversation, refusal)
+      windows.exceeded(modelKey, expectedTokens)
       return
     }
     if (!isEntire || report.isError) return

@@ -7,6 +7,8 @@ export type Suspicions = {
   readonly refusedTokens: Map<string, number>
   /** A window that contradicts a prompt which was answered: said to another conversation, too, it is believed. */
   contradicted: { readonly tokens: number; readonly conversation: string } | null
+  /** The smallest prompt that was too long, in the provider's tokens; null where none was. */
+  exceededTokens: number | null
   /** By conversation, the last report of a prompt that was no count of it. */
   readonly oddReports: Map<string, OddReport>
   /** The number that is reported whatever the prompt. */
@@ -29,6 +31,7 @@ export function noSuspicions(sinceMs: number): Suspicions {
     sinceMs,
     refusedTokens: new Map(),
     contradicted: null,
+    exceededTokens: null,
     oddReports: new Map(),
     constantTokens: null,
     isSilentOllama: false,

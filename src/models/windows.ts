@@ -11,6 +11,10 @@ export type Windows = {
   readonly isContradicted: (key: ModelKey, tokens: number) => boolean
   /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
   readonly recovered: (key: ModelKey, conversation: string, refusedTokens: number) => void
+  /** A prompt of this size was too long, whatever window is known. */
+  readonly exceeded: (key: ModelKey, promptTokens: number) => void
+  /** Whether a prompt of this size may be too long, although it is far below the window that is known. */
+  readonly isDoubted: (key: ModelKey, promptTokens: number) => boolean
   /** A server that is known to cut prompts has cut one. */
   readonly cut: (key: ModelKey, window: StatedWindow) => void
   /** A prompt of this size was answered. */
@@ -84,6 +88,14 @@ export function createWindows(options: {
         believe(key, below(confirmed), 'unstated')
       }
     },
+    exceeded: (key, promptTokens) => {
+      const suspected = models.suspected(key)
+      suspected.exceededTokens = Math.min(promptTokens, suspected.exceededTokens ?? Infinity)
+    },
+    isDoubted: (key, promptTokens) => {
+      const { exceededTokens } = models.suspected(key)
+      return exceededTokens !== null && promptTokens > exceededTokens * DOUBTED_SHARE
+    },
     cut: (key, window) => {
       // A server that refuses does not cut.
       if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
@@ -113,6 +125,9 @@ export function createWindows(options: {
 const COUNT_FACTOR_MAX = 4
 /** What a gateway may add to a small prompt. */
 const HIDDEN_TOKENS_MAX = 2_048
+
+/** From this share of a prompt that was too long: nobody knows by how much it was. */
+const DOUBTED_SHARE = 0.5
 
 /** What was refused was a prompt, and the next smaller one may fit. */
 function below(refusedTokens: number): StatedWindow {

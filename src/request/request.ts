@@ -296,6 +296,8 @@ export type Sending = {
   flight: Flight | null
   /** Additions and forms that were refused once: they are not tried with another view of this request. */
   readonly refused: Set<'usage' | 'recall' | 'strict' | 'original'>
+  /** Whether a form of it was refused as too long: then no form is so small that an answer may not say so, too. */
+  wasTooLong: boolean
   /** Whether usage was asked for and that may be why the form was refused, although the refusal did not say so. */
   isUsageSuspected: boolean
   /** Whether a reply has begun whose thoughts hold behind the form that it answers, and behind no other. */

@@ -76,6 +76,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
   const refusedForms: RefusedForm[] = []
   for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
     const { classification, form } = outcome
+    sending.wasTooLong = true
     const sentTokens = await countSent(form, sending, parts)
     // A form that could not be made smaller was not refused once more.
     if (refusedForms.at(-1)?.form !== form) {
@@ -169,6 +170,8 @@ function learnFromRefusal(
   { models, windows, serverWindows }: RequestParts,
 ): void {
   const { modelKey, measure, remembered } = request
+  if (classification.class === 'overflow')
+    windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
   // Where only original bytes worked, these were too long.
   if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
   // A window that is known already may be our own word, by which an answer was judged.

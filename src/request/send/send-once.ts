@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
-import type { Upstreams } from '../../upstream/upstreams.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
+import type { RequestParts } from '../parts.ts'
 import type { Form, Measure, Send } from '../request.ts'
 import { judge } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-export function sendOnce(upstreams: Upstreams): Send {
+export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>): Send {
   return async function sendOnceMore(form, sending) {
-    const { exchange, upstreamName } = sending.request
+    const { exchange, upstreamName, modelKey } = sending.request
     const sentAtMs = performance.now()
     if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
     sending.attempts += 1
@@ -35,7 +35,9 @@ export function sendOnce(upstreams: Upstreams): Send {
     const { measure: latest, flight } = sending
     const judged = await judge(answer, {
       answers: form.chat.dialect.answers,
-      mayOverflow: !profile.observe && isFull(measure, promptTokens),
+      mayOverflow:
+        !profile.observe &&
+        (sending.wasTooLong || isFull(measure, promptTokens) || windows.isDoubted(modelKey, promptTokens)),
       // Hosted models have no server whose memory requests share.
       mayBeCrowded:
         flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),

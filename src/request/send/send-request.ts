@@ -16,7 +16,7 @@ import type { AnsweredRequest, PreparedRequest, Sending } from '../request.ts'
  * it directly, since a plain answer needs no usage asked for.
  */
 export function createSenders(parts: RequestParts): Senders {
-  const once = waitWhenCrowded(createSharedPools())(sendOnce(parts.upstreams))
+  const once = waitWhenCrowded(createSharedPools())(sendOnce(parts))
   const wrappers = [
     recoverFromOverflow(parts),
     restoreOnRefusal(parts),
@@ -39,6 +39,7 @@ export async function sendRequest(
     firstSentAtMs: 0,
     flight: null,
     refused: new Set(),
+    wasTooLong: false,
     isUsageSuspected: false,
     isReplyBound: false,
   }

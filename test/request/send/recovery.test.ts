@@ -442,6 +442,31 @@ describe('the hold', () => {
     ])
   })
 
+  // An operator's window may be too large by far, and refusals that come inside a 200 mostly say no numbers.
+  const unstated = {
+    message: 'Your input exceeds the context window of this model.',
+    code: 'context_length_exceeded',
+  }
+  const overflowing = events([roleDelta, `data: ${JSON.stringify({ error: unstated })}\n\n`])
+
+  test('a form that follows an overflow is held however small it is: it may be too long, too', async () => {
+    const script = [overflowing, overflowing, stream('fine')]
+    await using at = await stand(script, { window: { tokens: 20_000 } })
+    const answer = await postChat(at.url, { ...request, stream: true })
+    expect(answer.header('x-foldgate-attempts')).toBe('3')
+    expect(answer.text).toContain('fine')
+  })
+
+  test('one that nobody could expect is passed on, and the next is not', async () => {
+    const script = [overflowing, overflowing, stream('fine')]
+    await using at = await stand(script, { window: { tokens: 100_000 } })
+    const passed = await postChat(at.url, { ...request, stream: true })
+    expect(passed.text).toContain('context_length_exceeded')
+    const answer = await postChat(at.url, { ...request, stream: true })
+    expect(answer.header('x-foldgate-action')).toBe('recovered')
+    expect(answer.text).toContain('fine')
+  })
+
   test('a client that leaves while its answer is held cancels the upstream call, and nothing is sent again', async () => {
     const begun = Promise.withResolvers<void>()
     const waiting: Script = (_received, outgoing) => {
