@@ -1,7 +1,7 @@
 import type { FuzzTarget } from './target.ts'
 import { admin } from './targets/admin.ts'
 import { agents } from './targets/agents.ts'
-import { answers } from './targets/answers.ts'
+import { answers, events } from './targets/answers.ts'
 import { bodies } from './targets/bodies.ts'
 import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
@@ -19,6 +19,7 @@ export const targets: readonly FuzzTarget[] = [
   items,
   agents,
   answers,
+  events,
   encodings,
   heavy,
   headers,

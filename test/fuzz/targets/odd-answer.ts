@@ -12,16 +12,19 @@ export type OddAnswer = {
   readonly framing: 'length' | 'chunked' | 'close' | 'cut' | 'bad chunks'
 }
 
+/** What answers of a dialect say. */
+export type AnswerTexts = { readonly streamed: fc.Arbitrary<string>; readonly plain: fc.Arbitrary<string> }
+
 /** Streams and plain answers: as they should be, damaged, huge, of wrong types, none at all. */
-export function oddAnswer(): fc.Arbitrary<OddAnswer> {
+export function oddAnswer(said: AnswerTexts): fc.Arbitrary<OddAnswer> {
   return fc
     .record({
       status: fc.oneof({ weight: 8, arbitrary: fc.constant('200 OK') }, fc.constantFrom(...statuses)),
       type: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, fc.constantFrom(...types)),
       more: fc.array(fc.constantFrom(...moreHeaders), { maxLength: 2 }),
       isStream: fc.boolean(),
-      stream: streamed,
-      plain,
+      stream: said.streamed,
+      plain: said.plain,
       damages: fc.oneof(
         { weight: 1, arbitrary: fc.constant<DamageBytes[]>([]) },
         fc.array(damage, { maxLength: 3 }),
@@ -225,6 +228,9 @@ const plain = fc.oneof(
     ),
   },
 )
+
+/** Of chat completions. */
+export const chatTexts: AnswerTexts = { streamed, plain }
 
 const damage = damageBytes([
   ...oddBytes,
