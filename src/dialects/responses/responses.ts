@@ -14,7 +14,7 @@ import { itemViolations } from './rules.ts'
 import { editedItem, itemSlots, withoutItemMedia } from './slots.ts'
 import { responsesSummaries } from './summaries.ts'
 import { inputTextPart } from './text-part.ts'
-import { withoutId } from './without-id.ts'
+import { unnamed } from './unnamed.ts'
 
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
@@ -37,7 +37,7 @@ export const responses: Dialect = {
     slots: itemSlots,
     edited: editedItem,
     withoutMedia: withoutItemMedia,
-    unbound: withoutId,
+    unbound: unnamed,
     user: (text) =>
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),

@@ -53,7 +53,7 @@ const pairs: readonly (readonly [object, object, string])[] = [
     'apply patch call',
   ],
   [
-    { type: 'computer_call', call_id: 'a', action: {} },
+    { type: 'computer_call', id: 'cu_1', call_id: 'a', action: {} },
     { type: 'computer_call_output', call_id: 'a', output: { type: 'computer_screenshot' } },
     'computer call',
   ],
@@ -63,8 +63,8 @@ const pairs: readonly (readonly [object, object, string])[] = [
     'tool search call',
   ],
   [
-    { type: 'program', call_id: 'a', code: 'x' },
-    { type: 'program_output', call_id: 'a', result: 'x' },
+    { type: 'program', id: 'pg_1', call_id: 'a', code: 'x' },
+    { type: 'program_output', id: 'po_1', call_id: 'a', result: 'x' },
     'program',
   ],
   [

@@ -32,6 +32,16 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   mcp_approval_response: ['approval_request_id', 'approve'],
   compaction: ['encrypted_content'],
   item_reference: ['id'],
+  computer_call: ['id'],
+  web_search_call: ['id'],
+  file_search_call: ['id'],
+  code_interpreter_call: ['id'],
+  image_generation_call: ['id'],
+  mcp_list_tools: ['id'],
+  mcp_call: ['id'],
+  mcp_approval_request: ['id'],
+  program: ['id'],
+  program_output: ['id'],
 }
 
 const roles = ['user', 'assistant', 'system', 'developer']

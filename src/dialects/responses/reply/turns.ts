@@ -1,6 +1,7 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../conversation/json-value.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 import { isBound } from '../item-kinds.ts'
+import { unnamed } from '../unnamed.ts'
 import { hasWholeArguments } from './reply.ts'
 
 /**
@@ -35,9 +36,11 @@ export function goOnItems(said: string, asked: string): readonly string[] {
 
 /** Items of either kind behind another prefix than the one that the server has bound their thoughts to: without these. */
 export function unboundItems(items: readonly string[]): readonly string[] {
-  const read = items.map((item) => parseJsonText(item)).filter(isJsonObject)
-  const unbound = read.filter((item) => item['type'] !== 'reasoning' || !isBound(item))
-  return unbound.length === items.length ? items : unbound.map((item) => JSON.stringify(withoutId(item)))
+  const unbound = items.filter((json) => {
+    const item = parseJsonText(json)
+    return !isJsonObject(item) || item['type'] !== 'reasoning' || !isBound(item)
+  })
+  return unbound.length === items.length ? items : unbound.map(unnamed)
 }
 
 // --- internal ---
