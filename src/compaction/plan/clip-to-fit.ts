@@ -203,7 +203,10 @@ function* foldedWhole(frame: Frame, begun: Draft, goalTokens: number): Steps<Dra
   const clips = begun.clips.filter(({ index }) => restated.has(index) || isPinned(pins, index))
   const bare = yield* countedDraft(frame, { ...begun, clips, fold })
   const leftTokens = Math.max(0, Math.min(counts.policy.recap.max_tokens, goalTokens - bare.tokens))
-  const split = pins.latestUser !== -1 && pins.latestUser !== pins.task ? 'afterTokensMax' : 'beforeTokensMax'
+  // Before the latest user message, unless something stands behind it.
+  const { latestUser, task } = pins
+  const isPassed = latestUser !== -1 && latestUser !== task && latestUser < options.point - 1
+  const split = isPassed ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [split]: leftTokens } })
 }
 

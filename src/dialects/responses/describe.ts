@@ -6,7 +6,7 @@ import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
 import { answeredIdOf, readCall } from './calls.ts'
 import { definesTools, isBound, kindOf, type ItemKind } from './item-kinds.ts'
-import { picturesBeside, saidIn, withoutPictures } from './outputs.ts'
+import { foundBy, foundKeys, picturesBeside, saidIn, withoutPictures } from './outputs.ts'
 
 /** What a parsed item is; null if that cannot be told, and `stateful` if it names one that only the server has. */
 export function* describeItem(
@@ -67,6 +67,9 @@ const unsaid: ReadonlySet<string> = new Set(['id', 'status', 'internal_chat_mess
 
 /** What only the server can read is counted by a rule of its own. */
 const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content'])
+
+/** The same of an item whose findings count as the text that they are, and not as JSON. */
+const notFound: ReadonlySet<string> = new Set([...notText, foundKeys.text, ...foundKeys.parts])
 
 /** Parts that are no text read between two pauses: of each a digest is made. */
 const MEDIA_PER_STEP = 256
@@ -174,7 +177,11 @@ function uncutOf(kind: ItemKind, item: JsonObject): string {
   switch (kind) {
     case 'thought':
       return [item['summary'], item['content']].flatMap(thoughtsIn).join('\n')
-    case 'done':
+    case 'done': {
+      const rest = withoutPictures(item)
+      const found = foundBy(rest)
+      return [stringifyJson(rest, found.length === 0 ? notText : notFound) ?? '', ...found].join('\n')
+    }
     case 'setting':
     case 'unknown':
       return stringifyJson(withoutPictures(item), notText) ?? ''

@@ -28,6 +28,17 @@ export function withoutPictures(item: JsonObject): JsonObject {
   return drawn.some(isPicture) ? { ...item, outputs: drawn.filter((each) => !isPicture(each)) } : item
 }
 
+/** Where the server's own work says what came of it: a text, and lists of parts with a text each. */
+export const foundKeys = { text: 'output', lists: ['outputs', 'results'], parts: ['logs', 'text'] } as const
+
+/** What the server's own work came out as: what was printed, answered and found. */
+export function foundBy(item: JsonObject): readonly string[] {
+  const { lists, parts, text } = foundKeys
+  const listed = lists.flatMap((key) => listOf(item[key])).filter(isJsonObject)
+  const found = [item[text], ...listed.flatMap((each) => parts.map((key) => each[key]))]
+  return found.filter((each) => typeof each === 'string')
+}
+
 /** Whether an output is what a shell printed: commands with `stdout`, `stderr` and how each ended. */
 export function isShellOutput(output: unknown): output is readonly JsonObject[] {
   return (
@@ -38,6 +49,10 @@ export function isShellOutput(output: unknown): output is readonly JsonObject[] 
 }
 
 // --- internal ---
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
 
 /** What code has printed and drawn. */
 function drawnBy({ type, outputs }: JsonObject): readonly JsonObject[] {

@@ -1,3 +1,4 @@
+import type { EntrySpans } from '../../conversation/json-scan.ts'
 import { isJsonObject, parseJson, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
 import type { Source, Span, Steps } from '../../conversation/source.ts'
@@ -6,10 +7,10 @@ import { edited, firstOf, valueIn, valueOf, withoutMedia } from '../content/slot
 import type { Slot } from '../contract.ts'
 import { callForms } from './calls.ts'
 import { isBound, kindOf } from './item-kinds.ts'
-import { isShellOutput } from './outputs.ts'
+import { foundKeys, isShellOutput } from './outputs.ts'
 import { textPartOf } from './text-part.ts'
 
-/** The slots of an item: the text of a message or an output, the arguments of a call, thoughts that are plain text. */
+/** The slots of an item: the text of a message or an output, the arguments of a call, thoughts that are plain text, what the server found. */
 export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
   if (firstOf(source, item) === '"') return [textSlot('text', source, item, parsed.text)]
   const value = parseJson(source, item)
@@ -21,6 +22,7 @@ export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): S
   if (kind === 'thought')
     return isBound(value) ? [] : thoughtSlots(source, valueOf(source, fields, 'content'))
   if (kind === 'call') return argumentSlots(source, value, fields, parsed)
+  if (kind === 'done') return foundSlots(source, fields)
   if (kind !== 'message' && kind !== 'result') return []
   const content = valueOf(source, fields, kind === 'message' ? 'content' : 'output')
   if (content === null || !/^["[]$/.test(firstOf(source, content))) return []
@@ -68,7 +70,7 @@ function textSlot(kind: 'text' | 'result', source: Source, at: Span, text: strin
 function argumentSlots(
   source: Source,
   item: JsonObject,
-  fields: NonNullable<ReturnType<typeof entriesIn>>,
+  fields: readonly EntrySpans[],
   { calls }: ParsedMessage,
 ): readonly Slot[] {
   const form = callForms[String(item['type'])]
@@ -76,7 +78,7 @@ function argumentSlots(
   const [call] = calls
   if (form === undefined || at === null || call === undefined) return []
   const isString = firstOf(source, at) === '"'
-  if (!isString && form.argumentsKey !== 'arguments') return longTextsIn(source, at, LEVELS_MAX)
+  if (!isString && form.argumentsKey !== 'arguments') return longTextsIn(source, at, LEVELS_MAX, 'arguments')
   return [
     {
       kind: 'arguments',
@@ -89,16 +91,24 @@ function argumentSlots(
 }
 
 /** What of an action is long: a command, a patch. The server takes an action of another form for none. */
-function longTextsIn(source: Source, at: Span, levels: number): readonly Slot[] {
+function longTextsIn(source: Source, at: Span, levels: number, kind: Slot['kind']): readonly Slot[] {
   if (firstOf(source, at) === '"') {
     const text = at.end - at.start < LONG_TEXT_BYTES ? null : parseJson(source, at)
-    return typeof text === 'string'
-      ? [{ kind: 'arguments', text, isJson: false, spans: [at], writtenAs: 'string' }]
-      : []
+    return typeof text === 'string' ? [{ kind, text, isJson: false, spans: [at], writtenAs: 'string' }] : []
   }
   if (levels === 0) return []
   const values = elementsIn(source, at) ?? (entriesIn(source, at) ?? []).map(({ value }) => value)
-  return values.flatMap((value) => longTextsIn(source, value, levels - 1))
+  return values.flatMap((value) => longTextsIn(source, value, levels - 1, kind))
+}
+
+/** What the server's own work came out as. It is nobody's words, so that it is cut with what is only thought. */
+function foundSlots(source: Source, fields: readonly EntrySpans[]): readonly Slot[] {
+  const lists = foundKeys.lists.map((key) => valueOf(source, fields, key))
+  const parts = lists.flatMap((list) => (list === null ? [] : (elementsIn(source, list) ?? [])))
+  const texts = parts.flatMap((part) => foundKeys.parts.map((key) => valueIn(source, part, key)))
+  return [valueOf(source, fields, foundKeys.text), ...texts]
+    .filter((at) => at !== null)
+    .flatMap((at) => longTextsIn(source, at, 0, 'thought'))
 }
 
 /** `{"commands":["…"]}`, and no more: an action is two levels deep. */

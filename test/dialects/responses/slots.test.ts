@@ -5,6 +5,7 @@ import { responses } from '../../../src/dialects/responses/responses.ts'
 import { sourceOf } from '../../support/source.ts'
 
 const { entries } = responses
+const long = 'long '.repeat(80)
 const item = (role: string, part: object) => ({ type: 'message', role, content: [part] })
 
 // A recorded agent's long reply was shortened to fit and written as `input_text`. The server refused the whole
@@ -30,6 +31,30 @@ test.each<[string, string, object, object]>([
 test('an output that was shortened is an input, as it was', () => {
   expect(withText(outputOf('long'), 'short')).toEqual(outputOf('short'))
 })
+
+// A large answer of an MCP server's could not be shortened: all that it stood in was folded, the newest round included.
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    'an MCP call',
+    { type: 'mcp_call', id: 'mcp_1', name: 'find', arguments: '{"q":1}', output: long },
+    { type: 'mcp_call', id: 'mcp_1', name: 'find', arguments: '{"q":1}', output: 'short' },
+  ],
+  [
+    'a run of code',
+    { type: 'code_interpreter_call', id: 'ci_1', code: long, outputs: [{ type: 'logs', logs: long }] },
+    { type: 'code_interpreter_call', id: 'ci_1', code: long, outputs: [{ type: 'logs', logs: 'short' }] },
+  ],
+  [
+    'a search of files',
+    { type: 'file_search_call', id: 'fs_1', queries: ['a'], results: [{ file_id: 'f', text: long }] },
+    { type: 'file_search_call', id: 'fs_1', queries: ['a'], results: [{ file_id: 'f', text: 'short' }] },
+  ],
+])(
+  'what the server’s own work came out as is shortened, and nothing else of it: %s',
+  (_, done, shortened) => {
+    expect(withText(done, 'short')).toEqual(shortened)
+  },
+)
 
 // --- internal ---
 

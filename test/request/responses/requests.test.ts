@@ -72,6 +72,19 @@ describe('what holds for all that follows is said again behind a fold', () => {
   })
 })
 
+// Nothing was left of the whole conversation but its first message and its last, in a window that was empty otherwise.
+test('where the newest round cannot be cut, what is folded is told', async () => {
+  const stand = await openStand({
+    windowTokens: 4_000,
+    reply: () => ({ output: [{ type: 'message', text: 'Yes.' }] }),
+  })
+  const told = { type: 'message', role: 'assistant', content: 'The port is 5017.' }
+  const unknown = { type: 'telepathy', thought: 'the quick brown fox jumps '.repeat(1_000) }
+  const answer = await post(stand, { input: [user('Find the port.'), told, unknown, user('Go on.')] })
+  expect(answer.status).toBe(200)
+  expect(JSON.stringify(stand.upstream.requests.at(-1)?.items)).toMatch(/<conversation-recap>.*5017/)
+})
+
 describe('a conversation that is kept elsewhere than in the input is relayed, and says so', () => {
   test.each([
     ['the response before it', { previous_response_id: 'resp_1' }],
