@@ -8,7 +8,7 @@ import { aroundHistory } from './check-rewritten.ts'
 /**
  * Throws unless what was received is what was sent with another input in it: everything around the input keeps its bytes,
  * every item is one of the client's, in order and byte for byte, or made of one, or a recap, and no rule is broken more
- * often than before (P1, P3). What holds for all that follows may be said again behind others.
+ * often than before (P1, P3). An output that comes behind a later reply is nobody's to begin with. What holds for all that follows may be said again behind others.
  */
 export function checkInput(sent: Buffer, received: Buffer): void {
   const one = aroundHistory(sent, 'input')
@@ -20,7 +20,7 @@ export function checkInput(sent: Buffer, received: Buffer): void {
   checkOrigins(rawSent, rawReceived)
   const [itemsSent, itemsReceived] = [rawSent.map(parsed), rawReceived.map(parsed)]
   const broken = itemBreaks(itemsReceived, NOTHING_ISSUED)
-  if (broken.length > itemBreaks(itemsSent, NOTHING_ISSUED).length)
+  if (broken.length > itemBreaks(itemsSent, NOTHING_ISSUED).length + lateOutputs(itemsSent))
     throw new Error(`more rules are broken than before: ${JSON.stringify(broken).slice(0, 600)}`)
 }
 
@@ -54,6 +54,26 @@ const RESTATED: ReadonlySet<string> = new Set([
   'tool_search_call',
   'tool_search_output',
 ])
+
+/** Outputs whose call was made in a reply before the one that they stand behind: pairs are matched by position. */
+function lateOutputs(items: readonly WireItem[]): number {
+  const called = new Set<unknown>()
+  let waiting = new Set<unknown>()
+  let late = 0
+  let isReply = false
+  for (const item of items) {
+    const isOutput = typeOf(item).endsWith('_output')
+    const isModels = !isOutput && item['role'] !== 'user' && item['role'] !== 'developer'
+    if (isModels && !isReply) waiting = new Set()
+    isReply = isModels
+    const id = item['call_id']
+    if (isOutput && !waiting.has(id) && called.has(id)) late += 1
+    if (!isModels || id === undefined) continue
+    waiting.add(id)
+    called.add(id)
+  }
+  return late
+}
 
 function checkOrigins(rawSent: readonly string[], rawReceived: readonly string[]): void {
   const sent = rawSent.map((raw) => ({ raw, identity: identityOf(parsed(raw)) }))
