@@ -45,7 +45,7 @@ export function editAt(
 ): Edit {
   const { messages, sizes } = subject
   const { reach, clips } = edits
-  if (messages[index]?.facts.bound === 'whole' && !isHeld(edits, index)) return LEFT_OUT
+  if (isTakenOut(subject, index, edits)) return LEFT_OUT
   let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
   if (messages[index]?.facts.role === 'tool') {
     if (index < reach.clear) {
@@ -67,6 +67,25 @@ export function isHeld({ point, thoughts }: Edits, index: number): boolean {
   return index >= point || thoughts.has(index)
 }
 
+/** Whether a message is nothing but thoughts that go: they hold no longer, and nothing of their reply demands them. */
+export function isTakenOut(subject: Subject, index: number, edits: Edits): boolean {
+  const isBound = subject.messages[index]?.facts.bound === 'whole'
+  return isBound && !isHeld(edits, index) && !demandingUnits(subject).has(subject.structure.unitStart(index))
+}
+
 // --- internal ---
+
+const knownDemanding = new WeakMap<Subject['structure'], ReadonlySet<number>>()
+
+/** The units, by where they begin, in which something cannot do without the thoughts before it. */
+function demandingUnits({ messages, structure }: Subject): ReadonlySet<number> {
+  const known = knownDemanding.get(structure)
+  if (known !== undefined) return known
+  const units = new Set<number>()
+  for (const [index, { facts }] of messages.entries())
+    if (facts.bound === 'demands') units.add(structure.unitStart(index))
+  knownDemanding.set(structure, units)
+  return units
+}
 
 const LEFT_OUT = { kind: 'left-out' } as const

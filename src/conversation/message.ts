@@ -48,9 +48,9 @@ export type MessageFacts = {
   /**
    * What of it only holds for the very conversation that it was made in (P5). `whole`: all of it is thoughts that are bound to
    * what stood before them; `part`: it holds such; `follows`: it has a name by which the server demands the thoughts before it
-   * in its reply. Left out if nothing does.
+   * in its reply; `demands`: it has one that it cannot do without. Left out if nothing does.
    */
-  readonly bound?: 'whole' | 'part' | 'follows'
+  readonly bound?: 'whole' | 'part' | 'follows' | 'demands'
   /**
    * Whether it holds for all that follows, and has to be there though what it stood among is folded: `each` of its kind, or
    * only the `last` one. Left out if it need not.

@@ -8,7 +8,7 @@ import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
-import { editsOf, isHeld, type Edits } from '../edits.ts'
+import { editsOf, isTakenOut, type Edits } from '../edits.ts'
 import { joinUsers } from './placement.ts'
 import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
@@ -198,14 +198,15 @@ function isNamedByThoughts(subject: Subject, index: number, edits: Edits): boole
 const firstsTakenOut = new WeakMap<Edits, Map<number, number>>()
 
 /** The first thoughts of a unit that are taken out; beyond all messages if none are. */
-function firstTakenOut({ messages, structure }: Subject, unit: number, edits: Edits): number {
+function firstTakenOut(subject: Subject, unit: number, edits: Edits): number {
+  const { structure } = subject
   const known = firstsTakenOut.get(edits) ?? new Map<number, number>()
   firstsTakenOut.set(edits, known)
   const found = known.get(unit)
   if (found !== undefined) return found
   let first = Infinity
   for (let index = unit; first === Infinity && structure.unitStart(index) === unit; index += 1)
-    if (messages[index]?.facts.bound === 'whole' && !isHeld(edits, index)) first = index
+    if (isTakenOut(subject, index, edits)) first = index
   known.set(unit, first)
   return first
 }

@@ -110,7 +110,8 @@ function isOfProgram({ type, caller }: JsonObject): boolean {
 function boundBy(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'bound'> {
   if (kind === 'thought') return isBound(item) ? { bound: 'whole' } : {}
   // Its answer finds it by that name.
-  if (kind === 'call' && typeof item['call_id'] !== 'string') return {}
+  if (kind === 'call' && typeof item['call_id'] !== 'string')
+    return typeof item['id'] === 'string' ? { bound: 'demands' } : {}
   const isModels =
     kind === 'call' ||
     kind === 'done' ||

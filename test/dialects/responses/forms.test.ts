@@ -130,5 +130,5 @@ test('a request for approval keeps the name by which its answer finds it, and no
   const called = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'look', arguments: '{}' }
   const later = { type: 'telepathy', id: 'tp_1' }
   const bound = read([asked, called, later]).map(({ message }) => message.facts.bound)
-  expect(bound).toEqual([undefined, 'follows', 'follows'])
+  expect(bound).toEqual(['demands', 'follows', 'follows'])
 })

@@ -6,6 +6,7 @@ import {
   outputOf,
   post,
   readTool,
+  roundsOf,
   thinkingReader,
   user,
   type Item,
@@ -69,4 +70,38 @@ test('what was thought stays where a compaction changes only what follows it', a
   expect(thoughts.map(({ length }) => length)).toEqual([0, 1, 1, 2])
   for (const [first] of thoughts.slice(1)) expect(first).toEqual(input[1])
   for (const { promptTokens } of requests) expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
+})
+
+// A request for approval is answered by its id, which stayed when its reasoning went: the server refused that, and everything
+// after it.
+test('what cannot do without its id keeps the reasoning that the server demands for it', async () => {
+  let asked = 0
+  const request = {
+    type: 'mcp_approval_request',
+    id: 'mcpr_1',
+    server_label: 's',
+    name: 'pay',
+    arguments: '{}',
+  }
+  const stand = await openStand({
+    windowTokens: 7_000,
+    changesPrefix: true,
+    reply: () => {
+      asked += 1
+      return {
+        output:
+          asked === 1
+            ? [{ type: 'reasoning' }, { type: 'verbatim', item: request }]
+            : [{ type: 'message', text: 'Paid.' }],
+      }
+    },
+  })
+  const input = [user('Pay the bill.'), ...roundsOf(3)]
+  const thought = outputOf(await post(stand, { input }))
+  const approved = { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }
+  const answer = await post(stand, { input: [...input, ...thought, approved, ...roundsOf(3, 10)] })
+  expect([answer.status, answer.headers.get('x-foldgate-action')]).toEqual([200, 'compacted'])
+  const sent = stand.upstream.requests.at(-1)?.items.map(({ type }) => type)
+  expect(sent).toContain('mcp_approval_request')
+  expect(stand.upstream.requests.every(({ rejected }) => rejected === null)).toBe(true)
 })
