@@ -4,6 +4,7 @@ import { baseOf } from './view/placement.ts'
 import { passOrder, type PassName } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { toolNameOf, type Rounds, type Subject } from './subject.ts'
+import { pastOf } from './past.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {
@@ -98,9 +99,11 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
       }
     }
   }
+  const { said, spent } = pastOf(subject)
+  const past = new Set([...said, ...spent])
   const absenceOf = (index: number): MessageTreatment['treatment'] => {
     if (folded.some((range) => covers(range, index))) return 'folded'
-    return messages[index]?.facts.bound === 'whole' ? 'outdated' : 'dropped'
+    return messages[index]?.facts.bound === 'whole' || past.has(index) ? 'outdated' : 'dropped'
   }
   const outline: MessageTreatment[] = []
   for (let index = 0; index < messages.length; index += 1) {

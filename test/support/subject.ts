@@ -67,6 +67,7 @@ export function subjectFrom(
     count: counter.count,
     countSteps: counter.countSteps,
     digest,
+    omitted: new Set(),
     memorySpace: 'test',
   }
 }

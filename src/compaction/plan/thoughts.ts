@@ -21,6 +21,8 @@ export function* heldThoughts(
   // What is folded further begins before all that is not folded.
   if ((previous?.fold?.frontier ?? start) !== (planned.fold?.frontier ?? start)) return []
   const edits = editsOf(previous ?? UNTOUCHED)
+  // With the first one goes what the server's own compaction stands for, too.
+  if (previous === null && start > subject.structure.unkeyedCount) return []
   const standing: number[] = []
   for (let index = planned.fold?.frontier ?? start; index < point; index += 1)
     if (areThoughts(counts, index) && isHeld(edits, index)) standing.push(index)

@@ -5,6 +5,7 @@ import { layoutOf, UNTOUCHED, type FoldedPart } from '../layout.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { passOrder, type PassName, type Policy } from '../policy.ts'
 import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
+import { pastOf } from '../past.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
@@ -14,6 +15,8 @@ import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]
+  /** How many of them are what stands before the history. */
+  readonly leadingCount: number
   /** Tokens of all of its messages, by Foldgate's own count. */
   readonly tokens: number
   /** The passes whose outcome stands in it. */
@@ -39,7 +42,11 @@ export function* viewUnder(
   const { systemCount } = structure
   const counts = countsOf(subject, policy, cache)
   const messages: ViewMessage[] = []
-  for (let index = 0; index < systemCount; index += 1) messages.push(originalMessage(subject, index))
+  const spent = compaction === null ? null : pastOf(subject).spent
+  for (let index = 0; index < systemCount; index += 1)
+    if (!subject.omitted.has(index) && spent?.has(index) !== true)
+      messages.push(originalMessage(subject, index))
+  const leadingCount = messages.length
   if (compaction !== null)
     for (const message of yield* standingView(counts, compaction)) messages.push(message)
   const { before, after, tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
@@ -54,7 +61,7 @@ export function* viewUnder(
     if (how === 'recap') standIns.recaps += 1
   }
   // If everything was folded and no recap fits, something still has to be asked.
-  if (messages.length === systemCount && received.length > systemCount) {
+  if (messages.length === leadingCount && received.length > systemCount) {
     const all = { start: systemCount, end: received.length, except: [] }
     messages.push(standIn(subject, 'recap', BARE_MARK, subject.count(BARE_MARK), all))
   }
@@ -62,7 +69,14 @@ export function* viewUnder(
   const placed = strict ? joinUsers(subject, messages) : messages
   let tokens = 0
   for (const message of placed) tokens += message.tokens
-  return { messages: placed, tokens, passes: passOrder.filter((pass) => passes.has(pass)), standIns }
+  const first = placed.findIndex(({ index }) => index === null || index >= systemCount)
+  return {
+    messages: placed,
+    leadingCount: first === -1 ? placed.length : first,
+    tokens,
+    passes: passOrder.filter((pass) => passes.has(pass)),
+    standIns,
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ import type { EntryShape } from '../../dialects/contract.ts'
 import { InvariantError } from '../../errors.ts'
 import type { KeepTaken } from '../../archive/archiving.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
+import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { Records } from '../records/records.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
 import { filledView } from './filled-view.ts'
@@ -120,17 +121,18 @@ export async function tightenedForm(
 ): Promise<Form | null> {
   const beganMs = performance.now()
   const { strict } = request
-  const { aroundTokens } = counted.room
+  const within = withoutPast(counted, how.budgetTokens) ?? counted
+  const { aroundTokens } = within.room
   const fills = how.fills && !how.smallest
   const viewWithin = async (budgetTokens: number): Promise<Tightened | null> => {
     const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
     const room = { budgetTokens, aroundTokens }
-    const made = await drive(tighten(counted.subject, cache, { ...how, strict, policy, room }))
+    const made = await drive(tighten(within.subject, cache, { ...how, strict, policy, room }))
     if (made === null || made.compaction === null) return null
-    return { ...(await drive(formOf(request, counted, made))), compaction: made.compaction }
+    return { ...(await drive(formOf(request, within, made))), compaction: made.compaction }
   }
   const tightened = await (fills ? filledView(how.budgetTokens, viewWithin) : viewWithin(how.budgetTokens))
-  if (tightened === null) return null
+  if (tightened === null) return withoutPastFor(request, counted, how, cache)
   const { compaction, ...form } = tightened
   await keepTaken(request, counted, compaction)
   const milliseconds = performance.now() - beganMs
@@ -138,6 +140,18 @@ export async function tightenedForm(
 }
 
 // --- internal ---
+
+/** Where nothing else can go, what the server has compacted itself does; null where there is nothing of that. */
+async function withoutPastFor(
+  request: FormRequest,
+  counted: Counted,
+  { previous, budgetTokens, smallest }: SmallerFormOptions,
+  cache: MadeCache,
+): Promise<Form | null> {
+  // It has been tried before the last attempt.
+  const bare = smallest ? null : leavingOut(counted, budgetTokens)
+  return bare === null ? null : formUnder(request, bare, previous, cache)
+}
 
 type Tightened = Form & { readonly compaction: Compaction }
 
@@ -217,11 +231,11 @@ function bareFold(
 }
 
 function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Steps<Form> {
-  const { messages, tokens } = compacted.view
+  const { messages, leadingCount, tokens } = compacted.view
   const isWhole =
     messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
   let systemTokens = 0
-  for (const message of messages.slice(0, chat.structure.systemCount)) systemTokens += message.tokens
+  for (const message of messages.slice(0, leadingCount)) systemTokens += message.tokens
   const sentTokens = tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)

@@ -56,6 +56,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
         messages: chat.messages,
         structure: chat.structure,
         grewFrom: chat.grewFrom,
+        omitted: NOTHING_OMITTED,
         sizes,
         mediaSizes: (index) =>
           (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
@@ -95,6 +96,8 @@ type CountList = {
 
 /** Whose words are no doing of the model's. */
 const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'user'])
+
+const NOTHING_OMITTED: ReadonlySet<number> = new Set()
 
 const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0 }
 

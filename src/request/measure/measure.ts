@@ -1,4 +1,12 @@
-import type { Chat, ConversationTokens, Measure, ReadRequest, RecordPlace, Remembered } from '../request.ts'
+import type {
+  Chat,
+  Counted,
+  ConversationTokens,
+  Measure,
+  ReadRequest,
+  RecordPlace,
+  Remembered,
+} from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
@@ -15,6 +23,7 @@ import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
 import { reserveOf } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
+import { withoutPast } from './without-past.ts'
 
 /** What of a request is measured. */
 export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' | 'recall'> & {
@@ -85,20 +94,22 @@ export function createMeasure(
     const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
     const besideTokens = besideFor(rate, counted, budgetTokens, anchor !== null)
     const isAsItCame = compaction === null
+    const whole: Counted = {
+      ...counted,
+      room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
+      anchor,
+      conversationTokens,
+      compaction,
+      differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
+    }
     return {
       window,
       rate,
       familyRatio,
       counting,
       budgetTokens,
-      counted: {
-        ...counted,
-        room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
-        anchor,
-        conversationTokens,
-        compaction,
-        differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
-      },
+      // Not by the budget, which the client's limits move: what is left out at one request stays out at the next.
+      counted: (incomingTokens > budgetTokens ? withoutPast(whole, window.tokens) : null) ?? whole,
       incomingTokens,
       pressure: expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio / budgetTokens,
     }

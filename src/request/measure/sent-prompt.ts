@@ -110,9 +110,9 @@ function looseOf(counted: Counted['perMessage'][number] | undefined): number {
 }
 
 function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
-  const { systemCount } = subject.structure
-  if (compacted === null) return subject.sizes.slice(systemCount)
-  return compacted.view.messages.slice(systemCount).map(({ tokens }) => tokens)
+  if (compacted === null) return subject.sizes.slice(subject.structure.systemCount)
+  const { messages, leadingCount } = compacted.view
+  return messages.slice(leadingCount).map(({ tokens }) => tokens)
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */

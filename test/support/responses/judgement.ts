@@ -25,6 +25,8 @@ export type ResponsesJudgeOptions = {
   readonly cache?: { readonly minimumTokens?: number; readonly stepTokens?: number }
   /** Whether reasoning is left out behind a changed prefix. Default true; older models take it anywhere. */
   readonly isReasoningBound?: boolean
+  /** Whether what stands before an item of compaction is shown to the model, too. Default false. */
+  readonly showsPast?: boolean
 }
 
 /** A refusal as OpenAI words it. */
@@ -100,7 +102,9 @@ export function openResponsesJudge(
       removed.set(item, { id: textOf(item['id']), reason })
     }
 
-    const shown = items.filter((item, index) => !removed.has(item) && (index >= start || isGiven(item)))
+    const shown = items.filter(
+      (item, index) => !removed.has(item) && (index >= start || options.showsPast === true || isGiven(item)),
+    )
     const parts = [headPart(body), ...shown.map(itemPart)]
     const promptTokens = parts.reduce((sum, part) => sum + part.tokens, REPLY_TOKENS)
     const read = { ...given, items: shown, promptTokens, removed: [...removed.values()], prefix }
