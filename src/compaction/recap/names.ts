@@ -28,10 +28,12 @@ export function* nameLines(subject: Subject, cache: MadeCache, options: NameOpti
   const byContext = new Map<string, Line>()
   let left = options.tokensMax
   let misses = 0
+  let tried = 0
   for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
-    yield
+    tried += 1
+    if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
     const context = isBare ? yield* contextOf(subject, mention.latest, cache) : ''
     const line = isBare ? byContext.get(context) : undefined
@@ -82,13 +84,19 @@ const LOOKED_AT_CHARS = 400
 
 const BEGINNING_CHARS_MAX = 40
 
+/** Names that are tried between two pauses: of each the tokens are counted. */
+const TRIED_PER_STEP = 16
+
+/** Names that are weighed between two pauses: tens of thousands stand in a conversation, and a pause takes longer than one. */
+const NAMES_PER_STEP = 256
+
 function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
   const entries: Entry[] = []
   for (const [name, mention] of mentions) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })
-    yield
+    if (entries.length % NAMES_PER_STEP === 0) yield
   }
   return entries
 }

@@ -87,13 +87,16 @@ const DEPTH_MAX = 4
 /** Longer arguments are read as they are spelt: to be parsed they would take longer than other requests should wait. */
 const PARSED_CHARS_MAX = 262_144
 
+/** Values between two pauses. Each is text that was parsed already. */
+const VALUES_PER_STEP = 64
+
 function* addLines(fields: JsonObject, depth: number, lines: string[]): Steps<void> {
   for (const [key, field] of Object.entries(fields)) {
     for (const value of Array.isArray(field) ? (field as readonly unknown[]) : [field]) {
       if (typeof value === 'string') lines.push(`${key}:${value.includes('\n') ? '\n' : ' '}${value}`)
       else if (depth > 1 && isJsonObject(value)) yield* addLines(value, depth - 1, lines)
       else lines.push(`${key}: ${stringifyJson(value) ?? '…'}`)
-      yield
+      if (lines.length % VALUES_PER_STEP === 0) yield
     }
   }
 }

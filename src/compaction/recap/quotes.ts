@@ -87,6 +87,9 @@ const HALF_AGE_TOKENS = 5000
 /** What one thing that is needed again counts against a line of wording. */
 const THING_WORTH = 20
 
+/** Passages that are weighed between two pauses: of each the lines are looked up. */
+const CANDIDATES_PER_STEP = 8
+
 /** Only so much text is looked at, the newest first: older wording is hardly ever needed. */
 const QUOTABLE_CHARS = 200_000
 
@@ -125,8 +128,8 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
     ageTokens += readableTokens(subject, index)
     yield
   }
-  for (const candidate of candidates) {
-    yield
+  for (const [place, candidate] of candidates.entries()) {
+    if (place % CANDIDATES_PER_STEP === 0) yield
     const { passage, lines, tokensAbout } = candidate
     let again = 0
     for (const line of lines) if ((holders.get(line)?.count ?? 0) > 1) again += 1
