@@ -22,7 +22,7 @@ export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): S
   if (kind === 'thought')
     return isBound(value) ? [] : thoughtSlots(source, valueOf(source, fields, 'content'))
   if (kind === 'call') return argumentSlots(source, value, fields, parsed)
-  if (kind === 'done') return foundSlots(source, fields)
+  if (kind === 'done') return yield* foundSlots(source, fields)
   if (kind !== 'message' && kind !== 'result') return []
   const content = valueOf(source, fields, kind === 'message' ? 'content' : 'output')
   if (content === null || !/^["[]$/.test(firstOf(source, content))) return []
@@ -101,14 +101,21 @@ function longTextsIn(source: Source, at: Span, levels: number, kind: Slot['kind'
   return values.flatMap((value) => longTextsIn(source, value, levels - 1, kind))
 }
 
+/** Parts that are read between two pauses. */
+const PARTS_PER_STEP = 256
+
 /** What the server's own work came out as. It is nobody's words, so that it is cut with what is only thought. */
-function foundSlots(source: Source, fields: readonly EntrySpans[]): readonly Slot[] {
-  const lists = foundKeys.lists.map((key) => valueOf(source, fields, key))
-  const parts = lists.flatMap((list) => (list === null ? [] : (elementsIn(source, list) ?? [])))
-  const texts = parts.flatMap((part) => foundKeys.parts.map((key) => valueIn(source, part, key)))
-  return [valueOf(source, fields, foundKeys.text), ...texts]
-    .filter((at) => at !== null)
-    .flatMap((at) => longTextsIn(source, at, 0, 'thought'))
+function* foundSlots(source: Source, fields: readonly EntrySpans[]): Steps<readonly Slot[]> {
+  const found = [valueOf(source, fields, foundKeys.text)]
+  for (const key of foundKeys.lists) {
+    const list = valueOf(source, fields, key)
+    for (const [place, part] of (list === null ? [] : (elementsIn(source, list) ?? [])).entries()) {
+      if (place % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+      const entries = entriesIn(source, part) ?? []
+      for (const each of foundKeys.parts) found.push(valueOf(source, entries, each))
+    }
+  }
+  return found.filter((at) => at !== null).flatMap((at) => longTextsIn(source, at, 0, 'thought'))
 }
 
 /** `{"commands":["…"]}`, and no more: an action is two levels deep. */

@@ -1,4 +1,4 @@
-import { parseAnswerText } from '../../dialects/answer-json.ts'
+import { isTooMuch, parseAnswerText } from '../../dialects/answer-json.ts'
 import type { Outcome } from '../request.ts'
 import { holdBack } from '../send/hold.ts'
 
@@ -19,7 +19,13 @@ export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Out
 
 /** The parsed body of an answer that was read; undefined if it is not whole, or too much to be parsed. */
 export function parsedBody({ answer, held }: Outcome): unknown {
-  return answer.body.isEnded ? parseAnswerText(Buffer.concat(held).toString('utf8')) : undefined
+  if (!answer.body.isEnded) return undefined
+  // To put tens of megabytes together and to decode them takes tens of milliseconds. What tells whether they are too much is
+  // ASCII, and mostly stands at their beginning.
+  const bytes = held.reduce((sum, { length }) => sum + length, 0)
+  if (bytes > DECODED_BYTES_MAX && isTooMuch(Buffer.concat(held, DECODED_BYTES_MAX).toString('latin1')))
+    return undefined
+  return parseAnswerText(Buffer.concat(held).toString('utf8'))
 }
 
 /** Headers, name and value by turns, of an answer whose body is not the one whose length and digest they state. */
@@ -33,6 +39,9 @@ export function withoutLength(rawHeaders: readonly string[]): string[] {
 
 /** A larger answer is passed on as it comes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+/** A smaller one is decoded in a few milliseconds. */
+const DECODED_BYTES_MAX = 4 * 1024 * 1024
 
 /** The upstream's own silence ends an answer; here nothing does. */
 const ENDLESS_MS = 2 ** 31 - 1

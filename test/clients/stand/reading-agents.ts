@@ -82,9 +82,10 @@ export const readingAgents: readonly ReadingAgent[] = [
     atTheWindow: { givesUpWith: NO_ROOM_FOR_CODEX },
     settings: (baseUrl) => [...ownCompaction(ENDLESS_TOKENS), ...codexProvider(baseUrl)],
   }),
-  // What it is told of a prompt is what Foldgate has sent: there is nothing for it to compact.
+  // What it is told of a prompt is what Foldgate has sent. Kept so far below the window, that is nothing for it to compact.
   codexAgent({
     name: 'Codex CLI, its own compaction on',
+    outputTokens: 7_000,
     atTheWindow: 'summarises ahead',
     settings: (baseUrl) => [...ownCompaction(WINDOW_TOKENS), ...codexProvider(baseUrl)],
   }),
@@ -160,17 +161,18 @@ const qwenSettings = {
 }
 
 type CodexAgent = Pick<ReadingAgent, 'name' | 'atTheWindow'> & {
+  /** It asks for no number itself: what Foldgate keeps free then. Its default where none is given. */
+  readonly outputTokens?: number
   /** The lines of its settings; tables come last. */
   readonly settings: (baseUrl: string) => readonly string[]
 }
 
-function codexAgent({ name, atTheWindow, settings }: CodexAgent): ReadingAgent {
+function codexAgent({ name, atTheWindow, settings, outputTokens = 4_096 }: CodexAgent): ReadingAgent {
   return {
     name,
     packageName: '@openai/codex',
     dialect: 'responses',
-    // It asks for no number itself: what Foldgate keeps free then.
-    outputTokens: 4_096,
+    outputTokens,
     impossible: () => whyItDoesNotRun(process.execPath, codex),
     requestsAside: 0,
     atTheWindow,
@@ -186,7 +188,7 @@ function codexAgent({ name, atTheWindow, settings }: CodexAgent): ReadingAgent {
   }
 }
 
-/** It compacts by itself when nine tenths of this are used. */
+/** It compacts by itself when nine tenths of this are used, by what it was told of the last request and its guess at what came since. */
 function ownCompaction(windowTokens: number): readonly string[] {
   return [`model_context_window = ${windowTokens}`]
 }

@@ -33,10 +33,9 @@ export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through
     files: files.slice(0, ROUNDS).map(({ name }) => name),
     lastWords: LAST_WORDS,
   })
+  const window = { tokens: WINDOW_TOKENS, output_reserve: agent.outputTokens }
   const foldgate =
-    how === 'alone'
-      ? null
-      : await startFoldgate({ upstream: upstream.url, profile: { window: { tokens: WINDOW_TOKENS } } })
+    how === 'alone' ? null : await startFoldgate({ upstream: upstream.url, profile: { window } })
   try {
     const baseUrl = foldgate?.url ?? upstream.url
     const { exitCode, output } = await runProgram(await agent.prepare({ home, folder, baseUrl, task: TASK }))
