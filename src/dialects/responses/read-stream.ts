@@ -51,7 +51,8 @@ export function openStream(): EventsReader {
 
 /** Whether an event may say more than a piece of the output, by its type alone. */
 export function isTellingEvent({ name, data, error }: ServerEvent): boolean {
-  return name === 'error' || error !== '' || !piece.test(data)
+  if (name === 'error' || error !== '') return true
+  return !piece.test(data) && (!beginning.test(data) || statedError.test(data))
 }
 
 // --- internal ---
@@ -61,6 +62,12 @@ export function isTellingEvent({ name, data, error }: ServerEvent): boolean {
  * ends an item, which may be a call. No quotation mark within a text of JSON stands unescaped.
  */
 const piece = /"type"\s*:\s*"response\.(?!output_item\.)\w+\.[\w.]+"/
+
+/** One that tells of a response that has only begun: it names the model, as the ones before it did, … */
+const beginning = /"type"\s*:\s*"response\.(?:created|in_progress|queued)"/
+
+/** … unless it states an error. */
+const statedError = /"error"\s*:\s*[^\sn]/
 
 function told(facts: Partial<AnswerFacts>): AnswerEvent {
   return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
