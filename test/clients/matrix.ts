@@ -108,7 +108,7 @@ const foot = [
   '- *embeddings*: relayed; what the server received is what the client sends to the server itself, byte for byte.',
   '- *files*: an upload and a download, relayed; their content is the same behind Foldgate as before it.',
   '',
-  'The last rows are programs rather than libraries: coding agents without a person at them, whose model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi, opencode and Codex ends with the window, and Qwen Code is refused and has its history summarised, again and again. Codex with its own compaction on has it summarised before it is refused; behind Foldgate it has no reason to. With its built-in provider it asks for a WebSocket first, which Foldgate refuses, and goes on over HTTP.',
+  'The last rows are programs rather than libraries: coding agents without a person at them, whose model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi, opencode and Codex ends with the window, and Qwen Code is refused and has its history summarised, again and again. Codex with its own compaction on has it summarised before it is refused; behind Foldgate it has no reason to, as long as what Foldgate keeps free (`window.output_reserve`) is more than the tenth at which it begins and a file. With its built-in provider it asks for a WebSocket first, which Foldgate refuses, and goes on over HTTP.',
   '',
 ]
 
