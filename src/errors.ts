@@ -57,6 +57,9 @@ export function answerable(error: unknown): FoldgateError {
   return new FoldgateError('internal_error', 'Foldgate failed to answer this request.', { cause: error })
 }
 
+/** Writes the body of an error answer. */
+export type ErrorBody = (error: FoldgateError) => string
+
 /** The body of an error answer, in the shape that OpenAI clients read. */
 export function errorBody(error: FoldgateError): string {
   return JSON.stringify({

@@ -86,7 +86,7 @@ function refuse(outgoing: ServerResponse, error: Error, { onFailure }: AdminServ
   onFailure(failure)
   const challenge =
     failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(outgoing.req) } : {}
-  answerError(outgoing, failure, { ...answeredWith, ...challenge })
+  answerError(outgoing, failure, { ...answeredWith, ...challenge }, errorBody)
 }
 
 function isRead({ method }: IncomingMessage): boolean {

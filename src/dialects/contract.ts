@@ -4,6 +4,7 @@ import type { Meaning } from '../conversation/keys.ts'
 import type { Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
+import type { ErrorBody } from '../errors.ts'
 import type { Answers, Replies } from './answer-contract.ts'
 
 /**
@@ -27,6 +28,8 @@ export type Dialect = {
   readonly replies: Replies
   readonly summaries: SummaryCalls
   readonly recall: RecallTools
+  /** An error of Foldgate's own, as its clients read one. */
+  readonly errorBody: ErrorBody
 }
 
 // --- bodies ---

@@ -1,15 +1,19 @@
 import type { ServerResponse } from 'node:http'
-import { errorBody, httpStatusOf, type FoldgateError } from '../errors.ts'
+import { errorBodyAt } from '../dialects/dialects.ts'
+import { httpStatusOf, type FoldgateError } from '../errors.ts'
+import { barePath } from '../upstream/target.ts'
 
 /**
  * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a
  * broken answer must not look like a whole one. The rest of an upload is taken for a while, so that the
- * client reads the answer and not a reset connection.
+ * client reads the answer and not a reset connection. It is written as the API at the path does that was asked for, if
+ * nothing else is said.
  */
 export function answerError(
   outgoing: ServerResponse,
   error: FoldgateError,
   headers: Readonly<Record<string, string>> = {},
+  errorBody = errorBodyAt(barePath(outgoing.req.url ?? '').replace(upstreamName, '')),
 ): void {
   if (outgoing.destroyed || outgoing.writableEnded) return
   if (outgoing.headersSent) {
@@ -48,6 +52,9 @@ export function cutOffUnread(outgoing: ServerResponse): void {
 }
 
 // --- internal ---
+
+/** It may have the name of an API. */
+const upstreamName = /^\/u\/[^/]*/
 
 /** How long a client may leave an answer unread that is on its way to it, in milliseconds. */
 const unreadMs = 5_000

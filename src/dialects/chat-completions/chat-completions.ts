@@ -1,3 +1,4 @@
+import { errorBody } from '../../errors.ts'
 import type { Dialect } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import { findHistory } from '../body-members.ts'
@@ -67,4 +68,5 @@ export const chatCompletions: Dialect = {
   },
   summaries: summaryCalls,
   recall: recallTools,
+  errorBody,
 }

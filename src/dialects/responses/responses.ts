@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../conversation/json-value.ts'
+import { errorBody } from '../../errors.ts'
 import { findHistory } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
@@ -47,6 +48,7 @@ export const responses: Dialect = {
   replies: responsesReplies,
   summaries: responsesSummaries,
   recall: responsesRecallTools,
+  errorBody,
 }
 
 // --- internal ---
