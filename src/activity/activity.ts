@@ -78,7 +78,8 @@ export function openActivity(options: ActivityOptions): Activity {
   const conversations = createConversations({ list, held, totals, journal, signals, process })
   const priceOf = createPriceList(options.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
-  const timesRemoved = createThrottle({ gapMs: REMOVED_GAP_MS, nowMs })
+  const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesMissed = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
@@ -103,6 +104,14 @@ export function openActivity(options: ActivityOptions): Activity {
     writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
   }
 
+  /** Why the provider had to read again what it had read. A compaction changes messages: that is no news. */
+  function tellMissed({ conversation, profile, model, compaction, cache_miss: reason }: UsageRow): void {
+    if (reason === null || (reason === 'messages' && compaction !== null)) return
+    const times = timesMissed(`${conversation} ${reason}`)
+    if (times === null) return
+    writeEvent({ conversation, profile, model, type: 'cache-missed', reason, details: { times } })
+  }
+
   const records: Listener = {
     begun: (report, messages) => {
       const { conversation } = report.row
@@ -119,6 +128,7 @@ export function openActivity(options: ActivityOptions): Activity {
       totals.addRow(row)
       journal.write('usage', row)
       tellRemoved(row)
+      tellMissed(row)
       signals.emit('change', row.conversation)
     },
   }
@@ -178,7 +188,7 @@ export function openActivity(options: ActivityOptions): Activity {
  */
 export function endedRow(
   { row, prefixCause }: Pick<RequestReport, 'row' | 'prefixCause'>,
-  { outcome, usage, answeredBy, removedThoughts, recalls, continuations, totalMs }: RequestEnd,
+  { outcome, usage, answeredBy, removedThoughts, cacheMiss, recalls, continuations, totalMs }: RequestEnd,
   costs: PromptCosts,
   process: string,
 ): UsageRow {
@@ -189,6 +199,8 @@ export function endedRow(
     outcome,
     prompt_tokens: usage?.promptTokens ?? null,
     cached_tokens: usage?.cachedTokens ?? null,
+    cache_written_tokens: usage?.cacheWrittenTokens ?? null,
+    cache_miss: cacheMiss,
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
@@ -211,8 +223,8 @@ export function endedRow(
 /** How long the journal only counts the same refusal, in milliseconds: a client without a key may ask as often as it likes. */
 const TURNED_AWAY_GAP_MS = 10_000
 
-/** How long a conversation's removed reasoning is only counted, in milliseconds. */
-const REMOVED_GAP_MS = 600_000
+/** How long what answers to one conversation say again and again is only counted, in milliseconds. */
+const REPEATED_GAP_MS = 600_000
 
 /** A server may name its model as it likes. */
 const NAME_CHARS_MAX = 512

@@ -27,20 +27,21 @@ export type CountedReport = Pick<RequestReport, 'isSentBound' | 'ratio' | 'repea
 }
 
 /**
- * The tokens of a request's prompt as it came, as it was sent, and of these from the provider's cache: by the provider's
+ * The tokens of a request's prompt as it came, as it was sent, and of these from the provider's cache and written to it: by the provider's
  * count if it stated one, else by ours; null if nobody counted. An upper bound is no count. Only we count what was not
  * sent; it is stated in the provider's tokens if its count of what was sent is known.
  */
 export function promptCounts({ row, isSentBound, ratio }: CountedReport, usage: RequestEnd['usage']) {
   const { tokens_received: ownReceived, tokens_sent: ownSent } = row
   const sent = usage?.promptTokens ?? (isSentBound ? null : ownSent)
-  const cached = usage?.cachedTokens ?? null
-  if (sent === null || ownReceived === null || ownSent === null) return { received: sent, sent, cached }
-  if (row.tokens_are_bounds) return { received: isSentBound ? sent : null, sent, cached }
+  const [cached, written] = [usage?.cachedTokens ?? null, usage?.cacheWrittenTokens ?? null]
+  const counts = { sent, cached, written }
+  if (sent === null || ownReceived === null || ownSent === null) return { received: sent, ...counts }
+  if (row.tokens_are_bounds) return { received: isSentBound ? sent : null, ...counts }
   const unsentTokens = ownReceived - ownSent
   const inItsTokens = usage === null ? unsentTokens : Math.round(unsentTokens * ratio)
   // More may be sent than came, and its count of that be far below ours.
-  return { received: Math.max(0, sent + inItsTokens), sent, cached }
+  return { received: Math.max(0, sent + inItsTokens), ...counts }
 }
 
 /** What a prompt cost, and what it would have cost whole; null if that is not known. */
@@ -49,7 +50,8 @@ export type PromptCosts = { readonly sent: number | null; readonly whole: number
 /**
  * What a request's prompt cost by the provider's count, and what the whole conversation would have cost in its place, had
  * the window been endless: its beginning, which the request before had sent already, from the cache as far as this
- * provider has one. So a compaction that breaks the cache shows as the loss that it is.
+ * provider has one, and the rest written to it as far as that is what becomes of what is new. So a compaction that breaks the
+ * cache shows as the loss that it is.
  */
 export function promptCosts(
   report: CountedReport,
@@ -57,14 +59,18 @@ export function promptCosts(
   price: Price | null,
 ): PromptCosts {
   if (price === null || price.input === null || usage === null) return { sent: null, whole: null }
-  const { received, cached } = promptCounts(report, usage)
+  const { received, cached, written } = promptCounts(report, usage)
   const sent = usage.promptTokens
-  const sentCost = costOf(sent, cached ?? 0, price)
+  const sentCost = costOf(sent, cached ?? 0, written ?? 0, price)
   if (received === null || report.row.tokens_received === null) return { sent: sentCost, whole: null }
   // What was sent whole cost what it cost.
   if (received === sent) return { sent: sentCost, whole: sentCost }
   const repeated = cached === null ? 0 : Math.round(report.repeatedTokens * report.ratio)
-  return { sent: sentCost, whole: costOf(received, Math.min(repeated, received), price) }
+  const read = Math.min(repeated, received)
+  // What was neither read nor written is the end behind the last mark: it would have been the same.
+  const unwritten = sent - (cached ?? 0) - (written ?? 0)
+  const wouldWrite = (written ?? 0) === 0 ? 0 : Math.max(0, received - read - unwritten)
+  return { sent: sentCost, whole: costOf(received, read, wouldWrite, price) }
 }
 
 /** What calls to a summary model cost; null if that is not known. */
@@ -72,13 +78,15 @@ export function summaryCost(
   spent: {
     readonly promptTokens: number
     readonly cachedTokens: number
+    readonly cacheWrittenTokens: number
     readonly completionTokens: number
   },
   price: Price | null,
 ): number | null {
   if (price === null || price.input === null || price.output === null) return null
-  const { promptTokens, cachedTokens, completionTokens } = spent
-  return costOf(promptTokens, cachedTokens, price) + (completionTokens * price.output) / PER_TOKENS
+  const { promptTokens, cachedTokens, cacheWrittenTokens, completionTokens } = spent
+  const promptCost = costOf(promptTokens, cachedTokens, cacheWrittenTokens, price)
+  return promptCost + (completionTokens * price.output) / PER_TOKENS
 }
 
 // --- internal ---
@@ -88,8 +96,11 @@ const MODELS_MAX = 1_000
 /** Prices are for so many tokens. */
 const PER_TOKENS = 1_000_000
 
-/** A price list without a price for cached tokens has one price for all. */
-function costOf(tokens: number, cachedTokens: number, { input, cached_input: cachedInput }: Price): number {
-  const full = input ?? 0
-  return ((tokens - cachedTokens) * full + cachedTokens * (cachedInput ?? full)) / PER_TOKENS
+/** A price list without a price for reading or writing the cache has one price for all. */
+function costOf(tokens: number, readTokens: number, writtenTokens: number, price: Price): number {
+  const full = price.input ?? 0
+  const read = readTokens * (price.cached_input ?? full)
+  const written = writtenTokens * (price.cache_written_input ?? full)
+  const plain = Math.max(0, tokens - readTokens - writtenTokens) * full
+  return (plain + read + written) / PER_TOKENS
 }

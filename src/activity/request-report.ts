@@ -1,6 +1,6 @@
 import type { PassName } from '../compaction/policy.ts'
 import type { MessageTreatment, PassRange } from '../compaction/report.ts'
-import type { RemovedThoughts } from '../dialects/answer-contract.ts'
+import type { CacheMiss, RemovedThoughts } from '../dialects/answer-contract.ts'
 import type { Repairs } from '../dialects/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
@@ -106,12 +106,15 @@ export type RequestEnd = {
   readonly usage: {
     readonly promptTokens: number
     readonly cachedTokens: number | null
+    readonly cacheWrittenTokens: number | null
     readonly completionTokens: number | null
   } | null
   /** The model that says it has answered; null if none does. */
   readonly answeredBy: string | null
   /** Thoughts that the upstream left out of the prompt; null if it does not say. */
   readonly removedThoughts: RemovedThoughts | null
+  /** Why less than hoped was in the provider's prompt cache; null if it does not say. */
+  readonly cacheMiss: CacheMiss | null
   /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
   readonly recalls: number
   readonly continuations: number
@@ -124,6 +127,7 @@ export const unreadAnswer = {
   usage: null,
   answeredBy: null,
   removedThoughts: null,
+  cacheMiss: null,
   recalls: 0,
   continuations: 0,
 } as const satisfies Partial<RequestEnd>

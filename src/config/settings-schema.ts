@@ -306,6 +306,9 @@ export const settingsSchema = group({
       group({
         input: price().describe('Per million prompt tokens.'),
         cached_input: price().describe('Per million prompt tokens read from the cache.'),
+        cache_written_input: price().describe(
+          'Per million prompt tokens written to the cache, where the provider counts them by themselves.',
+        ),
         output: price().describe('Per million tokens of the reply.'),
       }),
       { error: 'a map from model pattern to prices' },

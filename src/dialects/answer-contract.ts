@@ -43,6 +43,8 @@ export type AnswerFacts = {
   readonly isError: boolean
   /** Thoughts of the request that the server left out of the prompt; null if it does not say. */
   readonly removedThoughts: RemovedThoughts | null
+  /** Why less than hoped was in the provider's prompt cache; null if it does not say. */
+  readonly cacheMiss: CacheMiss | null
   /** What states it, parsed or as text: as much as was written about it, and nothing of the reply. Null without an error. */
   readonly said: unknown
 }
@@ -56,16 +58,24 @@ export type RemovedThoughts = Readonly<Partial<Record<RemovalReason, number>>>
  */
 export type RemovalReason = 'prefix' | 'model' | 'organization' | 'end-user' | 'turn' | 'other'
 
+/**
+ * What is not as it was when the provider last had the conversation: the model, what is said beside the history, the tools, the
+ * history itself. `unknown`: it does not know what to compare with; `unavailable`: it cannot tell.
+ */
+export type CacheMiss = 'model' | 'system' | 'tools' | 'messages' | 'unknown' | 'unavailable' | 'other'
+
 /** Why a reply ended. `window`: the window was full; `filtered`: a policy ended it; `other`: a reason of the server's own. */
 export type Finish = 'end' | 'length' | 'calls' | 'filtered' | 'window' | 'error' | 'other'
 
 /** The token counts of an answer, in the server's tokens. */
 export type Usage = {
-  /** Includes what was read from the provider's prompt cache. */
+  /** Includes what was read from the provider's prompt cache, and what was written to it. */
   readonly promptTokens: number
   readonly completionTokens: number | null
   /** Read from the provider's prompt cache. */
   readonly cachedTokens: number | null
+  /** Written to the provider's prompt cache, where that has a price of its own. */
+  readonly cacheWrittenTokens: number | null
 }
 
 /** `unknown`: nothing that can be read, though it is not empty. */

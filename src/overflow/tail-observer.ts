@@ -1,6 +1,6 @@
 import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { Answers, Finish, RemovedThoughts, Usage } from '../dialects/answer-contract.ts'
+import type { Answers, CacheMiss, Finish, RemovedThoughts, Usage } from '../dialects/answer-contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
@@ -18,6 +18,8 @@ export type TailReport = {
   readonly isError: boolean
   /** Thoughts that were left out of the prompt; null if the server does not say. */
   readonly removedThoughts: RemovedThoughts | null
+  /** Why less than hoped was in the prompt cache; null if the server does not say. */
+  readonly cacheMiss: CacheMiss | null
 }
 
 export type TailObserver = {
@@ -51,6 +53,7 @@ function observeStream(answers: Answers): TailObserver {
   let isOllama = false
   let failure: Classification | null = null
   let removedThoughts: RemovedThoughts | null = null
+  let cacheMiss: CacheMiss | null = null
   let events = 0
 
   function feed(text: string): void {
@@ -61,7 +64,7 @@ function observeStream(answers: Answers): TailObserver {
     for (const event of reader.end()) take(event)
     const ending = classifyEnding({ hasOutput: true, finish, usage }, nothingKnown)
     const overflow = [ending, failure].find((each) => each?.class === 'overflow') ?? null
-    return { usage, model, isOllama, overflow, isError: failure !== null, removedThoughts }
+    return { usage, model, isOllama, overflow, isError: failure !== null, removedThoughts, cacheMiss }
   }
 
   function take(event: ServerEvent): void {
@@ -76,6 +79,7 @@ function observeStream(answers: Answers): TailObserver {
     model ??= facts.model
     isOllama ||= facts.isOllama
     removedThoughts = facts.removedThoughts ?? removedThoughts
+    cacheMiss = facts.cacheMiss ?? cacheMiss
     if (facts.isError) failure ??= classifyInnerError(facts.said, true)
   }
 
@@ -102,6 +106,7 @@ function observeJson(answers: Answers): TailObserver {
       overflow: classification.class === 'overflow' ? classification : null,
       isError: facts?.isError === true,
       removedThoughts: facts?.removedThoughts ?? null,
+      cacheMiss: facts?.cacheMiss ?? null,
     }
   }
 

@@ -33,7 +33,14 @@ export function createOrderCalls(
   rejections: Rejections,
   signal: AbortSignal,
 ): OrderCalls {
-  const spent = { calls: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0, sentTokens: 0 }
+  const spent = {
+    calls: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWrittenTokens: 0,
+    sentTokens: 0,
+  }
   let learntWindowTokens: number | null = null
   // To give way once is usual, and a summary is not given up for it: its cost is saved on those to come.
   let hasGivenWay = false
@@ -71,6 +78,7 @@ export function createOrderCalls(
     spent.completionTokens +=
       usage?.completionTokens ?? (answer.kind === 'text' ? order.subject.count(answer.text) : 0)
     spent.cachedTokens += usage?.cachedTokens ?? 0
+    spent.cacheWrittenTokens += usage?.cacheWrittenTokens ?? 0
     if (answer.kind === 'overflow') learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
     return { answer, text: called.body }
   }

@@ -50,6 +50,7 @@ export type Spent = {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly cachedTokens: number
+  readonly cacheWrittenTokens: number
   /** Prompt tokens by our count, of every call: errors state none, and were sent all the same. */
   readonly sentTokens: number
   /** A window that an overflow answer stated, in the model's tokens, for the orders to come. */

@@ -17,7 +17,7 @@ function open() {
   const store = memoryStore()
   const activity = openActivity({
     showsContent: false,
-    prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, output: 100 } },
+    prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
     store,
     log: createLog({
       level: 'debug',
@@ -54,6 +54,7 @@ const written: SummaryResult = {
   calls: 1,
   promptTokens: 10_000,
   cachedTokens: 0,
+  cacheWrittenTokens: 0,
   completionTokens: 1_000,
   sentTokens: 9_000,
   learntWindowTokens: null,
@@ -97,6 +98,27 @@ describe('a request', () => {
   })
 })
 
+// A client whose system text changes with each request loses the cache each time: one line of a page of events is enough.
+test('why a prompt was not cached is in its row, and an event now and then, unless a compaction explains it', async () => {
+  const { reports, events, rows, pass } = open()
+  const missing = (cacheMiss: 'system' | 'messages', compaction: string | null) =>
+    reports.end(reportOf({ compaction }), endOf({ cacheMiss }))
+  missing('messages', 'trigger')
+  missing('system', 'trigger')
+  missing('messages', null)
+  missing('messages', null)
+  pass(600_000)
+  missing('messages', null)
+  const reasons = ['messages', 'system', 'messages', 'messages', 'messages']
+  expect((await rows()).map((row) => row.cache_miss)).toEqual(reasons)
+  const told = (await events()).filter(({ type }) => type === 'cache-missed')
+  expect(told.map(({ reason, conversation, details }) => [reason, conversation, details['times']])).toEqual([
+    ['system', 'c0ffee', 1],
+    ['messages', 'c0ffee', 1],
+    ['messages', 'c0ffee', 2],
+  ])
+})
+
 describe('the row of a request that has ended', () => {
   const noCosts = { sent: null, whole: null }
 
@@ -110,6 +132,7 @@ describe('the row of a request that has ended', () => {
       answered_by: 'gpt-5-2026-08-07',
       prompt_tokens: 50_100,
       cached_tokens: 40_000,
+      cache_written_tokens: 9_000,
       completion_tokens: 700,
       prompt_cost: 0.25,
       whole_prompt_cost: 0.5,

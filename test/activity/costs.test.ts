@@ -8,15 +8,19 @@ import {
 } from '../../src/activity/costs.ts'
 import { reportOf, unmeasured } from './told-request.ts'
 
-const price: Price = { input: 10, cached_input: 1, output: 100 }
+const price: Price = { input: 10, cached_input: 1, cache_written_input: 12.5, output: 100 }
 
 /** A prompt of so many tokens, of which so many were sent; `other`: what else is known of it. */
 function sized(received: number, sent: number, other: Partial<CountedReport> = {}): CountedReport {
   return { ...reportOf({ tokens_received: received, tokens_sent: sent }), ...other }
 }
 
-function usageOf(promptTokens: number, cachedTokens: number | null) {
-  return { promptTokens, cachedTokens, completionTokens: 7 }
+function usageOf(
+  promptTokens: number,
+  cachedTokens: number | null,
+  cacheWrittenTokens: number | null = null,
+) {
+  return { promptTokens, cachedTokens, cacheWrittenTokens, completionTokens: 7 }
 }
 
 describe('the price of a model', () => {
@@ -84,6 +88,15 @@ describe('what a prompt cost, and would have cost whole', () => {
     expect(costs.sent).toBeCloseTo(0.0014, 10)
   })
 
+  // Writing costs more than reading anew at some providers: a compaction that spares it would look dearer than it is.
+  test('what is written to the cache has its price, in the whole conversation too', () => {
+    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+    const costs = promptCosts(size, usageOf(40_000, 30_000, 9_000), price)
+    expect(costs.sent).toBeCloseTo(0.03 + 0.1125 + 0.01, 10)
+    // Of its 10,000 new tokens 1,000 stand behind the last mark, as now.
+    expect(costs.whole).toBeCloseTo(0.09 + 0.1125 + 0.01, 10)
+  })
+
   test('never more from the cache than there was', () => {
     const size = sized(1_000, 900, { repeatedTokens: 5_000 })
     expect(promptCosts(size, usageOf(900, 0), price).whole).toBeCloseTo(0.001, 10)
@@ -107,12 +120,14 @@ describe('what a prompt cost, and would have cost whole', () => {
 })
 
 describe('what summaries cost', () => {
-  const spent = { promptTokens: 10_000, cachedTokens: 4_000, completionTokens: 1_000 }
+  const spent = { promptTokens: 10_000, cachedTokens: 4_000, cacheWrittenTokens: 0, completionTokens: 1_000 }
 
   test('prompt, cache and reply together', () => {
     expect(summaryCost(spent, price)).toBeCloseTo(0.06 + 0.004 + 0.1, 10)
     expect(summaryCost(spent, { ...price, cached_input: null })).toBeCloseTo(0.2, 10)
-    expect(summaryCost({ promptTokens: 0, cachedTokens: 0, completionTokens: 0 }, price)).toBe(0)
+    const writes = { ...spent, cacheWrittenTokens: 6_000 }
+    expect(summaryCost(writes, price)).toBeCloseTo(0.075 + 0.004 + 0.1, 10)
+    expect(summaryCost({ ...spent, promptTokens: 0, cachedTokens: 0, completionTokens: 0 }, price)).toBe(0)
   })
 
   test('is unknown where a price is', () => {

@@ -56,6 +56,8 @@ const row: BegunRow = {
   observed_passes: [],
   prompt_tokens: null,
   cached_tokens: null,
+  cache_written_tokens: null,
+  cache_miss: null,
   completion_tokens: null,
   prompt_cost: null,
   whole_prompt_cost: null,
@@ -120,9 +122,10 @@ export const heldMessages: HeldMessages = {
 export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
   return {
     outcome: 'finished',
-    usage: { promptTokens: 50_100, cachedTokens: 40_000, completionTokens: 700 },
+    usage: { promptTokens: 50_100, cachedTokens: 40_000, cacheWrittenTokens: 9_000, completionTokens: 700 },
     answeredBy: 'gpt-5-2026-08-07',
     removedThoughts: null,
+    cacheMiss: null,
     recalls: 0,
     continuations: 0,
     totalMs: 2_500,

@@ -105,11 +105,12 @@ function oddAnswer(learning: ReturnType<typeof open>['learning'], of: typeof key
       isUsageUnasked: false,
     },
     {
-      usage: { promptTokens: 100, cachedTokens: null, completionTokens: 1 },
+      usage: { promptTokens: 100, cachedTokens: null, cacheWrittenTokens: null, completionTokens: 1 },
       overflow: null,
       model: null,
       isError: false,
       removedThoughts: null,
+      cacheMiss: null,
       isOllama: false,
     },
     true,

@@ -36,12 +36,13 @@ describe('the usage that an answer ends with is reported', () => {
   ])('%s', (_, fields) => {
     const text = content('Hi') + event({ choices: [], ...fields }) + 'data: [DONE]\n\n'
     expect(observe(text)).toEqual({
-      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: 64 },
+      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: 64, cacheWrittenTokens: null },
       model: 'm-1',
       isOllama: false,
       overflow: null,
       isError: false,
       removedThoughts: null,
+      cacheMiss: null,
     })
   })
 
@@ -53,12 +54,13 @@ describe('the usage that an answer ends with is reported', () => {
     const choices = [{ message: { content: 'Hi' }, finish_reason: 'stop' }]
     const usage = { prompt_tokens: 100, completion_tokens: 5 }
     expect(observe(JSON.stringify({ model: 'm-1', choices, usage }), 'json')).toEqual({
-      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: null },
+      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: null, cacheWrittenTokens: null },
       model: 'm-1',
       isOllama: false,
       overflow: null,
       isError: false,
       removedThoughts: null,
+      cacheMiss: null,
     })
   })
 })

@@ -15,6 +15,7 @@ const spent = {
   promptTokens: 10,
   completionTokens: 5,
   cachedTokens: 0,
+  cacheWrittenTokens: 0,
   sentTokens: 10,
   learntWindowTokens: null,
 }

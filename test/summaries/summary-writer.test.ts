@@ -16,6 +16,7 @@ const nothingSpent = {
   promptTokens: 10,
   completionTokens: 1,
   cachedTokens: 0,
+  cacheWrittenTokens: 0,
   sentTokens: 10,
   learntWindowTokens: null,
 }

@@ -78,12 +78,13 @@ export function summaryEvent(
 }
 
 /** What a summary took, by the names that journal and log have for it. */
-export function summaryFigures({ calls, promptTokens, cachedTokens, completionTokens }: SummaryResult) {
+export function summaryFigures(written: SummaryResult) {
   return {
-    calls,
-    prompt_tokens: promptTokens,
-    cached_tokens: cachedTokens,
-    completion_tokens: completionTokens,
+    calls: written.calls,
+    prompt_tokens: written.promptTokens,
+    cached_tokens: written.cachedTokens,
+    cache_written_tokens: written.cacheWrittenTokens,
+    completion_tokens: written.completionTokens,
   }
 }
 

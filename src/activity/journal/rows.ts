@@ -23,6 +23,7 @@ export const eventTypes = [
   'window',
   'summary',
   'reasoning-removed',
+  'cache-missed',
   'compact-requested',
 ] as const
 
@@ -106,7 +107,10 @@ export const usageRowSchema = z.object({
   /** The provider's own counts. */
   prompt_tokens: optionalCount,
   cached_tokens: optionalCount,
+  cache_written_tokens: optionalCount,
   completion_tokens: optionalCount,
+  /** What the provider says was not as it was when it last had the conversation. */
+  cache_miss: optionalName,
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
   prompt_cost: z.number().nullable().default(null),
   whole_prompt_cost: z.number().nullable().default(null),

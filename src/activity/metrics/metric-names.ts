@@ -21,7 +21,7 @@ export const metricNames = {
   foldgate_prompt_tokens_total: {
     type: 'counter',
     labels: ['stage', 'profile'],
-    help: 'Prompt tokens of conversations, in the provider’s count where it stated one, else by own count: received, sent, and of these cached. Prompts that nobody counted are left out.',
+    help: 'Prompt tokens of conversations, in the provider’s count where it stated one, else by own count: received, sent, and of these cached and cache_written (read from its prompt cache and written to it). Prompts that nobody counted are left out.',
   },
   foldgate_requests_beyond_window_total: {
     type: 'counter',

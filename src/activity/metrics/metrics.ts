@@ -69,10 +69,11 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     },
     ended: (report, { usage, removedThoughts, recalls: recalled, continuations: continued }) => {
       const profile = report.row.profile ?? NO_PROFILE
-      const { received, sent, cached } = promptCounts(report, usage)
+      const { received, sent, cached, written } = promptCounts(report, usage)
       if (received !== null) tokens.inc({ stage: 'received', profile }, received)
       if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
       if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
+      if (written !== null) tokens.inc({ stage: 'cache_written', profile }, written)
       for (const [reason, items] of Object.entries(removedThoughts ?? {})) {
         const cause = reason === 'prefix' ? report.prefixCause : 'other'
         removed.inc({ cause, reason, profile }, items)
@@ -88,6 +89,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       summaryCalls.inc({ outcome: isCancelled ? 'cancelled' : written.kind }, written.calls)
       summaryTokens.inc({ kind: 'prompt' }, written.promptTokens)
       summaryTokens.inc({ kind: 'cached' }, written.cachedTokens)
+      summaryTokens.inc({ kind: 'cache_written' }, written.cacheWrittenTokens)
       summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
     },
     text: () => registry.metrics(),

@@ -54,6 +54,7 @@ const eventNames = {
   window: 'Window',
   summary: 'Summary',
   'reasoning-removed': 'Reasoning lost',
+  'cache-missed': 'Cache missed',
   'compact-requested': 'Asked to compact',
 } as const satisfies Record<JournalEvent['type'], string>
 

@@ -5,7 +5,11 @@ import { html, type HtmlEscapedString } from './markup.ts'
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
-  const showsRemoved = rows.some((row) => row.reasoning_removed > 0)
+  const shows = {
+    written: rows.some((row) => (row.cache_written_tokens ?? 0) > 0),
+    missed: rows.some((row) => row.cache_miss !== null),
+    removed: rows.some((row) => row.reasoning_removed > 0),
+  }
   return html`<details id="requests" class="figures">
     <summary>The figures of every request</summary>
     <div class="wide" tabindex="0" role="region" aria-label="The figures of every request">
@@ -18,14 +22,16 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
             <th scope="col" class="right">Sent</th>
             <th scope="col" class="right">Provider's count</th>
             <th scope="col" class="right">Of that cached</th>
+            ${shows.written && html`<th scope="col" class="right">Newly cached</th>`}
+            ${shows.missed && html`<th scope="col">Not cached since it changed</th>`}
             <th scope="col" class="right">Pressure</th>
             <th scope="col">Action</th>
             <th scope="col">Compaction</th>
-            ${showsRemoved && html`<th scope="col" class="right">Reasoning left out</th>`}
+            ${shows.removed && html`<th scope="col" class="right">Reasoning left out</th>`}
           </tr>
         </thead>
         <tbody>
-          ${rows.map((row, at) => line(row, firstNumber + at, now, showsRemoved)).toReversed()}
+          ${rows.map((row, at) => line(row, firstNumber + at, now, shows)).toReversed()}
         </tbody>
       </table>
     </div>
@@ -34,7 +40,10 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
 
 // --- internal ---
 
-function line(row: UsageRow, number: number, now: Date, showsRemoved: boolean): HtmlEscapedString {
+/** Columns that only some conversations have. */
+type Shown = { readonly written: boolean; readonly missed: boolean; readonly removed: boolean }
+
+function line(row: UsageRow, number: number, now: Date, shows: Shown): HtmlEscapedString {
   return html`<tr id="request-${number}">
     <th scope="row" class="right">${figure(number)}</th>
     <td>${clock(row.time, now)}</td>
@@ -44,10 +53,12 @@ function line(row: UsageRow, number: number, now: Date, showsRemoved: boolean): 
     </td>
     <td class="right">${figure(row.prompt_tokens)}</td>
     <td class="right">${figure(row.cached_tokens)}</td>
+    ${shows.written && html`<td class="right">${figure(row.cache_written_tokens)}</td>`}
+    ${shows.missed && html`<td>${row.cache_miss}</td>`}
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
     <td>${row.action}${row.reason !== null && `, ${row.reason}`}</td>
     <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
-    ${showsRemoved && html`<td class="right">${removedWords(row)}</td>`}
+    ${shows.removed && html`<td class="right">${removedWords(row)}</td>`}
   </tr>`
 }
 

@@ -24,6 +24,7 @@ export function readAnswer(body: unknown): AnswerFacts | null {
     isOllama: body['system_fingerprint'] === 'fp_ollama',
     isError: said.length > 0,
     removedThoughts: null,
+    cacheMiss: null,
     said: said.length > 0 ? said : null,
   }
 }
@@ -71,6 +72,7 @@ const nothingSaid: AnswerFacts = {
   isOllama: false,
   isError: false,
   removedThoughts: null,
+  cacheMiss: null,
   said: null,
 }
 
@@ -126,7 +128,8 @@ function statedUsage(usage: JsonObject): Usage | null {
     usage['cached_tokens'],
   )
   const readTokens = count(usage['cache_read_input_tokens'])
-  const besideTokens = (readTokens ?? 0) + (count(usage['cache_creation_input_tokens']) ?? 0)
+  const writtenTokens = count(usage['cache_creation_input_tokens'])
+  const besideTokens = (readTokens ?? 0) + (writtenTokens ?? 0)
   const completionTokens = count(usage['completion_tokens'])
   // More cached than counted, or a sum that holds the cached ones beside prompt and reply: then they do stand beside. A
   // larger sum may hold thoughts.
@@ -139,6 +142,11 @@ function statedUsage(usage: JsonObject): Usage | null {
     promptTokens: statedTokens + (isOutside ? countedTokens : countedTokens === null ? besideTokens : 0),
     completionTokens,
     cachedTokens: countedTokens ?? readTokens,
+    cacheWrittenTokens: firstCount(
+      details['cache_write_tokens'],
+      details['cache_creation_tokens'],
+      writtenTokens,
+    ),
   }
 }
 
@@ -154,6 +162,7 @@ function timedUsage(timings: unknown): Usage | null {
     promptTokens: cachedTokens + readTokens,
     completionTokens: count(timings['predicted_n']),
     cachedTokens,
+    cacheWrittenTokens: null,
   }
 }
 

@@ -12,6 +12,7 @@ export const nothingSaid: AnswerFacts = {
   isOllama: false,
   isError: false,
   removedThoughts: null,
+  cacheMiss: null,
   said: null,
 }
 
@@ -64,11 +65,13 @@ export function responseUsage(usage: unknown): Usage | null {
   if (!isJsonObject(usage)) return null
   const promptTokens = count(usage['input_tokens'] ?? usage['prompt_tokens'])
   if (promptTokens === null) return null
-  const details = usage['input_tokens_details'] ?? usage['prompt_tokens_details']
+  const stated = usage['input_tokens_details'] ?? usage['prompt_tokens_details']
+  const details = isJsonObject(stated) ? stated : {}
   return {
     promptTokens,
     completionTokens: count(usage['output_tokens'] ?? usage['completion_tokens']),
-    cachedTokens: isJsonObject(details) ? count(details['cached_tokens']) : null,
+    cachedTokens: count(details['cached_tokens']),
+    cacheWrittenTokens: count(details['cache_write_tokens']),
   }
 }
 

@@ -63,6 +63,7 @@ function logSummary(log: Log, conversation: string, result: SummaryResult): void
     calls: result.calls,
     prompt_tokens: result.promptTokens,
     cached_tokens: result.cachedTokens,
+    cache_written_tokens: result.cacheWrittenTokens,
     completion_tokens: result.completionTokens,
   }
   if (result.kind === 'written') log.info('a summary was written', { ...facts, tokens: result.tokens })

@@ -45,9 +45,9 @@ export async function deliverAnswer(
     failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
   }
   if (report !== null) {
-    const { usage = null, model: answeredBy = null, removedThoughts = null } = seen ?? {}
+    const { usage = null, model: answeredBy = null, removedThoughts = null, cacheMiss = null } = seen ?? {}
     const all = total?.() ?? oneAnswer
-    const told = { outcome: delivery.outcome, answeredBy, removedThoughts }
+    const told = { outcome: delivery.outcome, answeredBy, removedThoughts, cacheMiss }
     reports.end(report, { ...told, ...all, usage: all.usage ?? usage })
   }
   return delivery

@@ -129,6 +129,7 @@ describe('what Foldgate learns and meets', () => {
     calls: 2,
     promptTokens: 900,
     cachedTokens: 100,
+    cacheWrittenTokens: 200,
     completionTokens: 80,
     sentTokens: 880,
     learntWindowTokens: null,
@@ -144,7 +145,14 @@ describe('what Foldgate learns and meets', () => {
       summary_key: 'summary-1',
       tokens_after: 75,
       milliseconds: 40,
-      details: { calls: 2, prompt_tokens: 900, cached_tokens: 100, completion_tokens: 80, cost: 0.5 },
+      details: {
+        calls: 2,
+        prompt_tokens: 900,
+        cached_tokens: 100,
+        cache_written_tokens: 200,
+        completion_tokens: 80,
+        cost: 0.5,
+      },
     })
     expect(JSON.stringify(event)).not.toContain('PLANTED')
   })

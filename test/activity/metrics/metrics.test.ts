@@ -34,7 +34,14 @@ function everything({ metrics, request, tell }: Opened): void {
   metrics.relayed('other', 'relayed')
   metrics.turnedAway()
   metrics.failed('store')
-  const spent = { calls: 1, promptTokens: 900, cachedTokens: 100, completionTokens: 80, sentTokens: 880 }
+  const spent = {
+    calls: 1,
+    promptTokens: 900,
+    cachedTokens: 100,
+    cacheWrittenTokens: 200,
+    completionTokens: 80,
+    sentTokens: 880,
+  }
   metrics.summaryWritten({ kind: 'written', text: '', tokens: 70, ...spent, learntWindowTokens: null })
   metrics.summaryWritten({ kind: 'failed', reason: 'cancelled', ...spent, learntWindowTokens: null })
   metrics.summaryWritten({ kind: 'failed', reason: 'empty', ...spent, learntWindowTokens: null })
@@ -132,6 +139,7 @@ describe('a request', () => {
     expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile })).toBe(90_100)
     expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile })).toBe(50_100)
     expect(await value('foldgate_prompt_tokens_total', { stage: 'cached', profile })).toBe(40_000)
+    expect(await value('foldgate_prompt_tokens_total', { stage: 'cache_written', profile })).toBe(9_000)
     expect(await value('foldgate_pressure_sum', { profile })).toBe(0.9)
     expect(await value('foldgate_added_seconds_sum')).toBe(0.02)
     expect(await value('foldgate_upstream_first_byte_seconds_sum')).toBe(0.3)
@@ -170,7 +178,7 @@ describe('a request', () => {
     const { request, value } = openMetrics()
     request(
       { tokens_received: 100, tokens_sent: 400 },
-      { usage: { promptTokens: 10, cachedTokens: null, completionTokens: null } },
+      { usage: { promptTokens: 10, cachedTokens: null, cacheWrittenTokens: null, completionTokens: null } },
     )
     expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile: 'default' })).toBe(0)
     expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' })).toBe(10)
@@ -198,6 +206,7 @@ test('summaries count by how they ended, with all that they took', async () => {
   for (const [kind, tokens] of [
     ['prompt', 2_700],
     ['cached', 300],
+    ['cache_written', 600],
     ['completion', 240],
   ] as const) {
     expect(valueOf(families, 'foldgate_summary_tokens_total', { kind })).toBe(tokens)

@@ -21,6 +21,7 @@ test('docs/observability.md names every attribute and event', async () => {
       promptTokens: 1,
       completionTokens: 1,
       cachedTokens: 0,
+      cacheWrittenTokens: 0,
       sentTokens: 1,
       learntWindowTokens: null,
     },

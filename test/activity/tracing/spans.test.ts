@@ -30,6 +30,7 @@ describe('the span of a request', () => {
       'gen_ai.usage.input_tokens': 50_100,
       'gen_ai.usage.output_tokens': 700,
       'gen_ai.usage.cache_read.input_tokens': 40_000,
+      'gen_ai.usage.cache_creation.input_tokens': 9_000,
       'gen_ai.conversation.id': 'c0ffee',
       'gen_ai.conversation.compacted': true,
       'server.address': 'api.openai.com',
@@ -142,6 +143,7 @@ const spent = {
   promptTokens: 3_000,
   completionTokens: 400,
   cachedTokens: 100,
+  cacheWrittenTokens: 200,
   sentTokens: 2_900,
   learntWindowTokens: null,
 }
@@ -169,6 +171,7 @@ describe('the span of a summary', () => {
       'gen_ai.usage.input_tokens': 3_000,
       'gen_ai.usage.output_tokens': 400,
       'gen_ai.usage.cache_read.input_tokens': 100,
+      'gen_ai.usage.cache_creation.input_tokens': 200,
       'gen_ai.conversation.id': 'c0ffee',
       'server.address': 'api.groq.com',
       'server.port': 443,

@@ -18,6 +18,7 @@ const spent = {
   promptTokens: 3_000,
   completionTokens: 400,
   cachedTokens: 0,
+  cacheWrittenTokens: 0,
   sentTokens: 3_000,
   learntWindowTokens: null,
 }

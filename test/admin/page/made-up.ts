@@ -174,6 +174,8 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     observed_passes: [],
     prompt_tokens: null,
     cached_tokens: null,
+    cache_written_tokens: null,
+    cache_miss: null,
     completion_tokens: null,
     prompt_cost: null,
     whole_prompt_cost: null,

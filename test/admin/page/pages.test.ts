@@ -257,6 +257,14 @@ test('a conversation whose profile a refusal has overruled says which setting is
   expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('32,768 tokens: what the server states')
 })
 
+test('what was written to the cache, and why something was not in it, has columns where a provider says so', () => {
+  const rows = [rowWith({ cache_written_tokens: 1_234 }), rowWith({ cache_miss: 'system' })]
+  const figures = visibleText(conversation({ rows }))
+  expect(figures).toContain('Of that cached Newly cached Not cached since it changed Pressure')
+  expect(figures).toMatch(/ 1,234 .* system /)
+  expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('Of that cached Pressure')
+})
+
 describe('the messages of a conversation', () => {
   test('that are no longer held are said to be so', () => {
     expect(visibleText(conversation({ messages: null }))).toContain('They are no longer held.')

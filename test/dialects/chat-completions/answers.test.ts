@@ -8,38 +8,43 @@ const stated = (usage: object) => usageOf({ choices: [], usage })
 describe('cached tokens are read by the rule of whose names they have', () => {
   const litellm = { cache_read_input_tokens: 4000, cache_creation_input_tokens: 300 }
   test.each([
-    ['nothing is cached', { prompt_tokens: 5000 }, 5000, null],
+    ['nothing is cached', { prompt_tokens: 5000 }, 5000, null, null],
     [
       'OpenAI: among them',
       { prompt_tokens: 4792, prompt_tokens_details: { cached_tokens: 1280 } },
       4792,
       1280,
+      null,
     ],
     [
       'DeepSeek: among them',
       { prompt_tokens: 5000, prompt_cache_hit_tokens: 4000, prompt_cache_miss_tokens: 1000 },
       5000,
       4000,
+      null,
     ],
-    ['Moonshot: among them', { prompt_tokens: 5000, cached_tokens: 5000 }, 5000, 5000],
+    ['Moonshot: among them', { prompt_tokens: 5000, cached_tokens: 5000 }, 5000, 5000, null],
     [
-      'OpenAI, written ones: among them',
+      'OpenAI and OpenRouter, written ones: among them',
       { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 200 } },
       5000,
       100,
+      200,
     ],
     [
       'LiteLLM gives both names: among them',
       { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 4000 }, ...litellm },
       5000,
       4000,
+      300,
     ],
-    ['Anthropic’s names alone: beside them', { prompt_tokens: 1200, ...litellm }, 5500, 4000],
+    ['Anthropic’s names alone: beside them', { prompt_tokens: 1200, ...litellm }, 5500, 4000, 300],
     [
       'Anthropic’s, only written: beside them',
       { prompt_tokens: 1000, cache_creation_input_tokens: 4000 },
       5000,
       null,
+      4000,
     ],
     [
       'a sum that holds them: beside them, whatever the names',
@@ -51,9 +56,10 @@ describe('cached tokens are read by the rule of whose names they have', () => {
       },
       4312,
       4300,
+      null,
     ],
-  ])('%s', (_, usage, promptTokens, cachedTokens) => {
-    expect(stated(usage)).toMatchObject({ promptTokens, cachedTokens })
+  ])('%s', (_, usage, promptTokens, cachedTokens, cacheWrittenTokens) => {
+    expect(stated(usage)).toMatchObject({ promptTokens, cachedTokens, cacheWrittenTokens })
   })
 })
 
@@ -77,6 +83,7 @@ describe('llama.cpp states a prompt in its timings', () => {
       promptTokens: 250,
       completionTokens: 35,
       cachedTokens: 236,
+      cacheWrittenTokens: null,
     })
   })
 

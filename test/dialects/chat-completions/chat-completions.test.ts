@@ -14,7 +14,7 @@ const plain = (message: object, reason: string | null, more: object = {}) => ({
 })
 
 const usage = { prompt_tokens: 90, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 64 } }
-const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64 }
+const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: null }
 const end = event('[DONE]')
 
 const call =

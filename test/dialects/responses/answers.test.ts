@@ -156,10 +156,11 @@ describe('a plain response', () => {
       promptTokens: 9,
       completionTokens: 2,
       cachedTokens: 4,
+      cacheWrittenTokens: null,
     })
   })
 
-  test('states its usage, of which what was cached is a part', () => {
+  test('states its usage, of which what was cached, or newly is, is a part', () => {
     const usage = {
       input_tokens: 5000,
       input_tokens_details: { cached_tokens: 4000, cache_write_tokens: 100 },
@@ -170,11 +171,13 @@ describe('a plain response', () => {
       promptTokens: 5000,
       completionTokens: 30,
       cachedTokens: 4000,
+      cacheWrittenTokens: 100,
     })
     expect(read(responseOf([], { usage: { input_tokens: 7 } }))?.usage).toEqual({
       promptTokens: 7,
       completionTokens: null,
       cachedTokens: null,
+      cacheWrittenTokens: null,
     })
     expect(read(responseOf([], { usage: { output_tokens: 7 } }))?.usage).toBeNull()
     expect(read(responseOf([]))?.model).toBe('m')
@@ -348,12 +351,13 @@ describe('a stream', () => {
     for (const { text } of streamOf([thought(), message('Hello'), callOf('bash')], { usage }))
       observer.feed(text)
     expect(observer.end()).toEqual({
-      usage: { promptTokens: 9, completionTokens: 2, cachedTokens: 4 },
+      usage: { promptTokens: 9, completionTokens: 2, cachedTokens: 4, cacheWrittenTokens: null },
       model: 'm',
       isOllama: false,
       overflow: null,
       isError: false,
       removedThoughts: null,
+      cacheMiss: null,
     })
     const late = createTailObserver('stream', responsesAnswers)
     for (const { text } of [...streamOf([message('Hello')]).slice(0, -1), eventOf(failed)]) late.feed(text)

@@ -39,7 +39,7 @@ const usage = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 97,
 }
-const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64 }
+const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: null }
 
 /** The events of a stream, numbered. */
 const stream = (...events: readonly Event[]) =>

@@ -43,7 +43,12 @@ test('the client gets one response: the items of both that it can send back, the
       more: { output_text: 'Let me look.\n\nIt is 42.' },
     }),
   )
-  expect(total).toEqual({ promptTokens: 30, completionTokens: 2, cachedTokens: null })
+  expect(total).toEqual({
+    promptTokens: 30,
+    completionTokens: 2,
+    cachedTokens: null,
+    cacheWrittenTokens: null,
+  })
   expect(replies.map((reply) => reply?.text)).toEqual(['Let me look.', '\n\nIt is 42.'])
   expect(replies[1]?.kept['items']).toEqual(answering['output'])
 })

@@ -139,7 +139,12 @@ describe('a call of our tool', () => {
     const events = eventsIn(out)
     expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
     expect(textsIn(out)).toEqual({ msg_1: 'Let me look.', msg_1_1: '\n\nIt is 42.' })
-    expect(total).toEqual({ promptTokens: 30, completionTokens: 4, cachedTokens: 2 })
+    expect(total).toEqual({
+      promptTokens: 30,
+      completionTokens: 4,
+      cachedTokens: 2,
+      cacheWrittenTokens: null,
+    })
     expect(JSON.stringify(events)).not.toContain('resp_2')
   })
 
