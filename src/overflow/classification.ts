@@ -25,7 +25,15 @@ export type AnswerClass =
 
 export type StatedWindow = { readonly tokens: number; readonly kind: WindowKind }
 
-export type Remedy = 'compact' | 'clamp' | 'clamp-or-compact' | 'compact-count' | 'compact-bytes' | 'none'
+/** `less-output`: the prompt fits, and the server says that a lower output limit is enough. */
+export type Remedy =
+  | 'compact'
+  | 'clamp'
+  | 'clamp-or-compact'
+  | 'less-output'
+  | 'compact-count'
+  | 'compact-bytes'
+  | 'none'
 
 /** What an answer states of sizes, in the server's tokens. */
 export type StatedSizes = {

@@ -16,6 +16,7 @@ import {
   vetoes,
   type LookAlike,
   type OverflowSignature,
+  type SignedSizes,
 } from './known-wordings.ts'
 
 /** What an error is held against, beside its own facts. */
@@ -54,6 +55,8 @@ export function classifyError(
 
 // --- internal ---
 
+const nothingStated: SignedSizes = { ...noSizes, takesLessOutput: false }
+
 function vetoed(facts: ErrorFacts, statuses: readonly number[]): Classification | null {
   for (const each of statuses) {
     // 429 is a rate limit even when its text says "too many tokens" (a minute), and 402 is about credits.
@@ -82,7 +85,7 @@ function overflowing(
   const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
   const stated = isElsewhere ? null : statedIn(facts, knowledge)
   if (!explicit && !wrapped && stated === null) return null
-  const sizes = stated ?? noSizes
+  const { takesLessOutput, ...sizes } = stated ?? nothingStated
   if (!explicit && !isCredible(facts, statuses, sizes)) return null
   const { window, promptTokens, completionTokens } = sizes
   const promptBeyond = promptTokens?.exact === true && window !== null && promptTokens.tokens >= window.tokens
@@ -91,7 +94,11 @@ function overflowing(
   return {
     class: onlyOutput ? 'output_too_large' : 'overflow',
     ...sizes,
-    remedy: onlyOutput ? 'clamp' : remedyFor(sizes, promptBeyond, outputBeyond, facts),
+    remedy: onlyOutput
+      ? 'clamp'
+      : takesLessOutput && !promptBeyond
+        ? 'less-output'
+        : remedyFor(sizes, promptBeyond, outputBeyond, facts),
     afterOutput: false,
   }
 }
@@ -107,8 +114,9 @@ function isCredible(
   { window, promptTokens, completionTokens, totalTokens }: StatedSizes,
 ): boolean {
   if (statuses.some((each) => each >= 500) && !exceptions.has('midstreamfallbackerror')) {
+    // vLLM answers Messages with 500 for any fault that it finds in a request, such as more output than its window.
     const askedTokens = totalTokens ?? (promptTokens?.tokens ?? 0) + (completionTokens ?? 0)
-    return window !== null && promptTokens !== null && askedTokens > window.tokens
+    return window !== null && askedTokens > window.tokens
   }
   return window !== null || promptTokens !== null || statuses.every(isRefusal)
 }
@@ -150,7 +158,7 @@ function namesOverflow({ codes }: ErrorFacts): boolean {
 function statedIn(
   facts: ErrorFacts,
   { signatures, expectedPromptTokens }: ErrorKnowledge,
-): StatedSizes | null {
+): SignedSizes | null {
   const read = readSignature(facts.words, signatures ?? overflowSignatures)
   // llama.cpp states both sizes as fields.
   const ofFields = {
@@ -158,12 +166,13 @@ function statedIn(
     promptTokens: facts.promptTokens === null ? null : { tokens: facts.promptTokens, exact: true },
   }
   if (read === null && ofFields.window !== null && ofFields.promptTokens !== null)
-    return { ...noSizes, ...ofFields }
+    return { ...nothingStated, ...ofFields }
   // A server that names its refusal is not doubted because it counts otherwise than we do.
   const nearTokens = namesOverflow(facts) ? null : (expectedPromptTokens ?? null)
   const stated = read ?? readGeneralForm(facts.words, nearTokens)
   if (stated === null) return null
   return {
+    takesLessOutput: false,
     ...stated,
     window: stated.window ?? ofFields.window,
     promptTokens: stated.promptTokens ?? ofFields.promptTokens,

@@ -17,6 +17,8 @@ export type OverflowSignature = {
   readonly countsInput?: boolean
   /** Whether the server stops counting at its window, so that the prompt's size is a lower bound. */
   readonly stopsCounting?: boolean
+  /** Whether the server says that less output is enough, where the prompt fits. */
+  readonly takesLessOutput?: boolean
 }
 
 /**
@@ -52,9 +54,12 @@ export const refusals: readonly LookAlike[] = [
   ...lookAlikes('order', 'none', rows.refusals.order),
 ]
 
+/** Sizes, and whether the server itself says that less output is enough, where the prompt fits. */
+export type SignedSizes = StatedSizes & { readonly takesLessOutput: boolean }
+
 /** What the first signature that matches says of sizes; null where none does. What is no plausible number is left out. */
-export function readSignature(words: string, signatures: readonly OverflowSignature[]): StatedSizes | null {
-  for (const { pattern, countsInput = false, stopsCounting = false } of signatures) {
+export function readSignature(words: string, signatures: readonly OverflowSignature[]): SignedSizes | null {
+  for (const { pattern, countsInput = false, stopsCounting = false, takesLessOutput = false } of signatures) {
     const groups = pattern.exec(words)?.groups
     if (groups === undefined) continue
     const tokens = readCount(groups['window']) ?? 0
@@ -65,6 +70,7 @@ export function readSignature(words: string, signatures: readonly OverflowSignat
       promptTokens: prompt === 0 ? null : { tokens: prompt, exact: !stopsCounting },
       completionTokens: readCount(groups['output']),
       totalTokens: readCount(groups['total']),
+      takesLessOutput,
     }
   }
   return null

@@ -66,7 +66,8 @@ export function nextAttempt(refused: RefusedAttempt): NextAttempt {
   // A larger prompt is made smaller first: a lower output limit would leave the reply less than its half.
   const isOverHalf = window !== null && promptOf(refused) > window.tokens * (1 - reserveShareMax)
   const outputTokens = outputBeside(refused)
-  if (outputTokens !== null && !isOverHalf) return { kind: 'clamp', outputTokens }
+  if (outputTokens !== null && (!isOverHalf || takesLessOutput(refused, outputTokens)))
+    return { kind: 'clamp', outputTokens }
   // Without a stated window it is a cap of the model's, which is the client's to respect. Beside a prompt that takes more
   // than half of one no limit is the whole of the trouble.
   if (answerClass === 'output_too_large' && (classification.window === null || !isOverHalf)) return giveUp
@@ -93,11 +94,20 @@ function shrink(refused: RefusedAttempt, window: StatedWindow): NextAttempt {
   return halve(refused, clampOutputTokens, sized?.fills === false ? undefined : room)
 }
 
+/** Whether the server says that this lower limit is enough, and a reply has room in it. */
+function takesLessOutput(
+  { classification, outputReserveTokens }: RefusedAttempt,
+  outputTokens: number,
+): boolean {
+  return classification.remedy === 'less-output' && outputTokens >= outputReserveTokens
+}
+
 /** The output limit that fits beside the prompt as it is; null where that is none, or not to be lowered. */
 function outputBeside(refused: RefusedAttempt): number | null {
   const window = windowOf(refused)
   const { outputLimitTokens } = refused
-  if (window === null || outputLimitTokens === null || !isImpossible(refused, window)) return null
+  if (window === null || outputLimitTokens === null || refused.clampOutput === 'never') return null
+  if (!isImpossible(refused, window) && refused.classification.remedy !== 'less-output') return null
   const outputTokens = window.tokens - promptOf(refused)
   return outputTokens >= 1 && outputTokens < outputLimitTokens ? outputTokens : null
 }

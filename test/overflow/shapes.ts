@@ -11,6 +11,8 @@ const stream = (body: string): WholeAnswer => ({ status: 200, contentType: 'text
 /** The ways in which servers and gateways wrap one and the same sentence. */
 export const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
   'an error object': (text) => json({ error: { message: text, type: 'invalid_request_error', code: null } }),
+  'Anthropic’s envelope': (text) =>
+    json({ type: 'error', error: { type: 'invalid_request_error', message: text }, request_id: 'req_011CS' }),
   'a flat object': (text) => json({ object: 'error', message: text, type: 'BadRequestError', code: 400 }),
   'an error string': (text) => json({ error: text }),
   'an array': (text) => json([{ error: { code: 400, message: text, status: 'INVALID_ARGUMENT' } }]),
@@ -36,6 +38,10 @@ export const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
   'an event with an error': (text) =>
     stream(`: PROCESSING\n\ndata: ${JSON.stringify({ choices: [], error: { message: text } })}\n\n`),
   'an error event': (text) => stream(`event: error\r\ndata: ${JSON.stringify({ message: text })}\r\n\r\n`),
+  'an error event of Anthropic’s': (text) =>
+    stream(
+      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: text } })}\n\n`,
+    ),
   'an error field': (text) => stream(`error: ${JSON.stringify({ code: 400, message: text })}\n\n`),
   'an error message within an event': (text) =>
     stream(

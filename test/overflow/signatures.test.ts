@@ -16,7 +16,7 @@ const statedBySample: Readonly<Record<string, string>> = {
   'TensorRT-LLM': '8192 9000 - - input',
   'TensorRT-LLM, no room for output': '8192 9000 - -',
   'OpenAI, configured limit': '272000 300000 - - input',
-  'Anthropic, prompt and output': '200000 199759 8192 -',
+  'Anthropic, prompt and output': '200000 188059 20000 -',
   Gemini: '1048575 1066750 - - input',
   'Bedrock Nova': '300000 - - - input',
   'GitHub Copilot': '128000 391491 - - input',

@@ -176,6 +176,30 @@ describe('a request made impossible by its own output limit', () => {
     })
   })
 
+  // Anthropic's models up to Claude 4 count the limit beside the prompt. Folding the prompt in its place lost what had fitted.
+  test('where the server says that less is enough, as long as that leaves a reply its room', () => {
+    const told = {
+      ...exactly(188_059, total(200_000)),
+      completionTokens: 20_000,
+      remedy: 'less-output',
+    } as const
+    const sizes = { outputLimitTokens: 20_000, sentTokens: 188_059, budgetTokens: 190_000 }
+    expect(nextAttempt(refused({ classification: told, ...sizes }))).toEqual({
+      kind: 'clamp',
+      outputTokens: 11_941,
+    })
+    const full = { ...told, ...exactly(199_500, total(200_000)), remedy: 'less-output' } as const
+    expect(nextAttempt(refused({ classification: full, ...sizes }))).toMatchObject({
+      kind: 'compact',
+      clampOutputTokens: null,
+      outputTokensBeside: 500,
+    })
+    expect(nextAttempt(refused({ classification: told, ...sizes, clampOutput: 'never' }))).toMatchObject({
+      kind: 'compact',
+      outputTokensBeside: null,
+    })
+  })
+
   test('is not sent with a limit that was refused already', () => {
     const again = nextAttempt(refused({ attempt: 2, classification: impossible, outputLimitTokens: 26_768 }))
     expect(again).toEqual({ kind: 'give-up' })
@@ -267,7 +291,7 @@ test('whatever an upstream states, budgets and limits only ever shrink and the a
     promptTokens: fc.option(fc.record({ tokens, exact: fc.boolean() })),
     completionTokens: fc.option(tokens),
     totalTokens: fc.option(tokens),
-    remedy: fc.constant('compact' as const),
+    remedy: fc.constantFrom('compact' as const, 'less-output' as const),
     afterOutput: fc.constant(false),
   })
   const start = fc.record({

@@ -24,15 +24,20 @@ export function readModelList(answer: unknown): ModelList | null {
   if (rows === null) return null
   const names = new Map<string, Stated>()
   const otherNames = new Map<string, Stated>()
+  const undatedNames = new Map<string, Stated>()
   const parents = new Map<string, string>()
   for (const row of rows.slice(0, ROWS_MAX)) {
     const window = windowOfRow(row)
-    for (const name of namesOf(row)) add(names, name, window)
+    for (const name of namesOf(row)) {
+      add(names, name, window)
+      if (withoutDate(name) !== name) add(undatedNames, withoutDate(name), window)
+    }
     for (const [name, own] of otherNamesOf(row, window)) add(otherNames, name, own)
     const { id, parent } = row
     if (window === null && typeof id === 'string' && typeof parent === 'string') parents.set(id, parent)
   }
-  const find = (name: string): Stated => names.get(name) ?? otherNames.get(name) ?? null
+  const find = (name: string): Stated =>
+    names.get(name) ?? otherNames.get(name) ?? undatedNames.get(name) ?? null
   // A LoRA adapter has the window of the model that it is put on.
   for (const [adapter, parent] of parents) add(names, adapter, find(parent))
 
@@ -41,7 +46,10 @@ export function readModelList(answer: unknown): ModelList | null {
   const servesOne = rows.length === 1 && rows.some((row) => isOwnedBy(row, 'llamacpp', 'sglang'))
   const only = servesOne ? (all[0] ?? null) : null
   return {
-    windowOf: (model) => find(model) ?? find(withoutVariant(model)) ?? only,
+    windowOf: (model) => {
+      const plain = withoutVariant(model)
+      return find(model) ?? find(plain) ?? find(withoutDate(plain)) ?? only
+    },
     isTelling: all.some((window) => window !== null),
     isLoaded: all.some((window) => isFigure(window) && window.basis === 'loaded'),
     isVolatile: rows.some((row) => isLmStudioRow(row) || isRouterRow(row)),
@@ -89,10 +97,16 @@ function* otherNamesOf(row: JsonObject, window: Stated): Generator<readonly [str
       yield [`${row['id']}:${provider['provider']}`, totalAt(provider, 'catalogue', 'context_length')]
 }
 
-/** `:free`, `:nitro`, `:fastest`, an SGLang adapter: a choice made behind the name of the model. */
+/** `:free`, `:nitro`, `:fastest`, an SGLang adapter, Claude Code's `[1m]`: a choice made behind the name of the model. */
 function withoutVariant(model: string): string {
+  if (model.endsWith('[1m]')) return model.slice(0, -'[1m]'.length)
   const colon = model.lastIndexOf(':')
   return colon === -1 ? model : model.slice(0, colon)
+}
+
+/** Anthropic lists `claude-haiku-4-5-20251001`, which is asked for as `claude-haiku-4-5` too; imitators do it the other way. */
+function withoutDate(model: string): string {
+  return model.replace(/-20\d{6}$/, '')
 }
 
 /**

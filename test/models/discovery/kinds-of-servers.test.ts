@@ -330,6 +330,24 @@ const kinds: readonly Kind[] = [
     window: { tokens: 444_000, kind: 'input' },
   },
   {
+    kind: 'Anthropic, asked without the date',
+    routes: list({ type: 'model', id: 'claude-haiku-4-5-20251001', max_input_tokens: 200_000 }),
+    model: 'claude-haiku-4-5',
+    window: { tokens: 200_000, kind: 'input' },
+  },
+  {
+    kind: 'a gateway without dates, asked with one',
+    routes: list({ type: 'model', id: 'claude-haiku-4-5', max_input_tokens: 200_000 }),
+    model: 'claude-haiku-4-5-20251001',
+    window: { tokens: 200_000, kind: 'input' },
+  },
+  {
+    kind: 'Anthropic, asked as Claude Code names the long window',
+    routes: list({ type: 'model', id: 'claude-opus-4-6', max_input_tokens: 1_000_000 }),
+    model: 'claude-opus-4-6[1m]',
+    window: { tokens: 1_000_000, kind: 'input' },
+  },
+  {
     kind: 'Gemini',
     base: '/v1beta/openai',
     routes: {
