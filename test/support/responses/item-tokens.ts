@@ -5,6 +5,7 @@ import {
   MESSAGE_TOKENS,
   openPromptCounter,
 } from '../strict-upstream/prompt-tokens.ts'
+import { sealedTokens } from '../strict-upstream/sealed-text.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import { BOOKKEEPING, meaningOf, valueDigest } from './meaning.ts'
 import { outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
@@ -33,11 +34,6 @@ export function openItemCounter(count: (text: string) => number): ItemCounter {
         flat(tools).map((tool) => ({ function: tool })),
       ),
   }
-}
-
-/** What encrypted content takes of the window: four bytes a token. */
-export function sealedTokens(sealed: string): number {
-  return Math.ceil((sealed.length * 3) / 4 / 4)
 }
 
 // --- internal ---

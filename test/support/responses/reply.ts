@@ -1,4 +1,4 @@
-import { sealedTokens } from './item-tokens.ts'
+import { sealedTokens } from '../strict-upstream/sealed-text.ts'
 import type { RemovalReason } from './seals.ts'
 import type { ScriptedEnd } from './script.ts'
 import { partsOf, type WireItem } from './wire-item.ts'

@@ -1,4 +1,5 @@
-import { createHmac, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { openSealedTexts } from '../strict-upstream/sealed-text.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import { meaningOf, valueDigest } from './meaning.ts'
 import { typeOf, type WireItem } from './wire-item.ts'
@@ -19,21 +20,12 @@ export type Seals = {
 
 /** `key` tells one upstream from another. */
 export function openSeals(key: string): Seals {
+  const texts = openSealedTexts(key, FERNET)
   return {
-    seal(what, tokens) {
-      const told = Buffer.from(JSON.stringify(what)).toString('base64url')
-      const charactersMin = Math.ceil((tokens * 16) / 3)
-      const fillerLength = charactersMin - FERNET.length - told.length - TAG_CHARACTERS - 2
-      const text = `${FERNET}${told}.${fillerOf(told, fillerLength)}`
-      return `${text}.${tagOf(key, text)}`
-    },
+    seal: (what, tokens) => texts.seal(what, tokens),
     open(sealed) {
-      const end = sealed.lastIndexOf('.')
-      const text = sealed.slice(0, end)
-      if (!text.startsWith(FERNET) || sealed.slice(end + 1) !== tagOf(key, text)) return null
-      const [told = ''] = text.slice(FERNET.length).split('.')
-      const read: unknown = JSON.parse(Buffer.from(told, 'base64url').toString())
-      if (!isObject(read)) return null
+      const read = texts.open(sealed)
+      if (read === null) return null
       return { owner: textOf(read['owner']), model: textOf(read['model']), prefix: textOf(read['prefix']) }
     },
   }
@@ -71,16 +63,3 @@ export function judgeSeal(seals: Seals, item: WireItem, now: SealedFor): Removal
 
 /** How the real ones begin. */
 const FERNET = 'gAAAAAB'
-const TAG_CHARACTERS = 27
-
-function tagOf(key: string, text: string): string {
-  return createHmac('sha1', key).update(text).digest('base64url')
-}
-
-/** As good as random, the same for the same seed. */
-function fillerOf(seed: string, length: number): string {
-  let filler = ''
-  for (let block = 0; filler.length < length; block += 1)
-    filler += hash('sha512', `${seed} ${block}`, 'base64url')
-  return filler.slice(0, Math.max(0, length))
-}

@@ -1,0 +1,213 @@
+import { textOf } from '../strict-upstream/wire-message.ts'
+import { messageShapeBreak } from './block-shapes.ts'
+import {
+  isServerCall,
+  isServerResult,
+  isThinking,
+  readMessages,
+  turnsOf,
+  typeOf,
+  type SentMessage,
+  type Turn,
+  type WireBlock,
+} from './wire-block.ts'
+
+export type BlockRule =
+  | 'shape'
+  | 'first-not-user'
+  | 'prefill'
+  | 'call-unanswered'
+  | 'result-orphan'
+  | 'result-twice'
+  | 'call-twice'
+  | 'server-pair'
+  | 'thinking-last'
+  | 'compaction-place'
+
+/** A rule that a list of messages breaks, in Anthropic's words. */
+export type BlockBreak = {
+  readonly rule: BlockRule
+  /** Index of the message at which it shows. */
+  readonly index: number
+  readonly message: string
+  /** Only errors of what is new have one. */
+  readonly errorCode: string | null
+}
+
+/** Every rule that the messages break, in their order; none for a valid conversation. */
+export function blockBreaks(
+  sent: readonly unknown[],
+  options: { readonly allowsPrefill: boolean },
+): readonly BlockBreak[] {
+  const shapes = sent.flatMap((message, index) => {
+    const broken = messageShapeBreak(message, index)
+    return broken === null ? [] : [breakOf('shape', index, broken)]
+  })
+  const messages = readMessages(sent)
+  const turns = turnsOf(messages)
+  const found = [
+    ...shapes,
+    ...endBreaks(messages, options.allowsPrefill),
+    ...callBreaks(messages, turns),
+    ...turns.flatMap((turn, place) => turnBreaks(turn, place === turns.length - 1)),
+    ...compactionBreaks(messages),
+  ]
+  return found.toSorted((left, right) => left.index - right.index)
+}
+
+// --- internal ---
+
+function breakOf(rule: BlockRule, index: number, message: string, errorCode?: string): BlockBreak {
+  return { rule, index, message, errorCode: errorCode ?? null }
+}
+
+/** How a conversation begins and ends. */
+function endBreaks(messages: readonly SentMessage[], allowsPrefill: boolean): readonly BlockBreak[] {
+  const [first] = messages
+  const breaks: BlockBreak[] = []
+  const isCompacted = first?.blocks.some((block) => typeOf(block) === 'compaction') === true
+  if (first !== undefined && first.role !== 'user' && !isCompacted)
+    breaks.push(breakOf('first-not-user', 0, 'messages: first message must use the "user" role'))
+  const last = messages.findLast(({ role }) => role !== 'system')
+  if (last?.role !== 'assistant' || isPaused(last)) return breaks
+  const { index } = last
+  const refused =
+    'This model does not support assistant message prefill. The conversation must end with a user message.'
+  if (!allowsPrefill) breaks.push(breakOf('prefill', index, refused))
+  else if (/\s$/.test(textOf(last.blocks.at(-1)?.['text'])))
+    breaks.push(
+      breakOf('prefill', index, 'messages: final assistant content cannot end with trailing whitespace'),
+    )
+  return breaks
+}
+
+/** A turn in which the server was at work is sent back as it is, so that it goes on. */
+function isPaused({ blocks }: SentMessage): boolean {
+  const last = blocks.at(-1)
+  return last !== undefined && (isServerCall(last) || isServerResult(last))
+}
+
+/** Every call is answered in the message behind its turn, and every result answers a call of the turn before its message. */
+function callBreaks(messages: readonly SentMessage[], turns: readonly Turn[]): readonly BlockBreak[] {
+  const breaks: BlockBreak[] = []
+  const seen = new Set<string>()
+  const askedBefore = new Map<number, ReadonlySet<string>>()
+  for (const turn of turns) {
+    if (turn.role !== 'assistant') continue
+    const next = (turn.messages.at(-1)?.index ?? 0) + 1
+    const answered = leadingResults(messages[next])
+    askedBefore.set(next, new Set(turn.messages.flatMap(({ blocks }) => idsOf(blocks))))
+    for (const { index, blocks } of turn.messages) {
+      const ids = idsOf(blocks)
+      const open = ids.filter((id) => !answered.has(id))
+      if (open.length > 0) breaks.push(breakOf('call-unanswered', index, unanswered(index, open)))
+      for (const id of ids) {
+        if (seen.has(id))
+          breaks.push(breakOf('call-twice', index, `messages.${index}: \`tool_use\` ids must be unique`))
+        seen.add(id)
+      }
+    }
+  }
+  const asked = (index: number): ReadonlySet<string> => askedBefore.get(index) ?? new Set()
+  return [...breaks, ...messages.flatMap((message) => resultBreaks(message, asked(message.index)))]
+}
+
+function unanswered(index: number, ids: readonly string[]): string {
+  return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+}
+
+function idsOf(blocks: readonly WireBlock[]): readonly string[] {
+  return blocks.filter((block) => typeOf(block) === 'tool_use').map((block) => textOf(block['id']))
+}
+
+/** The calls that a message answers: results stand before anything else in it. */
+function leadingResults(message: SentMessage | undefined): ReadonlySet<string> {
+  if (message?.role !== 'user') return new Set()
+  const { blocks } = message
+  const end = blocks.findIndex((block) => typeOf(block) !== 'tool_result')
+  const results = end === -1 ? blocks : blocks.slice(0, end)
+  return new Set(results.map((block) => textOf(block['tool_use_id'])))
+}
+
+function resultBreaks({ index, blocks }: SentMessage, asked: ReadonlySet<string>): readonly BlockBreak[] {
+  const answered = new Set<string>()
+  return blocks.flatMap((block, place) => {
+    if (typeOf(block) !== 'tool_result') return []
+    const id = textOf(block['tool_use_id'])
+    const at = `messages.${index}.content.${place}`
+    const orphan = `${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
+    if (!asked.has(id)) return [breakOf('result-orphan', index, orphan)]
+    const twice = `${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`
+    if (answered.has(id)) return [breakOf('result-twice', index, twice)]
+    answered.add(id)
+    return []
+  })
+}
+
+/** What a turn of the model's holds by itself. */
+function turnBreaks({ role, messages }: Turn, isLast: boolean): readonly BlockBreak[] {
+  if (role !== 'assistant') return []
+  const last = messages.at(-1)
+  const final = last?.blocks.at(-1)
+  const thinking =
+    last !== undefined && final !== undefined && isThinking(final)
+      ? [
+          breakOf(
+            'thinking-last',
+            last.index,
+            `messages.${last.index}: The final block in an assistant message cannot be \`${typeOf(final)}\`.`,
+          ),
+        ]
+      : []
+  return [...thinking, ...serverBreaks(messages, isLast)]
+}
+
+/** What the server's own tools were asked and what they answered stands in one turn; only the last may still be at work. */
+function serverBreaks(messages: readonly SentMessage[], isLast: boolean): readonly BlockBreak[] {
+  const breaks: BlockBreak[] = []
+  const open = new Map<string, { readonly index: number; readonly call: WireBlock }>()
+  for (const { index, blocks } of messages) {
+    for (const [place, block] of blocks.entries()) {
+      if (isServerCall(block)) open.set(textOf(block['id']), { index, call: block })
+      if (!isServerResult(block)) continue
+      const id = textOf(block['tool_use_id'])
+      const type = typeOf(block)
+      if (open.delete(id)) continue
+      const called = type === 'mcp_tool_result' ? 'mcp_tool_use' : 'server_tool_use'
+      const orphan = `messages.${index}.content.${place}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${id}. Each \`${type}\` block must have a corresponding \`${called}\` block before it.`
+      breaks.push(breakOf('server-pair', index, orphan))
+    }
+  }
+  if (isLast) return breaks
+  for (const [id, { index, call }] of open) {
+    const name = typeOf(call) === 'mcp_tool_use' ? 'mcp' : textOf(call['name'])
+    const alone = `messages.${index}: \`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`
+    breaks.push(breakOf('server-pair', index, alone))
+  }
+  return breaks
+}
+
+/** What stands for the history opens a message of the model's; a signed one opens the conversation, and there is one at most. */
+function compactionBreaks(messages: readonly SentMessage[]): readonly BlockBreak[] {
+  let signed = 0
+  return messages.flatMap(({ index, blocks }) =>
+    blocks.flatMap((block, place) => {
+      if (typeOf(block) !== 'compaction') return []
+      const at = `messages.${index}.content.${place}`
+      const isSigned = block['signature'] !== undefined
+      if (isSigned) signed += 1
+      if (signed > 1)
+        return [
+          breakOf(
+            'compaction-place',
+            index,
+            `${at}: only one \`compaction\` block may stand for the history.`,
+            'compaction_block_ambiguous',
+          ),
+        ]
+      const isMisplaced = place > 0 || (isSigned && index > 0)
+      const misplaced = `${at}: a \`compaction\` block must be the first block.`
+      return isMisplaced ? [breakOf('compaction-place', index, misplaced, 'compaction_block_misplaced')] : []
+    }),
+  )
+}

@@ -1,0 +1,75 @@
+import { lruCache } from '../../../src/lru-cache.ts'
+import {
+  CALL_TOKENS,
+  MEDIA_TOKENS,
+  MESSAGE_TOKENS,
+  openPromptCounter,
+} from '../strict-upstream/prompt-tokens.ts'
+import { sealedTokens } from '../strict-upstream/sealed-text.ts'
+import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { meaningOf, valueDigest } from './meaning.ts'
+import { blocksOf, typeOf, type WireBlock } from './wire-block.ts'
+
+/** Counts prompts as the strict Messages upstream does. Each block is counted once and known by its meaning thereafter. */
+export type BlockCounter = {
+  block(block: WireBlock): number
+  /** The blocks of a message and what stands around them. */
+  message(blocks: readonly WireBlock[]): number
+  /** Nought where there are no tools. */
+  tools(tools: unknown): number
+}
+
+export function openBlockCounter(count: (text: string) => number): BlockCounter {
+  const counts = lruCache<number>(COUNTS_MAX)
+  const counter = openPromptCounter(count)
+  const block = (one: WireBlock): number => {
+    const key = meaningOf(one)
+    const tokens = counts.get(key) ?? countBlock(count, one)
+    counts.set(key, tokens)
+    return tokens
+  }
+  return {
+    block,
+    message: (blocks) => blocks.reduce((sum, one) => sum + block(one), MESSAGE_TOKENS),
+    // A tool is described here as it is for chat completions, under other names.
+    tools: (tools) =>
+      counter.tools(
+        valueDigest(tools),
+        blocksOf(tools).map(({ name, description, input_schema: parameters }) => ({
+          function: { name, description, parameters },
+        })),
+      ),
+  }
+}
+
+// --- internal ---
+
+// A number a block; 100,000 of them are the conversations of a long replay, in about 10 MB.
+const COUNTS_MAX = 100_000
+
+/** Members that tell the model nothing, or that are counted apart. */
+const UNCOUNTED = new Set(['type', 'id', 'tool_use_id', 'is_error', 'cache_control', 'caller', 'signature'])
+const MEDIA = new Set(['image', 'document'])
+
+function countBlock(count: (text: string) => number, block: WireBlock): number {
+  const type = typeOf(block)
+  if (MEDIA.has(type)) return MEDIA_TOKENS
+  if (type === 'redacted_thinking') return sealedTokens(textOf(block['data']))
+  if (type === 'thinking' && textOf(block['thinking']) === '') return sealedTokens(textOf(block['signature']))
+  if (type === 'tool_use')
+    return CALL_TOKENS + count(textOf(block['name'])) + count(JSON.stringify(block['input']))
+  if (type === 'tool_result')
+    return blocksOf(block['content']).reduce((sum, part) => sum + countBlock(count, part), CALL_TOKENS)
+  return countTexts(count, block)
+}
+
+/** All texts of a block, wherever they stand: that counts an unknown one too. */
+function countTexts(count: (text: string) => number, value: unknown): number {
+  if (typeof value === 'string') return count(value)
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + countTexts(count, one), 0)
+  if (!isObject(value)) return 0
+  return Object.entries(value).reduce(
+    (sum, [name, member]) => (UNCOUNTED.has(name) ? sum : sum + countTexts(count, member)),
+    0,
+  )
+}
