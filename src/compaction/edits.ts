@@ -46,7 +46,8 @@ export function editAt(
   const { messages, sizes } = subject
   const { reach, clips } = edits
   if (isTakenOut(subject, index, edits)) return LEFT_OUT
-  let edit: Exclude<Edit['kind'], 'unloaded' | 'clipped'> = 'kept'
+  const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(edits, index)
+  let edit: 'kept' | 'rendered' | 'previewed' = 'kept'
   if (messages[index]?.facts.role === 'tool') {
     if (index < reach.clear) {
       const tool = toolNameOf(subject, index)
@@ -57,9 +58,9 @@ export function editAt(
     else if (render.enabled && (render.at === 0 || index < reach.render)) edit = 'rendered'
   }
   const clip = clips.get(index)
-  if (clip === undefined) return { kind: edit }
-  if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept }
-  return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of }
+  if (clip === undefined) return isUnbound ? UNBOUND : { kind: edit }
+  if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept, isUnbound }
+  return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of, isUnbound }
 }
 
 /** Whether thoughts that are bound to what stands before them may be sent at this place. */
@@ -89,3 +90,5 @@ function demandingUnits({ messages, structure }: Subject): ReadonlySet<number> {
 }
 
 const LEFT_OUT = { kind: 'left-out' } as const
+
+const UNBOUND = { kind: 'unbound' } as const

@@ -1,6 +1,6 @@
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Slot } from '../dialects/contract.ts'
-import { readable, restored } from '../dialects/readable.ts'
+import { restored } from '../dialects/readable.ts'
 import type { Steps } from '../conversation/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
@@ -12,21 +12,28 @@ import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
-import { readMessage } from './read-message.ts'
+import { readForm, textOfForm, type MessageForm } from './read-message.ts'
 import { sum } from './size-sums.ts'
-import { toolNameOf, type Subject } from './subject.ts'
+import { readableTokens, toolNameOf, type Subject } from './subject.ts'
 
 /** What is done to one message that stays in the view. */
 export type Edit =
   | { readonly kind: 'kept' }
   /** It does not stay after all: it is nothing but thoughts that hold for no other conversation. */
   | { readonly kind: 'left-out' }
+  /** Without thoughts in it that hold for no other conversation. */
+  | { readonly kind: 'unbound' }
   | { readonly kind: 'rendered' }
   | { readonly kind: 'previewed' }
   | { readonly kind: 'cleared' }
   /** Its media go, but for the last so many; its text stays. */
-  | { readonly kind: 'unloaded'; readonly mediaKept: number }
-  | { readonly kind: 'clipped'; readonly tokensMax: number; readonly of: 'kept' | 'rendered' | 'previewed' }
+  | { readonly kind: 'unloaded'; readonly mediaKept: number; readonly isUnbound?: boolean }
+  | {
+      readonly kind: 'clipped'
+      readonly tokensMax: number
+      readonly of: 'kept' | 'rendered' | 'previewed'
+      readonly isUnbound?: boolean
+    }
 
 /** The message at this index under an edit; `text` null if the edit changes nothing. */
 export type EditMessage = (index: number, edit: Edit) => Steps<Made>
@@ -45,7 +52,8 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
 
   return function* editMessage(index, edit) {
     const message = subject.messages[index]
-    const size = subject.sizes[index] ?? 0
+    const isUnbound = losesThoughts(edit)
+    const size = isUnbound ? readableTokens(subject, index) : (subject.sizes[index] ?? 0)
     if (message === undefined || edit.kind === 'kept') return { text: null, tokens: size, how: null }
     if (edit.kind === 'left-out') return { text: null, tokens: 0, how: null }
     const how = nameOf(edit)
@@ -61,11 +69,14 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
     let made = cache.get(key)
     if (made === undefined) {
       const mediaSizes = subject.mediaSizes(index)
-      const result = yield* edited({ subject, policy, message, size, mediaSizes, tool, number }, edit)
+      const form = yield* readForm(subject, message, isUnbound)
+      const result = yield* edited({ subject, policy, message, form, size, mediaSizes, tool, number }, edit)
       // An edit that would save next to nothing leaves a message as it is.
       const savedMin = edit.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
       const isLess = result !== null && result.tokens <= size - savedMin
-      made = isLess ? result : { text: null, tokens: size, how: null }
+      if (isLess) made = result
+      else if (!isUnbound) made = { text: null, tokens: size, how: null }
+      else made = { text: yield* wholeText(subject, message, form), tokens: size, how: 'unbound' }
       cache.set(key, made)
       yield
     }
@@ -78,8 +89,22 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
 
 /** What is done to a message, by which what came of it is remembered. */
 function nameOf(edit: Edit): string {
-  if (edit.kind === 'unloaded') return `unloaded ${edit.mediaKept}`
-  return edit.kind === 'clipped' ? `clipped ${edit.of} ${edit.tokensMax}` : edit.kind
+  if (edit.kind !== 'unloaded' && edit.kind !== 'clipped') return edit.kind
+  const name =
+    edit.kind === 'unloaded' ? `unloaded ${edit.mediaKept}` : `clipped ${edit.of} ${edit.tokensMax}`
+  return edit.isUnbound === true ? `${name} unbound` : name
+}
+
+function losesThoughts(edit: Edit): boolean {
+  return (
+    edit.kind === 'unbound' ||
+    ((edit.kind === 'unloaded' || edit.kind === 'clipped') && edit.isUnbound === true)
+  )
+}
+
+/** The JSON of a form, with what is not read of it. */
+function* wholeText({ source }: Subject, message: Message, form: MessageForm): Steps<string> {
+  return (yield* restored(source, message, textOfForm(form))).json
 }
 
 /** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */
@@ -90,6 +115,8 @@ type Edited = {
   readonly subject: Subject
   readonly policy: Policy
   readonly message: Message
+  /** What is read of it, and edited. */
+  readonly form: MessageForm
   /** As the client sent it, in tokens, and what each of its media takes of that. */
   readonly size: number
   readonly mediaSizes: readonly number[]
@@ -102,6 +129,8 @@ type Edited = {
 /** The message edited; null if the edit does not change it. */
 function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>): Steps<Made | null> {
   switch (edit.kind) {
+    case 'unbound':
+      return null
     case 'cleared':
       return yield* withText(
         one,
@@ -124,10 +153,10 @@ type Unread = NonNullable<MessageFacts['unread']>[number]
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
-  { subject, policy, message, size, number }: Edited,
+  { subject, policy, form, size, number }: Edited,
   kind: 'kept' | 'rendered' | 'previewed',
 ): Steps<EditedText> {
-  const { text } = yield* readMessage(subject, message)
+  const { text } = form.parsed
   if (kind === 'kept') return { text, how: null }
   const shown = policy.render.enabled ? yield* renderTerminal(text) : text
   const rendered: EditedText = { text: shown, how: shown === text ? null : 'rendered' }
@@ -141,12 +170,11 @@ function* editedText(
 
 /** The message with this text in the place of its own. */
 function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop'): Steps<Made | null> {
-  const { subject, message } = one
+  const { subject, message, form } = one
   const { countSteps } = subject
   const drops = media === 'drop' && hasDroppableMedia(message)
-  const parsed = yield* readMessage(subject, message)
+  const { parsed } = form
   if (parsed.text === text && !drops) return null
-  const form = readable(subject.source, message)
   const { entries } = subject.dialect
   const slot = (yield* entries.slots(form.source, form.message, parsed)).find(isText)
   if (slot === undefined) return null
@@ -162,16 +190,18 @@ function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop
 }
 
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
-function* unloaded({ subject, message, size, mediaSizes }: Edited, mediaKept: number): Steps<Made | null> {
+function* unloaded(
+  { subject, message, form, size, mediaSizes }: Edited,
+  mediaKept: number,
+): Steps<Made | null> {
   if (!hasDroppableMedia(message)) return null
   const { countSteps, source } = subject
-  const form = readable(source, message)
   const { withoutMedia } = subject.dialect.entries
   const removal = yield* withoutMedia(form.source, form.message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return null
   const droppedTokens = sum(mediaSizes.slice(0, Math.max(0, mediaSizes.length - mediaKept)))
-  const textTokens = yield* countSteps((yield* readMessage(subject, message)).text)
-  const unread = sum(yield* unreadTokens(source, message, countSteps))
+  const textTokens = yield* countSteps(form.parsed.text)
+  const unread = hiddenTokens(message, yield* unreadTokens(source, message, countSteps), textOfForm(form))
   const tokens = size - droppedTokens - unread - textTokens + (yield* countSteps(removal.text))
   return yield* withUnread(subject, message, { text: removal.json, tokens, how: 'unloaded' }, () => true)
 }
@@ -184,9 +214,8 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
   const { subject, message, number } = one
   if (one.size <= edit.tokensMax) return null
   const { countSteps } = subject
-  const { source, message: form } = readable(subject.source, message)
+  const { source, message: form, parsed } = one.form
   const unread = yield* unreadTokens(subject.source, message, countSteps)
-  const parsed = yield* readMessage(subject, message)
   const drops = hasDroppableMedia(message)
   const { text, how } = yield* editedText(one, edit.of)
   const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0

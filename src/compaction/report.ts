@@ -17,7 +17,8 @@ export type MessageTreatment = {
   readonly tool: string | null
   /**
    * `folded`: a summary or recap stands for it. `dropped`: nothing does, there was no room. `joined`: its text stands in
-   * the user message before it. `outdated`: thoughts that only held for what stood before them, which is compacted.
+   * the user message before it. `outdated`: thoughts that only held for what stood before them, which is compacted; `unbound`:
+   * there were such thoughts in it.
    */
   readonly treatment:
     | 'kept'
@@ -26,6 +27,7 @@ export type MessageTreatment = {
     | 'cleared'
     | 'unloaded'
     | 'clipped'
+    | 'unbound'
     | 'folded'
     | 'dropped'
     | 'outdated'

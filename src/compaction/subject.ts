@@ -23,6 +23,8 @@ export type Subject = {
   readonly sizes: readonly number[]
   /** What each of a message's media weighs within its size, in tokens, in their order. */
   readonly mediaSizes: (index: number) => readonly number[]
+  /** What thoughts in a message weigh within its size that are bound to what stood before them, if it holds more than those. */
+  readonly boundTokens: (index: number) => number
   /** For what Foldgate writes itself and is short. */
   readonly count: CountTokens
   /** For whatever a client may have made long. */
@@ -34,10 +36,18 @@ export type Subject = {
 
 /** Tokens of message `index` that anybody can read: of thoughts that are bound to a server none. */
 export function readableTokens(
-  { messages, sizes }: Pick<Subject, 'messages' | 'sizes'>,
+  { messages, sizes, boundTokens }: Pick<Subject, 'messages' | 'sizes' | 'boundTokens'>,
   index: number,
 ): number {
-  return messages[index]?.facts.bound === 'whole' ? 0 : (sizes[index] ?? 0)
+  const bound = messages[index]?.facts.bound
+  if (bound === 'whole') return 0
+  const size = sizes[index] ?? 0
+  return bound === 'part' ? Math.max(0, size - boundTokens(index)) : size
+}
+
+/** Whether a message holds thoughts that are bound to what stood before them, or is nothing else. */
+export function hasBoundThoughts({ facts }: Message): boolean {
+  return facts.bound === 'whole' || facts.bound === 'part'
 }
 
 /** What of a conversation tells which results answer which calls. */

@@ -5,7 +5,7 @@ import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
-import { readableTokens, type Subject } from './subject.ts'
+import { hasBoundThoughts, readableTokens, type Subject } from './subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
 /**
@@ -18,7 +18,7 @@ export type TokenCounts = {
   readonly cache: MadeCache
   /** Tokens of the messages from `start` up to `end` as the client sent them. */
   readonly originalTokens: (start: number, end: number) => number
-  /** The same of messages before the point of a compaction, from which those go that are nothing but bound thoughts. */
+  /** The same of messages before the point of a compaction, from which bound thoughts go. */
   readonly unboundTokens: (start: number, end: number) => number
   /** The same, edited where the edits reach. */
   readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
@@ -83,12 +83,14 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
     for (const index of edits.thoughts)
-      if (index >= editedEnd && index < boundEnd) tokens += sizes[index] ?? 0
+      if (index >= editedEnd && index < boundEnd) tokens += (sizes[index] ?? 0) - (boundless[index] ?? 0)
     for (let index = start; index < editedEnd; index += 1) {
       counted += 1
       if (counted % MESSAGES_PER_STEP === 0) yield
       const edit = editOf(index, edits)
-      tokens += edit.kind === 'kept' ? (sizes[index] ?? 0) : (yield* make(index, edit)).tokens
+      if (edit.kind === 'kept') tokens += sizes[index] ?? 0
+      else if (edit.kind === 'unbound') tokens += boundless[index] ?? 0
+      else tokens += (yield* make(index, edit)).tokens
     }
     return tokens
   }
@@ -98,9 +100,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   return { subject, policy, cache, originalTokens, unboundTokens, editedTokens, editOf, make }
 }
 
-/** The sizes of messages before the point of a compaction: those that are nothing but bound thoughts take nothing. */
+/** The sizes of messages before the point of a compaction: bound thoughts take nothing. */
 function withoutBound(subject: Subject): readonly number[] {
   const { messages, sizes } = subject
-  const isBound = messages.some(({ facts }) => facts.bound === 'whole')
-  return isBound ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
+  return messages.some(hasBoundThoughts) ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
 }

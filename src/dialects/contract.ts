@@ -150,7 +150,10 @@ export type Entries = {
     kept: number,
     mark: string,
   ) => Steps<{ readonly json: string; readonly text: string } | null>
-  /** The entry, given as JSON, without what only holds together with bound thoughts that stood before it (`MessageFacts.bound`). */
+  /**
+   * The entry, given as JSON, without the bound thoughts in it, and without what only holds together with such thoughts that
+   * stood before it (`MessageFacts.bound`).
+   */
   readonly unbound: (entry: string) => string
   /** A user's entry that says a text. */
   readonly user: (text: string) => string

@@ -4,7 +4,10 @@ import { outlineOf } from '../compaction/report.ts'
 import type { Subject } from '../compaction/subject.ts'
 
 /** A message that does not stand in the view word for word, and what became of it. */
-export type LeftOut = { readonly index: number; readonly how: MadeHow | 'folded' | 'dropped' }
+export type LeftOut = {
+  readonly index: number
+  readonly how: Exclude<MadeHow, 'unbound'> | 'folded' | 'dropped'
+}
 
 /** The messages that cannot be read in the view word for word, ascending. */
 export function leftOutOf(subject: Subject, compacted: Compacted | null): readonly LeftOut[] {
@@ -15,7 +18,9 @@ export function leftOutOf(subject: Subject, compacted: Compacted | null): readon
   return outlineOf(subject, compacted).flatMap(({ index, treatment }) => {
     // What was joined to another message stands there as it was made before.
     const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
-    if (index === null || how === 'kept' || how === 'summary' || how === 'recap') return []
+    // Of one that lost its thoughts all that it says stands there.
+    if (index === null || how === 'kept' || how === 'unbound' || how === 'summary' || how === 'recap')
+      return []
     return [{ index, how: how === 'outdated' ? 'dropped' : how }]
   })
 }

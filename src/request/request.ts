@@ -218,6 +218,8 @@ export type MessageTokens = {
   readonly mediaTokens: number
   /** Of these, thoughts that are sent back, which a provider may count otherwise, or not at all. */
   readonly thoughtTokens: number
+  /** Of these, thoughts that are bound to what stood before them, if the message holds more than those. */
+  readonly boundTokens: number
 }
 
 /** What forms of a request are made of. */

@@ -48,15 +48,19 @@ function smaller(subject: Subject, policy: Policy, previous: Compaction | null):
   return finish(tighten(subject, cache, options))
 }
 
-/** The messages before a compaction's point that its view does not show as they came, or as a terminal would show them. */
-function missingIn({ view, compaction }: Compacted): readonly number[] {
-  const shown = new Set(
-    view.messages.flatMap(({ index, how }) => (how === 'kept' || how === 'rendered' ? [index] : [])),
-  )
+/**
+ * The messages before a compaction's point that its view does not show as they came, or as a terminal would show them; thoughts
+ * that only held for the conversation that they were thought in are nothing to read back.
+ */
+function missingIn({ messages }: Subject, { view, compaction }: Compacted): readonly number[] {
+  const shown = new Set(view.messages.flatMap(({ index, how }) => (asCame.has(how) ? [index] : [])))
+  for (const [index, { facts }] of messages.entries()) if (facts.bound === 'whole') shown.add(index)
   const missing: number[] = []
   for (let index = 0; index < (compaction?.point ?? 0); index += 1) if (!shown.has(index)) missing.push(index)
   return missing
 }
+
+const asCame: ReadonlySet<string> = new Set(['kept', 'unbound', 'rendered'])
 
 /** The messages that a file holds. */
 function numbersIn(file: string): ReadonlySet<number | null> {
@@ -97,7 +101,7 @@ describe('whatever becomes of a growing conversation', () => {
             if (each.compaction === null || each.compaction === newest) continue
             newest = each.compaction
             file = fileAfter(subject, policy, newest, file)
-            for (const index of missingIn(each)) missing.add(index)
+            for (const index of missingIn(subject, each)) missing.add(index)
           }
         }
         const whole = subjectOf(messages)

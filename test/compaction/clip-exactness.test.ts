@@ -26,7 +26,7 @@ function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const subject = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
   const make = messageEditor(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
-  const made = finish(make(0, edit))
+  const made = finish(make(0, subject.messages[0]?.facts.bound === 'part' ? edit : withThoughts(edit)))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
@@ -38,6 +38,12 @@ function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   }
 }
 
+/** The edit of a message that holds no thoughts which may go. */
+function withThoughts(edit: Edit): Edit {
+  if (edit.kind === 'unbound') return { kind: 'kept' }
+  return edit.kind === 'clipped' || edit.kind === 'unloaded' ? { ...edit, isUnbound: false } : edit
+}
+
 function clip(message: object, tokensMax: number) {
   return treat(message, { kind: 'clipped', tokensMax, of: 'kept' })
 }
@@ -45,16 +51,19 @@ function clip(message: object, tokensMax: number) {
 const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
   fc.constantFrom<Edit[]>(
     { kind: 'kept' },
+    { kind: 'unbound' },
     { kind: 'rendered' },
     { kind: 'previewed' },
     { kind: 'cleared' },
     { kind: 'unloaded', mediaKept: 0 },
     { kind: 'unloaded', mediaKept: 1 },
+    { kind: 'unloaded', mediaKept: 1, isUnbound: true },
   ),
   fc.record({
     kind: fc.constant('clipped'),
     tokensMax: fc.oneof(fc.integer({ min: -20, max: 200 }), fc.integer({ min: 0, max: 4_000 })),
     of: fc.constantFrom('kept', 'rendered', 'previewed'),
+    isUnbound: fc.boolean(),
   }),
 )
 
@@ -215,6 +224,13 @@ describe('a message that loses its media', () => {
 })
 
 describe('what stays is counted', () => {
+  test('a message without the thoughts in it that are bound is cut no more than it needs', () => {
+    const thinking_blocks = [{ type: 'thinking', thinking: prose(4_000), signature: 'c2ln' }]
+    const message = { role: 'assistant', content: prose(400), thinking_blocks }
+    const { sent } = treat(message, { kind: 'clipped', tokensMax: 300, of: 'kept', isUnbound: true })
+    expect(sent).toBe(JSON.stringify({ role: 'assistant', content: prose(400) }))
+  })
+
   test.each([
     ['audio that the upstream keeps', { audio: { id: 'audio_1' } }, 85],
     ['thoughts', { reasoning_content: prose(400) }, counter.count(prose(400))],

@@ -106,7 +106,7 @@ describe('an outline', () => {
       const parts = view.messages.flatMap((message) =>
         message.joined.length === 0 ? [message] : message.joined,
       )
-      const sent = outline.filter(({ treatment }) => treatment !== 'folded' && treatment !== 'dropped')
+      const sent = outline.filter(({ treatment }) => !unsent.has(treatment))
       expect(sent.length).toBe(parts.length)
       for (const [place, { index, how }] of parts.entries()) {
         if (index === null) expect(sent[place]).toMatchObject({ index, treatment: how })
@@ -128,8 +128,7 @@ describe('an outline', () => {
         const message = subject.messages[index]
         const own = subject.source.text(message?.start ?? 0, message?.end ?? 0)
         const sent = bytesOf.get(index)
-        if (treatment === 'folded' || treatment === 'dropped' || treatment === 'joined')
-          expect(sent).toBeUndefined()
+        if (unsent.has(treatment) || treatment === 'joined') expect(sent).toBeUndefined()
         else if (joinedInto.has(index)) expect(sent).not.toBe(own)
         else expect(sent === own).toBe(treatment === 'kept')
         if (treatment === 'joined') expect(joinedInto.get(index)).toBeLessThan(index)
@@ -141,7 +140,17 @@ describe('an outline', () => {
     }
     check(promise)
     // What is never tried is not shown. One in ten rounds happens on nothing to render: further ones are drawn then.
-    const tried = ['kept', 'rendered', 'previewed', 'cleared', 'clipped', 'folded', 'joined', 'unloaded']
+    const tried = [
+      'kept',
+      'rendered',
+      'previewed',
+      'cleared',
+      'clipped',
+      'folded',
+      'joined',
+      'unloaded',
+      'unbound',
+    ]
     const isShown = (): boolean => tried.every((treatment) => told.has(treatment))
     for (let round = 0; round < 20 && !isShown(); round += 1) check(promise)
     expect([...told]).toEqual(expect.arrayContaining(tried))
@@ -195,5 +204,7 @@ const marks: Partial<Record<MessageTreatment['treatment'], RegExp>> = {
   // Arguments for which no room is left become an empty object.
   clipped: /\[clipped: |\[media left out\]|\[cut\]|\{\}/,
 }
+
+const unsent: ReadonlySet<MessageTreatment['treatment']> = new Set(['folded', 'dropped', 'outdated'])
 
 const anyMark = /\[(preview|cleared|clipped): |\[media left out\]/

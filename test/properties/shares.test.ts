@@ -4,7 +4,7 @@ import { partsAt, pinsAt } from '../../src/compaction/plan/parts.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { SHARE, sharesOf, type PartSizes } from '../../src/compaction/plan/shares.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import type { Subject } from '../../src/compaction/subject.ts'
+import { readableTokens, type Subject } from '../../src/compaction/subject.ts'
 import { countsOf } from '../../src/compaction/token-counts.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
@@ -102,7 +102,8 @@ describe('in a view', () => {
           const isCuttable = isText && point - parts.newestFrom <= 3
           const isWithinShare =
             parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
-          const isThere = last !== undefined || !isCuttable || roomTokens <= 1000
+          const isThere =
+            last !== undefined || !isCuttable || roomTokens <= 1000 || isOnlyThoughts(subject, point - 1)
           // Media go before words are cut.
           const hasMedia = (subject.messages[point - 1]?.facts.media.length ?? 0) > 0
           // Of a round that is cut each part keeps an equal share, or all of it where it needs less.
@@ -148,10 +149,10 @@ describe('in a view', () => {
           // A pinned message among them may be cut down to its own share.
           while (
             start > subject.structure.systemCount &&
-            (kept.get(start - 1) === 'kept' || pins.has(start - 1))
+            (kept.get(start - 1) === 'kept' || pins.has(start - 1) || isOnlyThoughts(subject, start - 1))
           ) {
             start -= 1
-            if (kept.get(start) === 'kept') tokens += subject.sizes[start] ?? 0
+            if (kept.get(start) === 'kept') tokens += readableTokens(subject, start)
           }
           if (start === subject.structure.systemCount) continue
           // A round that takes more than its share is cut itself, and no room is left before it.
@@ -160,7 +161,8 @@ describe('in a view', () => {
           if (isRoundCut || !isTextFrom(subject, newestFrom, point)) continue
           // What was left out next would have taken more than half of the room, or a part above it has its own share.
           const unit = subject.structure.unitStart(start - 1)
-          const next = subject.sizes.slice(unit, start).reduce((sum, size) => sum + size, 0)
+          let next = 0
+          for (let index = unit; index < start; index += 1) next += readableTokens(subject, index)
           const pinned = [...pins].reduce(
             (sum, index) =>
               sum + (index >= start && kept.get(index) === 'kept' ? 0 : (subject.sizes[index] ?? 0)),
@@ -194,6 +196,11 @@ describe('in a view', () => {
     )
   })
 })
+
+/** Whether a message holds nothing but thoughts that a compaction may take out. */
+function isOnlyThoughts({ messages }: Subject, index: number): boolean {
+  return messages[index]?.facts.bound === 'whole'
+}
 
 function isAssistant({ facts }: Subject['messages'][number]): boolean {
   return facts.role === 'assistant'

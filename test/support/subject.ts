@@ -1,9 +1,10 @@
+import { boundTokens } from '../../src/compaction/bound-tokens.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
-import type { Media } from '../../src/conversation/message.ts'
+import type { Media, Message, MessageFacts } from '../../src/conversation/message.ts'
 import { readMessages } from './chat-completions.ts'
 import { parseMessage } from './chat-completions.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
@@ -51,25 +52,35 @@ export function subjectFrom(
   )
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
+  const textSizes = read.map((message) => {
+    const tokens = finish(messageTokens(parseMessage(source, message), factsOfText(message), counter, ''))
+    const unread = finish(unreadTokens(source, message, counter.countSteps))
+    return unread.reduce((sum, size) => sum + size, tokens)
+  })
+  const bound = read.map((message, index) => {
+    const text = { ...message, facts: factsOfText(message) }
+    return finish(boundTokens({ source, dialect: chatCompletions }, text, textSizes[index] ?? 0, counter, ''))
+  })
   return {
     dialect: chatCompletions,
     source,
     messages: read,
     structure: structureOf(read, standIns),
     grewFrom: null,
-    sizes: read.map((message, index) => {
-      const facts = { ...message.facts, media: [] }
-      const tokens = finish(messageTokens(parseMessage(source, message), facts, counter, ''))
-      const unread = finish(unreadTokens(source, message, counter.countSteps))
-      return [...mediaSizes(index), ...unread].reduce((sum, size) => sum + size, tokens)
-    }),
+    sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,
+    boundTokens: (index) => bound[index] ?? 0,
     count: counter.count,
     countSteps: counter.countSteps,
     digest,
     omitted: new Set(),
     memorySpace: 'test',
   }
+}
+
+/** What is counted beside media. */
+function factsOfText({ facts }: Message): MessageFacts {
+  return { ...facts, media: [] }
 }
 
 /** A policy whose figures stories can be told with, whatever the defaults are. */

@@ -163,6 +163,7 @@ const styles = {
   cleared: 'yellow',
   unloaded: 'yellow',
   clipped: 'yellow',
+  unbound: 'dim',
 } as const satisfies Record<ExplainedMessage['treatment'], Style | null>
 
 function styleOf(group: MessageGroup): Style | null {

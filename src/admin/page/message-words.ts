@@ -12,6 +12,8 @@ export const treatmentMeanings = {
   dropped: 'not sent, and nothing stands for it: there was no room',
   outdated:
     'reasoning that only held for what stood before it, which is compacted: its server would leave it out itself. What it led to is sent without the id that demands it',
+  unbound:
+    'sent without the reasoning in it, which only held for what stood before it: that is compacted, and its server would refuse it',
   joined: 'its text was sent within the user message before it',
   summary: 'written by a model, stands for what was folded',
   recap: 'made without a model, stands for what was folded',

@@ -30,7 +30,8 @@ export function* clipGroup(
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
     const { kind } = editOf(index, { ...NO_EDITS, reach, point })
-    if (kind === 'kept' || kind === 'rendered' || kind === 'previewed') open.set(index, kind)
+    if (kind === 'kept' || kind === 'unbound') open.set(index, 'kept')
+    else if (kind === 'rendered' || kind === 'previewed') open.set(index, kind)
   }
   const goalTokens = sum(sizes.values()) - excessTokens
   while (open.size > 0 && sum(sizes.values()) > goalTokens) {

@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import type { Compaction } from '../compaction.ts'
 import { editsOf, isHeld } from '../edits.ts'
 import { UNTOUCHED } from '../layout.ts'
+import { hasBoundThoughts } from '../subject.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { standingView } from '../view/view.ts'
 import { originalMessage, type ViewMessage } from '../view/view-message.ts'
@@ -43,7 +44,8 @@ export function* heldThoughts(
 // --- internal ---
 
 function areThoughts({ subject }: TokenCounts, index: number): boolean {
-  return subject.messages[index]?.facts.bound === 'whole'
+  const message = subject.messages[index]
+  return message !== undefined && hasBoundThoughts(message)
 }
 
 function isSame({ item }: ViewMessage, other: ViewMessage | undefined): boolean {

@@ -102,7 +102,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const { kind } = counts.editOf(index, edits)
     if (subject.messages[index]?.facts.bound === 'whole') continue
-    if (kind === 'kept' || kind === 'rendered') visible.push(index)
+    if (kind === 'kept' || kind === 'unbound' || kind === 'rendered') visible.push(index)
     else shortened.push(index)
   }
   yield
@@ -131,7 +131,7 @@ export function* lostMessages(
 ): Steps<readonly number[]> {
   const whole = new Set<number | null>()
   for (const { index, how } of yield* standingView(countsOf(subject, policy, cache), compaction))
-    if (how === 'kept' || how === 'rendered') whole.add(index)
+    if (how === 'kept' || how === 'unbound' || how === 'rendered') whole.add(index)
   const lost: number[] = []
   for (let index = subject.structure.systemCount; index < compaction.point; index += 1)
     if (!whole.has(index) && subject.messages[index]?.facts.bound !== 'whole') lost.push(index)
@@ -145,6 +145,7 @@ const MESSAGES_PER_STEP = 512
 
 const passOf = {
   kept: null,
+  unbound: null,
   rendered: 'render',
   previewed: 'preview',
   cleared: 'clear',

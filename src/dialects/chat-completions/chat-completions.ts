@@ -2,6 +2,7 @@ import { errorBody } from '../../errors.ts'
 import type { Dialect } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import { findHistory } from '../body-members.ts'
+import { unboundMessage } from './bound-thoughts.ts'
 import { readChatBody } from './body.ts'
 import { describeMessage, parseMessage } from './describe.ts'
 import { chatFields } from './fields.ts'
@@ -41,8 +42,7 @@ export const chatCompletions: Dialect = {
     edited: (source, message, texts, media) => edited(source, message, texts, media, textPart),
     withoutMedia: (source, message, kept, mark) =>
       withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
-    // Thoughts stand in the message itself.
-    unbound: (message) => message,
+    unbound: unboundMessage,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: (messages, base) => joinedMessages(messages, base, textPart),
   },

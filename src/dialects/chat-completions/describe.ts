@@ -1,8 +1,15 @@
-import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../conversation/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  stringifyJson,
+  stringOr,
+  type JsonObject,
+} from '../../conversation/json-value.ts'
 import type { Media, ParsedMessage, Role } from '../../conversation/message.ts'
 import type { Digest, Steps } from '../../conversation/source.ts'
 import type { Described } from '../contract.ts'
 import { audioReference, readMedia } from '../media/media.ts'
+import { boundOf } from './bound-thoughts.ts'
 import { readCalls, type Call } from './calls.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { readThoughts } from './thoughts.ts'
@@ -40,10 +47,12 @@ export function* describeMessage(
   }
   const list = message['tool_calls']
   const isAssistant = role === 'assistant'
+  const saysMore = calls.length > 0 || odd !== '' || typeof refusal === 'string' || isPresent(audio)
   return {
     role,
     opensReply: isAssistant,
     joinsNext: false,
+    ...(isAssistant ? boundOf(message, saysMore) : {}),
     emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
     answers: role === 'tool' ? [stringOr(message['tool_call_id'], '')] : [],
     name: stringOr(message['name'], null),

@@ -53,6 +53,21 @@ export function withValue(json: string, key: string, value: string): string {
   return `${json.slice(0, last.value.end)},${JSON.stringify(key)}:${value}${json.slice(last.value.end)}`
 }
 
+/** An object, given as JSON, without what stands under these keys; everything else in it is left as it is spelt. */
+export function withoutMembers(json: string, keys: ReadonlySet<string>): string {
+  const entries = entriesOf(json)
+  const left = entries.filter(({ key }) => !keys.has(keyIn(json, key)))
+  if (left.length === entries.length) return json
+  return `{${left.map(({ key, value }) => json.slice(key.start, value.end)).join(',')}}`
+}
+
+/** A list, given as JSON, without some of its elements, which are left as they are spelt. */
+export function withoutParts(json: string, isLeftOut: (position: number) => boolean): string {
+  const parts = partsOf(json)
+  const left = parts.filter((_, position) => !isLeftOut(position))
+  return left.length === parts.length ? json : `[${left.join(',')}]`
+}
+
 /** The JSON of an object's value under this key, as it is encoded; null where it has none. */
 export function valueText(json: string, key: string): string | null {
   const value = valueSpan(json, key)
@@ -78,10 +93,12 @@ function entriesOf(json: string): readonly { readonly key: Span; readonly value:
 }
 
 function valueSpan(json: string, key: string): Span | null {
-  return (
-    entriesOf(json).findLast((entry) => JSON.parse(json.slice(entry.key.start, entry.key.end)) === key)
-      ?.value ?? null
-  )
+  return entriesOf(json).findLast((entry) => keyIn(json, entry.key) === key)?.value ?? null
+}
+
+function keyIn(json: string, { start, end }: Span): string {
+  const key: unknown = JSON.parse(json.slice(start, end))
+  return typeof key === 'string' ? key : ''
 }
 
 function joinStrings(values: readonly string[]): string {

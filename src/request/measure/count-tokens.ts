@@ -4,6 +4,7 @@ import type { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { boundTokens } from '../../compaction/bound-tokens.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
@@ -60,6 +61,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
         sizes,
         mediaSizes: (index) =>
           (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
+        boundTokens: (index) => messages[index]?.boundTokens ?? 0,
         count: counter.count,
         countSteps: counter.countSteps,
         digest,
@@ -99,7 +101,7 @@ const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'u
 
 const NOTHING_OMITTED: ReadonlySet<number> = new Set()
 
-const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0 }
+const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
 
 /** Known messages taken over between two pauses. */
 const MESSAGES_PER_STEP = 4_096
@@ -147,13 +149,15 @@ function* messageCounts(
       const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
       const inlineTokens = yield* counter.countSteps(inline)
       const unread = yield* unreadTokens(chat.source, message, counter.countSteps)
+      const tokens = (yield* messageTokens(parsed, facts, counter, model)) + sum(unread)
       counted = {
-        tokens: (yield* messageTokens(parsed, facts, counter, model)) + sum(unread),
+        tokens,
         mediaTokens: yield* allMediaTokens(facts.media, model),
         thoughtTokens:
           (yield* uncutTokens(parsed, counter.countSteps)) +
           hiddenTokens(message, unread, parsed.uncut) +
           inlineTokens,
+        boundTokens: yield* boundTokens(chat, message, tokens, counter, model),
       }
       remember(known, countedAs, facts, counted)
       yield

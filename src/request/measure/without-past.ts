@@ -42,4 +42,4 @@ const PAST_SHARE_MAX = 0.5
 /** … and if it takes more, what its user said there this much: as much as a task has a right to. */
 const SAID_SHARE = 0.25
 
-const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0 }
+const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { isJsonObject, parseJsonText, type JsonObject } from '../../src/conversation/json-value.ts'
+import {
+  bodyOf,
+  messagesIn,
+  misplacedThought,
+  sign,
+  signaturesIn,
+  thinkingReply,
+  type ThoughtShape,
+} from '../support/chat-seals.ts'
+import { json, type Script } from '../support/fake-upstream.ts'
+import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
+import { standWith, type Stand } from '../support/stand.ts'
+
+// What Claude thinks is signed for the conversation that it was thought in, also where a gateway hands it on in a chat
+// completion: behind a compaction it came back as it was, and the provider refused the request, or left it out each time.
+
+const opened: Stand[] = []
+afterEach(async () => {
+  for (const stand of opened.splice(0)) await stand[Symbol.asyncDispose]()
+})
+
+const THOUGHT = 'I look at the next part before I decide. '.repeat(12)
+const PART = 'the quick brown fox jumps over the lazy dog again '.repeat(30)
+const REFUSAL =
+  'litellm.BadRequestError: AnthropicException - messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.'
+const profile = { window: { tokens: 6_000, output_reserve: 500 } }
+
+/** A model that thinks and then calls a tool, or says what `says` gives for the request of this number. */
+function thinker(shape: ThoughtShape, says: (round: number) => string | null = () => null): Script {
+  let round = 0
+  return (request, outgoing, incoming) => {
+    const body = bodyOf(request)
+    if (misplacedThought(body) !== null)
+      return json({ error: { message: REFUSAL, code: '400' } }, 400)(request, outgoing, incoming)
+    round += 1
+    const said = says(round)
+    const calls = {
+      id: `call_${round}`,
+      type: 'function',
+      function: { name: 'read', arguments: `{"part":${round}}` },
+    }
+    const message = {
+      role: 'assistant',
+      ...thinkingReply(shape, THOUGHT, sign(body), said ?? `I read part ${round}.`),
+      ...(said === null ? { tool_calls: [calls] } : {}),
+    }
+    const choices = [{ index: 0, message, finish_reason: said === null ? 'tool_calls' : 'stop' }]
+    return json({ id: 'x', object: 'chat.completion', model: 'm', choices })(request, outgoing, incoming)
+  }
+}
+
+async function standFor(script: Script, more: object = {}): Promise<Stand> {
+  const stand = await standWith(script, { profile: { ...profile, ...more } })
+  opened.push(stand)
+  return stand
+}
+
+function repliedIn({ text }: ChatReply): JsonObject {
+  const body = parseJsonText(text)
+  const [choice]: unknown[] = isJsonObject(body) && Array.isArray(body['choices']) ? body['choices'] : []
+  return isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {}
+}
+
+/** Sends a conversation and goes on with it as an agent does: `part` is what each call reads. */
+async function live(stand: Stand, messages: JsonObject[], rounds: number, part = PART): Promise<ChatReply[]> {
+  const replies: ChatReply[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const reply = await postChat(stand.url, { model: 'claude-opus-5-5', messages })
+    expect(reply.status).toBe(200)
+    replies.push(reply)
+    const message = repliedIn(reply)
+    messages.push(message)
+    const [call]: unknown[] = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
+    messages.push(
+      isJsonObject(call)
+        ? { role: 'tool', tool_call_id: call['id'], content: `${String(call['id'])} ${part}` }
+        : { role: 'user', content: 'Go on.' },
+    )
+  }
+  return replies
+}
+
+describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
+  'signed thoughts as %s carries them',
+  (shape) => {
+    test('are lost at a compaction and at no other request, and never sent where they do not hold', async () => {
+      const stand = await standFor(thinker(shape))
+      const replies = await live(stand, [{ role: 'user', content: 'Read every part.' }], 40)
+      expect(replies.at(-1)?.action).toBe('compacted')
+      const { requests } = stand.upstream
+      expect(requests).toHaveLength(40)
+      let compactions = 0
+      for (const [index, request] of requests.entries()) {
+        const before = rawMessages(requests[index - 1])
+        const raw = rawMessages(request)
+        if (before.every((message, place) => raw[place] === message)) {
+          // What was sent is sent again, and what was thought since stands behind it.
+          const newest = messagesIn(bodyOf(request)).findLast(({ role }) => role === 'assistant')
+          if (index > 0) expect(signaturesIn(newest)).not.toEqual([])
+          continue
+        }
+        compactions += 1
+      }
+      expect(compactions).toBeGreaterThan(1)
+      expect(compactions).toBeLessThan(12)
+    })
+
+    test('are taken out with all that says them, and nothing else of their message is', async () => {
+      const stand = await standFor(thinker(shape))
+      const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
+      await live(stand, messages, 40)
+      const cleaned = stand.upstream.requests
+        .flatMap(rawMessages)
+        .filter((raw) => raw.includes('"role":"assistant"') && !raw.includes('signature'))
+      expect(cleaned.length).toBeGreaterThan(0)
+      for (const raw of cleaned) {
+        expect(raw).not.toContain('before I decide')
+        expect(raw).toContain('"tool_calls":[{"id":"call_')
+        expect(raw).toMatch(/I read part \d+\./)
+      }
+    })
+
+    test('a message that was nothing else is not sent empty', async () => {
+      const stand = await standFor(thinker(shape, (round) => (round % 3 === 0 ? '' : null)))
+      await live(stand, [{ role: 'user', content: 'Read every part.' }], 24)
+      for (const request of stand.upstream.requests) {
+        for (const message of messagesIn(bodyOf(request))) {
+          const isSilent = message['role'] === 'assistant' && message['tool_calls'] === undefined
+          if (isSilent) expect(signaturesIn(message)).not.toEqual([])
+        }
+      }
+      expect(rawMessages(stand.upstream.requests.at(-1)).join()).not.toContain('call_1 ')
+    })
+
+    test('stay where a compaction changes nothing that stands before them', async () => {
+      const stand = await standFor(thinker(shape))
+      const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
+      const [, reply] = await live(stand, messages, 2, PART.repeat(30))
+      expect(reply?.action).toBe('compacted')
+      const sent = messagesIn(bodyOf(stand.upstream.requests.at(-1) ?? expect.fail()))
+      expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2))
+      expect(sent.flatMap(signaturesIn)).toHaveLength(1)
+    })
+  },
+)
+
+test('what is sent is counted without the thoughts that went, so that the room is filled', async () => {
+  const stand = await standFor(thinker('litellm'))
+  const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
+  const replies = await live(stand, messages, 40)
+  const counted = replies.map(({ header }) =>
+    Number(/sent=<?(\d+)/.exec(header('x-foldgate-tokens') ?? '')?.[1]),
+  )
+  // The same request, sent as a new conversation that fits, is counted by what stands in it.
+  const other = await standFor(thinker('litellm'), { window: { tokens: 100_000 } })
+  for (const at of [20, 30, 39]) {
+    const sent = stand.upstream.requests[at]
+    if (sent === undefined) return expect.fail()
+    const reply = await postChat(
+      other.url,
+      { model: 'claude-opus-5-5', messages: messagesIn(bodyOf(sent)) },
+      {
+        'x-foldgate-compact': 'force',
+      },
+    )
+    expect(Number(/^(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])).toBe(counted[at])
+  }
+})
+
+/** A round of Gemini's, as OpenRouter writes it. */
+function signedByGemini(round: number): JsonObject[] {
+  return [
+    {
+      role: 'assistant',
+      content: '',
+      reasoning_details: [
+        {
+          type: 'reasoning.encrypted',
+          data: 'c2lnbmVk',
+          format: 'google-gemini-v1',
+          id: `call_${round}`,
+          index: 0,
+        },
+      ],
+      tool_calls: [{ id: `call_${round}`, type: 'function', function: { name: 'read', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: `call_${round}`, content: PART },
+  ]
+}
+
+test('what Gemini has signed holds in any conversation: its calls are refused without', async () => {
+  const messages = [
+    { role: 'user', content: 'Read every part.' },
+    ...Array.from({ length: 20 }, (_, round) => signedByGemini(round)).flat(),
+  ]
+  const stand = await standFor(json({ choices: [] }))
+  const reply = await postChat(stand.url, { model: 'gemini-3-pro', messages })
+  expect(reply.action).toBe('compacted')
+  const sent = messagesIn(bodyOf(stand.upstream.requests.at(-1) ?? expect.fail()))
+  const calling = sent.filter((message) => message['tool_calls'] !== undefined)
+  expect(calling.length).toBeGreaterThan(1)
+  for (const message of calling) expect(message).toHaveProperty('reasoning_details')
+})
