@@ -1,7 +1,7 @@
 import type { PassName } from '../compaction/policy.ts'
 import type { MessageTreatment, PassRange } from '../compaction/report.ts'
 import type { CacheMiss, RemovedThoughts } from '../dialects/answer-contract.ts'
-import type { Repairs } from '../dialects/contract.ts'
+import type { EntryName, Repairs } from '../dialects/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { UsageRow } from './journal/rows.ts'
@@ -85,7 +85,7 @@ export type CompactionReport = {
 export type HeldOutline = {
   readonly read: () => readonly MessageTreatment[]
   /** What each is called in the API that the request came by. */
-  readonly entryName: 'message' | 'item'
+  readonly entryName: EntryName
   /** What it keeps in memory, about: figures of the messages, and what was made to be sent in their place. */
   readonly bytes: number
 }

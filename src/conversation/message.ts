@@ -1,6 +1,9 @@
 import type { PlacedSpan } from './body-spans.ts'
 import type { Unread } from './unread.ts'
 
+/** How long a provider keeps what a mark for its prompt cache has it keep. */
+export type CacheTtl = '5m' | '1h'
+
 /** Who speaks. `tool` is whoever brings the result of a call; a role that we do not know is `other`. */
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'other'
 
@@ -52,10 +55,12 @@ export type MessageFacts = {
    */
   readonly bound?: 'whole' | 'part' | 'follows' | 'demands'
   /**
-   * Whether it holds for all that follows, and has to be there though what it stood among is folded: `each` of its kind, or
-   * only the `last` one. Left out if it need not.
+   * Whether it holds for all that follows, and has to be there though what it stood among is folded: `each` of its kind,
+   * `each-with-call`, which may be any that it answers, or only the `last` one. Left out if it need not.
    */
-  readonly survives?: 'each' | 'last'
+  readonly survives?: 'each' | 'each-with-call' | 'last'
+  /** The marks for a provider's prompt cache that stand in it, by how long what they mark is kept; left out if there are none. */
+  readonly cacheMarks?: readonly CacheTtl[]
   /** What people call it, if it is nobody's words, call or result: `reasoning`, for example. Left out otherwise. */
   readonly kind?: string
   /** Length of the message's raw bytes. */

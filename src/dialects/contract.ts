@@ -1,7 +1,7 @@
 import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../conversation/body-spans.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Meaning } from '../conversation/keys.ts'
-import type { Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
+import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
 import type { ErrorBody } from '../errors.ts'
@@ -16,7 +16,7 @@ export type Dialect = {
   /** `chat-completions`, for example. */
   readonly name: string
   /** What people call an entry of its history. */
-  readonly entryName: 'message' | 'item'
+  readonly entryName: EntryName
   /** What makes a client send all of a conversation that it leaves at the server; null if there is nothing to leave. */
   readonly howToSendAll: string | null
   /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
@@ -28,9 +28,14 @@ export type Dialect = {
   readonly replies: Replies
   readonly summaries: SummaryCalls
   readonly recall: RecallTools
+  /** How clients mark what a provider's prompt cache is to keep; null if they do not, or if Foldgate sets no mark of its own. */
+  readonly cacheMarks: CacheMarks | null
   /** An error of Foldgate's own, as its clients read one. */
   readonly errorBody: ErrorBody
 }
+
+/** What people call an entry. */
+export type EntryName = 'message' | 'item' | 'block'
 
 // --- bodies ---
 
@@ -174,6 +179,7 @@ export type Described = Pick<
   | 'startsHistory'
   | 'bound'
   | 'survives'
+  | 'cacheMarks'
   | 'kind'
   | 'emptyCalls'
   | 'answers'
@@ -284,6 +290,18 @@ export type Written = {
   readonly hasThoughts: boolean
   readonly hasCalls: boolean
   readonly hasRefusal: boolean
+}
+
+// --- prompt caches ---
+
+/** Marks for a provider's prompt cache. */
+export type CacheMarks = {
+  /** More of them a request may not have. */
+  readonly countMax: number
+  /** Those that stand around the history, and the one for all of it. */
+  readonly around: (source: Source, history: Span) => readonly CacheTtl[]
+  /** A user's entry, given as JSON, with a mark at its end; null if it has no place for one. */
+  readonly marked: (entry: string, ttl: CacheTtl) => string | null
 }
 
 // --- recall ---

@@ -1,11 +1,11 @@
 import { errorBody, type ErrorBody } from '../errors.ts'
 import { chatCompletions } from './chat-completions/chat-completions.ts'
 import type { Dialect } from './contract.ts'
-import { messagesErrorBody } from './messages/error-body.ts'
+import { messages } from './messages/messages.ts'
 import { responses } from './responses/responses.ts'
 
 /** The dialects that Foldgate reads: all that has to be added for one more, beside its folder. */
-export const dialects: readonly Dialect[] = [chatCompletions, responses]
+export const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
 
 /**
  * How Foldgate's own errors are written at a path: as the API does that has it, or what stands above it, whether such a
@@ -20,8 +20,7 @@ export function errorBodyAt(path: string): ErrorBody {
 // --- internal ---
 
 const errorBodies: readonly (readonly [above: string, ErrorBody])[] = [
-  ...dialects.flatMap((dialect) => dialect.paths.map((path) => [path, dialect.errorBody] as const)),
   // Messages of the Assistants API are OpenAI's.
   ['threads', errorBody],
-  ['messages', messagesErrorBody],
+  ...dialects.flatMap((dialect) => dialect.paths.map((path) => [path, dialect.errorBody] as const)),
 ]

@@ -1,5 +1,5 @@
 import type { Role } from '../conversation/message.ts'
-import type { Rule, Violation } from './contract.ts'
+import type { EntryShape, Rule, Violation } from './contract.ts'
 
 /** What somebody says or does at a stretch, and the entry that it begins with. */
 export type Speech = { readonly index: number; readonly role: Role; readonly isCall: boolean }
@@ -10,6 +10,19 @@ export type Speech = { readonly index: number; readonly role: Role; readonly isC
  */
 export function templateViolations(speeches: readonly Speech[], name: string): readonly Violation[] {
   return [...misplacedSystems(speeches, name), ...turnViolations(speeches, name)]
+}
+
+/** What a template is shown where a reply stands in several entries: they are one message. */
+export function speechesOf(entries: readonly EntryShape[]): readonly Speech[] {
+  const speeches: Speech[] = []
+  for (const [index, { role, callIds }] of entries.entries()) {
+    const last = speeches.at(-1)
+    if (role === 'other') continue
+    if (role === 'assistant' && last?.role === 'assistant' && entries[index - 1]?.role === 'assistant')
+      speeches[speeches.length - 1] = { ...last, isCall: last.isCall || callIds.length > 0 }
+    else speeches.push({ index, role, isCall: callIds.length > 0 })
+  }
+  return speeches
 }
 
 export function violation(index: number, rule: Rule, message: string): Violation {

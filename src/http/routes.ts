@@ -16,7 +16,7 @@ export function routeOf(method: string, path: string): Route {
   for (const [end, route] of routes) {
     if (!bare.endsWith(end)) continue
     // Messages of the Assistants API are stored, not generated.
-    return route.kind === 'relay' && /\/threads\/./.test(bare) ? relayed : route
+    return /\/threads\/[^/]+\/messages$/.test(bare) ? relayed : route
   }
   return relayed
 }
@@ -33,7 +33,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ...dialects.flatMap((dialect) =>
     dialect.paths.map((path) => [`/${path}`, { kind: 'conversation', dialect }] as const),
   ),
-  ...(['/messages', '/completions', '/api/chat'] as const).map(
+  ...(['/completions', '/api/chat'] as const).map(
     (uncompacted) => [uncompacted, { kind: 'relay', uncompacted }] as const,
   ),
 ]

@@ -106,7 +106,7 @@ export function azureDeployment(path: string): string | null {
 }
 
 /** APIs that generate from conversations which Foldgate relays as they are. */
-export type UncompactedPath = '/messages' | '/completions' | '/api/chat'
+export type UncompactedPath = '/completions' | '/api/chat'
 
 /** A path without its query and the slashes at its end. */
 export function barePath(path: string): string {

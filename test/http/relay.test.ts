@@ -213,7 +213,7 @@ describe('answers keep their meaning', () => {
   test('a generation path that is not compacted says so', async () => {
     await using upstream = await fakeUpstream(json({}))
     await using proxy = await startProxy(upstream.url)
-    const answer = await fetch(`${proxy.origin}/v1/messages`, { method: 'POST', body: '{}' })
+    const answer = await fetch(`${proxy.origin}/v1/completions`, { method: 'POST', body: '{}' })
     expect(answer.headers.get('x-foldgate-action')).toBe('relayed;reason=path')
   })
 })

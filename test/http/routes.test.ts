@@ -14,13 +14,16 @@ test.each([
   ['POST', '/v1/responses/resp_1/cancel', false],
   ['GET', '/v1/responses/resp_1', false],
   ['POST', '/v1/responses/input_tokens', false],
+  ['POST', '/v1/messages?beta=true', true],
+  ['POST', '/anthropic/v1/messages', true],
+  ['POST', '/v1/messages/count_tokens', false],
+  ['POST', '/v1/messages/batches', false],
   ['POST', '/v1/embeddings?x=/chat/completions', false],
 ])('%s %s is a conversation that is read: %s', (method, path, expected) => {
   expect(routeOf(method, path).kind === 'conversation').toBe(expected)
 })
 
 test.each([
-  ['POST', '/v1/messages?beta=true', '/messages'],
   ['POST', '/v1/completions', '/completions'],
   ['POST', '/api/chat', '/api/chat'],
   ['GET', '/v1/responses', null],

@@ -1,5 +1,6 @@
 import type { JournalName } from '../../stores/store.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
+import type { EntryName } from '../../dialects/contract.ts'
 import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
 import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList } from './conversation-list.ts'
@@ -14,7 +15,7 @@ export type ConversationDetail = ConversationCard & {
   /** What became of each message of the latest request; null if this process no longer holds it. */
   readonly messages: readonly ShownMessage[] | null
   /** What each of them is called in the API that it came by. */
-  readonly entry_name: 'message' | 'item'
+  readonly entry_name: EntryName
   /** Whether texts are shown if they are held (`admin.show_content`). */
   readonly shows_content: boolean
 }

@@ -1,5 +1,6 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
 import type { PassName } from '../../compaction/policy.ts'
+import type { EntryName } from '../../dialects/contract.ts'
 import type { FoundRatio } from '../../tokens/families.ts'
 
 /**
@@ -32,7 +33,7 @@ export type Explanation = {
   readonly fixed: { readonly tokens: number; readonly share_of_budget: number }
   readonly tokens: { readonly received: TokensByCategory; readonly sent: TokensByCategory }
   /** What the entries of the conversation are called in its API. */
-  readonly entry_name: 'message' | 'item'
+  readonly entry_name: EntryName
   readonly message_counts: { readonly received: CountsByRole; readonly sent: CountsByRole }
   readonly warnings: readonly ExplainWarning[]
   readonly would: {

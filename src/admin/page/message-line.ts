@@ -1,4 +1,5 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
+import type { EntryName } from '../../dialects/contract.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { pinnedWords, treatmentMeanings, unescaped, withoutOpaque } from './message-words.ts'
@@ -8,7 +9,7 @@ export type MessageScale = {
   /** Of the largest message, whose bar is as long as there is room. */
   readonly tokensMax: number
   /** What each is called in the API that the conversation came by. */
-  readonly entryName: 'message' | 'item'
+  readonly entryName: EntryName
   readonly showsContent: boolean
 }
 

@@ -13,7 +13,7 @@ export function messageList({
   shows_content: showsContent,
 }: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content'>): HtmlEscapedString {
   return html`<section id="messages" data-live aria-labelledby="messages-title">
-    <h2 id="messages-title">${entryName === 'item' ? 'Items' : 'Messages'} of the latest request</h2>
+    <h2 id="messages-title">${titles[entryName]} of the latest request</h2>
     ${
       messages === null
         ? html`<p class="soft">
@@ -26,6 +26,8 @@ export function messageList({
 }
 
 // --- internal ---
+
+const titles = { message: 'Messages', item: 'Items', block: 'Blocks' } as const
 
 function sideBySide(
   messages: readonly ShownMessage[],
@@ -125,8 +127,8 @@ function meanings(
       )}
     </dl>
     <p class="soft">
-      ${entryName === 'item' ? 'Items' : 'Messages'} are counted from 0. Tokens are Foldgate's own counts. The
-      words behind a role say why a message stays as it is.
+      ${titles[entryName]} are counted from 0. Tokens are Foldgate's own counts. The words behind a role say
+      why a message stays as it is.
     </p>
   </details>`
 }

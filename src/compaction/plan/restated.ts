@@ -43,7 +43,12 @@ function survivingIn(subject: Subject): Surviving {
     const unit = structure.unitStart(index)
     for (const id of facts.callIds) calls.set(`${unit} ${id}`, index)
     const [answered] = facts.answers
-    const call = answered === undefined ? undefined : calls.get(`${unit} ${answered}`)
+    const call =
+      facts.survives === 'each-with-call'
+        ? callIn(subject, unit, index)
+        : answered === undefined
+          ? undefined
+          : calls.get(`${unit} ${answered}`)
     if (call !== undefined) {
       each.push(call, index)
       calls.delete(`${unit} ${answered}`)
@@ -52,4 +57,15 @@ function survivingIn(subject: Subject): Surviving {
   const surviving = { each: each.sort((one, other) => one - other), replacing }
   survivingBySubject.set(subject, surviving)
   return surviving
+}
+
+/** The call in a unit that a result answers. */
+function callIn({ messages }: Subject, unit: number, result: number): number | undefined {
+  const [answered] = messages[result]?.facts.answers ?? []
+  for (let index = unit; index < result; index += 1) {
+    const { callIds } = messages[index]?.facts ?? { callIds: [] }
+    // Of a message with several calls the others would stay without results.
+    if (answered !== undefined && callIds.length === 1 && callIds[0] === answered) return index
+  }
+  return undefined
 }

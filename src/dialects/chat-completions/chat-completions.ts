@@ -17,7 +17,7 @@ import { readReply } from './reply/reply.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
 import { violationsOf } from './rules.ts'
 import { slotsOf } from './slots.ts'
-import { textPart } from './text-part.ts'
+import { textPart } from '../content/text-part.ts'
 import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
@@ -68,5 +68,6 @@ export const chatCompletions: Dialect = {
   },
   summaries: summaryCalls,
   recall: recallTools,
+  cacheMarks: null,
   errorBody,
 }

@@ -1,7 +1,7 @@
 import { scanObject } from '../../conversation/json-scan.ts'
 import type { Call } from './calls.ts'
 import { NO_RESULT } from '../repair-words.ts'
-import { textPart } from './text-part.ts'
+import { textPart } from '../content/text-part.ts'
 import {
   contentIn,
   joinedContent,

@@ -48,6 +48,7 @@ export const responses: Dialect = {
   replies: responsesReplies,
   summaries: responsesSummaries,
   recall: responsesRecallTools,
+  cacheMarks: null,
   errorBody,
 }
 

@@ -1,7 +1,7 @@
 import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { EntryShape, Template, Violation } from '../contract.ts'
-import { templateViolations, violation, type Speech } from '../template-rules.ts'
+import { speechesOf, templateViolations, violation } from '../template-rules.ts'
 
 /**
  * Where an input breaks the rules, ascending. A call is answered behind the reply that makes it and before the next one; what a
@@ -55,17 +55,4 @@ function orphan(index: number, id: string): Violation {
     'result-orphaned',
     `No tool call found for the output with call_id ${id} at 'input[${index}]'.`,
   )
-}
-
-/** What a template is shown: the items of a reply are one message. */
-function speechesOf(items: readonly EntryShape[]): readonly Speech[] {
-  const speeches: Speech[] = []
-  for (const [index, { role, callIds }] of items.entries()) {
-    const last = speeches.at(-1)
-    if (role === 'other') continue
-    if (role === 'assistant' && last?.role === 'assistant' && items[index - 1]?.role === 'assistant')
-      speeches[speeches.length - 1] = { ...last, isCall: last.isCall || callIds.length > 0 }
-    else speeches.push({ index, role, isCall: callIds.length > 0 })
-  }
-  return speeches
 }

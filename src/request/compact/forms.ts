@@ -15,6 +15,7 @@ import { breathe, drive } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { Records } from '../records/records.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
+import { withCacheMark } from './cache-mark.ts'
 import { filledView } from './filled-view.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
@@ -239,8 +240,12 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
   const sentTokens = tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)
-  const items = messages.map(({ item }) => item)
-  const pieces = spliceMessages(chat.messages, items, chat.body.history, chat.bytes.length)
+  const pieces = spliceMessages(
+    chat.messages,
+    withCacheMark(chat, messages),
+    chat.body.history,
+    chat.bytes.length,
+  )
   return { ...originalForm(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
 }
 

@@ -30,7 +30,7 @@ function everything({ metrics, request, tell }: Opened): void {
   request({ action: 'recovered', attempts: 2 }, { removedThoughts: { prefix: 1 } })
   tell(plainReport({ status: 400 }, { refusal: 'overflow' }))
   tell(plainReport({ ...unmeasured, profile: null, action: 'refused', attempts: 0, first_byte_ms: null }))
-  metrics.relayed('/messages', 'relayed')
+  metrics.relayed('/completions', 'relayed')
   metrics.relayed('other', 'relayed')
   metrics.turnedAway()
   metrics.failed('store')
@@ -190,7 +190,7 @@ describe('a request', () => {
     const families = await opened.read()
     const ofEndpoint = (endpoint: string) =>
       valueOf(families, 'foldgate_requests_total', { action: 'relayed', profile: '', endpoint })
-    expect([ofEndpoint('messages'), ofEndpoint('other')]).toEqual([1, 1])
+    expect([ofEndpoint('completions'), ofEndpoint('other')]).toEqual([1, 1])
     const turnedAway = { action: 'refused', profile: '', endpoint: 'other' }
     expect(valueOf(families, 'foldgate_requests_total', turnedAway)).toBe(1)
   })

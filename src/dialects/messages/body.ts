@@ -1,0 +1,95 @@
+import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
+import { isJsonObject, isPresent, stringOr } from '../../conversation/json-value.ts'
+import type { Source, Steps } from '../../conversation/source.ts'
+import {
+  notRead,
+  outputLimitOf,
+  readMembers,
+  spanOpening,
+  withoutStreamingOf,
+  type BodyMembers,
+} from '../body-members.ts'
+import { firstOf, valueIn } from '../content/slot-edits.ts'
+import type { BodyFacts, NotRead } from '../contract.ts'
+import { wholeMessages } from './whole-messages.ts'
+
+/** What is parsed for what it says; every other value only has to be JSON. */
+const readNames: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'max_tokens',
+  'tool_choice',
+  'thread',
+  'context_management',
+])
+
+/** Reads the body of a request for a message around its history. */
+export function* readMessagesBody(
+  source: Source,
+  limits: BodyLimits,
+  known: KnownHistory | null,
+): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+  const keys = { history: 'messages', content: 'content' }
+  const found = yield* readMembers(source, keys, readNames, limits, known)
+  if (!found.read) return found
+  const { spans, values, members, history } = found
+  if (isPresent(values.get('thread'))) return notRead('stateful')
+  if (editsItself(values.get('context_management'))) return notRead('native')
+  const messages = spans.get('messages')
+  const isEmpty = history === null || (history.length === 0 && known === null)
+  if (messages === undefined || history === null || isEmpty) return notRead('no-messages')
+  const isStreamed = values.get('stream') === true
+  const model = values.get('model')
+  return {
+    read: true,
+    body: {
+      model: typeof model === 'string' ? model : null,
+      fieldNames: [...spans.keys()],
+      isStreamed,
+      history: { start: messages.start, end: messages.end },
+      canGoOn: true,
+      entrySpans: yield* wholeMessages(source, history),
+      outputLimit: outputLimitOf('max_tokens', found),
+      repliesWanted: 1,
+      system: systemOf(source, found),
+      tools: spanOpening('[', source, spans.get('tools')),
+      legacyTools: null,
+      schema: schemaOf(source, found),
+      isToolForced: isToolForced(values.get('tool_choice')),
+      showsUsage: true,
+      usageRequest: null,
+      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
+    },
+  }
+}
+
+// --- internal ---
+
+/** Edits of the server's that take more out of a history than thoughts, from some size on. */
+const shorteningEdit = /^(?:compact|clear_tool_uses)_/
+
+function editsItself(management: unknown): boolean {
+  const edits: unknown = isJsonObject(management) ? management['edits'] : null
+  return (
+    Array.isArray(edits) &&
+    edits.some((edit) => isJsonObject(edit) && shorteningEdit.test(stringOr(edit['type'], '')))
+  )
+}
+
+function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {
+  const system = spans.get('system')
+  return system !== undefined && /^["[]$/.test(firstOf(source, system)) ? system : null
+}
+
+/** The form of the reply, where it has to keep to a schema. */
+function schemaOf(source: Source, { spans }: BodyMembers): BodyFacts['schema'] {
+  const config = spanOpening('{', source, spans.get('output_config'))
+  const format = config === null ? null : valueIn(source, config, 'format')
+  if (config !== null && format !== null && firstOf(source, format) === '{')
+    return { ...format, elements: config.elements }
+  return spanOpening('{', source, spans.get('output_format'))
+}
+
+function isToolForced(choice: unknown): boolean {
+  return isJsonObject(choice) && (choice['type'] === 'any' || choice['type'] === 'tool')
+}

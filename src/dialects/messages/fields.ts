@@ -1,0 +1,40 @@
+/**
+ * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
+ * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
+ * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
+ */
+export const messagesFields: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'cache_control',
+  'compaction',
+  'container',
+  'context_management',
+  'diagnostics',
+  'inference_geo',
+  'max_tokens',
+  'metadata',
+  'output_config',
+  'output_format',
+  'service_tier',
+  'speed',
+  'stop_sequences',
+  'stream',
+  'system',
+  'temperature',
+  'thinking',
+  'thread',
+  'tool_choice',
+  'tools',
+  'top_k',
+  'top_p',
+  // vLLM, SGLang, llama.cpp, OpenRouter
+  'chat_template_kwargs',
+  'kv_transfer_params',
+  'min_p',
+  'provider',
+  'repetition_penalty',
+  'seed',
+  'session_id',
+  'user',
+])

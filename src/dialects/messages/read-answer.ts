@@ -1,0 +1,126 @@
+import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
+import type { AnswerFacts, CacheMiss, Finish, RemovalReason, RemovedThoughts } from '../answer-contract.ts'
+import { statesError } from '../stated-error.ts'
+import { contentOf } from './reply/blocks.ts'
+import { messageUsage } from './usage.ts'
+
+export const saysNothing: AnswerFacts = {
+  hasOutput: false,
+  finish: null,
+  usage: null,
+  model: null,
+  isOllama: false,
+  isError: false,
+  removedThoughts: null,
+  cacheMiss: null,
+  said: null,
+}
+
+/** What matters of a message, or of an error that stands in its place. */
+export function readMessageAnswer(body: unknown): AnswerFacts | null {
+  if (Array.isArray(body)) {
+    const isError = body.some((item) => isJsonObject(item) && statesError(item, false))
+    return { ...saysNothing, isError, said: isError ? body : null }
+  }
+  if (!isJsonObject(body)) return null
+  const isError = statesError(body, Array.isArray(body['content']))
+  return {
+    ...saysNothing,
+    hasOutput: contentOf(body).some(showsOutput),
+    finish: messageFinish(body['stop_reason']),
+    usage: messageUsage(body['usage']),
+    model: isText(body['model']) ? body['model'] : null,
+    isError,
+    removedThoughts: removedThoughts(body['input_transformations']),
+    cacheMiss: cacheMiss(body['diagnostics']),
+    said: isError ? statementsIn(body) : null,
+  }
+}
+
+/** Why a message ended, by the reason that is stated; null if none is. */
+export function messageFinish(reason: unknown): Finish | null {
+  return isText(reason) ? (finishes.get(reason) ?? 'other') : null
+}
+
+/** Whether a block holds something to show. Thoughts may be encrypted, and a text empty. */
+export function showsOutput(block: JsonObject): boolean {
+  switch (block['type']) {
+    case 'text':
+      return isPresent(block['text'])
+    case 'thinking':
+      return isPresent(block['thinking'])
+    case 'redacted_thinking':
+      return false
+    default:
+      return true
+  }
+}
+
+/** Counts what was left out of the prompt. Where it stood is not read, whatever is said of that. */
+export function removedThoughts(transformations: unknown): RemovedThoughts | null {
+  if (!Array.isArray(transformations)) return null
+  const removed: Partial<Record<RemovalReason, number>> = {}
+  for (const each of transformations) {
+    // Blocks that were shown although they failed a check are told of, too.
+    if (!isJsonObject(each) || each['type'] !== 'thinking_dropped') continue
+    const reason = removalReasons.get(each['reason']) ?? 'other'
+    removed[reason] = (removed[reason] ?? 0) + 1
+  }
+  return removed
+}
+
+// --- internal ---
+
+const cacheMisses: ReadonlyMap<unknown, CacheMiss> = new Map([
+  ['model_changed', 'model'],
+  ['system_changed', 'system'],
+  ['tools_changed', 'tools'],
+  ['messages_changed', 'messages'],
+  ['previous_message_not_found', 'unknown'],
+  ['unavailable', 'unavailable'],
+])
+
+/** Why the prompt was not found in the cache, if the client has asked and it was not. */
+function cacheMiss(diagnostics: unknown): CacheMiss | null {
+  const stated = isJsonObject(diagnostics) ? diagnostics['cache_miss_reason'] : null
+  if (stated === null || stated === undefined) return null
+  return cacheMisses.get(isJsonObject(stated) ? stated['type'] : stated) ?? 'other'
+}
+
+const finishes: ReadonlyMap<string, Finish> = new Map([
+  ['end_turn', 'end'],
+  ['stop_sequence', 'end'],
+  ['max_tokens', 'length'],
+  ['tool_use', 'calls'],
+  ['refusal', 'filtered'],
+  ['model_context_window_exceeded', 'window'],
+])
+
+const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
+  ['prefix_binding_mismatch', 'prefix'],
+  ['model_binding_mismatch', 'model'],
+  ['organization_binding_mismatch', 'organization'],
+  ['end_user_binding_mismatch', 'end-user'],
+])
+
+/** All that may say what went wrong: a message holds the reply beside it. */
+function statementsIn(body: JsonObject): JsonObject {
+  if (!('content' in body)) return body
+  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+}
+
+const stating: ReadonlySet<string> = new Set([
+  'error',
+  'errors',
+  'error_code',
+  'error_message',
+  'error_type',
+  'code',
+  'message',
+  'detail',
+  'base_resp',
+])
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

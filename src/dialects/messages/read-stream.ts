@@ -1,0 +1,91 @@
+import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
+import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
+import { parseAnswerText } from '../answer-json.ts'
+import type { ServerEvent } from '../event-reader.ts'
+import { showsOutput, messageFinish, saysNothing, readMessageAnswer, removedThoughts } from './read-answer.ts'
+import { grownUsage, messageUsage } from './usage.ts'
+
+/** A reader of one streamed message. Its first event counts the input, and the last one the output; either may say all. */
+export function openMessageStream(): EventsReader {
+  let usage: JsonObject | null = null
+
+  function readOne({ name, data, error }: ServerEvent): AnswerEvent {
+    if (error !== '' || name === 'error') {
+      const said = error === '' ? data : error
+      return told({ isError: true, said: parseAnswerText(said) ?? said })
+    }
+    const text = data.trim()
+    if (text === '[DONE]') return { kind: 'done' }
+    const event = parseAnswerText(data)
+    if (isJsonObject(event)) return readEvent(event, stringOr(event['type'], name))
+    const facts = readMessageAnswer(event)
+    if (facts !== null) return told(facts)
+    return { kind: text === '' ? 'empty' : 'unknown' }
+  }
+
+  function readEvent(event: JsonObject, type: string): AnswerEvent {
+    const { message, content_block: block, delta } = event
+    if (isPresent(event['error']) || !isOfMessage(type)) return told(readMessageAnswer(event) ?? {})
+    switch (type) {
+      case 'message_start':
+        return told(isJsonObject(message) ? readStart(message) : {})
+      case 'message_delta':
+        return told(readDelta(event))
+      case 'message_stop':
+        return { kind: 'done' }
+      case 'content_block_start':
+        return told({ hasOutput: isJsonObject(block) && showsOutput(block) })
+      default:
+        return told({ hasOutput: isJsonObject(delta) && isPiece(delta) })
+    }
+  }
+
+  function readStart(message: JsonObject): Partial<AnswerFacts> {
+    const { usage: stated } = message
+    usage = grownUsage(null, stated)
+    const facts = readMessageAnswer(message) ?? saysNothing
+    const counted = facts.usage
+    // How many tokens are written is not known yet. Some servers do not know, either, how many they have read.
+    const isCounted = counted !== null && counted.promptTokens > 0
+    return { ...facts, usage: isCounted ? { ...counted, completionTokens: null } : null }
+  }
+
+  function readDelta(event: JsonObject): Partial<AnswerFacts> {
+    const { delta, usage: stated } = event
+    usage = grownUsage(usage, stated)
+    return {
+      finish: isJsonObject(delta) ? messageFinish(delta['stop_reason']) : null,
+      usage: messageUsage(usage),
+      // Another model took over in the middle, for which other thoughts were left out.
+      removedThoughts: removedThoughts(event['input_transformations']),
+    }
+  }
+
+  return readOne
+}
+
+/** Whether an event may say more than a piece of the output, by its type alone. */
+export function isTellingMessageEvent({ name, data, error }: ServerEvent): boolean {
+  if (name === 'error' || error !== '') return true
+  return !pieceName.test(name) && !piece.test(data)
+}
+
+// --- internal ---
+
+/** No quotation mark within a text of JSON stands unescaped. */
+const piece = /"type"\s*:\s*"(?:content_block_(?:start|delta|stop)|ping)"/
+
+const pieceName = /^(?:content_block_(?:start|delta|stop)|ping)$/
+
+function isOfMessage(type: string): boolean {
+  return type.startsWith('message_') || type.startsWith('content_block_') || type === 'ping'
+}
+
+/** Whether a delta says something that can be shown; a signature is none. */
+function isPiece({ text, thinking, partial_json: json, citation, content }: JsonObject): boolean {
+  return [text, thinking, json, citation, content].some(isPresent)
+}
+
+function told(facts: Partial<AnswerFacts>): AnswerEvent {
+  return { kind: 'facts', facts: { ...saysNothing, ...facts } }
+}

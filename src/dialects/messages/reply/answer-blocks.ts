@@ -1,0 +1,115 @@
+import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import type { CallRules } from '../../answer-contract.ts'
+import { parseAnswerText } from '../../answer-json.ts'
+import { createBlockGate, type BlockGate } from './block-gate.ts'
+
+/** A block of the answer that flows. */
+export type StreamBlock = {
+  /** As it began. */
+  readonly begun: JsonObject
+  /** Its place in the answer's content, as the server states it. */
+  readonly index: unknown
+  readonly isShown: boolean
+  /** What its deltas add up to: its text, its thought, or its arguments as JSON. */
+  text: string
+  /** Other fields, as deltas stated them last. */
+  stated: JsonObject
+  readonly citations: unknown[]
+  /** What the client got of a text that a seam joined to what was said before. */
+  joinedText: string
+  isStopped: boolean
+  /** Its place as the client sees it; null while that has seen nothing of it. */
+  shownIndex: number | null
+}
+
+/** The blocks of the answer that flows, as its events tell of them. */
+export type AnswerBlocks = {
+  /** Takes an event of a block; the block, null if it is of none that has begun. */
+  readonly take: (type: string, event: JsonObject) => StreamBlock | null
+  readonly all: () => readonly StreamBlock[]
+  readonly counts: BlockGate['counts']
+  /** Whether there are more blocks than any model writes. */
+  readonly areTooMany: () => boolean
+}
+
+export function createAnswerBlocks(rules: CallRules, isFurther: boolean): AnswerBlocks {
+  const gate = createBlockGate(rules, isFurther)
+  const blocks: StreamBlock[] = []
+  /** The latest at each place. */
+  const placed = new Map<unknown, StreamBlock>()
+
+  function begin(begun: JsonObject, index: unknown): StreamBlock {
+    const block: StreamBlock = {
+      begun,
+      index,
+      isShown: gate.take(begun),
+      text: '',
+      stated: {},
+      citations: [],
+      joinedText: '',
+      isStopped: false,
+      shownIndex: null,
+    }
+    blocks.push(block)
+    placed.set(index, block)
+    return block
+  }
+
+  return {
+    take: (type, { index, content_block: begun, delta }) => {
+      if (type === 'content_block_start') return begin(isJsonObject(begun) ? begun : {}, index)
+      const block = placed.get(index) ?? null
+      if (block === null) return null
+      if (type === 'content_block_stop') block.isStopped = true
+      if (isJsonObject(delta)) grow(block, delta)
+      return block
+    },
+    all: () => blocks,
+    counts: gate.counts,
+    areTooMany: () => blocks.length > BLOCKS_MAX,
+  }
+}
+
+/** A block as its events add up. */
+export function wholeBlock({ begun, stated, citations, text }: StreamBlock): JsonObject {
+  const grown = { ...begun, ...stated }
+  switch (begun['type']) {
+    case 'text':
+      return {
+        ...grown,
+        text: stringOr(begun['text'], '') + text,
+        ...(citations.length > 0 ? { citations: [...citedAtFirst(begun), ...citations] } : {}),
+      }
+    case 'thinking':
+      return { ...grown, thinking: stringOr(begun['thinking'], '') + text }
+    default:
+      return text === '' ? grown : { ...grown, input: parsedInput(text) }
+  }
+}
+
+/** The arguments of a call as they were written. */
+export function writtenArguments({ begun, text }: StreamBlock): string {
+  return text === '' ? (stringifyJson(begun['input'] ?? {}) ?? '{}') : text
+}
+
+// --- internal ---
+
+/** No model writes more in one answer. */
+const BLOCKS_MAX = 1_024
+
+function grow(block: StreamBlock, delta: JsonObject): void {
+  const { type, text, thinking, partial_json: json, citation, ...rest } = delta
+  block.text += stringOr(text, '') + stringOr(thinking, '') + stringOr(json, '')
+  if (citation !== undefined) block.citations.push(citation)
+  if (type === 'signature_delta' || type === 'compaction_delta') block.stated = { ...block.stated, ...rest }
+}
+
+function citedAtFirst({ citations }: JsonObject): readonly unknown[] {
+  return Array.isArray(citations) ? citations : []
+}
+
+/** Arguments that were cut are none. */
+function parsedInput(text: string): JsonObject {
+  const input = parseAnswerText(text)
+  return isJsonObject(input) ? input : {}
+}

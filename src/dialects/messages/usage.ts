@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
+import type { Usage } from '../answer-contract.ts'
+import { addUsage } from '../usage-sum.ts'
+
+/**
+ * The token counts of an answer. A model that uses the server's own tools is sampled several times for one answer, and all of
+ * its prompts are added up in the counts: the one that was sent is the first.
+ */
+export function messageUsage(usage: unknown): Usage | null {
+  if (!isJsonObject(usage)) return null
+  const total = totalUsage(usage)
+  const iterations: readonly unknown[] = Array.isArray(usage['iterations']) ? usage['iterations'] : []
+  const sampled = iterations.find((each) => isJsonObject(each) && each['type'] === 'message')
+  const first = isJsonObject(sampled) ? totalUsage(sampled) : null
+  return total === null || first === null
+    ? total
+    : { ...first, completionTokens: total.completionTokens ?? first.completionTokens }
+}
+
+/** The same with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */
+export function totalUsage(usage: JsonObject | null): Usage | null {
+  if (usage === null) return null
+  const input = inputFields.map((field) => count(usage[field]))
+  if (input.every((tokens) => tokens === null)) return null
+  return {
+    promptTokens: input.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0),
+    completionTokens: count(usage['output_tokens']),
+    cachedTokens: count(usage['cache_read_input_tokens']),
+    cacheWrittenTokens: count(usage['cache_creation_input_tokens']),
+  }
+}
+
+/**
+ * The usage of a stream, of which the later events state more: what they repeat is corrected. Not so by nothing: some servers
+ * count the input at the beginning alone, and say zero in the end.
+ */
+export function grownUsage(before: JsonObject | null, stated: unknown): JsonObject | null {
+  if (!isJsonObject(stated)) return before
+  if (before === null) return stated
+  const told = Object.entries(stated).filter(
+    ([key, value]) => !(key in before) || (value !== null && value !== undefined && value !== 0),
+  )
+  return { ...before, ...Object.fromEntries(told) }
+}
+
+/** The usage of a reply that took several answers, each of which was sampled by itself. */
+export function sumUsage(before: JsonObject | null, usage: JsonObject | null): JsonObject | null {
+  if (usage === null) return before
+  const sum = addUsage(before, usage)
+  const [some, others]: unknown[] = [before?.['iterations'], usage['iterations']]
+  return Array.isArray(some) && Array.isArray(others)
+    ? { ...sum, iterations: [...(some as unknown[]), ...(others as unknown[])] }
+    : sum
+}
+
+// --- internal ---
+
+const inputFields = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../../src/conversation/message.ts'
+import { finish } from '../../../src/conversation/source.ts'
+import { spliceMessages } from '../../../src/conversation/splice.ts'
+import { structureOf } from '../../../src/conversation/structure.ts'
+import { createFactsReader, parseEntry, readEntries } from '../../../src/dialects/entry-facts.ts'
+import { messages as dialect } from '../../../src/dialects/messages/messages.ts'
+import { bytesOf } from '../../../src/request/send/outgoing-body.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { digest, sourceOf } from '../../support/source.ts'
+
+function read(history: readonly object[], fields: object = {}) {
+  const text = JSON.stringify({ model: 'm', max_tokens: 9, messages: history, ...fields })
+  const source = sourceOf(text)
+  const found = finish(dialect.bodies.read(source, bodyLimits, null))
+  if (!found.read) throw new Error(found.reason)
+  const reader = createFactsReader(digest, { entriesMax: 100 })
+  const entries = finish(readEntries(dialect, found.body.entrySpans, source, 'scope', reader))
+  if (entries === null || entries === 'stateful') throw new Error('not read')
+  return { text, source, entries, body: found.body }
+}
+
+const roles = (entries: readonly Message[]) => entries.map(({ facts }) => facts.role)
+const text = (said: string) => ({ type: 'text', text: said })
+const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'Eq0=' }
+const call = (id: string) => ({ type: 'tool_use', id, name: 'read', input: { path: `${id}.ts` } })
+const result = (id: string, content: unknown = 'found') => ({ type: 'tool_result', tool_use_id: id, content })
+const image = {
+  type: 'image',
+  source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
+}
+
+const meanings = (mark: object, id: string, signature: string) =>
+  read([
+    { role: 'user', content: [{ ...text('Go.'), ...mark }] },
+    {
+      role: 'assistant',
+      content: [
+        { ...thinking, signature },
+        { ...call(id), input: {} },
+      ],
+    },
+    { role: 'user', content: [{ ...result(id, [text('x')]), ...mark }] },
+  ]).entries.map(({ facts }) => facts.meaning)
+const repaired = (history: readonly object[]) => {
+  const { source, entries, body } = read(history)
+  const found = finish(dialect.rules.repair(source, entries))
+  if (found === null) return null
+  const bytes = Buffer.from(source.bytes)
+  const { messages } = JSON.parse(
+    bytesOf(bytes, spliceMessages(entries, found.items, body.history, bytes.length)).toString(),
+  )
+  return messages
+}
+describe('what is one entry', () => {
+  test('what a user says at a time is one, and each result, thought and call is one by itself', () => {
+    const { entries, source } = read([
+      { role: 'user', content: [text('A reminder.'), text('The task.'), image] },
+      { role: 'assistant', content: [thinking, text('Both.'), call('a'), call('b')] },
+      { role: 'user', content: [result('a'), result('b'), text('And hurry.')] },
+      { role: 'system', content: [{ type: 'tool_addition', name: 'x' }, text('More.')] },
+      { role: 'assistant', content: 'Done.' },
+    ])
+    const replied = ['assistant', 'assistant', 'assistant', 'assistant']
+    expect(roles(entries)).toEqual(['user', ...replied, 'tool', 'tool', 'user', 'system', 'assistant'])
+    expect(parseEntry(dialect, source, entries[0] ?? expect.fail()).text).toBe('A reminder.\nThe task.')
+    expect(entries[0]?.facts.media).toHaveLength(1)
+    expect(entries.map(({ facts }) => facts.bound)).toEqual([
+      undefined,
+      'whole',
+      ...Array.from({ length: 8 }, () => undefined),
+    ])
+    expect(entries[8]?.facts.survives).toBe('each')
+  })
+
+  test('a round is a reply with all of its results; the request was made before its first block', () => {
+    const { entries } = read([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [thinking, call('a'), call('b')] },
+      { role: 'user', content: [result('a'), result('b'), text('Quick.')] },
+      { role: 'assistant', content: [text('Done.')] },
+    ])
+    const structure = structureOf(entries)
+    expect(structure.requestPoints).toEqual([1, 7, 8])
+    expect([1, 2, 3, 4, 5].map((index) => structure.unitStart(index))).toEqual([1, 1, 1, 1, 1])
+    expect(structure.isFrontier(6)).toBe(true)
+  })
+
+  test('what is left of a message stands in its own braces, byte for byte', () => {
+    const {
+      text: body,
+      source,
+      entries,
+      body: facts,
+    } = read([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', id: 'x', content: [thinking, call('a'), call('b')] },
+      { role: 'user', content: [result('a'), { ...result('b'), cache_control: { type: 'ephemeral' } }] },
+    ])
+    const bytes = Buffer.from(source.bytes)
+    const spliced = (...kept: readonly number[]) =>
+      bytesOf(
+        bytes,
+        spliceMessages(
+          entries,
+          kept.map((index) => ({ kind: 'kept', index })),
+          facts.history,
+          bytes.length,
+        ),
+      ).toString()
+    expect(spliced(0, 1, 2, 3, 4, 5)).toBe(body)
+    expect(JSON.parse(spliced(0, 3, 5))).toMatchObject({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', id: 'x', content: [call('b')] },
+        { role: 'user', content: [{ ...result('b'), cache_control: { type: 'ephemeral' } }] },
+      ],
+    })
+  })
+})
+
+describe('what an entry means', () => {
+  test('marks of a cache, ids and signatures make no other conversation', () => {
+    expect(meanings({ cache_control: { type: 'ephemeral', ttl: '1h' } }, 'a', 'one')).toEqual(
+      meanings({}, 'b', 'two'),
+    )
+  })
+
+  test('the server’s compaction begins the history anew, and a search of the server’s stays with what it found', () => {
+    const { entries, source } = read([
+      { role: 'user', content: 'Go.' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'compaction', content: 'So far.' },
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
+          {
+            type: 'web_search_tool_result',
+            tool_use_id: 'srvtoolu_1',
+            content: [
+              { type: 'web_search_result', url: 'https://a.example', encrypted_content: 'E'.repeat(90) },
+            ],
+          },
+          text('Found.'),
+        ],
+      },
+    ])
+    expect(roles(entries)).toEqual(['user', 'other', 'assistant', 'assistant', 'assistant'])
+    expect(entries[1]?.facts.startsHistory).toBe(true)
+    expect(entries.flatMap(({ facts }) => [...facts.callIds, ...facts.answers])).toEqual([])
+    const found = parseEntry(dialect, source, entries[3] ?? expect.fail())
+    expect(found.opaqueCharacters).toBe(90)
+    expect(found.uncut).toContain('https://a.example')
+    expect(found.uncut).not.toContain('EEE')
+  })
+
+  test('tools that a search of the client’s has found survive, and what says so is never cleared', () => {
+    const { entries, source } = read([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [call('a')] },
+      { role: 'user', content: [result('a', [{ type: 'tool_reference', tool_name: 'x' }])] },
+    ])
+    const found = entries[2] ?? expect.fail()
+    expect(found.facts).toMatchObject({ survives: 'each-with-call', media: [] })
+    expect(finish(dialect.entries.slots(source, found, parseEntry(dialect, source, found)))).toEqual([])
+  })
+})
+
+describe('how a request is treated', () => {
+  test.each([
+    [{ thread: { type: 'create' } }, 'stateful'],
+    [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, 'native'],
+    [{ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }, 'native'],
+  ])('%j is left to the server', (fields, reason) => {
+    expect(() => read([{ role: 'user', content: 'Go.' }], fields)).toThrow(reason)
+  })
+
+  test('thoughts that the server clears change nothing, and system, tools and schema are found', () => {
+    const { body } = read([{ role: 'user', content: 'Go.' }], {
+      context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+      system: [text('Be brief.')],
+      tools: [{ name: 'read', input_schema: {} }],
+      output_config: { format: { type: 'json_schema', schema: {} } },
+      tool_choice: { type: 'any' },
+    })
+    expect([body.system, body.tools, body.schema].map((span) => span === null)).toEqual([false, false, false])
+    expect([body.isToolForced, body.outputLimit?.tokens]).toEqual([true, 9])
+  })
+})
+
+describe('a broken history', () => {
+  const none = '[no result was recorded for this call]'
+
+  test('an unanswered call gets a result beside those of its round, or in a message of its own', () => {
+    expect(
+      repaired([
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content: [call('a'), call('b')] },
+        { role: 'user', content: [result('b'), text('Well?')] },
+        { role: 'assistant', content: [call('c')] },
+        { role: 'user', content: 'Stop.' },
+      ]),
+    ).toEqual([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [call('a'), call('b')] },
+      { role: 'user', content: [result('b'), result('a', none), text('Well?')] },
+      { role: 'assistant', content: [call('c')] },
+      { role: 'user', content: [result('c', none)] },
+      { role: 'user', content: 'Stop.' },
+    ])
+  })
+
+  test('results come first, and one without a call is what a user says', () => {
+    expect(
+      repaired([
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content: [call('a')] },
+        { role: 'user', content: [text('Here:'), result('gone', [text('old')]), result('a')] },
+      ]),
+    ).toEqual([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [call('a')] },
+      {
+        role: 'user',
+        content: [
+          result('a'),
+          text('Here:'),
+          text('[result of a tool call that is not in this conversation]\nold'),
+        ],
+      },
+    ])
+  })
+
+  test('an open round is the client’s to answer', () => {
+    const open = [
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [call('a'), call('b')] },
+      { role: 'user', content: [result('a')] },
+    ]
+    expect(repaired(open)).toBeNull()
+  })
+})
