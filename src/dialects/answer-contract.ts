@@ -122,7 +122,7 @@ export type Replies = {
   readonly goOn: (said: string, asked: string) => readonly string[]
   /** The same entries behind another form of the request: without thoughts that the server has bound to the one before. */
   readonly unbound: (entries: readonly string[]) => readonly string[]
-  /** Whether servers may bind the thoughts of a reply to the form of the request that it answers. */
+  /** Whether any server may bind the thoughts of a reply to the form of the request that it answers, and not only few do. */
   readonly bindsThoughts: boolean
 }
 

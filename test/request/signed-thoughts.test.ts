@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../src/conversation/json-value.ts'
+import { mergedDelta } from '../../src/dialects/chat-completions/reply/merged-delta.ts'
 import {
   bodyOf,
   messagesIn,
@@ -9,7 +10,7 @@ import {
   thinkingReply,
   type ThoughtShape,
 } from '../support/chat-seals.ts'
-import { json, type Script } from '../support/fake-upstream.ts'
+import { bytes, json, type Script } from '../support/fake-upstream.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { standWith, type Stand } from '../support/stand.ts'
 
@@ -51,6 +52,32 @@ function thinker(shape: ThoughtShape, says: (round: number) => string | null = (
   }
 }
 
+/** A model that thinks, reads back what it was asked for, thinks again and says it. */
+function reader(): Script {
+  return (request, outgoing, incoming) => {
+    const body = bodyOf(request)
+    if (misplacedThought(body) !== null)
+      return json({ error: { message: REFUSAL, code: '400' } }, 400)(request, outgoing, incoming)
+    const hasRead = messagesIn(body).at(-1)?.['role'] === 'tool'
+    const call = { name: 'recall_conversation', arguments: '{"messages":"#3"}' }
+    const message = {
+      role: 'assistant',
+      ...thinkingReply('openrouter', THOUGHT, sign(body), hasRead ? 'It says fox.' : ''),
+      ...(hasRead ? {} : { tool_calls: [{ index: 0, id: 'r', type: 'function', function: call }] }),
+    }
+    const finish_reason = hasRead ? 'stop' : 'tool_calls'
+    const head = { id: 'x', created: 1, model: 'm' }
+    if (body['stream'] !== true)
+      return json({ ...head, choices: [{ index: 0, message, finish_reason }] })(request, outgoing, incoming)
+    const chunks = [
+      { delta: message, finish_reason: null },
+      { delta: {}, finish_reason },
+    ].map((choice) => `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] })}\n\n`)
+    const events = `${chunks.join('')}data: [DONE]\n\n`
+    return bytes(events, { 'content-type': 'text/event-stream' })(request, outgoing, incoming)
+  }
+}
+
 async function standFor(script: Script, more: object = {}): Promise<Stand> {
   const stand = await standWith(script, { profile: { ...profile, ...more } })
   opened.push(stand)
@@ -61,6 +88,16 @@ function repliedIn({ text }: ChatReply): JsonObject {
   const body = parseJsonText(text)
   const [choice]: unknown[] = isJsonObject(body) && Array.isArray(body['choices']) ? body['choices'] : []
   return isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {}
+}
+
+/** What the deltas of a stream add up to, as a client takes them together. */
+function streamedIn({ text }: ChatReply): JsonObject {
+  const deltas = text.split('\n').flatMap((line) => {
+    const chunk = parseJsonText(line.replace(/^data: /, ''))
+    const [choice]: unknown[] = isJsonObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    return isJsonObject(choice) && isJsonObject(choice['delta']) ? [choice['delta']] : []
+  })
+  return deltas.reduce(mergedDelta, {})
 }
 
 /** Sends a conversation and goes on with it as an agent does: `part` is what each call reads. */
@@ -143,6 +180,33 @@ describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
       expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2))
       expect(sent.flatMap(signaturesIn)).toHaveLength(1)
     })
+  },
+)
+
+// The client got the thoughts of the answer that read back, made behind a call that it never saw, and sent them with its next
+// request, where they did not hold.
+test.each([
+  ['plain', false],
+  ['streamed', true],
+])(
+  'of a reply that took two answers the client gets thoughts that hold in its own history, %s',
+  async (_, stream) => {
+    const tools = [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }]
+    const stand = await standFor(reader(), { recall: { enabled: true } })
+    const messages: JsonObject[] = [
+      { role: 'user', content: 'Read every part.' },
+      ...Array.from({ length: 20 }, (_each, round) => signedByGemini(round)).flat(),
+      { role: 'user', content: 'What does part 0 say?' },
+    ]
+    for (let turn = 0; turn < 2; turn += 1) {
+      const reply = await postChat(stand.url, { model: 'claude-opus-5-5', messages, tools, stream })
+      expect(reply.status).toBe(200)
+      expect(stand.upstream.requests).toHaveLength(2 * turn + 2)
+      const message = stream ? streamedIn(reply) : repliedIn(reply)
+      expect(message).toMatchObject({ content: 'It says fox.' })
+      expect(signaturesIn(message)).toHaveLength(1)
+      messages.push(message, { role: 'user', content: 'And part 1?' })
+    }
   },
 )
 

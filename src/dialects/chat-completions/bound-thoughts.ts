@@ -1,4 +1,10 @@
-import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  parseJsonText,
+  stringOr,
+  type JsonObject,
+} from '../../conversation/json-value.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { contentParts } from '../content/content-parts.ts'
 import { contentIn, withContent, withoutMembers, withoutParts } from '../content/joined-content.ts'
@@ -32,6 +38,32 @@ export function unboundMessage(message: string): string {
   return json === content.json ? left : withContent(left, json === '[]' ? 'null' : json)
 }
 
+/** Messages of Foldgate's own making, as JSON, behind another request than the one that their thoughts answer. */
+export function unboundTurns(messages: readonly string[]): readonly string[] {
+  return messages.map((json) => {
+    const message = parseJsonText(json)
+    const isBound = isJsonObject(message) && boundOf(message, true).bound !== undefined
+    return isBound ? unboundMessage(json) : json
+  })
+}
+
+/**
+ * What a further answer adds to a reply, in a message or a delta: without thoughts that are bound, since they were made behind
+ * something that the client does not know. Of a stream the pieces that go before a signature go, too.
+ */
+export function addedFields(fields: JsonObject): JsonObject {
+  const added: Record<string, unknown> = { ...fields }
+  for (const name of [...blockFields, 'content']) {
+    const value = fields[name]
+    if (!Array.isArray(value)) continue
+    const left: unknown[] = value.filter((block) => !isToBeBound(block))
+    if (left.length > 0 || value.length === 0) added[name] = left
+    else if (name === 'content') added[name] = null
+    else delete added[name]
+  }
+  return added
+}
+
 // --- internal ---
 
 const thoughtNames: ReadonlySet<string> = new Set(thoughtFields.map(({ name }) => name))
@@ -53,6 +85,21 @@ const FREE_FORMAT = 'google-'
 function isBoundBlock(block: unknown): boolean {
   if (!isJsonObject(block) || stringOr(block['format'], '').startsWith(FREE_FORMAT)) return false
   return sealKeys.some((key) => typeof block[key] === 'string' && isPresent(block[key]))
+}
+
+/** Of providers that sign, as OpenRouter names them. */
+const signedFormat = /^(?:anthropic|openai|azure-openai|xai)-/
+
+function isToBeBound(block: unknown): boolean {
+  if (!isJsonObject(block)) return false
+  const { type, format } = block
+  const isSigners = typeof format === 'string' && signedFormat.test(format)
+  return (
+    isBoundBlock(block) ||
+    isSigners ||
+    (type === 'thinking' && typeof block['thinking'] === 'string') ||
+    type === 'redacted_thinking'
+  )
 }
 
 function isBlank(part: ReturnType<typeof contentParts>[number]): boolean {

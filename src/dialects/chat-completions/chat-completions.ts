@@ -2,7 +2,7 @@ import { errorBody } from '../../errors.ts'
 import type { Dialect } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import { findHistory } from '../body-members.ts'
-import { unboundMessage } from './bound-thoughts.ts'
+import { unboundMessage, unboundTurns } from './bound-thoughts.ts'
 import { readChatBody } from './body.ts'
 import { describeMessage, parseMessage } from './describe.ts'
 import { chatFields } from './fields.ts'
@@ -63,7 +63,7 @@ export const chatCompletions: Dialect = {
     errorEvent: (error) => writeChunk(error) ?? '',
     answeredCalls: recallTurn,
     goOn: goOnTurn,
-    unbound: (messages) => messages,
+    unbound: unboundTurns,
     bindsThoughts: false,
   },
   summaries: summaryCalls,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
 import type { CallRules, PlainReply, Seam } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
+import { addedFields } from '../bound-thoughts.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { readReply, type ChatReply } from './reply.ts'
 import { dropsIncomplete, shownReason } from './shown-reason.ts'
@@ -16,6 +17,10 @@ export function createPlainReply(rules: CallRules): PlainReply {
   let textBefore = ''
   let identity: JsonObject = {}
   let usageBefore: JsonObject | null = null
+
+  function addedOf(body: JsonObject): JsonObject {
+    return isFirst ? messageIn(body) : addedFields(messageIn(body))
+  }
 
   function joinedLogprobs(body: JsonObject): JsonObject {
     const logprobs = mergedDelta(logprobsBefore, logprobsIn(body))
@@ -37,8 +42,8 @@ export function createPlainReply(rules: CallRules): PlainReply {
       if (latest === null) return
       const { body, reply } = latest
       if (isFirst) identity = Object.fromEntries(Object.entries(body).filter(([key]) => identifying.has(key)))
+      before = mergedDelta(before, { ...addedOf(body), content: null })
       isFirst = false
-      before = mergedDelta(before, { ...messageIn(body), content: null })
       logprobsBefore = mergedDelta(logprobsBefore, logprobsIn(body))
       textBefore += reply.text ?? ''
       usageBefore = reply.usage === null ? usageBefore : addUsage(usageBefore, reply.usage)
@@ -52,7 +57,7 @@ export function createPlainReply(rules: CallRules): PlainReply {
         ({ name, isIncomplete }) => name !== rules.toolName && !(drops && isIncomplete),
       )
       if (isFirst && calls.length === all.length) return null
-      const { tool_calls: _calls, content, ...rest } = messageIn(body)
+      const { tool_calls: _calls, content, ...rest } = addedOf(body)
       const message = {
         ...mergedDelta(before, rest),
         content: joined(textBefore, reply.text, content),

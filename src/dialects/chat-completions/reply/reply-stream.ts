@@ -1,6 +1,7 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
+import { addedFields } from '../bound-thoughts.ts'
 import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { replyOf } from './reply.ts'
@@ -76,11 +77,11 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
 
   /** What the client sees of a delta but for its calls: a further answer begins no new message. */
   function shownDelta(delta: JsonObject): JsonObject {
-    const { content, ...rest } = delta
     if (isFirst) {
-      if (typeof content === 'string') answer.said += content
+      if (typeof delta['content'] === 'string') answer.said += delta['content']
       return delta
     }
+    const { content, ...rest } = addedFields(delta)
     const telling = Object.fromEntries(
       Object.entries(rest).filter(([key, value]) => key !== 'role' && value !== null && value !== ''),
     )

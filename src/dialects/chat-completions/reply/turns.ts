@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import { unboundTurns } from '../bound-thoughts.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
  */
 export function recallTurn(
   said: string,
-  { kept }: Reply,
+  reply: Reply,
   answered: readonly AnsweredCall[],
   round: number,
 ): readonly string[] {
@@ -16,7 +17,7 @@ export function recallTurn(
   const asked = {
     role: 'assistant',
     content: said === '' ? null : said,
-    ...kept,
+    ...reply.kept,
     tool_calls: calls.map(({ id, call }) => ({ ...readable(call), id, type: 'function' })),
   }
   const answers = answered.map(({ call, answer }, position) => ({
@@ -24,7 +25,9 @@ export function recallTurn(
     tool_call_id: idOf(call, position),
     content: answer,
   }))
-  return [asked, ...answers].map((message) => JSON.stringify(message))
+  const turns = [asked, ...answers].map((message) => JSON.stringify(message))
+  // If more was said than this answer says, its thoughts are bound to a request to go on that is not there any more.
+  return said === (reply.text ?? '') ? turns : unboundTurns(turns)
 }
 
 /** The messages by which a model goes on with what it `said`, as it is `asked` to. */
