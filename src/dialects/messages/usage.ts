@@ -36,11 +36,16 @@ export function totalUsage(usage: JsonObject | null): Usage | null {
  */
 export function grownUsage(before: JsonObject | null, stated: unknown): JsonObject | null {
   if (!isJsonObject(stated)) return before
-  if (before === null) return stated
-  const told = Object.entries(stated).filter(
-    ([key, value]) => !(key in before) || (value !== null && value !== undefined && value !== 0),
-  )
-  return { ...before, ...Object.fromEntries(told) }
+  const grown: Record<string, unknown> = { ...before }
+  let fields = Object.keys(grown).length
+  for (const [key, value] of Object.entries(stated)) {
+    if (!Object.hasOwn(grown, key)) {
+      fields += 1
+      if (fields > FIELDS_MAX) break
+    } else if (value === null || value === undefined || value === 0) continue
+    grown[key] = value
+  }
+  return grown
 }
 
 /** The usage of a reply that took several answers, each of which was sampled by itself. */
@@ -54,6 +59,9 @@ export function sumUsage(before: JsonObject | null, usage: JsonObject | null): J
 }
 
 // --- internal ---
+
+/** A usage has a dozen fields. More would be copied by each event that states some. */
+const FIELDS_MAX = 64
 
 const inputFields = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
 

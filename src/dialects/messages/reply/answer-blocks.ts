@@ -1,6 +1,7 @@
 import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import type { CallRules } from '../../answer-contract.ts'
 import { parseAnswerText } from '../../answer-json.ts'
+import { createTextPieces, type TextPieces } from '../../text-pieces.ts'
 import { createBlockGate, type BlockGate } from './block-gate.ts'
 
 /** A block of the answer that flows. */
@@ -11,12 +12,12 @@ export type StreamBlock = {
   readonly index: unknown
   readonly isShown: boolean
   /** What its deltas add up to: its text, its thought, or its arguments as JSON. */
-  text: string
+  readonly text: TextPieces
+  /** What the client got of a text that a seam joined to what was said before. */
+  readonly joinedText: TextPieces
+  readonly citations: unknown[]
   /** Other fields, as deltas stated them last. */
   stated: JsonObject
-  readonly citations: unknown[]
-  /** What the client got of a text that a seam joined to what was said before. */
-  joinedText: string
   isStopped: boolean
   /** Its place as the client sees it; null while that has seen nothing of it. */
   shownIndex: number | null
@@ -43,10 +44,10 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
       begun,
       index,
       isShown: gate.take(begun),
-      text: '',
-      stated: {},
+      text: createTextPieces(),
+      joinedText: createTextPieces(),
       citations: [],
-      joinedText: '',
+      stated: {},
       isStopped: false,
       shownIndex: null,
     }
@@ -71,7 +72,8 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
 }
 
 /** A block as its events add up. */
-export function wholeBlock({ begun, stated, citations, text }: StreamBlock): JsonObject {
+export function wholeBlock({ begun, stated, citations, text: pieces }: StreamBlock): JsonObject {
+  const text = pieces.joined()
   const grown = { ...begun, ...stated }
   switch (begun['type']) {
     case 'text':
@@ -88,7 +90,8 @@ export function wholeBlock({ begun, stated, citations, text }: StreamBlock): Jso
 }
 
 /** The arguments of a call as they were written. */
-export function writtenArguments({ begun, text }: StreamBlock): string {
+export function writtenArguments({ begun, text: pieces }: StreamBlock): string {
+  const text = pieces.joined()
   return text === '' ? (stringifyJson(begun['input'] ?? {}) ?? '{}') : text
 }
 
@@ -97,19 +100,26 @@ export function writtenArguments({ begun, text }: StreamBlock): string {
 /** No model writes more in one answer. */
 const BLOCKS_MAX = 1_024
 
+const INPUT_CHARACTERS_MAX = 1 << 20
+
 function grow(block: StreamBlock, delta: JsonObject): void {
-  const { type, text, thinking, partial_json: json, citation, ...rest } = delta
-  block.text += stringOr(text, '') + stringOr(thinking, '') + stringOr(json, '')
+  const { type, text, thinking, partial_json: json, citation, signature, content } = delta
+  block.text.add(stringOr(text, '') + stringOr(thinking, '') + stringOr(json, ''))
   if (citation !== undefined) block.citations.push(citation)
-  if (type === 'signature_delta' || type === 'compaction_delta') block.stated = { ...block.stated, ...rest }
+  if (type === 'signature_delta') block.stated = { signature }
+  if (type === 'compaction_delta') block.stated = { content, ...encryptedIn(delta) }
+}
+
+function encryptedIn(delta: JsonObject): JsonObject {
+  return 'encrypted_content' in delta ? { encrypted_content: delta['encrypted_content'] } : {}
 }
 
 function citedAtFirst({ citations }: JsonObject): readonly unknown[] {
   return Array.isArray(citations) ? citations : []
 }
 
-/** Arguments that were cut are none. */
+/** Arguments that were cut are none, nor are some that no model writes. */
 function parsedInput(text: string): JsonObject {
-  const input = parseAnswerText(text)
+  const input = text.length > INPUT_CHARACTERS_MAX ? undefined : parseAnswerText(text)
   return isJsonObject(input) ? input : {}
 }

@@ -94,7 +94,7 @@ export function createMessageClientStream<Event>(): MessageClientStream<Event> {
     showText: (block, text) => {
       if (text === '') return []
       const before = block.shownIndex === null ? begin(block, { ...block.begun, text: '' }) : []
-      block.joinedText += text
+      block.joinedText.add(text)
       return [...before, ...(block.shownIndex === null ? [] : written(textDelta(block.shownIndex, text)))]
     },
     end: ({ event, json }, reason, usage) => {

@@ -42,15 +42,15 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
         return takeEnd({ event, type: DONE, json: {} })
       case 'event': {
         const shown = takeEvent({ event, ...read })
-        if (!answer.blocks.areTooMany() && waiting() <= WAITING_MAX) return shown
+        if (!areTooMany()) return shown
         isBeyondUs = true
         return [...shown, ...finish()]
       }
     }
   }
 
-  function waiting(): number {
-    return Math.max(answer.held.length, answer.ends.length)
+  function areTooMany(): boolean {
+    return answer.blocks.areTooMany() || answer.held.length > WAITING_MAX || answer.ends.length > ENDS_MAX
   }
 
   function takeEvent(entry: EventEntry<Event>): readonly (Event | string)[] {
@@ -198,6 +198,9 @@ const DONE = '[DONE]'
 /** What waits is given at once when that is over. A call of more pieces than this is longer than a model's output. */
 const WAITING_MAX = 32_768
 
+/** A message ends in two events. */
+const ENDS_MAX = 64
+
 /** The answer that flows. */
 type Answer<Event> = {
   /** Null in the first one. */
@@ -220,7 +223,8 @@ function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
 function replyOf<Event>({ seam, blocks, stopReason, usage }: Answer<Event>): Reply {
   const all = blocks.all()
   const content = all.map(wholeBlock)
-  const said = seam === null ? content : all.map(({ begun, joinedText }) => ({ ...begun, text: joinedText }))
+  const said =
+    seam === null ? content : all.map(({ begun, joinedText }) => ({ ...begun, text: joinedText.joined() }))
   const places = new Map(content.map((json, at) => [json, all[at]]))
   return messageReply(content, stopReason, usage, contentText(said), (call) => {
     const block = places.get(call)

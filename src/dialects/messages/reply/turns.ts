@@ -1,6 +1,7 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
-import { contentOf, isTextBlock } from './blocks.ts'
+import { isSigned } from '../block-kinds.ts'
+import { contentOf, isTextBlock, isThought } from './blocks.ts'
 
 /**
  * The messages, as JSON, by which a model goes on after its calls were answered. The blocks of its own go back as they came,
@@ -19,9 +20,10 @@ export function recallMessages(
     const result = { type: 'tool_result', tool_use_id: id, content: answer }
     return { json: call.json, written: writtenCall(call, id), result }
   })
+  const writtenCalls = new Map(calls.map(({ json, written }) => [json, written]))
   const asCame = said === (reply.text ?? '') ? contentOf(reply.kept) : []
-  const content = calls.every(({ json }) => asCame.includes(json))
-    ? asCame.map((block) => calls.find(({ json }) => json === block)?.written ?? block)
+  const content = asCame.some((block) => writtenCalls.has(block))
+    ? asCame.map((block) => writtenCalls.get(block) ?? block)
     : [{ type: 'text', text: said }, ...calls.map(({ written }) => written)]
   return [
     { role: 'assistant', content: content.filter(isTaken) },
@@ -43,7 +45,7 @@ export function unboundMessages(messages: readonly string[]): readonly string[] 
     const message = parseJsonText(json)
     if (!isJsonObject(message) || !Array.isArray(message['content'])) return json
     const content = contentOf(message)
-    const free = content.filter((block) => !isBound(block))
+    const free = content.filter((block) => !(isThought(block) && isSigned(block)))
     return free.length === content.length ? json : JSON.stringify({ ...message, content: free })
   })
   return unbound.every((json, at) => json === messages[at]) ? messages : unbound
@@ -54,12 +56,6 @@ export function unboundMessages(messages: readonly string[]): readonly string[] 
 /** Servers answer with texts that are empty or blank, and take none back. */
 function isTaken(block: JsonObject): boolean {
   return !isTextBlock(block) || stringOr(block['text'], '').trim() !== ''
-}
-
-/** Whether thoughts are such as a server has bound to what stood before them. */
-function isBound({ type, signature }: JsonObject): boolean {
-  if (type === 'redacted_thinking' || type === 'connector_text') return true
-  return type === 'thinking' && typeof signature === 'string' && signature !== ''
 }
 
 function writtenCall({ json, name, isIncomplete }: ReplyCall, id: string): JsonObject {

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
+import { createMessageStream } from '../../../../src/dialects/messages/reply/reply-stream.ts'
+import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
+import { continuing, joinedStreams, recalling } from './joined.ts'
+import { callOf, eventOf, eventsIn, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
+
+const usage = (tokens: number) => ({
+  input_tokens: tokens,
+  cache_read_input_tokens: 1,
+  cache_creation_input_tokens: 2,
+  output_tokens: 3,
+})
+const done: StreamEvent = { text: 'data: [DONE]\n\n' }
+const error = eventOf({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+
+describe('an answer that calls no tool of ours', () => {
+  const streams: readonly (readonly [string, readonly StreamEvent[]])[] = [
+    ['thoughts before text', streamOf([thought(), text('Hello')])],
+    ['thoughts before calls', streamOf([thought(), callOf('bash', { a: 1 }), callOf('read')])],
+    ['what the server did itself', streamOf([...search(), text('Hello'), callOf('bash')])],
+    ['a text that was cut', streamOf([text('Hel')], { reason: 'max_tokens' })],
+    ['a call that was cut', streamOf([callOf('bash', { a: 1 })], { reason: 'max_tokens' })],
+    ['thoughts that were cut', streamOf([text('Hm'), thought()], { reason: 'max_tokens' })],
+    ['a refusal', streamOf([text('Hel')], { reason: 'refusal' })],
+    ['no end', streamOf([thought(), text('Hello')]).slice(0, -3)],
+    ['comments and pings', [{ text: ': x\n\n' }, ping, ...streamOf([text('x')]), { text: ': y\n\n' }]],
+    ['a word behind the end', [...streamOf([text('x')]), done]],
+    ['a type that nobody knows', [...streamOf([text('x')]), eventOf({ type: 'telepathy', index: 7 })]],
+    [
+      'no names of events',
+      streamOf([thought(), text('x'), callOf('bash')]).map((event) => ({
+        text: event.text.replace(/^event: .*\n/, ''),
+      })),
+    ],
+    [
+      'places with gaps',
+      streamOf([text('x'), callOf('bash')]).filter(({ text: event }) => !/x|:0}/.test(event)),
+    ],
+  ]
+  test.each(streams)('passes event by event, as it came: %s', (_, events) => {
+    for (const rules of [recalling, continuing, { toolName: null, continues: true }]) {
+      const { out } = joinedStreams([events], rules)
+      expect(out.length).toBe(events.length)
+      for (const [at, event] of out.entries()) expect(event).toBe(events[at])
+    }
+  })
+
+  test('goes on at once, thoughts too', () => {
+    const events = streamOf([thought(), text('Hello'), callOf('bash')])
+    const stream = createMessageStream<StreamEvent>(recalling)
+    expect(events.map((event) => stream.take(event).length)).toEqual(events.map(() => 1))
+  })
+
+  test('an error is not gone on from, and passes with what waited for it', () => {
+    const events = [...streamOf([text('x'), callOf('bash')]).slice(0, -3), error]
+    const { out, replies } = joinedStreams([events], continuing)
+    expect(out).toEqual(events)
+    expect(replies).toEqual([null])
+  })
+})
+
+describe('a call of our tool', () => {
+  const asking = streamOf(
+    [thought(), text('Let me look.'), callOf('recall', { search: 'x' }), callOf('recall', {}, 'toolu_2')],
+    { usage: usage(10) },
+  )
+  const answering = streamOf([thought('So.'), text('It is 42.'), callOf('bash', { a: 1 })], {
+    id: 'msg_2',
+    usage: usage(20),
+  })
+
+  test('leaves no sign: one message, in which places follow each other, with the usage of both', () => {
+    const { out, usage: total } = joinedStreams([asking, [ping, ...answering]], recalling)
+    expect(readStrictly(out)).toMatchObject({
+      id: 'msg_1',
+      content: [thought(), text('Let me look.'), text('\n\nIt is 42.'), callOf('bash', { a: 1 })],
+      stop_reason: 'tool_use',
+      usage: {
+        input_tokens: 30,
+        cache_read_input_tokens: 2,
+        cache_creation_input_tokens: 4,
+        output_tokens: 6,
+      },
+    })
+    expect(total).toMatchObject({ promptTokens: 36, completionTokens: 6, cachedTokens: 2 })
+    expect(JSON.stringify(eventsIn(out))).not.toMatch(/recall|msg_2|toolu_2|So\./)
+  })
+
+  test('is read whole, with the blocks that it stands among, as they came', () => {
+    const [reply] = joinedStreams([asking, answering], recalling).replies
+    expect(reply?.text).toBe('Let me look.')
+    expect(reply?.kept['content']).toEqual([
+      thought(),
+      text('Let me look.'),
+      callOf('recall', { search: 'x' }),
+      callOf('recall', {}, 'toolu_2'),
+    ])
+    expect(reply?.calls).toMatchObject([
+      { id: 'toolu_recall', name: 'recall', argumentsText: '{"search":"x"}', isIncomplete: false },
+      { id: 'toolu_2' },
+    ])
+  })
+
+  test('that is not answered any more ends the reply as if it had not been made', () => {
+    expect(readStrictly(joinedStreams([asking], recalling).out)).toMatchObject({
+      content: [thought(), text('Let me look.')],
+      stop_reason: 'end_turn',
+    })
+  })
+
+  test('beside one of the client’s leaves that in its place', () => {
+    const mixed = streamOf([callOf('recall'), callOf('bash', { a: 1 }), text('Well.')])
+    expect(readStrictly(joinedStreams([mixed], recalling).out)).toMatchObject({
+      content: [callOf('bash', { a: 1 }), text('Well.')],
+      stop_reason: 'tool_use',
+    })
+  })
+
+  test('of the client’s with the beginning of its name, or the server’s, is not ours', () => {
+    const events = streamOf([callOf('recall_mail'), { ...callOf('recall'), type: 'server_tool_use' }])
+    expect(joinedStreams([events], recalling).out).toEqual(events)
+  })
+
+  test('a call whose arguments are there at its beginning is read, too', () => {
+    const [start, , , ...rest] = streamOf([callOf('recall')])
+    const begun = { type: 'content_block_start', index: 0, content_block: callOf('recall', { search: 'x' }) }
+    const { replies } = joinedStreams([[start ?? ping, eventOf(begun), ...rest], answering], recalling)
+    expect(replies[0]?.calls).toMatchObject([{ argumentsText: '{"search":"x"}' }])
+  })
+
+  test('a reply that another went on from is not taken for one if that failed', () => {
+    const { out, replies } = joinedStreams([asking, [error]], recalling)
+    expect(replies[1]).toBeNull()
+    expect(out.at(-1)).toBe(error)
+  })
+})
+
+describe('a reply that was cut', () => {
+  const cut = { reason: 'max_tokens' }
+  const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
+  const first = streamOf([thought(), text(told)], { ...cut, usage: usage(10) })
+
+  test('goes on in the block that was cut', () => {
+    const rest = streamOf([thought('On.'), text(`${told} intervals.`), callOf('bash')], { id: 'msg_2' })
+    const { out, replies } = joinedStreams([first, rest], continuing)
+    expect(readStrictly(out)).toMatchObject({
+      id: 'msg_1',
+      content: [thought(), text(`${told} intervals.`), callOf('bash')],
+    })
+    expect(replies.map((reply) => reply?.text)).toEqual([told, ' intervals.'])
+  })
+
+  test('a block that is not gone on with ends before what follows it', () => {
+    const { out } = joinedStreams([first, streamOf([callOf('bash')])], continuing)
+    expect(readStrictly(out)['content']).toEqual([thought(), text(told), callOf('bash')])
+  })
+
+  test('goes on behind what is no text in a block of its own', () => {
+    const searched = streamOf([text(told), ...search()], cut)
+    const { out } = joinedStreams([searched, streamOf([text('More.')])], continuing)
+    expect(readStrictly(out)['content']).toEqual([text(told), ...search(), text('More.')])
+  })
+
+  test('a call is held until what follows it is there', () => {
+    const events = streamOf([callOf('write', { a: 1 }), callOf('read')])
+    const stream = createMessageStream<StreamEvent>(continuing)
+    const counts = events.map((event) => stream.take(event).length)
+    const next = events.findLastIndex(({ text: event }) => event.includes('content_block_start'))
+    expect(counts.slice(1, next + 1)).toEqual([...events.slice(1, next).map(() => 0), next - 1])
+  })
+
+  test('a call that was cut is asked for again, and made once', () => {
+    const cutCall = streamOf([thought(), text('I write.'), callOf('write', { text: 'ab' })], cut)
+    const begun = cutCall.filter(({ text: event }) => !event.includes('}\\"'))
+    const again = streamOf([thought('Again.'), callOf('write', { text: 'a' }, 'toolu_2')], { id: 'msg_2' })
+    const { out, replies } = joinedStreams([begun, again], continuing)
+    expect(replies[0]?.calls).toMatchObject([{ name: 'write', isIncomplete: true }])
+    expect(readStrictly(out)['content']).toEqual([
+      thought(),
+      text('I write.'),
+      callOf('write', { text: 'a' }, 'toolu_2'),
+    ])
+  })
+
+  test('a call that was cut is left out if another is complete, which is complete then', () => {
+    const mixed = streamOf([callOf('read', { a: 1 }), callOf('write', { text: 'ab' })], cut)
+    expect(readStrictly(joinedStreams([mixed], continuing).out)).toMatchObject({
+      content: [callOf('read', { a: 1 })],
+      stop_reason: 'tool_use',
+    })
+  })
+
+  test('by a server that leaves out the ends of blocks ends them for the client', () => {
+    const [bare, rest] = [first, streamOf([text('More.'), callOf('bash')])].map((events) =>
+      events.filter(({ text: event }) => !event.includes('content_block_stop')),
+    )
+    const stream = createMessageStream<StreamEvent>({ toolName: null, continues: true })
+    const out = (bare ?? []).flatMap((event) => stream.take(event))
+    stream.goOn(continuationSeam('', ''))
+    out.push(...(rest ?? []).flatMap((event) => stream.take(event)))
+    const stops = eventsIn(out).filter(({ type }) => type === 'content_block_stop')
+    expect(new Set(stops.map(({ index }) => index))).toEqual(new Set([0, 1, 2]))
+    expect(stops.length).toBe(3)
+  })
+})
+
+test('of a message that did not begin nothing can be said', () => {
+  const stream = createMessageStream<StreamEvent>(continuing)
+  stream.goOn(paragraphSeam(''))
+  expect(stream.cut()).toBeNull()
+})
