@@ -1,0 +1,108 @@
+import { afterEach } from 'vitest'
+import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
+import {
+  startMessagesUpstream,
+  type AcceptedMessagesRequest,
+  type MessagesUpstream,
+  type MessagesUpstreamOptions,
+} from '../../support/messages/messages-upstream.ts'
+import type { MessagesScript } from '../../support/messages/script.ts'
+import { readStrictly } from '../../dialects/messages/reply/streamed.ts'
+
+export type MessagesStand = { readonly upstream: MessagesUpstream; readonly foldgate: RunningFoldgate }
+
+export type StandOptions = Partial<MessagesUpstreamOptions> & {
+  readonly windowTokens: number
+  readonly reply: (request: AcceptedMessagesRequest) => MessagesScript | Promise<MessagesScript>
+  /** What the profile says beside the window. */
+  readonly profile?: object
+  readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
+}
+
+const opened: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each.close()
+})
+
+/** Each word of letters is a token, and so is every other character but blanks. */
+function wordCount(text: string): number {
+  return text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
+}
+
+/** A strict upstream of the Messages API with a Foldgate in front; both are closed behind the test. */
+export async function openStand({
+  windowTokens,
+  profile,
+  foldgate: more,
+  ...options
+}: StandOptions): Promise<MessagesStand> {
+  const upstream = await startMessagesUpstream({
+    windowTokens,
+    outputReserveChecked: false,
+    count: wordCount,
+    ...options,
+  })
+  opened.push(upstream)
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile: { window: { tokens: windowTokens }, ...profile },
+    ...more,
+  })
+  opened.push(foldgate)
+  return { upstream, foldgate }
+}
+
+export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+export async function post({ foldgate }: MessagesStand, body: object): Promise<Answered> {
+  const response = await fetch(`${foldgate.url}/messages`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': 'key',
+      'anthropic-version': '2023-06-01',
+    },
+    body: JSON.stringify({ model: 'claude-strict', max_tokens: 1_000, ...body }),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** The message of an answer, plain or streamed; of a stream every event has to stand where it belongs. */
+export function messageIn({ text }: Answered): JsonObject {
+  const plain = text.startsWith('{') ? parseJsonText(text) : readStrictly(text.split(/(?<=\n\n)/))
+  return isJsonObject(plain) ? plain : {}
+}
+
+export function contentOf(answered: Answered): readonly JsonObject[] {
+  const { content } = messageIn(answered)
+  return Array.isArray(content) ? content.filter(isJsonObject) : []
+}
+
+export function user(text: string): JsonObject {
+  return { role: 'user', content: text }
+}
+
+export const readTool = { name: 'read', input_schema: { type: 'object', properties: {} } }
+
+/** Rounds of an agent without thinking, of some 620 words each. */
+export function roundsOf(count: number, from = 0): JsonObject[] {
+  return Array.from({ length: count }, (_, offset) => {
+    const id = `toolu_${from + offset}`
+    const content = `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(75)}`
+    return [
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id, name: 'read', input: { part: from + offset } }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content }] },
+    ]
+  }).flat()
+}
+
+/** What the upstream refused, and the thinking that it found was made on something else. */
+export function troubleOf({ upstream }: MessagesStand): unknown[] {
+  return upstream.requests.flatMap(({ rejected, transformations }) =>
+    [rejected ?? [], transformations].flat(),
+  )
+}
