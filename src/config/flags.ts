@@ -77,7 +77,7 @@ const allFlags = [
   {
     name: 'dialect',
     value: 'NAME',
-    meaning: 'How the conversation is written: `chat-completions` or `responses`.',
+    meaning: 'How the conversation is written: `chat-completions`, `responses` or `messages`.',
     defaultText: '`chat-completions`',
     commands: ['demo'],
   },

@@ -21,7 +21,7 @@ export function openChatClient({ url, apiKey }: ChatTarget, wire: Wire): ChatCli
     try {
       const { statusCode, headers, body } = await request(`${url}${wire.path}`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        headers: { ...wire.headers(apiKey), 'content-type': 'application/json' },
         body: JSON.stringify(wire.request(chat)),
         headersTimeout: ANSWER_MS,
         bodyTimeout: ANSWER_MS,

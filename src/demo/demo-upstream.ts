@@ -9,22 +9,23 @@ export type DemoUpstreamOptions = {
   /** Tokens of prompt and reply together. */
   readonly windowTokens: number
   readonly count: (text: string) => number
-  /** The reply to a request that fits: `step` is its `metadata.step`, `prompt` its messages or items as JSON. */
+  /** The reply to a request that fits: `step` is what its metadata say, `prompt` its messages or items as JSON. */
   readonly reply: (step: string, prompt: string) => AssistantMessage
 }
 
 export type DemoUpstream = { readonly url: string; readonly close: () => Promise<void> }
 
 /**
- * An OpenAI-compatible server on a free port of 127.0.0.1 for the demo's client. It refuses what exceeds its window in
- * OpenAI's words, and tells how many tokens OpenAI's prompt cache would have served.
+ * A server on a free port of 127.0.0.1 for the demo's client. It refuses what exceeds its window in its provider's words, and
+ * tells how many tokens OpenAI's prompt cache would have served.
  */
 export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<DemoUpstream> {
   const { wire, windowTokens, count, reply } = options
   /** The latest prompt of each client, as the JSON of its parts. */
   const prompts = new Map<string, readonly string[]>()
   const server = createServer((request, response) => {
-    void textOf(request).then((body) => answer(body, request.headers.authorization ?? '', response))
+    const { authorization, 'x-api-key': apiKey } = request.headers
+    void textOf(request).then((body) => answer(body, authorization ?? String(apiKey), response))
   })
 
   function answer(body: string, client: string, response: ServerResponse): void {
@@ -40,12 +41,7 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
     )
     const historyTokens = partTokens.reduce((sum, tokens) => sum + tokens, REPLY_TOKENS)
     if (historyTokens + toolsTokens + outputTokens > windowTokens) {
-      const error = {
-        ...wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }),
-        type: 'invalid_request_error',
-        code: 'context_length_exceeded',
-      }
-      send(400, { error })
+      send(400, wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
       return
     }
     const prompt = parts.map(({ json }) => json)

@@ -4,19 +4,21 @@ import type { AssistantMessage, ChatAnswer, ChatCall, ChatRequest } from './chat
 export type Wire = {
   /** Behind the base URL. */
   readonly path: string
+  /** What says whose request it is. */
+  readonly headers: (apiKey: string) => Readonly<Record<string, string>>
   readonly request: (request: ChatRequest) => object
   /** Undefined where a body holds no answer. */
   readonly answer: (body: unknown) => WireAnswer | undefined
   /** What the demo's server received. Throws where it is none of the demo's requests. */
   readonly received: (body: unknown) => ReceivedRequest
   readonly reply: (message: AssistantMessage, usage: WireUsage) => object
-  readonly refusal: (refused: Refused) => { readonly message: string; readonly param: string }
+  readonly refusal: (refused: Refused) => object
 }
 
 export type WireAnswer = Omit<ChatAnswer, 'header'>
 
 export type ReceivedRequest = {
-  /** In their order: messages, or items. */
+  /** In their order: the system prompt, messages, or items. */
   readonly parts: readonly ReceivedPart[]
   readonly tools: readonly unknown[]
   readonly outputTokens: number

@@ -1,12 +1,14 @@
 import type { Wire } from './wire.ts'
 import { chatWire } from './wires/chat-completions.ts'
+import { messagesWire } from './wires/messages.ts'
 import { responsesWire } from './wires/responses.ts'
 
 /** The dialects that the demo speaks. */
-export const wires = { 'chat-completions': chatWire, responses: responsesWire } as const satisfies Record<
-  string,
-  Wire
->
+export const wires = {
+  'chat-completions': chatWire,
+  responses: responsesWire,
+  messages: messagesWire,
+} as const satisfies Record<string, Wire>
 
 export type DialectName = keyof typeof wires
 

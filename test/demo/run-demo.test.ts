@@ -4,6 +4,7 @@ import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
+import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
 
@@ -58,7 +59,7 @@ test('counts the requests that failed on the way, and ends when nothing gets thr
 })
 
 // Once the demo never sent more than 5,911 tokens: numbers that guessed a tokenizer decided, and half of the room lay idle.
-test.for(['chat-completions', 'responses'] as const)(
+test.for(['chat-completions', 'responses', 'messages'] as const)(
   'through Foldgate every request is answered, and the largest prompt takes nine tenths of the budget: %s',
   async (dialect) => {
     const counter = await loadCounter('o200k_base')
@@ -118,6 +119,33 @@ test('in the Responses API a strict server takes the whole conversation, and its
     expect(stand.requests.map(({ rejected }) => rejected)).toEqual(Array(stand.requests.length).fill(null))
     const types = stand.requests[1]?.items.map(typeOf)
     expect(types).toEqual(['message', 'message', 'message', 'function_call', 'function_call_output'])
+  } finally {
+    await stand.close()
+  }
+})
+
+test('in the Messages API a strict server takes the whole conversation, and its thoughts are passed over', async () => {
+  const stand = await startMessagesUpstream({
+    windowTokens: 1_000_000,
+    outputReserveChecked: true,
+    count,
+    reply: ({ messages }) => ({
+      content: [
+        { type: 'thinking' },
+        { type: 'text', text: `Of ${messages.length} messages.` },
+        { type: 'tool_use', id: `toolu_${messages.length}`, name: 'search', input: {} },
+      ],
+    }),
+  })
+  try {
+    const { failed } = await run({
+      dialect: 'messages',
+      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
+    })
+    expect(failed).toBe(0)
+    expect(stand.requests.map(({ rejected }) => rejected)).toEqual(Array(stand.requests.length).fill(null))
+    const types = stand.requests[1]?.messages.map(({ blocks }) => blocks.map(({ type }) => type).join())
+    expect(types).toEqual(['text', 'text,tool_use', 'tool_result'])
   } finally {
     await stand.close()
   }

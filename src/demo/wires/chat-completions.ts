@@ -3,6 +3,7 @@ import type { Wire, WireAnswer } from '../wire.ts'
 
 export const chatWire: Wire = {
   path: '/chat/completions',
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   request: (chat) => chat,
   answer: (body) => completion.safeParse(body).data,
   received(body) {
@@ -28,7 +29,14 @@ export const chatWire: Wire = {
       `This model's maximum context length is ${windowTokens} tokens. However, you requested ${historyTokens + toolsTokens + outputTokens} tokens ` +
       `(${historyTokens} in the messages, ${toolsTokens} in the functions, and ${outputTokens} in the completion). ` +
       'Please reduce the length of the messages, functions, or completion.'
-    return { message, param: 'messages' }
+    return {
+      error: {
+        message,
+        param: 'messages',
+        type: 'invalid_request_error',
+        code: 'context_length_exceeded',
+      },
+    }
   },
 }
 

@@ -5,6 +5,7 @@ import type { Wire, WireAnswer } from '../wire.ts'
 /** OpenAI's Responses API, with all of the conversation in each request. */
 export const responsesWire: Wire = {
   path: '/responses',
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   request: ({ model, messages, tools, metadata, max_tokens: outputTokens }) => ({
     model,
     store: false,
@@ -37,8 +38,12 @@ export const responsesWire: Wire = {
     },
   }),
   refusal: () => ({
-    message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
-    param: 'input',
+    error: {
+      message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      param: 'input',
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+    },
   }),
 }
 
