@@ -54,6 +54,8 @@ export type Bodies = {
     limits: BodyLimits,
     known: KnownHistory | null,
   ) => Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead>
+  /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
+  readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
   /** The text of a parsed `BodyFacts.system`. */
   readonly systemText: (system: unknown) => string
 }

@@ -1,3 +1,4 @@
+import type { Source } from '../conversation/source.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -6,6 +7,7 @@ import { barePath, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 import { dialects } from '../dialects/dialects.ts'
+import { toolsNameModel } from '../dialects/tool-models.ts'
 
 /**
  * The limits of a client key. One that has not all profiles reaches models only by a conversation that Foldgate has read with
@@ -24,7 +26,7 @@ export function refuseWayAround(
     if (isRead) requirePlainConversation(target, rawHeaders)
     else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
-        'may ask for chat completions, responses and lists of models only, by their usual paths',
+        'may ask for chat completions, responses, messages and lists of models only, by their usual paths',
         'profiles',
       )
     requirePlainHeaders(rawHeaders, otherModelHeaders, 'profiles')
@@ -54,7 +56,8 @@ export function refuseUnread(rights: ClientRights, why: string): void {
 /** The names under which a request may reach a model, none of them longer than a model's name. */
 export type NamedModels = {
   /** As the body names them. */
-  readonly body: Pick<BodyFacts, 'model' | 'fieldNames'>
+  readonly body: Pick<BodyFacts, 'model' | 'fieldNames' | 'tools'>
+  readonly source: Source
   readonly dialect: Dialect
   /** As the path names it; null if it names no deployment. */
   readonly deployment: string | null
@@ -67,7 +70,7 @@ export type NamedModels = {
  */
 export function refuseOtherModels(
   rights: ClientRights,
-  { body, dialect, deployment }: NamedModels,
+  { body, source, dialect, deployment }: NamedModels,
   profileOf: (model: string) => Profile,
   isAskedFor: boolean,
 ): void {
@@ -79,6 +82,7 @@ export function refuseOtherModels(
     )
   if (body.fieldNames.includes('model') && body.model === null)
     throw modelNotAllowed('its "model" is no text')
+  if (toolsNameModel(source, body)) throw modelNotAllowed('one of its tools names a model of its own')
   const named = [body.model, deployment].filter((name) => name !== null)
   for (const name of named.length === 0 ? [''] : named) {
     if (name.length > MODEL_NAME_CHARS_MAX || severalNames.test(name))
@@ -144,27 +148,27 @@ function mayBypass({ overrides }: ClientRights): boolean {
 }
 
 /**
- * What stands before `/chat/completions` or `/responses` names an API or an Azure deployment. Another prefix may name a model
+ * What stands before `/chat/completions`, `/responses` or `/messages` names an API or an Azure deployment. Another prefix may name a model
  * or a provider: `/models/ORG/NAME/v1`, `/engines/NAME`.
  */
 const conversationPath = new RegExp(
-  String.raw`^(?:(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference|compatible-mode|paas))*|/openai/deployments/[\w.~-]+)/(?:${dialects.flatMap(({ paths }) => paths).join('|')})$`,
+  String.raw`^(?:(?:/(?:v\d+(?:alpha|beta)?|api|openai|inference|compatible-mode|paas|apps|anthropic))*|/openai/deployments/[\w.~-]+)/(?:${dialects.flatMap(({ paths }) => paths).join('|')})$`,
 )
 
-/** `?model=` goes before the body's model in LiteLLM. */
-const conversationQueryNames: ReadonlySet<string> = new Set(['api-version', 'key'])
+/** `?model=` goes before the body's model in LiteLLM. Anthropic's clients write `?beta=true`. */
+const conversationQueryNames: ReadonlySet<string> = new Set(['api-version', 'beta', 'key'])
 
 function requirePlainConversation({ path, query }: Target, rawHeaders: readonly string[]): void {
   if (!conversationPath.test(path))
     throw endpointNotAllowed(
-      'may ask for chat completions and responses by their usual paths only',
+      'may ask for chat completions, responses and messages by their usual paths only',
       'profiles',
     )
   // Old servers begin another pair at a semicolon, and a second question mark is some proxies' first.
   const pairs = query.split(/[&;?]/)
   if (!pairs.every((pair) => pair === '' || conversationQueryNames.has(pair.split('=', 1)[0] ?? '')))
     throw endpointNotAllowed(
-      'may ask for chat completions and responses without a query of its own',
+      'may ask for chat completions, responses and messages without a query of its own',
       'profiles',
     )
   const types = valuesOf(rawHeaders, 'content-type')

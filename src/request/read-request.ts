@@ -45,7 +45,7 @@ export async function readRequest(
   const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`
   const profile = profileOf(model)
   if (rights !== null)
-    refuseOtherModels(rights, { body: chat.body, dialect, deployment }, profileOf, options.profile !== null)
+    refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
   return {

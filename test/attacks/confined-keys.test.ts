@@ -119,7 +119,7 @@ const unreadable: readonly (readonly [string, Attack])[] = [
 const otherWays: readonly (readonly [string, Attack])[] = [
   ...[
     '/v1/completions',
-    '/v1/messages',
+    '/v1/messages/batches',
     '/api/chat',
     '/api/generate',
     '/v1/batches',
@@ -172,6 +172,8 @@ describe('a key that is confined to profiles reaches nothing', () => {
       '/v1/responses//',
       '/v1/engines/large/responses',
       '/v1/responses?model=large',
+      '/v1/messages?model=large',
+      '/v1/engines/large/messages',
       '/v1/RESPONSES',
       '/v1/responses/resp_1/cancel',
       '/openai/deployments/smal%6c-1/chat/completions',
@@ -224,6 +226,15 @@ describe('a key that is confined to profiles reaches nothing', () => {
     [
       'a stored prompt',
       { path: '/v1/responses', body: '{"model":"small-1","input":"hi","prompt":{"id":"p"}}' },
+    ],
+    ['models to fall back to', { path: '/v1/messages', body: small.replace('{', '{"fallbacks":["large"],') }],
+    // A model that advises another one is a tool of Anthropic's API: it was run whatever the key may use.
+    [
+      'a tool that is a model',
+      {
+        path: '/v1/messages',
+        body: small.replace('{', '{"tools":[{"type":"advisor_20260301","name":"advisor","model":"large"}],'),
+      },
     ],
     ['another address', { body: `{"model":"small-1","api_base":"http://127.0.0.1","messages":${messages}}` }],
     ...[
@@ -289,6 +300,8 @@ describe('a key that is confined to profiles reaches nothing', () => {
     ['a response', { path: '/v1/responses', body: response }],
     ['a response of Azure', { path: '/openai/v1/responses?api-version=preview', body: response }],
     ['a compaction', { path: '/v1/responses/compact', body: response }],
+    ['a message', { path: '/v1/messages?beta=true', body: small }],
+    ['a message of another provider', { path: '/anthropic/v1/messages', body: small }],
     ['without one', { path: '/chat/completions' }],
     ['as a deployment', { path: '/openai/deployments/small-1/chat/completions?api-version=2024-10-21' }],
     [

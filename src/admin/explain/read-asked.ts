@@ -21,12 +21,14 @@ export function readingOnce(limits: BodyLimits): ReadChatOptions {
 /** The request that is asked about. Throws `malformed_request` where it is none. */
 export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise<Chat> {
   let reason: UnreadReason = 'no-messages'
+  let found: Chat | null = null
   for (const dialect of dialects) {
     const chat = await readBytes(dialect, body, ASKED_SCOPE, reading)
-    if (typeof chat !== 'string') return chat
     // The dialect in which it has a history says more of what is wrong.
-    if (chat !== 'no-messages') reason = chat
+    if (typeof chat === 'string') reason = chat === 'no-messages' ? reason : chat
+    else if (found === null || dialect.bodies.isSurelyOwn(chat.source, chat.body)) found = chat
   }
+  if (found !== null) return found
   throw new FoldgateError('malformed_request', `${unread[reason]} ${WANTED}`)
 }
 
@@ -35,7 +37,7 @@ export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise
 const FACTS_ENTRIES_MAX = 100_000
 
 const WANTED =
-  'What is wanted is the body of a request for a chat completion or a response, as a client sends it: {"model": …, "messages": […]} or {"model": …, "input": […]}. A proxied request like this would be relayed as it is.'
+  'What is wanted is the body of a request for a chat completion, a response or a message of Anthropic’s API, as a client sends it: {"model": …, "messages": […]} or {"model": …, "input": […]}. A proxied request like this would be relayed as it is.'
 
 const unread: Readonly<Record<UnreadReason, string>> = {
   'not-utf8': 'The body is not UTF-8: write the file anew in that encoding.',

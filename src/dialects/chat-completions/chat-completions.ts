@@ -32,6 +32,7 @@ export const chatCompletions: Dialect = {
     knownFields: chatFields,
     findHistory: (source) => findHistory(source, 'messages'),
     read: readChatBody,
+    isSurelyOwn: () => false,
     systemText: () => '',
   },
   entries: {

@@ -63,7 +63,20 @@ export function* readMessagesBody(
   }
 }
 
+/** A chat may have messages of the same texts; but no system beside them, no such tools and no such blocks. */
+export function isMessagesBody(source: Source, { fieldNames, tools, history }: BodyFacts): boolean {
+  if (fieldNames.some((name) => ownFields.has(name))) return true
+  if (tools !== null && ownTool.test(source.latin1(tools.start, tools.end))) return true
+  return ownBlock.test(source.latin1(history.start, history.end))
+}
+
 // --- internal ---
+
+const ownFields: ReadonlySet<string> = new Set(['system', 'stop_sequences', 'context_management'])
+
+// No quotation mark stands unescaped within a text.
+const ownTool = /"input_schema"\s*:/
+const ownBlock = /"type"\s*:\s*"tool_(?:use|result)"/
 
 /** Edits of the server's that take more out of a history than thoughts, from some size on. */
 const shorteningEdit = /^(?:compact|clear_tool_uses)_/

@@ -4,7 +4,7 @@ import { joinedMessages } from '../content/joined-content.ts'
 import { textPart } from '../content/text-part.ts'
 import type { Dialect } from '../contract.ts'
 import { messagesAnswers } from './answers.ts'
-import { readMessagesBody } from './body.ts'
+import { isMessagesBody, readMessagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
 import { messagesErrorBody } from './error-body.ts'
@@ -29,6 +29,7 @@ export const messages: Dialect = {
     knownFields: messagesFields,
     findHistory: (source) => findHistory(source, 'messages'),
     read: readMessagesBody,
+    isSurelyOwn: isMessagesBody,
     systemText: textOf,
   },
   entries: {

@@ -1,5 +1,6 @@
 import type { EntrySpan, Envelope } from '../../conversation/body-spans.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../conversation/json-value.ts'
+import { READ_BYTES_MAX } from '../../conversation/unread.ts'
 import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { valueIn } from '../content/slot-edits.ts'
 
@@ -42,7 +43,8 @@ const HEAD_BYTES = 64
 
 function* isOfBlocks(source: Source, envelope: Envelope, blocks: readonly EntrySpan[]): Steps<boolean> {
   const role = roleIn(source, envelope)
-  if (role !== 'user') return role === 'assistant'
+  // Of a message that nobody has read it is said later that it cannot be.
+  if (role !== 'user') return role === 'assistant' || role === null
   let bytes = 0
   for (const block of blocks) {
     if (typeOf(source, block) === 'tool_result') return true
@@ -58,6 +60,7 @@ function roleIn(source: Source, { start, open, close, end }: Envelope): unknown 
   const found = roleFirst.exec(source.latin1(start, Math.min(open, start + HEAD_BYTES)))
   // What stands behind the content may say it again: then nobody knows, and the entry is not read.
   if (found !== null) return found[1]
+  if (open - start + end - close > READ_BYTES_MAX) return null
   const message = parseJsonText(source.text(start, open) + source.text(close, end))
   return isJsonObject(message) ? message['role'] : null
 }

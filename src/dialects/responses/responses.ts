@@ -28,6 +28,7 @@ export const responses: Dialect = {
     knownFields: responsesFields,
     findHistory: (source) => findHistory(source, 'input'),
     read: readResponsesBody,
+    isSurelyOwn: () => false,
     systemText: (instructions) =>
       Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),
   },

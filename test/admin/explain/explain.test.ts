@@ -285,3 +285,20 @@ test('as JSON it holds the body that would be sent byte for byte', async () => {
   const compacted = await asked({ ...long, messages: [...long.messages, ...rounds('z', 2, 100)] })
   expect(explanationJson(compacted)).toContain(`,"body":${compacted.body.toString()}}`)
 })
+
+// Chats and messages of Anthropic's API have their history under the same key: told as a chat, a thread's blocks were media of
+// an unknown kind.
+test('a body of the Messages API is told as one by what only it has', async () => {
+  const call = { type: 'tool_use', id: 'a', name: 'read', input: {} }
+  const history = [
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'found' }] },
+  ]
+  const told = [{ messages: history }, { system: 'Be brief.', messages: history.slice(0, 1) }, short]
+  expect(await Promise.all(told.map(async (body) => (await asked(body)).entry_name))).toEqual([
+    'block',
+    'block',
+    'message',
+  ])
+})
