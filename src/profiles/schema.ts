@@ -282,6 +282,13 @@ export const profileKeys = group({
         'How often a reply cut by the output limit goes on, each time by an upstream request more; 0: never. Experimental.',
       ),
   }),
+  messages: section("What concerns Anthropic's Messages alone.", {
+    subscriptions: oneOf(['observe', 'rewrite'])
+      .default('observe')
+      .describe(
+        'What becomes of requests to Anthropic itself that a subscription pays for (a token of OAuth, no API key). observe: they are measured and reported, and go on as they came; rewrite: they are treated as any other.',
+      ),
+  }),
   observe: onOff.default(false).describe('Measure and report; change nothing, recovery included.'),
 })
 

@@ -5,7 +5,7 @@ import type { ReadRequest } from './request.ts'
 
 /** Why nothing is rewritten in a request, whatever its size; null where it may be. */
 export function whyUntouched(request: ReadRequest, models: Pick<Models, 'get'>): string | null {
-  if (request.profile.observe) return 'observe'
+  if (request.profile.observe) return request.isSubscription ? 'subscription' : 'observe'
   if (request.options.compact === 'off') return 'off'
   if (models.get(request.modelKey, 'placement') === 'original') return 'refused-before'
   return null

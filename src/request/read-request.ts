@@ -4,6 +4,7 @@ import { modelKeyOf } from '../models/model-key.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { isOfSubscription } from '../upstream/subscription.ts'
 import { azureDeployment } from '../upstream/target.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
@@ -16,7 +17,7 @@ import type { ArrivedRequest, ReadRequest, UnreadRequest } from './request.ts'
  */
 export async function readRequest(
   arrived: ArrivedRequest,
-  { failures, reading, profiles }: RequestParts,
+  { failures, reading, profiles, upstreams }: RequestParts,
 ): Promise<ReadRequest | UnreadRequest> {
   const { exchange, dialect, options, body, turn } = arrived
   const { rights } = exchange
@@ -48,11 +49,14 @@ export async function readRequest(
     refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
+  const isSubscription =
+    !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   return {
     ...arrived,
     chat,
     received: chat,
-    profile,
+    profile: isSubscription ? { ...profile, observe: true } : profile,
+    isSubscription,
     model,
     deployment,
     upstreamName,
@@ -74,6 +78,20 @@ export async function readRequest(
 
 /** What is made of a message beside its bytes: its place, facts, keys, token counts and units, about. */
 const MESSAGE_BYTES = 700
+
+/**
+ * Whether it is only observed since a subscription pays for it: what Anthropic derives the plan from may be among what a
+ * compaction changes.
+ */
+function isObservedSubscription(
+  exchange: ArrivedRequest['exchange'],
+  upstream: string | null,
+  { messages }: Profile,
+  upstreams: RequestParts['upstreams'],
+): boolean {
+  if (messages.subscriptions !== 'observe' || !upstreams.addressOf(upstream).isAnthropic) return false
+  return upstreams.seesCredentialOf({ ...exchange, upstream }) && isOfSubscription(exchange.rawHeaders)
+}
 
 /** Enough to tell the models of one scope apart. */
 const MODEL_DIGEST_CHARS = 12

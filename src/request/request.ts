@@ -69,6 +69,8 @@ export type ReadRequest = ArrivedRequest & {
   /** The client's own. */
   readonly received: Chat
   readonly profile: Profile
+  /** Whether that only observes since the request is a subscription's. */
+  readonly isSubscription: boolean
   readonly model: string
   /** The deployment that an Azure path names; null for any other path. */
   readonly deployment: string | null

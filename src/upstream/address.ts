@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { isAnthropic } from './subscription.ts'
 
 /**
  * Where an upstream is, taken apart once at the start. Requests are joined to it as bytes (`target.ts`), so
@@ -15,13 +16,22 @@ export type UpstreamAddress = {
   readonly display: string
   /** The machine itself: never reached through an HTTP proxy. */
   readonly loopback: boolean
+  /** One of Anthropic's own servers. */
+  readonly isAnthropic: boolean
 }
 
 /** Takes the URL of an upstream's settings apart: http or https, without user info, query and fragment. */
 export function parseUpstreamAddress(text: string): UpstreamAddress {
   const { origin, hostname, pathname } = new URL(text)
   const path = pathname.replace(/\/+$/, '')
-  return { origin, path, hostname, display: origin + path, loopback: isLoopbackName(hostname) }
+  return {
+    origin,
+    path,
+    hostname,
+    display: origin + path,
+    loopback: isLoopbackName(hostname),
+    isAnthropic: isAnthropic(hostname),
+  }
 }
 
 /**

@@ -28,6 +28,8 @@ export type FoldgateOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly nowMs?: () => number
   readonly tracing?: Tracing
+  /** The URL of an HTTP proxy that every other host than this machine is reached by. */
+  readonly httpProxy?: string
   /** What it says its version is. */
   readonly version?: string
 }
@@ -58,7 +60,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     profiles: () => profiles,
     store: options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
     secret: Buffer.alloc(32, 7),
-    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
+    proxies: { httpProxy: options.httpProxy ?? '', httpsProxy: '', noProxy: '' },
     log: createLog({
       level: 'debug',
       write: (line) => void lines.push(line),

@@ -1,0 +1,28 @@
+import { headerValue } from './credential.ts'
+
+/** Whether a host is Anthropic's own. */
+export function isAnthropic(hostname: string): boolean {
+  return /(?:^|\.)anthropic\.com\.?$/i.test(hostname)
+}
+
+/**
+ * Whether a request to Anthropic is paid by a subscription: it carries a token of OAuth and no key of the API
+ * (Claude Code, signed in with a Pro or Max plan).
+ */
+export function isOfSubscription(rawHeaders: readonly string[]): boolean {
+  if ((headerValue(rawHeaders, 'x-api-key') ?? '') !== '') return false
+  const token = /^Bearer\s+(.+)$/i.exec(headerValue(rawHeaders, 'authorization') ?? '')?.[1]
+  if (token === undefined) return false
+  return token.startsWith('sk-ant-oat') || asksForOAuth(rawHeaders)
+}
+
+// --- internal ---
+
+/** The beta's flag may stand in any of several headers of the name. */
+function asksForOAuth(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== 'anthropic-beta') continue
+    if (/(?:^|,)\s*oauth-\d{4}-/.test(rawHeaders[at + 1] ?? '')) return true
+  }
+  return false
+}
