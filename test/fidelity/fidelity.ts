@@ -4,7 +4,7 @@
  *
  *   node test/fidelity/fidelity.ts FOLDER [--file NAME]… [--all] [--window N] [--upstream-ratio R]
  *     [--profile FILE.yaml]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
- *     [--dialect responses [--reasoning N]]
+ *     [--dialect responses|messages [--reasoning N]]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or a single `request`.
  * Without `--file` the files `coding-long` and `coding-parallel` are read, with `--all` every one. Every assistant
@@ -64,11 +64,11 @@
  * same.) How an upstream counts is learnt from its first answer, so the first request of each conversation is made, but
  * left out of all figures except for what went wrong with it.
  *
- * With `--dialect responses` the recordings are lived in the Responses API, for Foldgate's rows without summaries: each
+ * With `--dialect responses` or `messages` the recordings are lived in that API, for Foldgate's rows without summaries: each
  * assistant message is a reply with reasoning of `--reasoning` tokens before it (default 40; 0: none), with ids and
- * encrypted content from the upstream. So that the table can stand beside that of chat completions, what the upstream
- * received is read as the chat that it was (the items of a reply are one message, reasoning is none) and asked the same
- * questions. The sizes of messages, the room and the newest suffix are counted as in a chat, too. Prompts are counted as
+ * encrypted content, or signatures, from the upstream. So that the table can stand beside that of chat completions, what
+ * the upstream received is read as the chat that it was (the items or blocks of a reply are one message, reasoning is none)
+ * and asked the same questions. In the Messages API the client sets marks for the cache as Claude Code does. The sizes of messages, the room and the newest suffix are counted as in a chat, too. Prompts are counted as
  * this upstream does, with all reasoning that it was sent: a call in items takes the same tokens, text beside calls a
  * frame of its own, reasoning what it takes. A compaction is a request of which the items before are no beginning.
  *
@@ -145,15 +145,15 @@ async function measure(): Promise<number> {
         ? ''
         : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`
     const dialectName =
-      dialect === 'responses'
-        ? `, Responses API, ${reasoningTokens} tokens of reasoning before each reply`
-        : ''
+      dialect === 'chat-completions'
+        ? ''
+        : `, --dialect ${dialect}, ${reasoningTokens} tokens of reasoning before each reply`
     for (const { files: names, rows: named } of tables) {
       const count = named[0]?.tally.requests.toLocaleString('en-US')
       const title = `${names.join(', ')}: window ${room.windowTokens}, ${count} requests${dialectName}${counting}`
       process.stdout.write(tableOf(title, named))
     }
-    const note = dialect === 'responses' ? '' : `${summariesNote}\n`
+    const note = dialect === 'chat-completions' ? `${summariesNote}\n` : ''
     process.stdout.write(`\n${note}${elapsed}\n`)
   }
   return reports.every(isGood) ? 0 : 1

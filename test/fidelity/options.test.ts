@@ -73,9 +73,11 @@ test('in the Responses API the rows of Foldgate’s without summaries, with a li
   })
   expect(readOptions([...asked, '--reasoning', '0'])).toMatchObject({ reasoningTokens: 0 })
   expect(readOptions([...asked, '--reasoning', 'much'])).toMatch(/^--reasoning takes/)
-  expect(readOptions([folder, '--reasoning', '40'])).toBe('--reasoning is for --dialect responses.')
+  expect(readOptions([folder, '--reasoning', '40'])).toBe(
+    '--reasoning is for --dialect responses and messages.',
+  )
   expect(readOptions([folder, '--dialect', 'morse'])).toBe(
-    'There is no dialect morse; there are chat-completions, responses.',
+    'There is no dialect morse; there are chat-completions, responses, messages.',
   )
 })
 

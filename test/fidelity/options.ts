@@ -13,7 +13,7 @@ export type FidelityOptions = {
   readonly files: readonly string[]
   readonly room: Room
   readonly dialect: ReplayedDialect
-  /** How much the model thinks before each reply in the Responses API. */
+  /** How much the model thinks before each reply, where the API has its thoughts sent back. */
   readonly reasoningTokens: number
   readonly profiles: ReadonlyMap<string, object>
   /** The rows to be measured. */
@@ -47,8 +47,8 @@ export function readOptions(args: readonly string[]): FidelityOptions | string {
     return `There is no dialect ${values.dialect}; there are ${replayedDialects.join(', ')}.`
   const { reasoning = `${REASONING_TOKENS}` } = values
   if (!/^\d+$/.test(reasoning)) return '--reasoning takes a number of tokens, or 0.'
-  if (values.reasoning !== undefined && dialect !== 'responses')
-    return '--reasoning is for --dialect responses.'
+  if (values.reasoning !== undefined && dialect === 'chat-completions')
+    return '--reasoning is for --dialect responses and messages.'
 
   const files = readFiles(folder, values)
   if (typeof files === 'string') return files

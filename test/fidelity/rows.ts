@@ -18,8 +18,8 @@ export const policies = {
 } as const satisfies Record<string, Policy>
 
 /**
- * The policies, then Foldgate's strategies, then the profiles that were given. In the Responses API those of Foldgate's
- * without summaries: clients' policies and the stand-in for a summary model speak chat completions.
+ * The policies, then Foldgate's strategies, then the profiles that were given. In other APIs than chat completions those of
+ * Foldgate's without summaries: clients' policies and the stand-in for a summary model speak chat completions.
  */
 export function rowsOf(profiles: ReadonlyMap<string, object>, dialect: ReplayedDialect): readonly Row[] {
   const given: readonly (readonly [string, object])[] = [
@@ -28,7 +28,7 @@ export function rowsOf(profiles: ReadonlyMap<string, object>, dialect: ReplayedD
     ...profiles,
   ]
   const foldgates = given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile }))
-  if (dialect === 'responses') return foldgates.filter(({ profile }) => !wantsSummaries(profile))
+  if (dialect !== 'chat-completions') return foldgates.filter(({ profile }) => !wantsSummaries(profile))
   return [...policyNames.map((name) => ({ kind: 'policy' as const, name })), ...foldgates]
 }
 

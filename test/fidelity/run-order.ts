@@ -2,6 +2,7 @@ import { loadCounter } from '../../src/tokens/encodings.ts'
 import { readRecordings, type Recording } from '../replay/recordings.ts'
 import type { ReplayedDialect } from '../replay/job.ts'
 import { openFoldgateSender } from './foldgate-sender.ts'
+import { openMessagesSender } from './messages/messages-sender.ts'
 import { openLivedSender } from './responses/lived-sender.ts'
 import { openPolicyInput, openPolicySender, type Room } from './policy-sender.ts'
 import type { PolicyInput } from './policies.ts'
@@ -21,7 +22,7 @@ export type Order = {
   readonly room: Room
   /** Of Foldgate's rows. */
   readonly dialect: ReplayedDialect
-  /** How much the model thinks before each reply in the Responses API. */
+  /** How much the model thinks before each reply, where the API has its thoughts sent back. */
   readonly reasoningTokens: number
   /** How many times our count of a text the upstream's is. */
   readonly upstreamRatio: number
@@ -75,6 +76,7 @@ async function openSender(
   if (row.kind === 'policy') return openPolicySender(policies[row.name], recording, inputAt, count)
   const asked = { recording, profile: row.profile, room, count }
   if (dialect === 'responses') return openLivedSender({ ...asked, reasoningTokens })
+  if (dialect === 'messages') return openMessagesSender({ ...asked, reasoningTokens })
   return openFoldgateSender(asked)
 }
 

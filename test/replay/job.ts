@@ -17,9 +17,9 @@ type JobKind =
   /** A sample whose system prompt changes at every request. */
   | 'clock'
 
-export const replayedDialects = ['chat-completions', 'responses'] as const
+export const replayedDialects = ['chat-completions', 'responses', 'messages'] as const
 
-/** In which wire format recordings are sent. Conversations of the Responses API are lived, see `responses`. */
+/** In which wire format recordings are sent. Conversations of other APIs than chat completions are lived, see `lived`. */
 export type ReplayedDialect = (typeof replayedDialects)[number]
 
 /** One configuration, replayed in a process of its own. */
@@ -101,6 +101,14 @@ export function nameOf(job: Job): string {
     job.profileTemplate === job.upstreamTemplate
       ? job.profileTemplate
       : `${job.profileTemplate} against ${job.upstreamTemplate}`
-  const dialect = job.dialect === 'responses' ? 'Responses, ' : ''
+  const dialect = dialectTitles[job.dialect]
   return `${job.kind === 'replay' ? '' : `${job.kind}: `}${dialect}window ${window}${usage}, template ${template}`
 }
+
+// --- internal ---
+
+const dialectTitles = {
+  'chat-completions': '',
+  responses: 'Responses, ',
+  messages: 'Messages, ',
+} as const satisfies Record<ReplayedDialect, string>

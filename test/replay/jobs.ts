@@ -9,12 +9,14 @@ export type Filter = {
 
 /** The replays of every request. */
 export function jobsOf(filter: Filter): readonly Job[] {
-  return (filter.dialect === 'responses' ? livedJobs() : chatJobs()).filter((one) => passes(one, filter))
+  const { dialect } = filter
+  const all = dialect === 'chat-completions' ? chatJobs() : livedJobs(dialect)
+  return all.filter((one) => passes(one, filter))
 }
 
 /** What is compared with those replays once they are done. */
 export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): readonly Job[] {
-  if (filter.dialect === 'responses') return []
+  if (filter.dialect !== 'chat-completions') return []
   const known = replays.filter(({ configuration }) => isPlain(configuration))
   const cold = known.flatMap(({ configuration, sample }) => [
     { ...configuration, kind: 'cold' as const, expected: sample },
@@ -53,9 +55,9 @@ function chatJobs(): readonly Job[] {
   return [...all, ...special]
 }
 
-/** This API has one template, and states usage unasked. */
-function livedJobs(): readonly Job[] {
-  const lived = { dialect: 'responses', statesUsage: true } as const
+/** These APIs have one template, and state usage unasked. */
+function livedJobs(dialect: ReplayedDialect): readonly Job[] {
+  const lived = { dialect, statesUsage: true }
   return [
     ...WINDOWS.toReversed().map((windowTokens) => job({ ...lived, windowTokens })),
     job({ ...lived, isWindowKnown: false }),

@@ -13,7 +13,11 @@ describe('a filter that leaves nothing to replay is refused, with what there is'
     ['--window', '8k', 'No replay has the window 8k; there are 8000, 16000, 32000.'],
     ['--window', '', 'No replay has the window ; there are 8000, 16000, 32000.'],
     ['--template', 'loose', 'No replay has the template loose; there are lenient, strict, auto.'],
-    ['--dialect', 'morse', 'No replay has the dialect morse; there are chat-completions, responses.'],
+    [
+      '--dialect',
+      'morse',
+      'No replay has the dialect morse; there are chat-completions, responses, messages.',
+    ],
     ['--points-max', 'all', '--points-max takes a whole number above 0.'],
     ['--workers', '0', '--workers takes a whole number above 0.'],
     ['--windows', '8000', expect.stringContaining("Unknown option '--windows'")],

@@ -3,7 +3,7 @@
  *
  *   node test/replay/replay.ts FOLDER [--file NAME] [--window N] [--template lenient|strict|auto]
  *                                     [--points-max N] [--workers N] [--json] [--bytes FILE]
- *                                     [--dialect chat-completions|responses]
+ *                                     [--dialect chat-completions|responses|messages]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single
  * `request`; nothing of it is copied. Every assistant message was once the answer to a request with all messages
@@ -14,9 +14,9 @@
  * Further runs: `auto` placement before a strict upstream, a window that refusals have to teach, single requests
  * in a second process without records, tools and limits that change half-way, a clock in the system prompt.
  *
- * With `--dialect responses` the recordings become conversations of the Responses API (`responses`). They are lived: the
- * upstream issues ids and encrypted reasoning, and the client takes them into its next requests. Told on top: how much
- * reasoning was lost, and of which replies only a part was sent.
+ * With `--dialect responses` or `messages` the recordings become conversations of the Responses API (`responses`) or of the
+ * Messages API (`messages`). They are lived (`lived`): the upstream issues ids and signed thoughts, and the client takes them
+ * into its next requests. Told on top: how much reasoning was lost, and of which replies only a part was sent.
  *
  * With `--bytes` a digest of every body that the upstream received is written to FILE, a request a line: two versions
  * of Foldgate that send the same write the same file.

@@ -5,7 +5,15 @@ import { bodyLine } from './bodies.ts'
 import { compareChanged } from './compare-changed.ts'
 import { compareClock } from './compare-clock.ts'
 import { compareCold } from './compare-cold.ts'
-import { nameOf, type Comparison, type Failure, type Job, type JobContext, type JobReport } from './job.ts'
+import {
+  nameOf,
+  type Comparison,
+  type Failure,
+  type Job,
+  type JobContext,
+  type JobReport,
+  type ReplayedDialect,
+} from './job.ts'
 import { readRecordings } from './recordings.ts'
 import { replayAll } from './replay-job.ts'
 import { sampled } from './sample.ts'
@@ -13,7 +21,10 @@ import { openStage } from './stage.ts'
 import { openSubjects } from './subjects.ts'
 import { openLivedStage } from './responses/lived-stage.ts'
 import { livedSubjects } from './responses/lived-subject.ts'
-import { replayLived } from './responses/replay-lived.ts'
+import { replayLived } from './lived/replay-lived.ts'
+import type { LivedStage, LivedSubject } from './lived/lived-subject.ts'
+import { openMessagesStage } from './messages/messages-stage.ts'
+import { messagesSubjects } from './messages/messages-subject.ts'
 
 export type RunOptions = {
   readonly folder: string
@@ -26,7 +37,8 @@ export type RunOptions = {
 
 /** Runs one job from the reading of the folder to its report. */
 export async function runJob(job: Job, options: RunOptions): Promise<JobReport> {
-  if (job.dialect === 'responses') return runLivedJob(job, options)
+  const { dialect } = job
+  if (dialect !== 'chat-completions') return runLivedJob({ ...job, dialect }, options)
   const startedMs = performance.now()
   const { count } = await loadCounter('o200k_base')
   const counter = openPromptCounter(count)
@@ -62,29 +74,42 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
 
 // --- internal ---
 
-async function runLivedJob(job: Job, options: RunOptions): Promise<JobReport> {
+type LivedDialect = Exclude<ReplayedDialect, 'chat-completions'>
+
+async function runLivedJob(
+  job: Job & { readonly dialect: LivedDialect },
+  options: RunOptions,
+): Promise<JobReport> {
   const startedMs = performance.now()
   const { count } = await loadCounter('o200k_base')
   const { windowTokens, isWindowKnown, statesUsage } = job
-  const stage = await openLivedStage({
-    profile: isWindowKnown ? { window: { tokens: windowTokens } } : {},
-    windowTokens,
-    statesUsage,
-    // A window that is to be learnt is told in the shape that is hardest to recognise.
-    overflow: isWindowKnown ? { shape: 'status' } : { shape: 'stream', errorEvent: 'nested' },
-    count,
-  })
+  const profile = isWindowKnown ? { window: { tokens: windowTokens } } : {}
+  const stage = { profile, windowTokens, statesUsage, count }
   const recordings = readRecordings(options.folder, options.file)
-  const subjects = livedSubjects(recordings, { count, pointsMax: options.pointsMax })
+  const sizing = { count, pointsMax: options.pointsMax }
   const bodies: string[] = []
   const keepBodies: JobContext['keepBodies'] = (request, exchange) => {
     if (options.keepsBodies) bodies.push(bodyLine(`${nameOf(job)} ${request}`, exchange))
   }
-  const { tallies, failures } = await replayLived({ job, subjects, stage, keepBodies })
-  failures.push(...stage.failures().map((line) => logged(job, line)))
-  await stage.close()
+  async function lived<Script>(opened: LivedStage<Script>, subjects: readonly LivedSubject<Script>[]) {
+    const { tallies, failures } = await replayLived({ job, subjects, stage: opened, keepBodies })
+    failures.push(...opened.failures().map((line) => logged(job, line)))
+    await opened.close()
+    return { tallies, failures }
+  }
+  const done =
+    job.dialect === 'messages'
+      ? await lived(await openMessagesStage(stage), messagesSubjects(recordings, sizing))
+      : await lived(
+          // A window that is to be learnt is told in the shape that is hardest to recognise.
+          await openLivedStage({
+            ...stage,
+            overflow: isWindowKnown ? { shape: 'status' } : { shape: 'stream', errorEvent: 'nested' },
+          }),
+          livedSubjects(recordings, sizing),
+        )
   const elapsedMs = Math.round(performance.now() - startedMs)
-  return { ...emptyReport(job), bodies, tallies, failures, elapsedMs }
+  return { ...emptyReport(job), ...done, bodies, elapsedMs }
 }
 
 function emptyReport(job: Job) {

@@ -77,6 +77,8 @@ type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
   }
   /** Where conversations are posted to, below the base URL. */
   readonly endpoint: string
+  /** What every request says beside whose it is. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Whether an answer with status 200 is the upstream's whole reply. */
   readonly isReply: (text: string) => boolean
   /** When the upstream accepted the newest request; null if it did not, or does not tell. */
@@ -103,7 +105,7 @@ export async function standBetween<Received extends { readonly method: string }>
       const answer = await pool.request({
         path: `${pathname}/${between.endpoint}`,
         method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
+        headers: { ...between.headers, authorization, 'content-type': 'application/json' },
         body,
       })
       const text = await answer.body.text()

@@ -7,7 +7,7 @@ export function tableOf(report: JobReport): string {
   const sum = openTally()
   for (const tally of Object.values(report.tallies)) addTally(sum, tally)
   const rows = [...Object.entries(report.tallies), ['all', sum] as const]
-  const bindsReasoning = report.configuration.dialect === 'responses'
+  const bindsReasoning = report.configuration.dialect !== 'chat-completions'
   const head = bindsReasoning ? [...HEAD, ...REASONING_HEAD] : HEAD
   const cells = [
     head,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { LivedItem } from '../../support/responses/living.ts'
-import type { RecordedResponsesRequest } from '../../support/responses/responses-upstream.ts'
 import type { Job } from '../job.ts'
-import { rawMessage, type Recording } from '../recordings.ts'
-import { openHistory, parsedItem } from './history.ts'
-import { itemOrigins } from './item-origins.ts'
-import { checkLived, type LivedSeen } from './lived-checks.ts'
-import { livedSubjects } from './lived-subject.ts'
-import { watchReasoning } from './reasoning-losses.ts'
+import { entryOrigins } from '../lived/entry-origins.ts'
+import { openHistory } from '../lived/history.ts'
+import { checkLived, type LivedSeen } from '../lived/lived-checks.ts'
+import type { LivedReceived } from '../lived/lived-subject.ts'
+import { watchThoughts } from '../lived/thought-losses.ts'
+import { livedBody } from './lived-subject.ts'
+import { itemReader } from './read-item.ts'
 
 // The replay runs outside of the normal tests; these see to it that its checks find what they are for.
 
@@ -24,6 +24,7 @@ const items: readonly LivedItem[] = [
   { text: '{"type":"function_call_output","call_id":"c","output":"Or before it."}', reply: null },
 ]
 const texts = items.map(({ text }) => text)
+const readEntry = itemReader((item) => JSON.stringify(item).length)
 
 test('nothing is wrong with a conversation that was folded as promised', () => {
   expect(checksOf([0, 1, 'recap', 8, 9])).toEqual([])
@@ -37,11 +38,11 @@ test('nothing is wrong with a reply whose words were those of a folded one', () 
     { text: `{"type":"function_call","id":"fc_${reply}","call_id":"c${reply}","name":"run"}`, reply },
     { text: `{"type":"function_call_output","call_id":"c${reply}","output":"Failed."}`, reply: null },
   ])
-  const history = openHistory()
+  const history = openHistory(readEntry)
   history.take(repeated)
   const unnamed = repeated.map(({ text }) => text.replace(/"id":"[^"]*",/, ''))
   const indexes = (sent: readonly string[]) =>
-    itemOrigins(history, sent).map((origin) => ('index' in origin ? origin.index : origin.kind))
+    entryOrigins(history, sent, readEntry).map((origin) => ('index' in origin ? origin.index : origin.kind))
   expect(indexes(unnamed.slice(3, 6))).toEqual([3, 4, 5])
   expect(indexes([textOf('recap'), ...unnamed.slice(6)])).toEqual(['recap', 6, 7, 8])
   const clipped = unnamed.slice(6).map((text) => text.replace('Again', 'A\u2026'))
@@ -66,13 +67,7 @@ test.each<[string, readonly (number | string)[], string]>([
 test('found is a prompt over the window, a refused sequence, an error, a failure that was covered up', () => {
   const sent = [0, 1, 'recap', 7, 8, 9]
   expect(checksOf(sent, { promptTokens: 7000 })).toEqual(['P7 fits'])
-  const rejected = {
-    reason: 'call-unanswered',
-    message: 'No.',
-    param: null,
-    code: null,
-    status: 400,
-  } as const
+  const rejected = { reason: 'call-unanswered', message: 'No.' }
   expect(checksOf(sent, { rejected })).toEqual(['rejected for its sequence'])
   expect(checksOf(sent, { isReply: false })).toEqual(['an error reached the client'])
   expect(checksOf(sent, { action: 'failed-open;reason=measure' })).toContain('P2 failed open')
@@ -82,15 +77,15 @@ test('found is a prompt over the window, a refused sequence, an error, a failure
 test('found is a change in what was sent before, and the same prompt for another newest item', () => {
   const sent = [0, 1, 'recap', 7, 8, 9]
   const before = { newest: 'before', passes: 'fold', kept: new Set<number>() }
-  const unstable = { ...before, rawItems: ['other'], made: textOf('recap') }
+  const unstable = { ...before, rawEntries: ['other'], made: textOf('recap') }
   expect(checksOf(sent, { previous: unstable })).toEqual(['P5 stable'])
-  expect(checksOf(sent, { previous: { ...before, rawItems: sent.map(textOf), made: '' } })).toEqual([
+  expect(checksOf(sent, { previous: { ...before, rawEntries: sent.map(textOf), made: '' } })).toEqual([
     'P4 same prompt',
   ])
 })
 
 test('reasoning is followed from request to request', () => {
-  const watch = watchReasoning()
+  const watch = watchThoughts()
   const none = { lost: 0, lostAtOnce: 0, lostTwice: 0, sentDead: 0 }
   expect(watch.asked(shows(), false)).toEqual(none)
   watch.replied(['rs_1'])
@@ -101,8 +96,7 @@ test('reasoning is followed from request to request', () => {
   watch.replied(['rs_3'])
   expect(watch.asked(shows(), true)).toEqual({ ...none, lost: 1, lostAtOnce: 1 })
   watch.replied([])
-  const dead = { id: 'rs_1', reason: 'prefix_mismatch' } as const
-  expect(watch.asked({ ...shows('rs_2'), removed: [dead] }, false)).toEqual({ ...none, sentDead: 1 })
+  expect(watch.asked({ ...shows('rs_2'), deadThoughts: 1 }, false)).toEqual({ ...none, sentDead: 1 })
   watch.replied([])
   expect(watch.asked(shows(), false)).toEqual({ ...none, lost: 1, lostTwice: 1 })
 })
@@ -111,7 +105,7 @@ test('reasoning is followed from request to request', () => {
 
 /** A request that shows the model the reasoning of these ids. */
 function shows(...ids: string[]) {
-  return { items: ids.map((id) => ({ type: 'reasoning', id })), removed: [] }
+  return { thoughts: ids, deadThoughts: 0 }
 }
 
 function textOf(sent: number | string): string {
@@ -129,39 +123,30 @@ type Forged = {
   readonly promptTokens?: number
   readonly action?: string
   readonly isReply?: boolean
-  readonly rejected?: RecordedResponsesRequest['rejected']
+  readonly rejected?: LivedReceived['rejected']
   readonly previous?: LivedSeen
 }
 
 /** The checks that fail for a request of the whole conversation of which this is received. */
 function checksOf(sent: readonly (number | string)[], forged: Forged = {}): readonly string[] {
-  const messages = ['{"role":"user","content":"Where does it begin?"}'].map(rawMessage)
-  const recording: Recording = {
-    file: 'own',
-    id: 'one',
-    messages,
-    points: [1],
-    before: '',
-    after: '',
-    tools: '',
-  }
-  const [subject] = livedSubjects([recording], { count: (text) => text.length, pointsMax: null })
-  if (subject === undefined) throw new Error('a recording makes a subject')
-  const history = openHistory()
+  const history = openHistory(readEntry)
   history.take(items)
-  const body = subject.body(texts, false)
+  const body = livedBody({
+    instructions: null,
+    tools: [],
+    items: texts,
+    isStreamed: false,
+    outputTokens: 1024,
+  })
   const rawItems = sent.map(textOf)
-  const received: RecordedResponsesRequest = {
-    method: 'POST',
-    path: '/v1/responses',
-    headers: {},
+  const received: LivedReceived = {
     body: Buffer.from(`${String(body.before)}${rawItems.join(',')}${String(body.after)}`),
-    items: rawItems.map(parsedItem),
-    rawItems,
+    rawParts: rawItems,
+    rawEntries: rawItems,
+    thoughts: [],
+    deadThoughts: 0,
     promptTokens: forged.promptTokens ?? 100,
     cachedTokens: 0,
-    removed: [],
-    status: 200,
     rejected: forged.rejected ?? null,
   }
   const exchange = {
@@ -175,6 +160,7 @@ function checksOf(sent: readonly (number | string)[], forged: Forged = {}): read
     answer: '',
   }
   const { previous = null } = forged
+  const subject = { aroundTokens: 3, readEntry }
   const { problems } = checkLived({ job, subject, history, body, exchange, previous })
   return [...new Set(problems.map(({ check }) => check))]
 }

@@ -1,20 +1,17 @@
-import type { ScriptedItem } from '../../support/responses/script.ts'
+import { typeOf } from '../../support/responses/wire-item.ts'
 import { readReply } from '../../support/responses/living.ts'
 import {
   startResponsesUpstream,
   type Overflow,
   type RecordedResponsesRequest,
 } from '../../support/responses/responses-upstream.ts'
-import { standBetween, type Exchange, type Stage } from '../stage.ts'
+import { textOf } from '../../support/strict-upstream/wire-message.ts'
+import type { LivedReceived, LivedStage } from '../lived/lived-subject.ts'
+import { standBetween } from '../stage.ts'
+import type { ItemsScript } from './lived-subject.ts'
 
-/** A Foldgate between a client and the strict Responses upstream, which answers each request as its script says. */
-export type LivedStage = Pick<Stage, 'failures' | 'close'> & {
-  readonly ask: (
-    body: Buffer,
-    authorization: string,
-    script: readonly ScriptedItem[],
-  ) => Promise<Exchange<RecordedResponsesRequest>>
-}
+/** What the upstream received, by items too. */
+type ReceivedItems = RecordedResponsesRequest & LivedReceived
 
 type LivedStageOptions = {
   /** Foldgate's, as its file would say it. */
@@ -28,8 +25,12 @@ type LivedStageOptions = {
   readonly count: (text: string) => number
 }
 
-export async function openLivedStage({ profile, ...options }: LivedStageOptions): Promise<LivedStage> {
-  let output: readonly ScriptedItem[] = []
+/** A Foldgate between a client and the strict Responses upstream, which answers each request as its script says. */
+export async function openLivedStage({
+  profile,
+  ...options
+}: LivedStageOptions): Promise<LivedStage<ItemsScript, ReceivedItems>> {
+  let output: ItemsScript = []
   const upstream = await startResponsesUpstream({
     ...options,
     outputReserveChecked: true,
@@ -44,9 +45,18 @@ export async function openLivedStage({ profile, ...options }: LivedStageOptions)
   })
   return {
     ...stage,
-    ask: (body, authorization, script) => {
+    ask: async (body, authorization, script) => {
       output = script
-      return stage.ask(body, authorization)
+      const exchange = await stage.ask(body, authorization)
+      return { ...exchange, received: exchange.received.map(seen) }
     },
   }
+}
+
+// --- internal ---
+
+function seen(request: RecordedResponsesRequest): ReceivedItems {
+  const { rawItems, items, removed } = request
+  const thoughts = items.filter((item) => typeOf(item) === 'reasoning').map((item) => textOf(item['id']))
+  return { ...request, rawParts: rawItems, rawEntries: rawItems, thoughts, deadThoughts: removed.length }
 }

@@ -1,29 +1,19 @@
 import { chatOf, toolsOf, type Chat } from '../../support/responses/items.ts'
 import { openItemCounter } from '../../support/responses/item-tokens.ts'
+import { live, readReply, type LivedItem } from '../../support/responses/living.ts'
+import type { ScriptedItem } from '../../support/responses/script.ts'
 import { typeOf, type WireItem } from '../../support/responses/wire-item.ts'
 import { REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
+import { textOf } from '../../support/strict-upstream/wire-message.ts'
+import type { LivedSubject } from '../lived/lived-subject.ts'
 import { OUTPUT_TOKENS, requestPoints, type Recording } from '../recordings.ts'
 import { repaired } from '../repair.ts'
 import type { RequestBody } from '../subject.ts'
+import { itemReader } from './read-item.ts'
 
-/** A recorded chat as a client of the Responses API lives it. */
-export type LivedSubject = {
-  readonly recording: Recording
-  readonly variant: 'recorded' | 'repaired'
-  readonly steps: Chat['steps']
-  /**
-   * The steps whose reply is asked for. One behind the last stands for a request that a recording ends with, and one behind
-   * that for the client's wish, at the end, that the upstream compacts.
-   */
-  readonly points: ReadonlySet<number>
-  /** Names it in an authorization header. */
-  readonly owner: string
-  /** Tokens of tools and instructions, by the judge's count. */
-  readonly aroundTokens: number
-  readonly itemTokens: (item: WireItem) => number
-  readonly body: (items: readonly string[], isStreamed: boolean) => RequestBody
-}
+/** What the upstream is to answer. */
+export type ItemsScript = readonly ScriptedItem[]
 
 type LivedSubjectOptions = {
   readonly count: (text: string) => number
@@ -35,7 +25,7 @@ type LivedSubjectOptions = {
 export function livedSubjects(
   recordings: readonly Recording[],
   options: LivedSubjectOptions,
-): readonly LivedSubject[] {
+): readonly LivedSubject<ItemsScript>[] {
   return recordings.map((recording, index) => {
     const isSound = ruleBreaks(messagesOf(recording.messages), 'lenient').length === 0
     const messages = isSound ? recording.messages : repaired(recording.messages, 'lenient')
@@ -53,15 +43,6 @@ export function livedSubjects(
       count: options.count,
     })
   })
-}
-
-/** How the client writes an item: with ids of its own, and with what Codex keeps about it. */
-export function spellItem(item: WireItem, place: number): string {
-  const prefix = ownIds[typeOf(item)]
-  const named = item['id'] === undefined && item['role'] !== 'assistant' && prefix !== undefined
-  const text = JSON.stringify(named ? { id: `${prefix}_own${place}`, ...item } : item)
-  // A number that a re-serialised body would spell in another way.
-  return `${text.slice(0, -1)}, "internal_chat_message_metadata_passthrough":{"create_time":1795415101.650}}`
 }
 
 type LivedBody = {
@@ -83,6 +64,15 @@ export function livedBody({ instructions, tools, items, isStreamed, outputTokens
 
 // --- internal ---
 
+/** How the client writes an item: with ids of its own, and with what Codex keeps about it. */
+function spellItem(item: WireItem, place: number): string {
+  const prefix = ownIds[typeOf(item)]
+  const named = item['id'] === undefined && item['role'] !== 'assistant' && prefix !== undefined
+  const text = JSON.stringify(named ? { id: `${prefix}_own${place}`, ...item } : item)
+  // A number that a re-serialised body would spell in another way.
+  return `${text.slice(0, -1)}, "internal_chat_message_metadata_passthrough":{"create_time":1795415101.650}}`
+}
+
 const ownIds: Readonly<Record<string, string>> = { message: 'msg', function_call_output: 'fco' }
 
 // OpenAI's, so that Foldgate's count and the judge's are the same.
@@ -94,12 +84,21 @@ function messagesOf(messages: Recording['messages']) {
 
 type Lived = {
   readonly chat: Chat
+  /**
+   * The steps whose reply is asked for. One behind the last stands for a request that a recording ends with, and one behind
+   * that for the client's wish, at the end, that the upstream compacts.
+   */
   readonly points: ReadonlySet<number>
   readonly isSound: boolean
   readonly count: (text: string) => number
 }
 
-function livedSubject(recording: Recording, { chat, points, isSound, count }: Lived): LivedSubject {
+const ENDING: ItemsScript = [{ type: 'message', text: 'Replayed.' }]
+
+function livedSubject(
+  recording: Recording,
+  { chat, points, isSound, count }: Lived,
+): LivedSubject<ItemsScript> {
   const { instructions, steps } = chat
   const tools = toolsOf(recording.tools === '' ? undefined : JSON.parse(recording.tools))
   const counter = openItemCounter(count)
@@ -108,13 +107,32 @@ function livedSubject(recording: Recording, { chat, points, isSound, count }: Li
   return {
     recording,
     variant,
-    steps,
-    points,
     owner: encodeURIComponent(`${recording.file}/${recording.id}/${variant}`),
     aroundTokens: REPLY_TOKENS + counter.tools(tools) + told,
-    itemTokens: (item) => counter.item(item),
-    body: (items, isStreamed) =>
-      livedBody({ instructions, tools, items, isStreamed, outputTokens: OUTPUT_TOKENS }),
+    readEntry: itemReader((item) => counter.item(item)),
+    thoughtsIn: (answer) =>
+      (readReply(answer)?.items ?? [])
+        .filter((item) => typeOf(item) === 'reasoning')
+        .map((item) => textOf(item['id'])),
+    live: async (isStreamed, askWith) => {
+      let place = 0
+      const spell = (item: WireItem) => spellItem(item, (place += 1))
+      const ask = async (point: number, entries: readonly LivedItem[], script: ItemsScript) => {
+        if (!points.has(point)) return null
+        const items = entries.map(({ text }) => text)
+        const body = livedBody({ instructions, tools, items, isStreamed, outputTokens: OUTPUT_TOKENS })
+        const answer = await askWith({ point, entries, body, script })
+        return answer === null ? null : (readReply(answer)?.items ?? null)
+      }
+      const items = await live({
+        steps,
+        spell,
+        ask: (request) => ask(request.index, request.items, request.script),
+      })
+      await ask(steps.length, items, ENDING)
+      const trigger = { text: spell({ type: 'compaction_trigger' }), reply: null }
+      await ask(steps.length + 1, [...items, trigger], [])
+    },
   }
 }
 

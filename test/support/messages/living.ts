@@ -40,6 +40,27 @@ type LivingOptions = LifeOptions & {
   readonly ask: (request: LivedRequest) => Promise<readonly WireBlock[] | null>
 }
 
+export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
+  const messages: LivedMessage[] = []
+  let next = 0
+  const add = (role: string, blocks: readonly WireBlock[], reply: number | null, joins = false) => {
+    next += 1
+    if (blocks.length === 0) return
+    const open = joins ? messages.pop() : undefined
+    messages.push({ role, blocks: [...(open?.blocks ?? []), ...blocks.map((block) => spell(block))], reply })
+  }
+  return {
+    before: (step) => {
+      for (const each of steps.slice(next, step)) {
+        if (each.kind === 'input') add(each.role, each.blocks, null, each.joins)
+        else add('assistant', each.told, null)
+      }
+      return messages
+    },
+    reply: (blocks) => add('assistant', blocks, next),
+  }
+}
+
 /**
  * Lives a conversation as a client does: makes each request in turn, and takes the reply's blocks, with their signatures,
  * into all later ones. Returns the whole history.
@@ -111,27 +132,6 @@ export function readReply(text: string): ReadReply | null {
 }
 
 // --- internal ---
-
-function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
-  const messages: LivedMessage[] = []
-  let next = 0
-  const add = (role: string, blocks: readonly WireBlock[], reply: number | null, joins = false) => {
-    next += 1
-    if (blocks.length === 0) return
-    const open = joins ? messages.pop() : undefined
-    messages.push({ role, blocks: [...(open?.blocks ?? []), ...blocks.map((block) => spell(block))], reply })
-  }
-  return {
-    before: (step) => {
-      for (const each of steps.slice(next, step)) {
-        if (each.kind === 'input') add(each.role, each.blocks, null, each.joins)
-        else add('assistant', each.told, null)
-      }
-      return messages
-    },
-    reply: (blocks) => add('assistant', blocks, next),
-  }
-}
 
 function ended(message: WireBlock): ReadReply | null {
   const { content, stop_reason: stopReason, input_transformations: transformations, usage } = message

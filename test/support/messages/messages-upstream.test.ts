@@ -69,7 +69,7 @@ describe('answers', () => {
   })
 
   test('with what was scripted until the window ends', async () => {
-    const { ask } = await startAsking({ windowTokens: 20 })
+    const { ask } = await startAsking({ windowTokens: 20, endsAtWindow: true })
     const { text } = await ask(hello)
     expect(JSON.parse(text)).toMatchObject({
       content: [{ text: 'Good day' }],

@@ -27,6 +27,8 @@ export type MessagesUpstreamOptions = MessagesJudgeOptions & {
   readonly statesUsage?: boolean
   /** Whether its list of models states the window. Default false: it has none. */
   readonly statesWindow?: boolean
+  /** Whether a reply ends where the window does. Default false: it is as long as its script. */
+  readonly endsAtWindow?: boolean
   /** Whether it counts prompts on request. Default false: it has no such path. */
   readonly countsTokens?: boolean
 }
@@ -157,7 +159,7 @@ export async function startMessagesUpstream(options: MessagesUpstreamOptions): P
 
   /** Where the window ends in the middle of a reply, its words are cut there, and calls are not made. */
   function cutToWindow(content: readonly WireBlock[], roomTokens: number) {
-    if (outputTokens(content) <= roomTokens) return { content, isCut: false }
+    if (options.endsAtWindow !== true || outputTokens(content) <= roomTokens) return { content, isCut: false }
     const kept: WireBlock[] = []
     for (const block of content) {
       const room = roomTokens - outputTokens(kept)

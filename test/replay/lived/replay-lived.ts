@@ -1,26 +1,21 @@
-import { live, readReply, type LivedRequest } from '../../support/responses/living.ts'
-import { valueDigest } from '../../support/responses/meaning.ts'
-import type { ScriptedItem } from '../../support/responses/script.ts'
-import { typeOf, type WireItem } from '../../support/responses/wire-item.ts'
-import { textOf } from '../../support/strict-upstream/wire-message.ts'
+import { hash } from 'node:crypto'
 import type { Problem } from '../checks.ts'
 import { nameOf, type Failure, type Job, type JobContext } from '../job.ts'
 import { openTally, type Tally } from '../tally.ts'
-import { openHistory, parsedItem } from './history.ts'
+import { openHistory, type EntryReader } from './history.ts'
 import { checkLived, type LivedSeen } from './lived-checks.ts'
-import type { LivedStage } from './lived-stage.ts'
-import { spellItem, type LivedSubject } from './lived-subject.ts'
-import { watchReasoning } from './reasoning-losses.ts'
+import type { LivedStage, LivedSubject } from './lived-subject.ts'
+import { watchThoughts } from './thought-losses.ts'
 
-export type LivedReplay = {
+export type LivedReplay<Script> = {
   readonly job: Job
-  readonly subjects: readonly LivedSubject[]
-  readonly stage: LivedStage
+  readonly subjects: readonly LivedSubject<Script>[]
+  readonly stage: LivedStage<Script>
   readonly keepBodies: JobContext['keepBodies']
 }
 
 /** Lives every conversation through Foldgate, plain and streamed. */
-export async function replayLived({ subjects, ...replay }: LivedReplay) {
+export async function replayLived<Script>({ subjects, ...replay }: LivedReplay<Script>) {
   const tallies: Record<string, Tally> = {}
   const failures: Failure[] = []
   for (const subject of subjects) {
@@ -36,8 +31,8 @@ export async function replayLived({ subjects, ...replay }: LivedReplay) {
 
 // --- internal ---
 
-type One = Omit<LivedReplay, 'subjects'> & {
-  readonly subject: LivedSubject
+type One<Script> = Omit<LivedReplay<Script>, 'subjects'> & {
+  readonly subject: LivedSubject<Script>
   /** Of the table, and its sums. */
   readonly row: string
   readonly tally: Tally
@@ -46,24 +41,16 @@ type One = Omit<LivedReplay, 'subjects'> & {
   readonly digests: Map<number, string>
 }
 
-const ENDING: readonly ScriptedItem[] = [{ type: 'message', text: 'Replayed.' }]
-
-async function liveOne(one: One): Promise<readonly Failure[]> {
+async function liveOne<Script>(one: One<Script>): Promise<readonly Failure[]> {
   const { job, subject, stage, tally, mode, digests } = one
   const failures: Failure[] = []
-  const history = openHistory()
-  const reasoning = watchReasoning()
+  const history = openHistory(subject.readEntry)
+  const thoughts = watchThoughts()
   let previous: LivedSeen | null = null
-  let place = 0
 
-  async function ask({ index: point, items, script }: LivedRequest): Promise<readonly WireItem[] | null> {
-    if (!subject.points.has(point)) return null
-    history.take(items)
-    const body = subject.body(
-      items.map(({ text }) => text),
-      mode === 'streamed',
-    )
-    // Encrypted content names its owner: of unequal lengths it would take unequal room.
+  await subject.live(mode === 'streamed', async ({ point, entries, body, script }) => {
+    history.take(entries)
+    // What is sealed names its owner: of unequal lengths it would take unequal room.
     const exchange = await stage.ask(body.bytes, `Bearer ${mode.padEnd(8, '-')}-${subject.owner}`, script)
     const { file, id } = subject.recording
     one.keepBodies(`${one.row} ${id} ${mode} ${point}`, exchange)
@@ -71,7 +58,7 @@ async function liveOne(one: One): Promise<readonly Failure[]> {
     previous = checked.seen
     const problems: Problem[] = [...checked.problems]
     const last = exchange.received.at(-1)
-    const losses = last === undefined ? null : reasoning.asked(last, checked.isCompaction)
+    const losses = last === undefined ? null : thoughts.asked(last, checked.isCompaction)
     if (losses !== null) {
       if (losses.sentDead > 0)
         problems.push({ check: 'P5 reasoning', detail: `${losses.sentDead} sent behind a changed prefix` })
@@ -81,16 +68,14 @@ async function liveOne(one: One): Promise<readonly Failure[]> {
       tally.reasoningLostAtOnce += losses.lostAtOnce
       tally.reasoningLostTwice += losses.lostTwice
     }
-    const digest = (last?.rawItems ?? []).map(visibleDigest).join('')
+    const shown = (last?.rawEntries ?? []).map((text) => visible(text, subject.readEntry))
+    const digest = hash('sha1', shown.join('\n'))
     if (mode === 'plain') digests.set(point, digest)
     else if (job.isWindowKnown && digests.get(point) !== digest)
-      problems.push({ check: 'P6 repeatable', detail: 'streamed, other items were sent than plain' })
+      problems.push({ check: 'P6 repeatable', detail: 'streamed, other entries were sent than plain' })
 
     tally.requests += 1
-    tally.tokensIn += history.items.reduce(
-      (sum, { item }) => sum + subject.itemTokens(item),
-      subject.aroundTokens,
-    )
+    tally.tokensIn += history.entries.reduce((sum, { read }) => sum + read.tokens, subject.aroundTokens)
     tally.tokensSent += last?.promptTokens ?? 0
     tally.tokensCached += last?.cachedTokens ?? 0
     if (exchange.passes.length > 0) tally.rewritten += 1
@@ -108,22 +93,15 @@ async function liveOne(one: One): Promise<readonly Failure[]> {
     for (const problem of problems)
       failures.push({ job: nameOf(job), file, conversation: id, variant, mode, point, ...problem })
 
-    const reply = exchange.isReply ? readReply(exchange.answer) : null
-    const thoughts = (reply?.items ?? []).filter((item) => typeOf(item) === 'reasoning')
-    reasoning.replied(thoughts.map((item) => textOf(item['id'])))
-    return reply?.items ?? null
-  }
-
-  const spell = (item: WireItem) => spellItem(item, (place += 1))
-  const items = await live({ steps: subject.steps, spell, ask })
-  await ask({ index: subject.steps.length, items, script: ENDING })
-  const trigger = { text: spell({ type: 'compaction_trigger' }), reply: null }
-  await ask({ index: subject.steps.length + 1, items: [...items, trigger], script: [] })
+    if (!exchange.isReply) return null
+    thoughts.replied(subject.thoughtsIn(exchange.answer))
+    return exchange.answer
+  })
   return failures
 }
 
-/** What an item says, whatever the upstream has named it and bound it to. */
-function visibleDigest(text: string): string {
-  const { encrypted_content: sealed, ...said } = parsedItem(text)
-  return valueDigest([said, sealed === undefined])
+/** What an entry says, whatever the upstream has named it; of thoughts only that they are there. */
+function visible(text: string, readEntry: EntryReader): string {
+  const read = readEntry(text)
+  return read.kind === 'thought' ? read.kind : read.unnamed
 }

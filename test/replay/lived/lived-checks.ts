@@ -1,31 +1,29 @@
 import { isBeginning } from '../../support/is-beginning.ts'
-import type { RecordedResponsesRequest } from '../../support/responses/responses-upstream.ts'
-import { typeOf } from '../../support/responses/wire-item.ts'
 import type { Problem } from '../checks.ts'
 import type { Job } from '../job.ts'
 import { OUTPUT_TOKENS } from '../recordings.ts'
 import type { Exchange } from '../stage.ts'
 import type { RequestBody } from '../subject.ts'
 import type { History } from './history.ts'
-import { itemOrigins, type ItemOrigin } from './item-origins.ts'
-import type { LivedSubject } from './lived-subject.ts'
+import { entryOrigins, type EntryOrigin } from './entry-origins.ts'
+import type { LivedReceived, LivedSubject } from './lived-subject.ts'
 
 export type LivedCheck = {
   readonly job: Job
-  readonly subject: LivedSubject
+  readonly subject: Pick<LivedSubject<unknown>, 'aroundTokens' | 'readEntry'>
   /** Up to this request. */
   readonly history: History
   readonly body: RequestBody
-  readonly exchange: Exchange<RecordedResponsesRequest>
+  readonly exchange: Exchange<LivedReceived>
   /** What was received for the request before; null at a conversation's first. */
   readonly previous: LivedSeen | null
 }
 
 /** A request as the next one is compared with it. */
 export type LivedSeen = {
-  /** The client's newest item. */
+  /** The client's newest entry. */
   readonly newest: string
-  readonly rawItems: readonly string[]
+  readonly rawEntries: readonly string[]
   readonly passes: string
   readonly made: string
   readonly kept: ReadonlySet<number>
@@ -36,7 +34,7 @@ export type LivedChecked = {
   /** Whether what was sent before is no beginning of what was sent now. */
   readonly isCompaction: boolean
   readonly isFixedTooLarge: boolean
-  /** Whether the upstream refused the sequence or the reasoning. */
+  /** Whether the upstream refused the sequence or the thoughts. */
   readonly isRejected: boolean
   /** Replies of which a part was sent. */
   readonly brokenGroups: number
@@ -52,7 +50,7 @@ export function checkLived(input: LivedCheck): LivedChecked {
   const add = (check: string, detail: string) => problems.push({ check, detail })
 
   const roomTokens = job.windowTokens - OUTPUT_TOKENS - fixedTokens(subject, history)
-  const isFixedTooLarge = roomTokens <= newestUserTokens(subject, history)
+  const isFixedTooLarge = roomTokens <= newestUserTokens(history)
   if (exchange.action.startsWith('failed-open')) add('P2 failed open', exchange.action)
   if (!exchange.isReply && !isFixedTooLarge)
     add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
@@ -68,7 +66,7 @@ export function checkLived(input: LivedCheck): LivedChecked {
   }
 
   const isUntouched = /^(?:relayed|failed-open|restored;reason=original)/.test(exchange.action)
-  const origins = itemOrigins(history, last.rawItems)
+  const origins = entryOrigins(history, last.rawEntries, subject.readEntry)
   if (isUntouched) {
     if (!last.body.equals(input.body.bytes)) add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
   } else {
@@ -76,31 +74,31 @@ export function checkLived(input: LivedCheck): LivedChecked {
   }
   const groups = brokenGroups(history, origins)
   for (const reply of groups) add('P3 group', `of the reply of step ${reply} only a part was sent`)
-  if (!isFixedTooLarge) problems.push(...missingPins(history, origins, last.rawItems))
+  if (!isFixedTooLarge) problems.push(...missingPins(history, origins, last.rawEntries))
 
-  const newest = history.items.at(-1)?.text ?? ''
-  const { rawItems } = last
-  const isSame = previous !== null && isBeginning(previous.rawItems, rawItems)
+  const newest = history.entries.at(-1)?.text ?? ''
+  const { rawEntries } = last
+  const isSame = previous !== null && isBeginning(previous.rawEntries, rawEntries)
   if (
     isSame &&
-    previous.rawItems.length === rawItems.length &&
+    previous.rawEntries.length === rawEntries.length &&
     previous.newest !== newest &&
     !isFixedTooLarge
   )
-    add('P4 same prompt', 'the same items were sent as for the request before')
+    add('P4 same prompt', 'the same entries were sent as for the request before')
   const seen = {
     newest,
-    rawItems,
+    rawEntries,
     passes: exchange.passes.join(),
-    made: rawItems.filter((_, place) => origins[place]?.kind !== 'kept').join('\n'),
+    made: rawEntries.filter((_, place) => origins[place]?.kind !== 'kept').join('\n'),
     kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
   }
   const isCompaction = previous !== null && !isSame
   if (isCompaction && seen.passes === previous.passes && seen.made === previous.made) {
     const isFold = [...previous.kept].some((index) => !seen.kept.has(index))
-    const at = previous.rawItems.findIndex((text, index) => text !== rawItems[index])
+    const at = previous.rawEntries.findIndex((text, index) => text !== rawEntries[index])
     if (!isFold)
-      add('P5 stable', `nothing was made or folded, yet item ${at} of what was sent before changed`)
+      add('P5 stable', `nothing was made or folded, yet entry ${at} of what was sent before changed`)
   }
   const isRejected = rejected.length > 0
   return { problems, isCompaction, isFixedTooLarge, isRejected, brokenGroups: groups.length, seen }
@@ -108,27 +106,30 @@ export function checkLived(input: LivedCheck): LivedChecked {
 
 // --- internal ---
 
-function leadingCount({ items }: History): number {
-  const first = items.findIndex(({ item }) => item['role'] !== 'developer' && item['role'] !== 'system')
-  return first === -1 ? items.length : first
+function leadingCount({ entries }: History): number {
+  const first = entries.findIndex(({ read }) => read.kind !== 'told')
+  return first === -1 ? entries.length : first
 }
 
 /** Tokens of tools, instructions and leading developer messages, which are sent as they are. */
-function fixedTokens(subject: LivedSubject, history: History): number {
-  const leading = history.items.slice(0, leadingCount(history))
-  return leading.reduce((sum, { item }) => sum + subject.itemTokens(item), subject.aroundTokens)
+function fixedTokens({ aroundTokens }: LivedCheck['subject'], history: History): number {
+  const leading = history.entries.slice(0, leadingCount(history))
+  return leading.reduce((sum, { read }) => sum + read.tokens, aroundTokens)
 }
 
-/** Of a user's message that is the newest item: it goes whole where it exceeds the room. */
-function newestUserTokens(subject: LivedSubject, { items }: History): number {
-  const newest = items.findLast(({ item }) => item['role'] !== 'developer')?.item
-  return newest?.['role'] === 'user' ? subject.itemTokens(newest) : 0
+/** Of a user's message that is the newest entry: it goes whole where it exceeds the room. */
+function newestUserTokens({ entries }: History): number {
+  const newest = entries.findLast(({ read }) => read.kind !== 'told')?.read
+  return newest?.kind === 'user' ? newest.tokens : 0
 }
 
 function overWindow(job: Job, received: LivedCheck['exchange']['received']): readonly Problem[] {
   const judged = job.isWindowKnown ? received : received.slice(-1)
+  // Anthropic's newer models take a prompt that leaves less room: nothing is learnt from one.
+  const isRoomLearnt = job.isWindowKnown || job.dialect !== 'messages'
+  const outputTokens = isRoomLearnt ? OUTPUT_TOKENS : 0
   return judged.flatMap(({ promptTokens, rejected }, attempt) => {
-    const isOver = promptTokens + OUTPUT_TOKENS > job.windowTokens || rejected?.reason === 'window'
+    const isOver = promptTokens + outputTokens > job.windowTokens || rejected?.reason === 'window'
     const detail = `attempt ${attempt + 1} of ${received.length} took ${promptTokens} tokens and ${OUTPUT_TOKENS}`
     return isOver ? [{ check: 'P7 fits', detail }] : []
   })
@@ -136,45 +137,51 @@ function overWindow(job: Job, received: LivedCheck['exchange']['received']): rea
 
 function byteProblems(
   { body, history }: LivedCheck,
-  { body: bytes, rawItems }: RecordedResponsesRequest,
-  origins: readonly ItemOrigin[],
+  { body: bytes, rawParts, rawEntries }: LivedReceived,
+  origins: readonly EntryOrigin[],
 ): readonly Problem[] {
   const problems: Problem[] = []
   const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
-  if (!bytes.subarray(0, body.before.length).equals(body.before)) add('what stands before the items differs')
-  if (!bytes.subarray(-body.after.length).equals(body.after)) add('what stands after the items differs')
+  if (!bytes.subarray(0, body.before.length).equals(body.before))
+    add('what stands before the entries differs')
+  if (!bytes.subarray(-body.after.length).equals(body.after)) add('what stands after the entries differs')
   const between = bytes.subarray(body.before.length, bytes.length - body.after.length).toString('utf8')
-  if (between.replaceAll(/\s*,\s*/g, ',') !== rawItems.join(',').replaceAll(/\s*,\s*/g, ','))
-    add('between the items stands something else')
-  const sentReasoning = new Set(origins.flatMap((origin) => replyWithReasoning(history, origin)))
+  if (between.replaceAll(/\s*,\s*/g, ',') !== rawParts.join(',').replaceAll(/\s*,\s*/g, ','))
+    add('between the entries stands something else')
+  const sentThoughts = new Set(origins.flatMap((origin) => replyWithThoughts(history, origin)))
   origins.forEach((origin, place) => {
-    const text = rawItems[place] ?? ''
-    if (origin.kind === 'stray') add(`received item ${place} is nobody's: ${text.slice(0, 200)}`)
-    if (origin.kind === 'unnamed' && sentReasoning.has(history.items[origin.index]?.reply ?? -1))
-      add(`item ${origin.index} lost its id, and its reasoning is there`)
+    const text = rawEntries[place] ?? ''
+    if (origin.kind === 'stray') add(`received entry ${place} is nobody's: ${text.slice(0, 200)}`)
+    if (origin.kind === 'unnamed' && sentThoughts.has(history.entries[origin.index]?.reply ?? -1))
+      add(`entry ${origin.index} lost its id, and its reasoning is there`)
     if (origin.kind !== 'derived') return
-    if (JSON.stringify(JSON.parse(text)) === JSON.stringify(history.items[origin.index]?.item))
-      add(`item ${origin.index} was kept, but not its bytes`)
+    if (reserialized(text) === reserialized(history.entries[origin.index]?.text ?? ''))
+      add(`entry ${origin.index} was kept, but not its bytes`)
   })
   return problems
 }
 
-function replyWithReasoning({ items }: History, origin: ItemOrigin): readonly number[] {
-  const sent = 'index' in origin ? items[origin.index] : undefined
-  return sent?.reply != null && typeOf(sent.item) === 'reasoning' ? [sent.reply] : []
+function reserialized(text: string): string {
+  return JSON.stringify(text === '' ? null : JSON.parse(text))
 }
 
-/** The replies of which a message or a call is there and another is not, or reasoning without them. */
-function brokenGroups({ items }: History, origins: readonly ItemOrigin[]): readonly number[] {
+function replyWithThoughts({ entries }: History, origin: EntryOrigin): readonly number[] {
+  const sent = 'index' in origin ? entries[origin.index] : undefined
+  return sent?.reply != null && sent.read.kind === 'thought' ? [sent.reply] : []
+}
+
+/** The replies of which words or a call are there and others are not, or thoughts without them. */
+function brokenGroups({ entries }: History, origins: readonly EntryOrigin[]): readonly number[] {
   const sent = new Set(origins.flatMap((origin) => ('index' in origin ? [origin.index] : [])))
-  const groups = Map.groupBy(items.entries(), ([, { reply }]) => reply)
+  const groups = Map.groupBy(entries.entries(), ([, { reply }]) => reply)
   groups.delete(null)
   return [...groups].flatMap(([reply, members]) => {
-    const isOut = (type: string) =>
-      members.filter(([, { item }]) => (typeOf(item) === 'reasoning') === (type === 'reasoning'))
-    const told = isOut('others')
+    const [thoughts, told] = [true, false].map((isThought) =>
+      members.filter(([, { read }]) => (read.kind === 'thought') === isThought),
+    )
+    if (thoughts === undefined || told === undefined) return []
     const toldSent = told.filter(([index]) => sent.has(index)).length
-    const thoughtSent = isOut('reasoning').some(([index]) => sent.has(index))
+    const thoughtSent = thoughts.some(([index]) => sent.has(index))
     const isWhole = toldSent === told.length || (toldSent === 0 && !thoughtSent)
     return isWhole || reply === null ? [] : [reply]
   })
@@ -183,25 +190,26 @@ function brokenGroups({ items }: History, origins: readonly ItemOrigin[]): reado
 /** Leading developer messages whole; the task and all of the newest round at least in part (P4). */
 function missingPins(
   history: History,
-  origins: readonly ItemOrigin[],
-  rawItems: readonly string[],
+  origins: readonly EntryOrigin[],
+  rawEntries: readonly string[],
 ): readonly Problem[] {
-  const { items } = history
+  const { entries } = history
   const problems: Problem[] = []
   const sent = new Set(origins.flatMap((origin) => ('index' in origin ? [origin.index] : [])))
   for (let index = 0; index < leadingCount(history); index += 1) {
-    if (rawItems[index] !== items[index]?.text)
+    if (rawEntries[index] !== entries[index]?.text)
       problems.push({ check: 'P4 pinned', detail: `developer message ${index}` })
   }
-  const task = items.findIndex(({ item }) => item['role'] === 'user')
-  if (task !== -1 && !sent.has(task)) problems.push({ check: 'P4 task gone', detail: `item ${task}` })
-  const lastReply = items.findLast(({ reply }) => reply !== null)?.reply ?? null
-  const start = lastReply === null ? items.length - 1 : items.findIndex(({ reply }) => reply === lastReply)
-  for (const [offset, { item }] of items.slice(start).entries()) {
+  const task = entries.findIndex(({ read }) => read.kind === 'user')
+  if (task !== -1 && !sent.has(task)) problems.push({ check: 'P4 task gone', detail: `entry ${task}` })
+  const lastReply = entries.findLast(({ reply }) => reply !== null)?.reply ?? null
+  const start =
+    lastReply === null ? entries.length - 1 : entries.findIndex(({ reply }) => reply === lastReply)
+  for (const [offset, { read }] of entries.slice(start).entries()) {
     const index = start + offset
-    if (sent.has(index) || typeOf(item) === 'reasoning') continue
-    const check = index === items.length - 1 ? 'P4 newest absent' : 'P4 pinned'
-    problems.push({ check, detail: `item ${index} of the newest round` })
+    if (sent.has(index) || read.kind === 'thought') continue
+    const check = index === entries.length - 1 ? 'P4 newest absent' : 'P4 pinned'
+    problems.push({ check, detail: `entry ${index} of the newest round` })
   }
   return problems
 }
