@@ -95,3 +95,25 @@ test('a message that got one block more is read anew, and the ones before it are
   expect(bytesOf(Buffer.from(second), pieces).toString()).toBe(second.replace(`${block('a')}, `, ''))
   lastBodies.clear()
 })
+
+// A mark for the cache moves on with each request: of three results in one message all were new, so that every body of such a
+// conversation was held until there was no more room.
+test('a body takes the place of the one that it goes on from, though all of the newest message changed', () => {
+  const lastBodies = createLastBodies({ bytesMax: 1e6, bodyBytesMin: 0, idleMs: 1e6 })
+  const held: number[] = []
+  for (const marked of ['c', 'c*']) {
+    const text = bodyOf(message('user', 'a'), message('assistant', 'b'), message('user', 'x', 'y', marked))
+    const [bytes, arrayStart, messages] = [Buffer.from(text), text.indexOf('['), read(text) ?? []]
+    const body = {
+      bytes,
+      arrayStart,
+      messages,
+      structure: structureOf(messages),
+      keys: messages.map(() => ''),
+    }
+    lastBodies.remember('s', body, lastBodies.find('s', bytes, arrayStart))
+    held.push(lastBodies.heldBytes())
+  }
+  expect(held[1]).toBeLessThan((held[0] ?? 0) * 1.5)
+  lastBodies.clear()
+})

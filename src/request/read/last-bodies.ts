@@ -132,11 +132,14 @@ const MESSAGE_BYTES = 500
 /** Bodies that are compared with a new one: those that look most like it. */
 const CANDIDATES_MAX = 4
 
-/** Agents change the last message: they move a mark from it to the next. */
-const CHANGED_MAX = 1
-
-function isGoneOnFrom({ body, growth }: SharedBeginning): boolean {
-  return growth.shared >= body.messages.length - CHANGED_MAX
+/** Agents change the last message: they move a mark from it to the next. With it change all that stand in one envelope. */
+function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean {
+  const newest = messages.at(-1)
+  const { envelope } = newest ?? {}
+  const before = messages.findLastIndex((message) =>
+    envelope === undefined ? message !== newest : message.envelope !== envelope,
+  )
+  return growth.shared > before
 }
 
 function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
