@@ -22,7 +22,7 @@ export type Attack = {
   readonly answer?: (bytes: number) => HostileAnswer
 }
 
-export type AttackPath = 'chat/completions' | 'responses' | 'responses/compact'
+export type AttackPath = 'chat/completions' | 'responses' | 'responses/compact' | 'messages'
 
 /** An answer with status 200, in pieces as they are sent. */
 export type HostileAnswer = {
@@ -52,7 +52,7 @@ export function bodyOf(chat: Chat, isGrown: boolean, path: AttackPath = 'chat/co
     '{"model":',
     chat.model ?? '"m"',
     ...(chat.before ?? []).flatMap((member) => [',', member]),
-    path === 'chat/completions' ? ',"messages":' : ',"input":',
+    path.startsWith('responses') ? ',"input":' : ',"messages":',
     messages,
     ...(chat.after ?? []).flatMap((member) => [',', member]),
     '}',

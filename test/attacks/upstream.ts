@@ -39,8 +39,7 @@ export async function openAttackedUpstream(): Promise<AttackedUpstream> {
     const hostile = isAsked ? (answers.get(mark)?.() ?? null) : null
     outgoing.writeHead(isAsked ? 200 : 404, { 'content-type': hostile?.type ?? 'application/json' })
     if (hostile !== null) return pipeline(Readable.from(hostile.pieces), outgoing)
-    const reply = incoming.url?.includes('/responses') === true ? RESPONSE : COMPLETION
-    outgoing.end(isAsked ? reply : '{}')
+    outgoing.end(isAsked ? replyOf(incoming.url ?? '') : '{}')
   }
 
   // A connection that it closes by itself is no fault of whoever held it.
@@ -98,6 +97,22 @@ const RESPONSE = JSON.stringify({
   ],
   usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
 })
+
+const MESSAGE = JSON.stringify({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'The work goes on.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+})
+
+function replyOf(path: string): string {
+  if (path.includes('/messages')) return MESSAGE
+  return path.includes('/responses') ? RESPONSE : COMPLETION
+}
 
 async function swallow(incoming: IncomingMessage): Promise<Received> {
   const hash = createHash('sha1')

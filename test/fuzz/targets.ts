@@ -1,7 +1,7 @@
 import type { FuzzTarget } from './target.ts'
 import { admin } from './targets/admin.ts'
-import { agents } from './targets/agents.ts'
-import { answers, events } from './targets/answers.ts'
+import { agents, messageAgents } from './targets/agents.ts'
+import { answers, events, messageEvents } from './targets/answers.ts'
 import { bodies } from './targets/bodies.ts'
 import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
@@ -18,8 +18,10 @@ export const targets: readonly FuzzTarget[] = [
   bodies,
   items,
   agents,
+  messageAgents,
   answers,
   events,
+  messageEvents,
   encodings,
   heavy,
   headers,

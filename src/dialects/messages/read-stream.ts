@@ -3,11 +3,11 @@ import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.
 import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { showsOutput, messageFinish, saysNothing, readMessageAnswer, removedThoughts } from './read-answer.ts'
-import { grownUsage, messageUsage } from './usage.ts'
+import { createStreamedUsage, messageUsage } from './usage.ts'
 
 /** A reader of one streamed message. Its first event counts the input, and the last one the output; either may say all. */
 export function openMessageStream(): EventsReader {
-  let usage: JsonObject | null = null
+  const usage = createStreamedUsage()
 
   function readOne({ name, data, error }: ServerEvent): AnswerEvent {
     if (error !== '' || name === 'error') {
@@ -41,8 +41,7 @@ export function openMessageStream(): EventsReader {
   }
 
   function readStart(message: JsonObject): Partial<AnswerFacts> {
-    const { usage: stated } = message
-    usage = grownUsage(null, stated)
+    usage.add(message['usage'])
     const facts = readMessageAnswer(message) ?? saysNothing
     const counted = facts.usage
     // How many tokens are written is not known yet. Some servers do not know, either, how many they have read.
@@ -51,11 +50,11 @@ export function openMessageStream(): EventsReader {
   }
 
   function readDelta(event: JsonObject): Partial<AnswerFacts> {
-    const { delta, usage: stated } = event
-    usage = grownUsage(usage, stated)
+    const { delta } = event
+    usage.add(event['usage'])
     return {
       finish: isJsonObject(delta) ? messageFinish(delta['stop_reason']) : null,
-      usage: messageUsage(usage),
+      usage: messageUsage(usage.value()),
       // Another model took over in the middle, for which other thoughts were left out.
       removedThoughts: removedThoughts(event['input_transformations']),
     }

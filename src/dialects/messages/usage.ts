@@ -30,22 +30,34 @@ export function totalUsage(usage: JsonObject | null): Usage | null {
   }
 }
 
+/** The usage of a stream, as its events state it one by one. */
+export type StreamedUsage = {
+  readonly add: (stated: unknown) => void
+  /** Null as long as none is stated. It grows. */
+  readonly value: () => JsonObject | null
+}
+
 /**
- * The usage of a stream, of which the later events state more: what they repeat is corrected. Not so by nothing: some servers
- * count the input at the beginning alone, and say zero in the end.
+ * Of the events of a stream the later ones state more: what they repeat is corrected. Not so by nothing: some servers count the
+ * input at the beginning alone, and say zero in the end.
  */
-export function grownUsage(before: JsonObject | null, stated: unknown): JsonObject | null {
-  if (!isJsonObject(stated)) return before
-  const grown: Record<string, unknown> = { ...before }
-  let fields = Object.keys(grown).length
-  for (const [key, value] of Object.entries(stated)) {
-    if (!Object.hasOwn(grown, key)) {
-      fields += 1
-      if (fields > FIELDS_MAX) break
-    } else if (value === null || value === undefined || value === 0) continue
-    grown[key] = value
+export function createStreamedUsage(): StreamedUsage {
+  const usage: Record<string, unknown> = {}
+  let fields = 0
+  let isStated = false
+  return {
+    add: (stated) => {
+      if (!isJsonObject(stated)) return
+      isStated = true
+      for (const [key, value] of Object.entries(stated)) {
+        const isKnown = Object.hasOwn(usage, key)
+        if (isKnown ? value === null || value === 0 : fields === FIELDS_MAX) continue
+        if (!isKnown) fields += 1
+        usage[key] = value
+      }
+    },
+    value: () => (isStated ? usage : null),
   }
-  return grown
 }
 
 /** The usage of a reply that took several answers, each of which was sampled by itself. */
@@ -60,7 +72,7 @@ export function sumUsage(before: JsonObject | null, usage: JsonObject | null): J
 
 // --- internal ---
 
-/** A usage has a dozen fields. More would be copied by each event that states some. */
+/** A usage has a dozen fields. Others are copied by whatever adds usages up. */
 const FIELDS_MAX = 64
 
 const inputFields = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']

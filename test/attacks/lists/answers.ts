@@ -8,6 +8,7 @@ import {
   type HostileAnswer,
   type Json,
 } from '../attack.ts'
+import { hostileStream as stream } from './hostile-stream.ts'
 import { call, PROSE, said, thought } from './responses.ts'
 
 /**
@@ -151,27 +152,6 @@ function of(
 }
 
 const RECALLED = '"tools":[{"type":"function","name":"f","parameters":{}}]'
-
-function stream(bytes: number, eventAt: (index: number) => string): HostileAnswer {
-  return { type: 'text/event-stream', pieces: eventsOf(bytes, eventAt) }
-}
-
-/** In pieces of the size in which a socket gives them. */
-function* eventsOf(bytes: number, eventAt: (index: number) => string): Generator<Buffer> {
-  let piece = ''
-  let sent = 0
-  for (let index = 0; sent < bytes; index += 1) {
-    piece += eventAt(index)
-    if (piece.length < PIECE_BYTES) continue
-    sent += piece.length
-    yield Buffer.from(piece)
-    piece = ''
-    if (index === 0) return
-  }
-  yield Buffer.from(piece)
-}
-
-const PIECE_BYTES = 65_536
 
 function event(type: string, number: number, members: string): string {
   return `event: response.${type}\ndata: {"type":"response.${type}","sequence_number":${number},${members}}\n\n`

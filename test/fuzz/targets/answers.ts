@@ -3,6 +3,7 @@ import { openStage } from '../stage.ts'
 import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
 import { chatTexts, oddAnswer, rawAnswer, type AnswerTexts } from './odd-answer.ts'
+import { messageTexts } from './odd-message.ts'
 import { responseTexts } from './odd-response.ts'
 
 /**
@@ -13,6 +14,9 @@ export const answers: FuzzTarget = target('answers', chatTexts, 'chat/completion
 
 /** The same of the Responses API. */
 export const events: FuzzTarget = target('events', responseTexts, 'responses', 'input')
+
+/** And of the Messages API. */
+export const messageEvents: FuzzTarget = target('message-events', messageTexts, 'messages', 'messages')
 
 // --- internal ---
 
@@ -80,7 +84,7 @@ function target(name: string, said: AnswerTexts, path: string, history: 'message
 }
 
 /** Behind it a stream that is read for more has nothing that could be missing. */
-const lastWord = /data: ?\[DONE\]|response\.(?:completed|incomplete|failed)/
+const lastWord = /data: ?\[DONE\]|response\.(?:completed|incomplete|failed)|message_stop/
 
 const SHORT = [{ role: 'user', content: 'a' }]
 

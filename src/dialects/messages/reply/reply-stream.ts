@@ -1,7 +1,7 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import type { CallRules, Reply, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { messageFinish } from '../read-answer.ts'
-import { grownUsage, sumUsage, totalUsage } from '../usage.ts'
+import { createStreamedUsage, sumUsage, totalUsage, type StreamedUsage } from '../usage.ts'
 import {
   createAnswerBlocks,
   wholeBlock,
@@ -59,7 +59,7 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
       case 'message_start':
         return takeStart(entry)
       case 'message_delta': {
-        answer.usage = grownUsage(answer.usage, json['usage'])
+        answer.usage.add(json['usage'])
         const reason = isJsonObject(json['delta']) ? json['delta']['stop_reason'] : undefined
         answer.stopReason = stringOr(reason, answer.stopReason)
         return takeEnd(entry)
@@ -77,7 +77,7 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
 
   function takeStart({ event, json }: EventEntry<Event>): readonly (Event | string)[] {
     const { message } = json
-    answer.usage = grownUsage(answer.usage, isJsonObject(message) ? message['usage'] : undefined)
+    if (isJsonObject(message)) answer.usage.add(message['usage'])
     if (answer.seam !== null) return []
     hasBegun = true
     return [event]
@@ -160,7 +160,7 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
   }
 
   function total(): JsonObject | null {
-    return sumUsage(usageBefore, answer.usage)
+    return sumUsage(usageBefore, answer.usage.value())
   }
 
   return {
@@ -212,12 +212,12 @@ type Answer<Event> = {
   readonly ends: EventEntry<Event>[]
   stopReason: string | null
   /** As its events state it so far. */
-  usage: JsonObject | null
+  readonly usage: StreamedUsage
 }
 
 function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
   const blocks = createAnswerBlocks(rules, seam !== null)
-  return { seam, blocks, held: [], ends: [], stopReason: null, usage: null }
+  return { seam, blocks, held: [], ends: [], stopReason: null, usage: createStreamedUsage() }
 }
 
 function replyOf<Event>({ seam, blocks, stopReason, usage }: Answer<Event>): Reply {
@@ -226,7 +226,7 @@ function replyOf<Event>({ seam, blocks, stopReason, usage }: Answer<Event>): Rep
   const said =
     seam === null ? content : all.map(({ begun, joinedText }) => ({ ...begun, text: joinedText.joined() }))
   const places = new Map(content.map((json, at) => [json, all[at]]))
-  return messageReply(content, stopReason, usage, contentText(said), (call) => {
+  return messageReply(content, stopReason, usage.value(), contentText(said), (call) => {
     const block = places.get(call)
     return block === undefined ? '{}' : writtenArguments(block)
   })
