@@ -4,9 +4,11 @@ import { expect, test } from 'vitest'
 import { agentsSdk } from './agents-sdk.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { azureOpenai } from './azure-openai.ts'
+import { claudeCodeCompact } from './claude-code-compact.ts'
 import { codingAgent } from './coding-agent.ts'
 import { langchain } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
+import { messagesApi } from './messages-api.ts'
 import { openai } from './openai.ts'
 import { openaiRecall } from './openai-recall.ts'
 import { responsesApi } from './responses-api.ts'
@@ -21,8 +23,10 @@ aiSdk(matrix)
 langchain(matrix)
 agentsSdk(matrix)
 responsesApi(matrix)
+messagesApi(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)
+claudeCodeCompact(matrix)
 
 // One file for all: its last test knows what those before it have shown.
 test('docs/clients.md says what these tests have shown', async () => {

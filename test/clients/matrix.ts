@@ -86,7 +86,7 @@ const columns: readonly Feature[] = [
 const head = [
   '# Clients',
   '',
-  'Clients that people use, each run against a server that refuses what OpenAI refuses: a broken sequence of messages or items, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
+  'Clients that people use, each run against a server that refuses what OpenAI or Anthropic refuses: a broken sequence of messages, items or blocks, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
   '',
   'Written by `npm run clients` from the tests that passed; a figure is how many requests the server accepted, none refused.',
   '',
@@ -100,7 +100,8 @@ const foot = [
   '',
   '- *tools*: an agent loop of several turns; the recap stands in its last request.',
   '- *Responses API*: the same there, the model thinking before each step. The server leaves out reasoning that comes back behind a changed prefix, as OpenAI does: it had none to leave out. Straight at the server each of these ends with the window. All of them send all of the conversation ([how](connect.md#conversations-that-the-server-keeps)).',
-  '- *whole window*: an agent whose system prompt and tools leave little of a window of 30,000 tokens reads a file a round. Each request shows the model all of the file just read and the task, none is the same as the one before, and compactions are as few as the room allows.',
+  '- *Messages API*: the same there. The model signs each thought over all that it was sent, and the server refuses one that comes back behind anything else: there was none. Straight at the server each library ends with the window. The tool runner of the SDK keeps its conversation at the server unless it is told not to ([how](connect.md#conversations-that-the-server-keeps)).',
+  '- *whole window*: an agent whose system prompt and tools leave little of a small window (of 30,000 tokens, where the row names no other) reads a file a round. Each request shows the model all of the file just read and the task, none is the same as the one before, and compactions are as few as the room allows.',
   '- *strict template*: the same, before a model whose template wants user and assistant by turns.',
   '- *structured answers*: the client parses and checks what the model wrote, by a schema.',
   "- *errors*: the server's refusals and Foldgate's own arrive as the client's errors, with status and code.",
@@ -109,6 +110,8 @@ const foot = [
   '- *files*: an upload and a download, relayed; their content is the same behind Foldgate as before it.',
   '',
   'The last rows are programs rather than libraries: coding agents without a person at them, whose model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi, opencode and Codex ends with the window, and Qwen Code is refused and has its history summarised, again and again. Codex with its own compaction on has it summarised before it is refused; behind Foldgate it has no reason to, as long as what Foldgate keeps free (`window.output_reserve`) is more than the tenth at which it begins and a file. With its built-in provider it asks for a WebSocket first, which Foldgate refuses, and goes on over HTTP.',
+  '',
+  'Claude Code comes with 11,400 tokens of its own, and asks for 32,000 or 64,000 of output whatever the window: half of the window is kept free for it. Straight at the server it is refused and has its history summarised, again and again. Its `/compact` takes place past the window, and what follows outgrows the window once more; the one thought that it keeps from before its summary is refused, through Foldgate as straight at the server, and sent no more.',
   '',
 ]
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Matrix } from './matrix.ts'
 import { compactionsMax, compactionsOf, earlyCompactions, type RunSizes } from './stand/compactions.ts'
-import { readingAgents, type ReadingAgent } from './stand/reading-agents.ts'
-import { WINDOW_TOKENS, type LoopRequest } from './stand/reading-models.ts'
-import { haveFilesRead, LAST_WORDS, ROUNDS, TASK, type ReadFile } from './stand/reading-stand.ts'
+import type { ReadingAgent } from './stand/reading-agent.ts'
+import { readingAgents } from './stand/reading-agents.ts'
+import type { LoopRequest } from './stand/reading-models.ts'
+import { haveFilesRead, LAST_WORDS, TASK, type ReadFile } from './stand/reading-stand.ts'
 
 /**
- * Agents whose system prompt and tools fill much of a window of 30,000 tokens, beside room for what the model writes.
+ * Agents whose system prompt and tools fill much of a small window, beside room for what the model writes.
  *
  * One of them, with 16,500 tokens before its first word, was sent on with four messages a request: system prompt, task, the
  * last call and its result, that one clipped from 1,225 tokens to 480. Nothing told of the files before it, and 4,300
@@ -18,7 +19,7 @@ export function wholeWindow(matrix: Matrix): void {
     const shows = matrix.client(agent.name, agent.packageName, { isAbsent: impossible !== null })
     const show = shows(['streamedLoop', 'wholeWindow'], () => readAll(agent))
     test(
-      'reads 40 files, each whole when it is the newest, with few compactions',
+      'reads its files, each whole when it is the newest, with few compactions',
       async ({ skip }) => {
         // The list of tests does not show why one was skipped.
         process.stdout.write(impossible === null ? '' : `${agent.name}: skipped. ${impossible}\n`)
@@ -33,14 +34,13 @@ export function wholeWindow(matrix: Matrix): void {
 
 // --- internal ---
 
-/** One a round, and the last words. */
-const REQUESTS = ROUNDS + 1
-
 /** Two runs of an agent on a busy machine. */
 const RUN_MS = 150_000
 
 /** Has the agent work straight at the server, which it cannot for long, and then through Foldgate. */
 async function readAll(agent: ReadingAgent): Promise<string> {
+  // One a round, and the last words.
+  const requests = agent.rounds + 1
   const direct = await haveFilesRead(agent, 'alone')
   const refused = direct.loop.findIndex(({ rejected }) => rejected !== null)
   const fitting = refused === -1 ? direct.loop.length : refused
@@ -48,7 +48,7 @@ async function readAll(agent: ReadingAgent): Promise<string> {
     expect(refused).toBe(-1)
   } else {
     expect(direct.loop[refused]?.rejected?.reason).toBe('window')
-    expect(fitting).toBeLessThan(REQUESTS)
+    expect(fitting).toBeLessThan(requests)
   }
   if (typeof agent.atTheWindow === 'string') {
     expect(direct.aside.length).toBeGreaterThan(agent.requestsAside)
@@ -59,8 +59,8 @@ async function readAll(agent: ReadingAgent): Promise<string> {
 
   const folded = await haveFilesRead(agent, 'through Foldgate')
   const sizes = {
-    requests: REQUESTS,
-    budgetTokens: WINDOW_TOKENS - agent.outputTokens,
+    requests,
+    budgetTokens: agent.windowTokens - agent.outputTokens,
     fixedTokens: folded.loop[0]?.promptTokens ?? 0,
     roundTokens: largestGrowth(direct.loop.slice(0, fitting)),
   }
@@ -81,17 +81,17 @@ async function readAll(agent: ReadingAgent): Promise<string> {
   expect(folded.output).toContain(LAST_WORDS)
   expect(folded.exitCode).toBe(0)
   expect(seen).toEqual({
-    requests: REQUESTS,
+    requests,
     requestsAside: agent.requestsAside,
     rejected: 0,
     unread: [],
     withoutTask: 0,
-    differentPrompts: REQUESTS,
+    differentPrompts: requests,
     compactedEarly: [],
     thoughtsLeftOut: 0,
   })
   expect(compactionsOf(folded.loop).length).toBeLessThanOrEqual(compactionsMax(sizes))
-  return String(REQUESTS)
+  return String(requests)
 }
 
 /** For each request whose newest entry is not all of the file that the request before asked for: what of it is missing. */

@@ -1,46 +1,18 @@
-import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { WINDOW_TOKENS, type Dialect } from './reading-models.ts'
-import type { Program } from './run-program.ts'
-
-/** A coding agent that works without a person, as it is installed. */
-export type ReadingAgent = {
-  readonly name: string
-  readonly packageName: string
-  readonly dialect: Dialect
-  /** Tokens that are kept free for what the model writes. */
-  readonly outputTokens: number
-  /** Why it cannot run on this machine; null where it can. */
-  readonly impossible: () => string | null
-  /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
-  readonly requestsAside: number
-  /**
-   * What it does at a server's window: gives its work up with these words, has the model shorten what was refused, or has
-   * it shortened before anything is refused.
-   */
-  readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
-  /** Writes its settings, and says how it is started. */
-  readonly prepare: (at: Workplace) => Promise<Program>
-}
-
-/** Where an agent works, and at what. */
-export type Workplace = {
-  /** A folder for whatever it keeps: settings, logs, temporary files. */
-  readonly home: string
-  /** The folder with the files. */
-  readonly folder: string
-  readonly baseUrl: string
-  readonly task: string
-}
+import { claudeCode } from './claude-code.ts'
+import { environment, inPackages, whyItDoesNotRun } from './installed-program.ts'
+import type { ReadingAgent } from './reading-agent.ts'
+import type { Dialect } from './reading-models.ts'
 
 /** Tokens that an agent asks for with every request, where it can be told to. */
 const OUTPUT_TOKENS = 8_000
 
 const ENDLESS_TOKENS = 1_000_000
+
+const WINDOW_TOKENS = 30_000
+
+const ROUNDS = 40
 
 const NO_ROOM_FOR_CODEX = "ran out of room in the model's context window"
 
@@ -55,6 +27,8 @@ export const readingAgents: readonly ReadingAgent[] = [
     // The program itself; the package that people install chooses one of these by their processor.
     packageName: 'opencode-linux-x64-baseline',
     dialect: 'chat completions',
+    windowTokens: WINDOW_TOKENS,
+    rounds: ROUNDS,
     outputTokens: OUTPUT_TOKENS,
     impossible: () => whyItDoesNotRun(opencode),
     // A title for the conversation.
@@ -95,6 +69,8 @@ export const readingAgents: readonly ReadingAgent[] = [
     atTheWindow: { givesUpWith: NO_ROOM_FOR_CODEX },
     settings: (baseUrl) => [`openai_base_url = "${baseUrl}"`, ...codexHabits],
   }),
+  claudeCode({ name: 'Claude Code, a window of 60,000', model: 'claude-opus-4-8', windowTokens: 60_000 }),
+  claudeCode({ name: 'Claude Code, a window of 32,000', model: 'm', windowTokens: 32_000 }),
 ]
 
 // --- internal ---
@@ -108,6 +84,8 @@ function qwenAgent(name: string, dialect: Dialect): ReadingAgent {
     name,
     packageName: '@qwen-code/qwen-code',
     dialect,
+    windowTokens: WINDOW_TOKENS,
+    rounds: ROUNDS,
     outputTokens: OUTPUT_TOKENS,
     impossible: () => null,
     requestsAside: 0,
@@ -172,6 +150,8 @@ function codexAgent({ name, atTheWindow, settings, outputTokens = 4_096 }: Codex
     name,
     packageName: '@openai/codex',
     dialect: 'responses',
+    windowTokens: WINDOW_TOKENS,
+    rounds: ROUNDS,
     outputTokens,
     impossible: () => whyItDoesNotRun(process.execPath, codex),
     requestsAside: 0,
@@ -216,21 +196,4 @@ function codexProvider(baseUrl: string): readonly string[] {
     'request_max_retries = 0',
     'stream_max_retries = 0',
   ]
-}
-
-function inPackages(path: string): string {
-  return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
-}
-
-function environment(home: string) {
-  return { HOME: home, TMPDIR: home, PATH: process.env['PATH'] }
-}
-
-/** npm leaves a binary out where the machine is another, and brings one that a different C library cannot load. */
-function whyItDoesNotRun(program: string, ...args: readonly string[]): string | null {
-  const home = mkdtempSync(join(tmpdir(), 'foldgate-agent-'))
-  const { error, status } = spawnSync(program, [...args, '--version'], { env: environment(home) })
-  rmSync(home, { recursive: true })
-  if (error !== undefined) return `${[program, ...args].join(' ')} cannot be started here: ${error.message}`
-  return status === 0 ? null : `${[program, ...args].join(' ')} --version ended with exit code ${status}`
 }

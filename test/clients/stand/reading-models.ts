@@ -1,5 +1,12 @@
 import { join } from 'node:path'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { meaningOf } from '../../support/messages/meaning.ts'
+import {
+  startMessagesUpstream,
+  type AcceptedMessagesRequest,
+} from '../../support/messages/messages-upstream.ts'
+import type { ScriptedBlock } from '../../support/messages/script.ts'
+import { blocksOf, typeOf as blockTypeOf, type SentMessage } from '../../support/messages/wire-block.ts'
 import {
   startResponsesUpstream,
   type AcceptedResponsesRequest,
@@ -10,9 +17,7 @@ import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-
 import { isObject, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
 import type { SentRequest } from './compactions.ts'
 
-export const WINDOW_TOKENS = 30_000
-
-export type Dialect = 'chat completions' | 'responses'
+export type Dialect = 'chat completions' | 'responses' | 'messages'
 
 /** A strict server with a model that has one file after the other read. */
 export type ReadingModel = {
@@ -23,7 +28,7 @@ export type ReadingModel = {
 
 /** A request as the server received it. */
 export type LoopRequest = SentRequest & {
-  /** Whether it is one of the work: it offers tools. */
+  /** Whether it is one of the work: it offers tools, and wants none of them left alone. */
   readonly isLoop: boolean
   readonly rejected: { readonly reason: string } | null
   /** What a tool returned, if that stands last. */
@@ -36,6 +41,7 @@ export type LoopRequest = SentRequest & {
 
 /** What the model has read, by names, and what it says then. */
 export type Reading = {
+  readonly windowTokens: number
   readonly folder: string
   readonly files: readonly string[]
   readonly lastWords: string
@@ -43,9 +49,15 @@ export type Reading = {
 
 export async function startReadingModel(dialect: Dialect, reading: Reading): Promise<ReadingModel> {
   const { count } = await loadCounter('o200k_base')
-  const options = { windowTokens: WINDOW_TOKENS, outputReserveChecked: true, count }
+  const { windowTokens } = reading
+  // A prompt to Anthropic's newer models may leave less than the reply may have.
+  const options = { windowTokens, outputReserveChecked: dialect !== 'messages', count }
+  if (dialect === 'messages') return inMessages(reading, options)
   return dialect === 'responses' ? inResponses(reading, options) : inChat(reading, options)
 }
+
+/** What the model answers to whoever wants the conversation summarised. */
+export const SUMMARY = '<summary>The files of the folder are being read.</summary>'
 
 // --- internal ---
 
@@ -113,6 +125,52 @@ async function inResponses({ folder, files, lastWords }: Reading, options: Optio
       }
     })
   return { url: upstream.url, requests, close: () => upstream.close() }
+}
+
+/**
+ * The model thinks before each step, in words or hidden, and signs what it thinks over all that it was sent. When it has done
+ * it begins anew, for whoever asks again.
+ */
+async function inMessages({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
+  let round = 0
+  const reply = ({ body, messages }: AcceptedMessagesRequest): { readonly content: ScriptedBlock[] } => {
+    if (!offersTools(body)) return { content: [{ type: 'text', text: 'Files of a folder' }] }
+    if (wantsSummary(messages)) return { content: [{ type: 'text', text: SUMMARY }] }
+    const file = files[round % (files.length + 1)]
+    round += 1
+    const thought: ScriptedBlock =
+      round % 2 === 0 ? { type: 'thinking', tokens: 60 } : { type: 'thinking', text: `Step ${round} is due.` }
+    if (file === undefined) return { content: [thought, { type: 'text', text: lastWords }] }
+    const input = { file_path: join(folder, file) }
+    return { content: [thought, { type: 'tool_use', id: `toolu_${round}`, name: 'Read', input }] }
+  }
+  const upstream = await startMessagesUpstream({ ...options, reply })
+  const requests = () =>
+    upstream.requests.map(({ messages, promptTokens, rejected, body, transformations }) => {
+      const newest = messages.findLast(({ role }) => role !== 'system')
+      const results = newest?.blocks.filter((block) => blockTypeOf(block) === 'tool_result') ?? []
+      return {
+        // A client moves its marks for the cache: what stands there says the same.
+        rawEntries: messages.flatMap(({ role, blocks }) => blocks.map((block) => role + meaningOf(block))),
+        promptTokens,
+        rejected,
+        isLoop: body.includes(OFFERED) && !wantsSummary(messages),
+        newestResult: results.flatMap(({ content }) => saidIn(blocksOf(content))).join('\n'),
+        said: messages.filter(({ role }) => role === 'user').flatMap(({ blocks }) => saidIn(blocks)),
+        thoughtsLeftOut: transformations.length,
+      }
+    })
+  return { url: upstream.url, requests, close: () => upstream.close() }
+}
+
+/** Claude Code asks for a summary as its user's last words, with all of its tools on offer. */
+function wantsSummary(messages: readonly SentMessage[]): boolean {
+  const newest = messages.findLast(({ role }) => role === 'user')
+  return saidIn(newest?.blocks ?? []).some((text) => text.includes('Respond with TEXT ONLY'))
+}
+
+function saidIn(blocks: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
+  return blocks.map(({ text }) => textOf(text)).filter((text) => text !== '')
 }
 
 const OFFERED = '"tools":[{'

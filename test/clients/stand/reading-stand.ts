@@ -5,52 +5,77 @@ import { openDice, type Dice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import type { ReadingAgent } from './reading-agents.ts'
-import { startReadingModel, WINDOW_TOKENS } from './reading-models.ts'
+import type { ReadingAgent } from './reading-agent.ts'
+import { startReadingModel, type LoopRequest } from './reading-models.ts'
 import { runProgram } from './run-program.ts'
-
-/** Files that the model reads, one a round. */
-export const ROUNDS = 40
 
 export const TASK = 'Report on the files of this folder, one after the other.'
 
-export const LAST_WORDS = `The report on ${ROUNDS} files is complete.`
+export const LAST_WORDS = 'The report on all files is complete.'
 
 /** A file that was read: its lines, of which the first, the middle and the last stand in no other file. */
 export type ReadFile = { readonly name: string; readonly lines: readonly string[]; readonly tokens: number }
 
-/**
- * Has the agent do its work in a folder of its own, for a model that asks for one file after the other and then has
- * done. Tells what the agent said and what the upstream received.
- */
-export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through Foldgate') {
+/** An agent at its place of work, and the server that it asks. */
+export type ReadingStand = {
+  readonly files: readonly ReadFile[]
+  /** Has the agent do something, and resolves with what it said and how it ended. */
+  readonly run: (task: string, options?: RunOptions) => ReturnType<typeof runProgram>
+  /** What the upstream has received so far. */
+  readonly requests: () => readonly LoopRequest[]
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+type RunOptions = {
+  /** Further arguments of its command line. */
+  readonly args?: readonly string[]
+}
+
+/** Lays a folder of files out for an agent, for a model that asks for one after the other and then has done. */
+export async function openReadingStand(
+  agent: ReadingAgent,
+  how: 'alone' | 'through Foldgate',
+): Promise<ReadingStand> {
   const counter = await loadCounter('o200k_base')
   const home = await mkdtemp(join(tmpdir(), 'foldgate-agent-'))
   const folder = join(home, 'work')
   const files = await layOut(folder, counter.count)
   const upstream = await startReadingModel(agent.dialect, {
+    windowTokens: agent.windowTokens,
     folder,
-    files: files.slice(0, ROUNDS).map(({ name }) => name),
+    files: files.slice(0, agent.rounds).map(({ name }) => name),
     lastWords: LAST_WORDS,
   })
-  const window = { tokens: WINDOW_TOKENS, output_reserve: agent.outputTokens }
+  const window = { tokens: agent.windowTokens, output_reserve: agent.outputTokens }
   const foldgate =
     how === 'alone' ? null : await startFoldgate({ upstream: upstream.url, profile: { window } })
-  try {
-    const baseUrl = foldgate?.url ?? upstream.url
-    const { exitCode, output } = await runProgram(await agent.prepare({ home, folder, baseUrl, task: TASK }))
-    const requests = upstream.requests()
-    return {
-      exitCode,
-      output,
-      files,
-      loop: requests.filter(({ isLoop }) => isLoop),
-      aside: requests.filter(({ isLoop }) => !isLoop),
-    }
-  } finally {
-    await rm(home, { recursive: true })
-    await foldgate?.close()
-    await upstream.close()
+  const baseUrl = foldgate?.url ?? upstream.url
+  return {
+    files,
+    run: async (task, { args = [] } = {}) => {
+      const program = await agent.prepare({ home, folder, baseUrl, task })
+      return runProgram({ ...program, args: [...program.args, ...args] })
+    },
+    requests: () => upstream.requests(),
+    [Symbol.asyncDispose]: async () => {
+      await rm(home, { recursive: true })
+      await foldgate?.close()
+      await upstream.close()
+    },
+  }
+}
+
+/** Has the agent read all files, and tells what it said and what the upstream received. */
+export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through Foldgate') {
+  await using stand = await openReadingStand(agent, how)
+  const { exitCode, output } = await stand.run(TASK)
+  const requests = stand.requests()
+  return {
+    exitCode,
+    output,
+    files: stand.files,
+    loop: requests.filter(({ isLoop }) => isLoop),
+    aside: requests.filter(({ isLoop }) => !isLoop),
   }
 }
 
@@ -60,7 +85,7 @@ export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through
 const FILE_TOKENS = 1_200
 
 /** More than are read. */
-const FILES = 45
+const FILES = 50
 
 /** Files of nearly one size, so that every round takes as much. */
 async function layOut(folder: string, count: (text: string) => number): Promise<readonly ReadFile[]> {
