@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { layoutOf, partTokens } from '../layout.ts'
+import { layoutOf, partTokens, type Layout } from '../layout.ts'
 import { isTalk, type Subject } from '../subject.ts'
 import { editsOf } from '../edits.ts'
 import type { Draft } from './draft.ts'
@@ -36,7 +36,8 @@ export function* chooseFrontier(
     if (apart > 1) yield
     const layout = layoutOf({ ...pins, fold: foldAt(plan, index, [], toldTokens) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
-    const fit = fits[index] ?? 'well'
+    const isApart = fits[index] === 'joined' && endsInResult(subject, layout)
+    const fit = isApart ? 'badly' : (fits[index] ?? 'well')
     let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens
     for (const pinned of layout.pinned) tokens += yield* editedTokens(pinned, pinned + 1, edits)
     last[fit] = index
@@ -72,6 +73,11 @@ const NONE = -1
  */
 const RESTATED_PER_FRONTIER = 256
 
+/** Whether a result that is said again stands before the tail: a user's message behind it can be joined with none before. */
+function endsInResult({ messages }: Subject, { restated }: Layout): boolean {
+  return messages[restated.at(-1) ?? NONE]?.facts.role === 'tool'
+}
+
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
 export function templateFits(subject: Subject, point: number): Fit[] {
   // As long as it will be: filled from its end, it would grow into something much slower.
@@ -79,7 +85,8 @@ export function templateFits(subject: Subject, point: number): Fit[] {
   let speaksFirst: 'user' | 'assistant' | null = null
   for (let index = point - 1; index >= 0; index -= 1) {
     const facts = subject.messages[index]?.facts
-    if (facts?.role === 'user') speaksFirst = 'user'
+    // What a user says along with results takes no turn either.
+    if (facts?.role === 'user' && facts.joinsPrevious !== true) speaksFirst = 'user'
     else if (isTalk(subject, index)) speaksFirst = 'assistant'
     if (facts?.role === 'user') fits[index] = 'joined'
     else fits[index] = facts?.role === 'assistant' && speaksFirst !== 'user' ? 'well' : 'badly'

@@ -27,8 +27,7 @@ export function* describeBlock(
     role,
     opensReply: isReply && kind !== 'unknown',
     joinsNext: isReply,
-    // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
-    ...(kind === 'unknown' ? { joinsPrevious: true } : {}),
+    ...(isCarriedAlong(kind, role, holder) ? { joinsPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
     ...survivalOf(entry, holder),
@@ -82,6 +81,14 @@ function roleOf(kind: BlockKind, speaker: string): Role {
   if (kind === 'result') return 'tool'
   if (kind === 'start') return 'other'
   return Object.hasOwn(spokenRoles, speaker) ? (spokenRoles[speaker] ?? 'other') : 'other'
+}
+
+/**
+ * Whether it stays with what it came behind: a text beside the results in their message, which is sent with them or stands for
+ * nothing; and the model's of an unknown type, of which nobody knows what belongs to it.
+ */
+function isCarriedAlong(kind: BlockKind, role: Role, holder: JsonObject | null): boolean {
+  return kind === 'unknown' || (holder !== null && kind === 'said' && role === 'user')
 }
 
 function survivalOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives'> {

@@ -73,7 +73,7 @@ describe('what is one entry', () => {
     expect(entries[8]?.facts.survives).toBe('each')
   })
 
-  test('a round is a reply with all of its results; the request was made before its first block', () => {
+  test('a round is a reply with all of its results, and what is said beside them; the request was made before its first block', () => {
     const { entries } = read([
       { role: 'user', content: 'Go.' },
       { role: 'assistant', content: [thinking, call('a'), call('b')] },
@@ -82,8 +82,8 @@ describe('what is one entry', () => {
     ])
     const structure = structureOf(entries)
     expect(structure.requestPoints).toEqual([1, 7, 8])
-    expect([1, 2, 3, 4, 5].map((index) => structure.unitStart(index))).toEqual([1, 1, 1, 1, 1])
-    expect(structure.isFrontier(6)).toBe(true)
+    expect([1, 2, 3, 4, 5, 6].map((index) => structure.unitStart(index))).toEqual([1, 1, 1, 1, 1, 1])
+    expect(structure.turns).toEqual([0, 6])
   })
 
   test('what is left of a message stands in its own braces, byte for byte', () => {
