@@ -33,9 +33,14 @@ export function replyOf(roll: Dice, made: number): readonly ScriptedBlock[] {
 
 /**
  * What a client sends behind a reply: all results in one message, in any order, with a word behind them, a system message, the
- * next question in a message of its own.
+ * next question in a message of its own. With `isPlain` only what every chat template takes: results, or the next question.
  */
-export function behind(content: readonly WireBlock[], roll: Dice, round: number): readonly AgentMessage[] {
+export function behind(
+  content: readonly WireBlock[],
+  roll: Dice,
+  round: number,
+  isPlain = false,
+): readonly AgentMessage[] {
   const calls = content.filter((block) => typeOf(block) === 'tool_use')
   const results = (roll(2) === 0 ? calls : calls.toReversed()).map(({ id }): WireBlock => {
     const said = `${round} ${words(roll(900))}`
@@ -44,12 +49,12 @@ export function behind(content: readonly WireBlock[], roll: Dice, round: number)
   })
   const messages: AgentMessage[] = []
   if (results.length > 0) {
-    const riding = roll(4) === 0 ? [text(`Wait ${round}: ${words(roll(80))}`)] : []
+    const riding = roll(4) === 0 && !isPlain ? [text(`Wait ${round}: ${words(roll(80))}`)] : []
     messages.push({ role: 'user', blocks: [...results, ...riding] })
   }
-  if (results.length === 0 || roll(7) === 0)
+  if (results.length === 0 || (roll(7) === 0 && !isPlain))
     messages.push({ role: 'user', blocks: [text(`Then ${round}: ${words(roll(400))}`)] })
-  if (roll(9) === 0) messages.push({ role: 'system', blocks: [text(`Rule ${round}.`)] })
+  if (roll(9) === 0 && !isPlain) messages.push({ role: 'system', blocks: [text(`Rule ${round}.`)] })
   return messages
 }
 

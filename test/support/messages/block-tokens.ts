@@ -30,7 +30,7 @@ export function openBlockCounter(count: (text: string) => number): BlockCounter 
   }
   return {
     block,
-    message: (blocks) => blocks.reduce((sum, one) => sum + block(one), MESSAGE_TOKENS),
+    message: (blocks) => blocks.reduce((sum, one) => sum + block(one), frameTokens(blocks)),
     // A tool is described here as it is for chat completions, under other names.
     tools: (tools) =>
       counter.tools(
@@ -51,6 +51,11 @@ const COUNTS_MAX = 100_000
 const UNCOUNTED = new Set(['type', 'id', 'tool_use_id', 'is_error', 'cache_control', 'caller', 'signature'])
 const MEDIA = new Set(['image', 'document'])
 
+/** Each result stands in a frame of its own, as in a chat. */
+function frameTokens(blocks: readonly WireBlock[]): number {
+  return blocks.every((block) => typeOf(block) === 'tool_result') ? 0 : MESSAGE_TOKENS
+}
+
 function countBlock(count: (text: string) => number, block: WireBlock): number {
   const type = typeOf(block)
   if (MEDIA.has(type)) return MEDIA_TOKENS
@@ -59,7 +64,7 @@ function countBlock(count: (text: string) => number, block: WireBlock): number {
   if (type === 'tool_use')
     return CALL_TOKENS + count(textOf(block['name'])) + count(JSON.stringify(block['input']))
   if (type === 'tool_result')
-    return blocksOf(block['content']).reduce((sum, part) => sum + countBlock(count, part), CALL_TOKENS)
+    return blocksOf(block['content']).reduce((sum, part) => sum + countBlock(count, part), MESSAGE_TOKENS)
   return countTexts(count, block)
 }
 
