@@ -80,6 +80,7 @@ export function openActivity(options: ActivityOptions): Activity {
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
   const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
   const timesMissed = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesRefused = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
@@ -112,8 +113,21 @@ export function openActivity(options: ActivityOptions): Activity {
     writeEvent({ conversation, profile, model, type: 'cache-missed', reason, details: { times } })
   }
 
+  /** Whoever is not told takes the provider for content with what it is sent. */
+  function tellRefused({ row: { conversation, model }, refusedThoughts: refusal }: RequestReport): void {
+    const times = refusal === null ? null : timesRefused(`${conversation} ${refusal}`)
+    if (times === null) return
+    log.warn('an upstream refused a request on account of the thoughts in it, and answered another form', {
+      conversation,
+      model,
+      refusal,
+      times,
+    })
+  }
+
   const records: Listener = {
     begun: (report, messages) => {
+      tellRefused(report)
       const { conversation } = report.row
       list.begin(report.row)
       if (conversation !== null && messages !== null) held.hold(conversation, messages)

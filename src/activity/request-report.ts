@@ -1,6 +1,6 @@
 import type { PassName } from '../compaction/policy.ts'
 import type { MessageTreatment, PassRange } from '../compaction/report.ts'
-import type { CacheMiss, RemovedThoughts } from '../dialects/answer-contract.ts'
+import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../dialects/answer-contract.ts'
 import type { EntryName, Repairs } from '../dialects/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
@@ -41,6 +41,8 @@ export type RequestReport = {
   readonly refusal: AnswerClass | null
   /** Whether it met a full pool and was sent again after a moment; false if it was tightened after that. */
   readonly hasWaited: boolean
+  /** What the upstream refused of its thoughts before another form was accepted; null if nothing. */
+  readonly refusedThoughts: ThoughtRefusal | null
   /** Whether only an upper bound is known of what was sent. `row.tokens_are_bounds` says the same of what came. */
   readonly isSentBound: boolean
   /** Messages so long that only a part of each was read to count them; 0 if nothing was counted. */

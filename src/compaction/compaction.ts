@@ -6,7 +6,10 @@ import { z } from 'zod'
  */
 export const FOLD_VERSION = 2
 
-/** What made a compaction necessary. `overflow`: the upstream refused the view before it. */
+/**
+ * What made a compaction necessary. `overflow`: the upstream refused the view before it; `thoughts`: it refused thoughts in
+ * that, which is all that is taken out.
+ */
 export type CompactionReason = Compaction['reason']
 
 /**
@@ -80,9 +83,11 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
     clear: Math.min(compaction.reach.clear, point),
   }
   const isEmpty = fold === null && clips.length === 0 && Math.max(...Object.values(reach)) === 0
-  if (isEmpty) return null
+  if (isEmpty && compaction.reason !== 'thoughts') return null
+  // What was sent otherwise came later still.
+  const { elsewhere: _elsewhere, ...own } = compaction
   return {
-    ...compaction,
+    ...own,
     point,
     latestUser: latestUser < point ? latestUser : NO_INDEX,
     reach,
@@ -150,7 +155,7 @@ const clipSchema = z.discriminatedUnion('kind', [
 const compactionSchema = z
   .object({
     version: integer,
-    reason: z.enum(['trigger', 'every', 'limit', 'forced', 'overflow']),
+    reason: z.enum(['trigger', 'every', 'limit', 'forced', 'overflow', 'thoughts']),
     /** The request point: everything below depends on the messages before it only (P5). */
     point: integer,
     /** The pinned task, -1 where there is none or it is not kept. */
@@ -162,6 +167,14 @@ const compactionSchema = z
     clips: z.array(clipSchema).readonly(),
     /** Thoughts before the point that still hold, as nothing before them has changed, ascending. */
     thoughts: integers.default([]),
+    /**
+     * Requests behind its point, by where they ended and the keys there, that were sent in another form: what was thought in
+     * reply to one of them holds in that form alone.
+     */
+    elsewhere: z
+      .array(z.object({ point: integer, key: z.string() }).readonly())
+      .readonly()
+      .optional(),
   })
   .readonly()
 
@@ -180,7 +193,7 @@ function withoutLaterNothing(name: string, value: unknown): unknown {
 const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
-  const { point, task, latestUser, reach, fold, clips, thoughts } = compaction
+  const { point, task, latestUser, reach, fold, clips, thoughts, elsewhere } = compaction
   return {
     ...compaction,
     point: point + by,
@@ -196,5 +209,8 @@ function shifted(compaction: Compaction, by: number): Compaction {
     },
     clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
     thoughts: thoughts.map((index) => index + by),
+    ...(elsewhere === undefined
+      ? {}
+      : { elsewhere: elsewhere.map((each) => ({ ...each, point: each.point + by })) }),
   }
 }

@@ -2,29 +2,32 @@ import { matchesGlob } from '../profiles/glob.ts'
 import type { Clip, Compaction, Reach } from './compaction.ts'
 import type { Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
-import { toolNameOf, type Subject } from './subject.ts'
+import { replyStart, toolNameOf, type Rounds, type Subject } from './subject.ts'
 
 /**
  * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
- * thoughts go that were bound to what stood before them, but for those that still hold.
+ * thoughts go that were bound to what stood before them, but for those that still hold. `elsewhere`: where replies begin that
+ * were given to another form; left out if none were.
  */
 export type Edits = {
   readonly reach: Reach
   readonly clips: ReadonlyMap<number, Clip>
   readonly point: number
   readonly thoughts: ReadonlySet<number>
+  readonly elsewhere?: ReadonlySet<number>
 }
 
 /** What of a compaction decides over single messages. */
-export type Editing = Pick<Compaction, 'reach' | 'clips' | 'point' | 'thoughts'>
+export type Editing = Pick<Compaction, 'reach' | 'clips' | 'point' | 'thoughts' | 'elsewhere'>
 
 /** What a compaction does to single messages. */
-export function editsOf({ reach, clips, point, thoughts }: Editing): Edits {
+export function editsOf({ reach, clips, point, thoughts, elsewhere }: Editing): Edits {
   return {
     reach,
     point,
     clips: new Map(clips.map((clip) => [clip.index, clip])),
     thoughts: new Set(thoughts),
+    ...(elsewhere === undefined ? {} : { elsewhere: new Set(elsewhere.map((each) => each.point)) }),
   }
 }
 
@@ -46,7 +49,7 @@ export function editAt(
   const { messages, sizes } = subject
   const { reach, clips } = edits
   if (isTakenOut(subject, index, edits)) return LEFT_OUT
-  const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(edits, index)
+  const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(subject, edits, index)
   let edit: 'kept' | 'rendered' | 'previewed' = 'kept'
   if (messages[index]?.facts.role === 'tool') {
     if (index < reach.clear) {
@@ -64,14 +67,19 @@ export function editAt(
 }
 
 /** Whether thoughts that are bound to what stands before them may be sent at this place. */
-export function isHeld({ point, thoughts }: Edits, index: number): boolean {
-  return index >= point || thoughts.has(index)
+export function isHeld(rounds: Rounds, { point, thoughts, elsewhere }: Edits, index: number): boolean {
+  if (index < point) return thoughts.has(index)
+  return elsewhere === undefined || !elsewhere.has(replyStart(rounds, index))
 }
 
 /** Whether a message is nothing but thoughts that go: they hold no longer, and nothing of their reply demands them. */
 export function isTakenOut(subject: Subject, index: number, edits: Edits): boolean {
   const isBound = subject.messages[index]?.facts.bound === 'whole'
-  return isBound && !isHeld(edits, index) && !demandingUnits(subject).has(subject.structure.unitStart(index))
+  return (
+    isBound &&
+    !isHeld(subject, edits, index) &&
+    !demandingUnits(subject).has(subject.structure.unitStart(index))
+  )
 }
 
 // --- internal ---

@@ -17,6 +17,8 @@ export type Subject = {
   readonly structure: Structure
   /** The conversation that it was found to go on from; null where none was. */
   readonly grewFrom: Growth | null
+  /** Whether the thoughts of the newest reply stay at a compaction, since its server demands them; left out if not. */
+  readonly keepsNewestThoughts?: boolean
   /** What of the past before the server's own compaction is left out, as what follows needs its room; it weighs nothing. */
   readonly omitted: ReadonlySet<number>
   /** Tokens of each message as the client sent it, framing included. */

@@ -16,9 +16,17 @@ export type Answers = {
   readonly isTelling: (event: ServerEvent) => boolean
   /** A plain answer as the stream of events that says the same; null if there is no output in it. */
   readonly asStream: (body: unknown) => { readonly text: string; readonly statesUsage: boolean } | null
+  /** What a refusal, as text or JSON, has against the thoughts of its request; null if it is about something else. */
+  readonly thoughtRefusal: (text: string) => ThoughtRefusal | null
   /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
   readonly usageHider: (() => UsageHider) | null
 }
+
+/**
+ * `stale`: some were made on another prefix than the one that they stand behind; `missing`: those of the newest reply are not
+ * there, or not as they were.
+ */
+export type ThoughtRefusal = 'stale' | 'missing'
 
 /** How much of an answer is read, in characters. */
 export type AnswerLimits = {

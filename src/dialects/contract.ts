@@ -89,6 +89,8 @@ export type BodyFacts = {
   readonly schema: ValueSpan | null
   /** Whether the reply has to call a tool. */
   readonly isToolForced: boolean
+  /** Whether it is to be refused if thoughts in it do not hold, by the client's own word. */
+  readonly wantsStaleRefused: boolean
   /** Whether the client gets to see the usage of a streamed reply. */
   readonly showsUsage: boolean
   /** What makes a stream state its usage; null if the client has decided that, wants no stream, or need not ask. */

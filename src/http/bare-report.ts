@@ -32,6 +32,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
     refusal: null,
     hasWaited: false,
+    refusedThoughts: null,
     isSentBound: false,
     sampledMessages: 0,
     ratio: 1,

@@ -41,6 +41,8 @@ const recordSchema = z
     overhead: recorded(surroundingsSchema),
     /** How rewritten requests have to be placed: user messages joined, or no rewriting at all. */
     placement: recorded(z.enum(['strict', 'original'])),
+    /** What has to stay of thoughts at a compaction. */
+    thoughts: recorded(z.enum(['newest-kept'])),
     /** The model that answers under this name. */
     name: recorded(z.string().max(256)),
     /** Why the usage of a stream is not asked for: it comes unasked, or asking was refused. */
@@ -112,6 +114,7 @@ export const endings: Readonly<Record<Field, { readonly lifetimeMs: number; read
   ratio: { lifetimeMs: Infinity, changedBy: 'each answer that states its usage' },
   overhead: { lifetimeMs: Infinity, changedBy: 'each answer that states its usage' },
   placement: { lifetimeMs: DAY_MS, changedBy: 'ends after a day (strict) or ten minutes (original)' },
+  thoughts: { lifetimeMs: DAY_MS, changedBy: 'ends after a day' },
   name: { lifetimeMs: HOUR_MS, changedBy: 'ends after an hour; the next answer' },
   usage: { lifetimeMs: DAY_MS, changedBy: 'ends after a day, a guess after an hour' },
   recall: { lifetimeMs: HOUR_MS, changedBy: 'ends after an hour' },

@@ -16,3 +16,8 @@ export function isStrict({ profile, modelKey }: ReadRequest, models: Pick<Models
   if (profile.template !== 'auto') return profile.template === 'strict'
   return models.get(modelKey, 'placement') === 'strict'
 }
+
+/** Whether the thoughts of the newest reply stay at a compaction. */
+export function keepsNewestThoughts({ modelKey }: ReadRequest, models: Pick<Models, 'get'>): boolean {
+  return models.get(modelKey, 'thoughts') === 'newest-kept'
+}

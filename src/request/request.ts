@@ -4,7 +4,7 @@ import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { Message } from '../conversation/message.ts'
 import type { PassName, Room } from '../compaction/policy.ts'
-import type { Usage } from '../dialects/answer-contract.ts'
+import type { ThoughtRefusal, Usage } from '../dialects/answer-contract.ts'
 import type { BodyFacts, Dialect, NotReadReason, Repairs } from '../dialects/contract.ts'
 import type { BodyPiece } from '../conversation/splice.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
@@ -281,6 +281,8 @@ export type Outcome = Judged & {
   readonly firstByteMs: number
   /** The help that it needed beyond sending. */
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
+  /** What was refused of the request's thoughts before another form was accepted; left out if nothing was. */
+  readonly refusedThoughts?: ThoughtRefusal
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */

@@ -95,6 +95,7 @@ export function reportOf(
     traceparent: null,
     refusal: null,
     hasWaited: false,
+    refusedThoughts: null,
     isSentBound: false,
     sampledMessages: 0,
     ratio: 1,

@@ -254,6 +254,19 @@ function signedByGemini(round: number): JsonObject[] {
   ]
 }
 
+test('thoughts that a client sends where they do not hold are left out once they are refused', async () => {
+  const stand = await standFor(thinker('litellm'))
+  const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
+  await live(stand, messages, 2, 'short')
+  messages[0] = { role: 'user', content: 'Read every second part.' }
+  const [first, second] = await live(stand, messages, 2, 'short')
+  expect([first?.action, second?.action]).toEqual(['restored;reason=thoughts', 'compacted;reason=thoughts'])
+  expect(stand.upstream.requests).toHaveLength(5)
+  const [cured, next] = stand.upstream.requests.slice(-2).map((request) => messagesIn(bodyOf(request)))
+  expect(cured?.flatMap(signaturesIn)).toEqual([])
+  expect(next?.flatMap(signaturesIn)).toHaveLength(1)
+})
+
 test('what Gemini has signed holds in any conversation: its calls are refused without', async () => {
   const messages = [
     { role: 'user', content: 'Read every part.' },

@@ -48,6 +48,11 @@ export const metricNames = {
     labels: ['cause', 'reason', 'profile'],
     help: "Reasoning items that the upstream left out of a prompt by its own word (input_transformations), each time that it says so, by its reason (prefix, model, organization, end-user, turn, other). The cause is foldgate if the prefix had changed and the request was rewritten or its conversation compacted before: nearly always Foldgate's doing, which should stay at 0. It is client if it went on as it came and was never compacted, or if tools, instructions, schema or leading system messages were seen to change since the compaction; and other if the reason is not the prefix.",
   },
+  foldgate_thoughts_refused_total: {
+    type: 'counter',
+    labels: ['refusal', 'profile'],
+    help: 'Requests that the upstream refused on account of the thoughts in them, and answered in another form: stale (some were made on another prefix; all of them were left out) or missing (those of the newest reply were demanded, and put back).',
+  },
   foldgate_recalls_total: {
     type: 'counter',
     labels: ['profile'],

@@ -30,6 +30,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const compactions = new Counter(of('foldgate_compactions_total'))
   const recoveries = new Counter(of('foldgate_recoveries_total'))
   const removed = new Counter(of('foldgate_reasoning_removed_total'))
+  const thoughts = new Counter(of('foldgate_thoughts_refused_total'))
   const recalls = new Counter(of('foldgate_recalls_total'))
   const continuations = new Counter(of('foldgate_continuations_total'))
   const failures = new Counter(of('foldgate_failures_total'))
@@ -53,7 +54,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     requests.inc({ action, profile, endpoint: endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_') })
 
   return {
-    begun: ({ row, dialect, compactions: made, refusal, hasWaited }) => {
+    begun: ({ row, dialect, compactions: made, refusal, hasWaited, refusedThoughts }) => {
       const { action } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
@@ -63,6 +64,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       else if (refusal === 'overflow' && row.observed_tokens_sent === null)
         recoveries.inc({ outcome: 'failed' })
       else if (hasWaited) recoveries.inc({ outcome: refusal === 'crowded' ? 'crowded' : 'waited' })
+      if (refusedThoughts !== null) thoughts.inc({ refusal: refusedThoughts, profile })
       if (row.pressure !== null) pressure.observe({ profile }, row.pressure)
       if (row.attempts > 0) added.observe(row.added_ms / 1000)
       if (row.first_byte_ms !== null) firstByte.observe(row.first_byte_ms / 1000)

@@ -46,7 +46,8 @@ function windowInForce({ tokens, kind, source, profile, overruledTokens }: Windo
 
 /** Only those that hold. */
 function fieldsOf(beliefs: Beliefs) {
-  const { window, stated, answered, ratio, overhead, placement, name, usage, recall, accepted } = beliefs
+  const { window, stated, answered, ratio, overhead, placement, thoughts, name, usage, recall, accepted } =
+    beliefs
   const seen = ratio === undefined ? null : seenRatio(ratio.value)
   const refuses = {
     ...(usage && { usage: told('usage', usage, usage.value) }),
@@ -62,6 +63,7 @@ function fieldsOf(beliefs: Beliefs) {
         overhead: told('overhead', overhead, overheadValue(overhead.value, seen ?? 1)),
       }),
     ...(placement && { placement: told('placement', placement, placement.value) }),
+    ...(thoughts && { thoughts: told('thoughts', thoughts, thoughts.value) }),
     ...(name && { name: told('name', name, name.value) }),
     ...((usage ?? recall) && { refuses }),
     ...(accepted && { accepted: told('accepted', accepted, true as const) }),

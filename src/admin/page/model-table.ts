@@ -81,14 +81,13 @@ function ratioCell(ratio: ModelCard['fields']['ratio']): HtmlEscapedString | str
 }
 
 /** What requests to this model are kept from, since it was refused. */
-function refusedWords({ refuses, placement }: ModelCard['fields']): readonly string[] {
-  const words = [refuses?.usage?.value, refuses?.recall?.value, placement?.value].map((value) =>
-    value === undefined ? undefined : refusals[value],
-  )
+function refusedWords({ refuses, placement, thoughts }: ModelCard['fields']): readonly string[] {
+  const values = [refuses?.usage?.value, refuses?.recall?.value, placement?.value, thoughts?.value]
+  const words = values.map((value) => (value === undefined ? undefined : refusals[value]))
   return words.filter((each) => each !== undefined)
 }
 
-/** By the values of `usage`, `recall` and `placement`; usage that is `stated` unasked is refused by nobody. */
+/** By the values of `usage`, `recall`, `placement` and `thoughts`; usage that is `stated` unasked is refused by nobody. */
 const refusals: Readonly<Record<string, string>> = {
   named: 'usage in streams',
   guessed: 'usage in streams, perhaps',
@@ -97,6 +96,7 @@ const refusals: Readonly<Record<string, string>> = {
   any: 'recall',
   strict: 'user messages in a row',
   original: 'whatever is rewritten',
+  'newest-kept': 'the newest reply without its thoughts',
 }
 
 /** Since when the window in force is believed; settings and tables have no time. */

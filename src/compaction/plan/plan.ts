@@ -10,6 +10,7 @@ import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
 import { frameOf, isPinned } from './frame.ts'
 import type { PlanOptions } from './options.ts'
+import { ascending, newestThoughts } from '../thoughts.ts'
 import { heldThoughts } from './thoughts.ts'
 import { foldOverLimit } from './turns.ts'
 
@@ -44,13 +45,14 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
   const isFurther = prepared !== null && prepared.frontier > (before.fold?.frontier ?? -1)
   const standing = isFurther ? prepared : before.fold
+  const demanded = subject.keepsNewestThoughts === true ? newestThoughts(subject, point) : []
   let draft = yield* countedDraft(frame, {
     point,
     reach: before.reach,
     fold: standing === null ? null : foldAt(plan, standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
     clips: before.clips.filter(({ index }) => !isPinned(pins, index)),
-    thoughts: [],
+    thoughts: demanded,
     protectedFrom: frame.cutUnit?.from ?? recentFrom,
   })
   // What was prepared was planned for a view that grew by less or more: half of the way down is good enough. If its
@@ -87,7 +89,8 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     if (!isSmaller(draft) && !(isByLength && !frame.demanded)) return null
     const held = smallest ? [] : yield* heldThoughts(counts, options.previous, planned(draft))
     if (held.length > 0) {
-      const other = yield* clippedToFit(frame, yield* countedDraft(frame, { ...whole, thoughts: held }))
+      const thoughts = ascending([...demanded, ...held])
+      const other = yield* clippedToFit(frame, yield* countedDraft(frame, { ...whole, thoughts }))
       const still = new Set(yield* heldThoughts(counts, options.previous, planned(other)))
       const isHeldStill = held.every((index) => still.has(index))
       // For thoughts nothing is cut that has a right to be whole.

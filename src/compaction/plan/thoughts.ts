@@ -26,7 +26,7 @@ export function* heldThoughts(
   if (previous === null && start > subject.structure.unkeyedCount) return []
   const standing: number[] = []
   for (let index = planned.fold?.frontier ?? start; index < point; index += 1)
-    if (areThoughts(counts, index) && isHeld(edits, index)) standing.push(index)
+    if (areThoughts(counts, index) && isHeld(subject, edits, index)) standing.push(index)
   if (standing.length === 0) return []
   const before: ViewMessage[] = []
   if (previous !== null) before.push(...(yield* standingView(counts, previous)))

@@ -12,6 +12,7 @@ import {
   withoutStreamingOf,
 } from '../body-members.ts'
 import type { BodyEdit, BodyFacts, NotRead } from '../contract.ts'
+import { wantsStaleRefused } from '../thought-refusals.ts'
 
 /** What is parsed for what it says; every other value only has to be JSON. */
 const readNames: ReadonlySet<string> = new Set([
@@ -22,6 +23,7 @@ const readNames: ReadonlySet<string> = new Set([
   'max_tokens',
   'n',
   'tool_choice',
+  'thinking',
   'function_call',
 ])
 
@@ -58,6 +60,7 @@ export function* readChatBody(
       legacyTools: spanOpening('[', source, spans.get('functions')),
       schema: spanOpening('{', source, spans.get('response_format')),
       isToolForced: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
+      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
       usageRequest: isStreamed ? usageRequestOf(spans, streamOptions) : null,
       withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,

@@ -21,6 +21,7 @@ import { textPart } from '../content/text-part.ts'
 import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
 
 /** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
 export const chatCompletions: Dialect = {
@@ -54,6 +55,7 @@ export const chatCompletions: Dialect = {
     openStream: () => readEvent,
     isTelling,
     asStream,
+    thoughtRefusal: thoughtRefusalIn,
     usageHider: createUsageHider,
   },
   replies: {

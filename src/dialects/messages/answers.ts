@@ -1,4 +1,5 @@
 import type { Answers } from '../answer-contract.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readMessageAnswer } from './read-answer.ts'
 import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
 import { messageAsStream } from './reply/as-stream.ts'
@@ -11,6 +12,7 @@ export const messagesAnswers: Answers = {
   openStream: openMessageStream,
   isTelling: isTellingMessageEvent,
   asStream: messageAsStream,
+  thoughtRefusal: thoughtRefusalIn,
   // Every stream states its usage.
   usageHider: null,
 }

@@ -11,6 +11,7 @@ import {
 } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
 import type { BodyFacts, NotRead } from '../contract.ts'
+import { wantsStaleRefused } from '../thought-refusals.ts'
 import { wholeMessages } from './whole-messages.ts'
 
 /** What is parsed for what it says; every other value only has to be JSON. */
@@ -19,6 +20,7 @@ const readNames: ReadonlySet<string> = new Set([
   'stream',
   'max_tokens',
   'tool_choice',
+  'thinking',
   'thread',
   'context_management',
 ])
@@ -56,6 +58,7 @@ export function* readMessagesBody(
       legacyTools: null,
       schema: schemaOf(source, found),
       isToolForced: isToolForced(values.get('tool_choice')),
+      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: true,
       usageRequest: null,
       withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,

@@ -1,4 +1,5 @@
 import type { Answers } from '../answer-contract.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
 import { isTellingEvent, openStream } from './read-stream.ts'
 import { responseAsStream } from './reply/as-stream.ts'
@@ -11,6 +12,7 @@ export const responsesAnswers: Answers = {
   openStream,
   isTelling: isTellingEvent,
   asStream: responseAsStream,
+  thoughtRefusal: thoughtRefusalIn,
   // Every stream states its usage.
   usageHider: null,
 }

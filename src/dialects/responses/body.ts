@@ -63,6 +63,7 @@ export function* readResponsesBody(
       legacyTools: null,
       schema: schemaOf(source, found),
       isToolForced: isForced(values.get('tool_choice')),
+      wantsStaleRefused: false,
       showsUsage: true,
       usageRequest: null,
       withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,

@@ -4,6 +4,8 @@ import { viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
+import { hasBoundThoughts } from '../../compaction/subject.ts'
+import { withNewestThoughts, unboundCompaction } from '../../compaction/thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
 import type { Steps } from '../../conversation/source.ts'
@@ -111,6 +113,32 @@ export async function placedAnew(
   const { compaction: standing } = await advanced(request, counted, compaction, NOTHING_NEW, cache)
   if (standing !== null && standing !== compaction) await keepTaken(request, counted, standing)
   return formUnder(request, counted, standing, cache)
+}
+
+/**
+ * The form without any thoughts before the end of the request that are bound, on the way that `compaction` has led so far; null if
+ * none would go. On record once it was accepted.
+ */
+export function thoughtlessForm(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  cache: MadeCache,
+): Promise<Form> | null {
+  const { messages } = request.chat
+  const bare = unboundCompaction(compaction, messages.length)
+  return messages.some(hasBoundThoughts) ? formUnder(request, counted, bare, cache) : null
+}
+
+/** The view of a compaction with the thoughts of the newest reply that it takes out; null if it takes none of them out. */
+export function thoughtfulForm(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction,
+  cache: MadeCache,
+): Promise<Form> | null {
+  const whole = withNewestThoughts(request.chat, compaction)
+  return whole === null ? null : formUnder(request, counted, whole, cache)
 }
 
 /** A smaller form after a refusal; null where nothing more can be taken away. It is on record once it was accepted. */

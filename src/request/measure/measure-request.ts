@@ -1,5 +1,5 @@
 import { hasFamily } from '../../tokens/families.ts'
-import { isStrict, whyUntouched } from '../learnt.ts'
+import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { findWindow } from './window-finder.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
@@ -36,7 +36,10 @@ async function measureOf(
   const isAlias = deployment !== null || !hasFamily(model)
   const answeredBy = isAlias ? parts.models.get(modelKey, 'name') : null
   const window = await findWindow(request, parts)
-  return parts.measure(request, { model: answeredBy ?? model, window, mustCount })
+  const measure = await parts.measure(request, { model: answeredBy ?? model, window, mustCount })
+  const { counted } = measure
+  if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
+  return { ...measure, counted: { ...counted, subject: { ...counted.subject, keepsNewestThoughts: true } } }
 }
 
 /** The request counted, even if its size had not asked for it. */

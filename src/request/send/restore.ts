@@ -4,6 +4,7 @@ import { clamped } from './recover.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
+import { thoughtRefusalOf } from './refused-thoughts.ts'
 
 /**
  * A rewritten request that is refused for what may be our doing is sent again: with user messages joined
@@ -16,6 +17,8 @@ export const restoreOnRefusal =
     async function sendRestoring(form, sending) {
       const first = await send(form, sending)
       if (!form.isRewritten || !isOurDoing(first)) return first
+      // The client's own bytes hold the same thoughts and more.
+      if (thoughtRefusalOf(first) === 'stale') return first
       let last = first
       const { refused, request } = sending
       const isOrder = first.classification?.class === 'order'

@@ -2,6 +2,7 @@ import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
 import { recoverFromOverflow } from './recover.ts'
+import { cureThoughts } from './refused-thoughts.ts'
 import { restoreOnRefusal } from './restore.ts'
 import { sendOnce } from './send-once.ts'
 import { createSharedPools } from './shared-pool.ts'
@@ -20,6 +21,7 @@ export function createSenders(parts: RequestParts): Senders {
   const wrappers = [
     recoverFromOverflow(parts),
     restoreOnRefusal(parts),
+    cureThoughts(parts),
     offerRecall(parts),
     askPlainly(once),
     askForUsage(parts),

@@ -24,6 +24,7 @@ export function answeredReport(
     ...report,
     refusal: isAnswered(outcome) ? null : (classification?.class ?? null),
     hasWaited: remedy === 'waited',
+    refusedThoughts: outcome.refusedThoughts ?? null,
     repairs: form.chat.repairs,
     missingSummary: outlook.reason,
     prefixCause,
@@ -101,12 +102,16 @@ function whatWasDone({
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
   const { isRewritten, chat, compacted, strict } = outcome.form
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
-  if (outcome.remedy === 'restored' && isAnswered(outcome))
+  if (outcome.remedy === 'restored' && isAnswered(outcome)) {
+    if (outcome.refusedThoughts !== undefined) return { action: 'restored', reason: 'thoughts' }
     return { action: 'restored', reason: strict ? 'strict' : 'original' }
+  }
   if (failedOpen !== null) return { action: 'failed-open', reason: failedOpen }
   if (!isRewritten) return { action: 'relayed', reason: whyUntouched }
   const isOnlyRepaired = chat.repairs !== null && (compacted?.view.passes ?? []).length === 0
-  return { action: 'compacted', reason: isOnlyRepaired ? 'repair' : null }
+  if (isOnlyRepaired) return { action: 'compacted', reason: 'repair' }
+  const isOnlyUnbound = compacted?.compaction?.reason === 'thoughts' && compacted.view.passes.length === 0
+  return { action: 'compacted', reason: isOnlyUnbound ? 'thoughts' : null }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import {
@@ -44,24 +44,75 @@ export async function openStand({
     ...options,
   })
   opened.push(upstream)
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
-    profile: { window: { tokens: windowTokens }, ...profile },
-    ...more,
-  })
+  return openBefore(upstream, { window: { tokens: windowTokens }, ...profile }, more)
+}
+
+/** One more Foldgate, with a store of its own, in front of an upstream; it is closed behind the test. */
+export async function openBefore(
+  upstream: MessagesUpstream,
+  profile: object,
+  more: StandOptions['foldgate'] = {},
+): Promise<MessagesStand> {
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...more })
   opened.push(foldgate)
   return { upstream, foldgate }
 }
 
+/** A model that thinks and reads the next part, each time. */
+export function thinkingReader(): StandOptions['reply'] {
+  let called = 0
+  return () => {
+    called += 1
+    return {
+      content: [
+        { type: 'thinking', tokens: 60 },
+        { type: 'text', text: `I read part ${called}.` },
+        { type: 'tool_use', id: `toolu_${called}`, name: 'read', input: { part: called } },
+      ],
+    }
+  }
+}
+
+/**
+ * What a client that keeps its own history does: it sends all of it each time, and takes over what it is answered. All that is
+ * said stands behind `messages` then.
+ */
+export async function live(
+  stand: MessagesStand,
+  messages: JsonObject[],
+  { rounds, ...body }: { readonly rounds: number; readonly [field: string]: unknown },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered[]> {
+  const answers: Answered[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const answer = await post(stand, { messages, tools: [readTool], ...body }, headers)
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 })
+    answers.push(answer)
+    const content = contentOf(answer)
+    messages.push({ role: 'assistant', content })
+    const said = `part ${round}: ${'the quick brown fox jumps over the lazy dog again '.repeat(40)}`
+    const results = content
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: said }))
+    messages.push({ role: 'user', content: results })
+  }
+  return answers
+}
+
 export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
 
-export async function post({ foldgate }: MessagesStand, body: object): Promise<Answered> {
+export async function post(
+  { foldgate }: MessagesStand,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
   const response = await fetch(`${foldgate.url}/messages`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'x-api-key': 'key',
       'anthropic-version': '2023-06-01',
+      ...headers,
     },
     body: JSON.stringify({ model: 'claude-strict', max_tokens: 1_000, ...body }),
   })

@@ -1,0 +1,68 @@
+import type { ThoughtRefusal } from '../../dialects/answer-contract.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
+import { isStrict } from '../learnt.ts'
+import { countedMeasure } from '../measure/measure-request.ts'
+import type { RequestParts } from '../parts.ts'
+import type { Form, Outcome, Send, Sending } from '../request.ts'
+import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
+import { clamped } from './recover.ts'
+
+/**
+ * Answers a refusal of the request's thoughts with another form: without all that are older than its end if some do not hold
+ * where they stand, unless the client asked to be refused then; with those of the newest reply if they are demanded. What was
+ * accepted goes on record, so that the next request is sent alike.
+ */
+export const cureThoughts =
+  (parts: RequestParts) =>
+  (send: Send): Send =>
+    async function sendCuring(form, sending) {
+      const first = await send(form, sending)
+      const refusal = thoughtRefusalOf(first)
+      if (refusal === null || sending.request.profile.observe) return first
+      const cured = await curedForm(form, refusal, sending, parts)
+      if (cured === null) return first
+      const second = await sendAgain(first, () => send(cured, sending))
+      if (second === null) return standing(first)
+      if (!isAnswered(second)) return second
+      const { request } = sending
+      if (refusal === 'missing') parts.models.set(request.modelKey, 'thoughts', 'newest-kept', 'refusal')
+      const compaction = cured.compacted?.compaction ?? null
+      if (compaction !== null) await parts.records.replace(request, compaction)
+      return { ...second, remedy: 'restored', refusedThoughts: refusal }
+    }
+
+/** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
+export function thoughtRefusalOf(outcome: Outcome): ThoughtRefusal | null {
+  if (!isOurDoing(outcome)) return null
+  const isReadable = headerValue(outcome.answer.rawHeaders, 'content-encoding') === null
+  const { answers } = outcome.form.chat.dialect
+  return isReadable ? answers.thoughtRefusal(Buffer.concat(outcome.held).toString('utf8')) : null
+}
+
+// --- internal ---
+
+/** Null if there is none, or the client has decided that it wants to be refused. */
+function curedForm(
+  form: Form,
+  refusal: ThoughtRefusal,
+  sending: Sending,
+  parts: RequestParts,
+): Promise<Form | null> {
+  const { request } = sending
+  return parts.failures.around('compaction', null, async () => {
+    if (refusal === 'stale' && form.chat.body.wantsStaleRefused) return null
+    // What the client itself has left out is not here to be put back.
+    const compaction = form.compacted?.compaction ?? null
+    if (refusal === 'missing' && compaction === null) return null
+    const { counted } = await countedMeasure(sending, parts)
+    if (counted === null) return null
+    const of = { ...request, strict: form.strict || isStrict(request, parts.models) }
+    const from = compaction ?? request.remembered.compaction
+    const cured = await (refusal === 'stale'
+      ? thoughtlessForm(of, counted, from, parts.cache)
+      : compaction && thoughtfulForm(of, counted, compaction, parts.cache))
+    if (cured === null || form.clampedOutputTokens === null) return cured
+    return clamped(cured, form.clampedOutputTokens)
+  })
+}
