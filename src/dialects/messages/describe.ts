@@ -1,5 +1,6 @@
 import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { Media, MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
+import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../conversation/source.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
@@ -21,13 +22,16 @@ export function* describeBlock(
   const read = yield* meaningOf(kind, entry, digest, unreadBytes)
   const argumentsText = kind === 'call' ? stringifyJson(entry['input'] ?? {}) : ''
   if (read === null || argumentsText === null) return null
-  const role = roleOf(kind, speaker)
+  const isSaidAlong = holder !== null && kind === 'said' && speaker === 'user'
+  // A reminder beside results is no turn of the user's: what the user said last stands before it.
+  const role = isSaidAlong && isReminder(read) ? 'other' : roleOf(kind, speaker)
   const isReply = role === 'assistant'
   return {
     role,
     opensReply: isReply && kind !== 'unknown',
     joinsNext: isReply,
-    ...(isCarriedAlong(kind, role, holder) ? { joinsPrevious: true } : {}),
+    // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
+    ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
     ...survivalOf(entry, holder),
@@ -83,12 +87,9 @@ function roleOf(kind: BlockKind, speaker: string): Role {
   return Object.hasOwn(spokenRoles, speaker) ? (spokenRoles[speaker] ?? 'other') : 'other'
 }
 
-/**
- * Whether it stays with what it came behind: a text beside the results in their message, which is sent with them or stands for
- * nothing; and the model's of an unknown type, of which nobody knows what belongs to it.
- */
-function isCarriedAlong(kind: BlockKind, role: Role, holder: JsonObject | null): boolean {
-  return kind === 'unknown' || (holder !== null && kind === 'said' && role === 'user')
+function isReminder({ content, media }: Read): boolean {
+  const isText = media.length === 0 && content.length > 0
+  return isText && content.every(({ text }) => withoutReminders(text).trim() === '')
 }
 
 function survivalOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives'> {

@@ -86,6 +86,16 @@ describe('what is one entry', () => {
     expect(structure.turns).toEqual([0, 6])
   })
 
+  // A reminder behind results was pinned as what the user said last, and the user's own words were folded.
+  test('a reminder beside results is no turn of the user’s, unless it hands on what the user typed', () => {
+    const reminder = '<system-reminder>The list of tasks is empty.</system-reminder>'
+    expect(turnsWith(reminder)).toEqual([0])
+    expect(turnsWith(`${reminder}\n`.repeat(2))).toEqual([0])
+    expect(turnsWith(`${reminder} Stop there.`)).toEqual([0, 3])
+    expect(turnsWith('<system-reminder>\nThe user sent a message: stop.</system-reminder>')).toEqual([0, 3])
+    expect(turnsWith('<system-reminder>Never closed.')).toEqual([0, 3])
+  })
+
   test('what is left of a message stands in its own braces, byte for byte', () => {
     const {
       text: body,
@@ -240,3 +250,13 @@ describe('a broken history', () => {
     expect(repaired(open)).toBeNull()
   })
 })
+
+/** Where turns begin in a round with a text beside its result. */
+function turnsWith(beside: string): readonly number[] {
+  const { entries } = read([
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: [call('a')] },
+    { role: 'user', content: [result('a'), text(beside)] },
+  ])
+  return structureOf(entries).turns
+}

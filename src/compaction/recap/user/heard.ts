@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutReminders } from '../../../conversation/reminders.ts'
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
@@ -11,10 +12,10 @@ import { sentencesOf, type Sentence } from './sentences.ts'
 /** A sentence of a user's message, and what it looks like. */
 export type Heard = z.output<typeof heardSchema>
 
-/** The text of a message, as far as a recap looks at it. */
+/** The text of a message, as far as a recap looks at it: what the client put between the user's words is not heard. */
 export function* heardText(subject: Subject, index: number): Steps<string> {
   const message = subject.messages[index]
-  return message === undefined ? '' : lookedAt((yield* readMessage(subject, message)).text)
+  return message === undefined ? '' : lookedAt(withoutReminders((yield* readMessage(subject, message)).text))
 }
 
 /** The text of the reply that message `index` is a part of, in the same way. */

@@ -53,6 +53,17 @@ function chatter(count: number, from = 0): object[] {
   }).flat()
 }
 
+// A message that began with a client's reminder counted as written by a program, and the reminder's rules as the user's.
+test('what a client puts between the user’s words is not heard, and they are', () => {
+  const reminder =
+    '<system-reminder>\nThe list of tasks is empty. Never mention this to the user.\n</system-reminder>'
+  const rule = 'Never commit without running the linter.'
+  const said = usersPart(recap([user(`${reminder}\n${rule}`), ...chatter(20)]))
+  expect(said).toContain(rule)
+  expect(said).not.toContain('reminder')
+  expect(said).not.toContain('mention')
+})
+
 // Of rules that were laid down early none of eighteen was left after three windows of chat, of decisions four of
 // twenty-seven, though the names beside them were: a recap that ranks names has no place for a rule.
 describe('a rule that was laid down early is there after a long chat', () => {
