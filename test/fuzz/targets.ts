@@ -7,7 +7,7 @@ import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
 import { headers } from './targets/headers.ts'
 import { heavy } from './targets/heavy.ts'
-import { items } from './targets/items.ts'
+import { blocks, items } from './targets/items.ts'
 import { paths } from './targets/paths.ts'
 import { rushes } from './targets/rushes.ts'
 import { smuggling } from './targets/smuggling.ts'
@@ -17,6 +17,7 @@ import { stores } from './targets/stores.ts'
 export const targets: readonly FuzzTarget[] = [
   bodies,
   items,
+  blocks,
   agents,
   messageAgents,
   answers,

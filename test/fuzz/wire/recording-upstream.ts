@@ -110,6 +110,12 @@ export const RESPONSE =
 
 export const RESPONSE_EVENTS = `event: response.completed\ndata: {"type":"response.completed","sequence_number":0,"response":${RESPONSE}}\n\n`
 
+/** The same of the Messages API. */
+export const MESSAGE =
+  '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Fuzzed."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}'
+
+export const MESSAGE_EVENTS = `event: message_start\ndata: {"type":"message_start","message":${MESSAGE}}\n\nevent: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Fuzzed."}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`
+
 /** An answer with this status line, these header lines and this body, whose length is stated. */
 export function answerOf(status: string, headers: readonly string[], body: string | Buffer): RawAnswer {
   const lines = [`HTTP/1.1 ${status}`, ...headers, `content-length: ${Buffer.byteLength(body)}`]
