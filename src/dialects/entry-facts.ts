@@ -37,7 +37,7 @@ export function createFactsReader(
     const { start, end } = entry
     const hash =
       end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
-    const holder = holderOf(source, entry)
+    const holder = holderOf(source, entry, digest)
     if (holder === 'unreadable') return null
     const key = `${hash} ${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
     if (source.length < REMEMBERED_BODY_BYTES) return yield* readFacts(dialect, source, entry, digest, key)
@@ -104,7 +104,7 @@ export function* readFacts(
   const value = entryOf(dialect, parsed)
   if (value === null || (isJsonObject(parsed) && !hasPlainKeys(entry, parsed))) return null
   if (span.end - span.start > LONG_BYTES) yield
-  const holder = holderOf(source, entry)
+  const holder = holderOf(source, entry, digest)
   if (holder === 'unreadable') return null
   const described = yield* dialect.entries.describe(
     value,
@@ -182,23 +182,44 @@ function* shortReading(source: Source, entry: EntrySpan): Steps<Reading | null> 
 /** What an entry stands in, without the entries there: `{"role":"user","content":[]}`, for example. */
 type Holder = { readonly hash: string; readonly value: JsonObject }
 
-/** Read once for all of their entries, of which there may be many. */
-const holders = new WeakMap<Envelope, Holder | 'unreadable'>()
+/** What most entries stand in says who speaks, and nothing else: a few texts for all conversations. */
+const shortHolders = new Map<string, Holder | 'unreadable'>()
 
-function holderOf(source: Source, { envelope }: EntrySpan): Holder | 'unreadable' | null {
+/** Up to this size it is looked up by its text, in bytes. */
+const SHORT_HOLDER_BYTES = 256
+
+/** Then they are gathered anew: somebody names each of them. */
+const SHORT_HOLDERS_MAX = 256
+
+/** A longer one is read once for the entries that are read behind each other, of which there may be many. */
+let longHolder: { readonly envelope: Envelope; readonly holder: Holder | 'unreadable' } | null = null
+
+function holderOf(source: Source, { envelope }: EntrySpan, digest: Digest): Holder | 'unreadable' | null {
   if (envelope === undefined) return null
-  const known = holders.get(envelope)
+  const { start, open, close, end } = envelope
+  if (open - start + end - close > SHORT_HOLDER_BYTES) {
+    if (longHolder?.envelope !== envelope)
+      longHolder = { envelope, holder: readHolder(source, envelope, digest) }
+    return longHolder.holder
+  }
+  const text = `${source.latin1(start, open)}\n${source.latin1(close, end)}`
+  const known = shortHolders.get(text)
   if (known !== undefined) return known
-  const holder = readHolder(source, envelope)
-  holders.set(envelope, holder)
+  const holder = readHolder(source, envelope, digest)
+  if (shortHolders.size === SHORT_HOLDERS_MAX) shortHolders.clear()
+  shortHolders.set(text, holder)
   return holder
 }
 
-function readHolder(source: Source, { start, open, close, end, keys }: Envelope): Holder | 'unreadable' {
+function readHolder(
+  source: Source,
+  { start, open, close, end, keys }: Envelope,
+  digest: Digest,
+): Holder | 'unreadable' {
   if (open - start + end - close > READ_BYTES_MAX) return 'unreadable'
   const value = parseJsonText(source.text(start, open) + source.text(close, end))
   if (!isJsonObject(value) || keys !== Object.keys(value).length) return 'unreadable'
-  return { hash: `${source.hash(start, open)} ${source.hash(close, end)}`, value }
+  return { hash: digest(`${source.hash(start, open)} ${source.hash(close, end)}`), value }
 }
 
 /** What was parsed of an entry, or of the text that a history is, as an object; null if it is neither. */
