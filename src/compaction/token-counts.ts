@@ -82,8 +82,12 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
-    for (const index of edits.thoughts)
-      if (index >= editedEnd && index < boundEnd) tokens += (sizes[index] ?? 0) - (boundless[index] ?? 0)
+    // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
+    const stretch = boundEnd - editedEnd
+    const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
+    for (const index of among)
+      if (index >= editedEnd && index < boundEnd && edits.thoughts.has(index))
+        tokens += (sizes[index] ?? 0) - (boundless[index] ?? 0)
     for (let index = start; index < editedEnd; index += 1) {
       counted += 1
       if (counted % MESSAGES_PER_STEP === 0) yield
@@ -98,6 +102,10 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
   const unboundTokens = (start: number, end: number): number => sumOf(boundless, start, end)
   return { subject, policy, cache, originalTokens, unboundTokens, editedTokens, editOf, make }
+}
+
+function* indexesBetween(start: number, end: number): Generator<number> {
+  for (let index = start; index < end; index += 1) yield index
 }
 
 /** The sizes of messages before the point of a compaction: bound thoughts take nothing. */

@@ -11,6 +11,7 @@ import { valueIn } from '../content/slot-edits.ts'
  */
 export function* wholeMessages(source: Source, blocks: readonly EntrySpan[]): Steps<readonly EntrySpan[]> {
   const entries: EntrySpan[] = []
+  let entriesInStep = 0
   for (let start = 0; start < blocks.length;) {
     const block = blocks[start]
     if (block === undefined) break
@@ -19,6 +20,10 @@ export function* wholeMessages(source: Source, blocks: readonly EntrySpan[]): St
     if (envelope === undefined || (yield* isOfBlocks(source, envelope, own))) entries.push(...own)
     else entries.push(wholeMessage(envelope, own))
     start += own.length
+    entriesInStep += own.length
+    if (entriesInStep < ENTRIES_PER_STEP) continue
+    entriesInStep = 0
+    yield
   }
   return entries
 }
@@ -30,6 +35,9 @@ function blocksOf(envelope: Envelope, blocks: readonly EntrySpan[], start: numbe
   while (blocks[end]?.envelope === envelope) end += 1
   return blocks.slice(start, end)
 }
+
+/** Entries between two pauses: less than a millisecond. */
+const ENTRIES_PER_STEP = 1_024
 
 /** Blocks looked at between two pauses, in bytes: about a millisecond. */
 const BYTES_PER_STEP = 262_144

@@ -54,21 +54,16 @@ export const blockContents: readonly Attack[] = [
     ...around(),
     before: [concat(['"metadata":{"x":[', times('{"cache_control":1},', bytes), '0]}'])],
   })),
-  messagesAttack(
-    'tools of long schemas',
-    25 * MEGABYTE,
-    (bytes) => ({
-      ...around(),
-      before: [
-        concat([
-          '"tools":[{"name":"f","input_schema":{"type":"object","description":"',
-          times(PROSE, bytes),
-          '"},"cache_control":{"type":"ephemeral"}}]',
-        ]),
-      ],
-    }),
-    { isQuick: true },
-  ),
+  messagesAttack('tools of long schemas', 25 * MEGABYTE, (bytes) => ({
+    ...around(),
+    before: [
+      concat([
+        '"tools":[{"name":"f","input_schema":{"type":"object","description":"',
+        times(PROSE, bytes),
+        '"},"cache_control":{"type":"ephemeral"}}]',
+      ]),
+    ],
+  })),
   messagesAttack('a result', 30 * MEGABYTE, (bytes) => aroundResult(quoted(times(PROSE, bytes)))),
   messagesAttack('a result in the newest round, escaped', 30 * MEGABYTE, (bytes) => ({
     messages: [
