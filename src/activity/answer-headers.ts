@@ -1,3 +1,4 @@
+import type { Usage } from '../dialects/answer-contract.ts'
 import type { RequestReport } from './request-report.ts'
 
 /** The names of all headers by which Foldgate tells what it did: pages of other origins may read these. */
@@ -15,16 +16,17 @@ export const answerHeaderNames = [
   'x-foldgate-summary',
   'x-foldgate-summary-reason',
   'x-foldgate-attempts',
+  'x-foldgate-cache',
 ] as const
 
-/** The headers by which Foldgate tells a client what it did with a request. */
-export function answerHeaders({
-  row,
-  isSentBound,
-  sampledMessages,
-  repairs,
-  missingSummary,
-}: RequestReport): AnswerHeaders {
+/**
+ * The headers by which Foldgate tells a client what it did with a request. `usage`: what its answer had stated by then; null
+ * if nothing.
+ */
+export function answerHeaders(
+  { row, isSentBound, sampledMessages, repairs, missingSummary }: RequestReport,
+  usage: Usage | null,
+): AnswerHeaders {
   const { action, reason, passes, observed_passes: wouldPass, observed_tokens_sent: wouldSend } = row
   const received = row.tokens_are_bounds ? '<' : ''
   const sent = isSentBound ? '<' : ''
@@ -54,6 +56,11 @@ export function answerHeaders({
     const by = wouldPass.length === 0 ? '' : `;passes=${wouldPass.join(',')}`
     headers['x-foldgate-observed'] = `${done};sent=${received}${wouldSend}${by}`
   }
+  const cached = { read: usage?.cachedTokens ?? null, written: usage?.cacheWrittenTokens ?? null }
+  const stated = Object.entries(cached).flatMap(([what, tokens]) =>
+    tokens === null ? [] : `${what}=${tokens}`,
+  )
+  if (stated.length > 0) headers['x-foldgate-cache'] = stated.join(';')
   headers['x-foldgate-summary'] = row.summary
   if (missingSummary !== null) headers['x-foldgate-summary-reason'] = missingSummary
   return headers

@@ -6,6 +6,7 @@ import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import type { Settled } from './deliver-answer.ts'
 import { heldMessages } from './held-messages.ts'
+import { heldUsage } from './held-usage.ts'
 import { answeredReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
 import { observeAnswer } from '../observe.ts'
@@ -28,14 +29,14 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   const outlook = isAccepted && outcome.remedy === 'none' ? request.outlook : noOutlook
   outlook.begin?.()
   const lesson = failures.attempt('observation', null, lessonOf, request, isAccepted, parts)
+  const { answers } = request.dialect
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const report = answeredReport(request, outlook, parts.prefixCause(request))
-    const headers = answerHeaders(report)
+    const headers = answerHeaders(report, heldUsage(outcome.answer, outcome.held, answers))
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
   })
-  const { answers } = request.dialect
   const hidesUsage = outcome.asksUsage && shapeOf(outcome.answer) === 'stream'
   return {
     answer: outcome.answer,

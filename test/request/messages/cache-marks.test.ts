@@ -83,3 +83,11 @@ test('a turn of many blocks finds the fold in the cache', async () => {
   expect(before?.read).toBe(0)
   expect(now?.read).toBeGreaterThan((before?.promptTokens ?? 0) / 4)
 })
+
+test('a client reads in a header what came from the cache, where the answer says so before it goes on', async () => {
+  const at = await stand()
+  const answer = await post(at, { system: system(mark), messages: history(mark), stream: true })
+  const [use] = at.upstream.requests.map(({ cache }) => cache)
+  expect(use?.written['5m']).toBeGreaterThan(0)
+  expect(answer.headers.get('x-foldgate-cache')).toBe(`read=0;written=${use?.written['5m']}`)
+})
