@@ -12,7 +12,7 @@ import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
-import { readForm, textOfForm, type MessageForm } from './read-message.ts'
+import { readForm, textOfForm, wholeText, type MessageForm } from './read-message.ts'
 import { sum } from './size-sums.ts'
 import { readableTokens, toolNameOf, type Subject } from './subject.ts'
 
@@ -76,7 +76,7 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
       const isLess = result !== null && result.tokens <= size - savedMin
       if (isLess) made = result
       else if (!isUnbound) made = { text: null, tokens: size, how: null }
-      else made = { text: yield* wholeText(subject, message, form), tokens: size, how: 'unbound' }
+      else made = { text: yield* wholeText(subject.source, message, form), tokens: size, how: 'unbound' }
       cache.set(key, made)
       yield
     }
@@ -100,11 +100,6 @@ function losesThoughts(edit: Edit): boolean {
     edit.kind === 'unbound' ||
     ((edit.kind === 'unloaded' || edit.kind === 'clipped') && edit.isUnbound === true)
   )
-}
-
-/** The JSON of a form, with what is not read of it. */
-function* wholeText({ source }: Subject, message: Message, form: MessageForm): Steps<string> {
-  return (yield* restored(source, message, textOfForm(form))).json
 }
 
 /** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */

@@ -1,7 +1,7 @@
 import type { Message, ParsedMessage } from '../conversation/message.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { Source, Steps } from '../conversation/source.ts'
 import { parseEntry } from '../dialects/entry-facts.ts'
-import { readable, type Readable } from '../dialects/readable.ts'
+import { readable, restored, type Readable } from '../dialects/readable.ts'
 import type { Subject } from './subject.ts'
 
 /** A message parsed, with a pause behind a long one: of short ones hundreds are read within a millisecond. */
@@ -46,6 +46,11 @@ export function* readForm(
 /** The JSON of a form. */
 export function textOfForm({ source, message }: Readable): string {
   return source.text(message.start, message.end)
+}
+
+/** The same with what is not read of the message that it is a form of. */
+export function* wholeText(source: Source, message: Message, form: Readable): Steps<string> {
+  return (yield* restored(source, message, textOfForm(form))).json
 }
 
 // --- internal ---

@@ -7,6 +7,7 @@ import { receiveBody } from '../http/receive-body.ts'
 import { withOffer } from './recall/recall-offer.ts'
 import { workFor } from '../scheduling/drive.ts'
 import { compactRequest } from './compact.ts'
+import { isLookedAt, sendBypassed } from './bypass.ts'
 import { measureRequest } from './measure/measure-request.ts'
 import type { RequestParts, SendingParts } from './parts.ts'
 import { readRequest } from './read-request.ts'
@@ -67,11 +68,12 @@ async function settle(
     if (rights !== null) refuseWayAround(rights, exchange)
     if (options.bypass) {
       if (rights !== null) refuseUnread(rights, 'x-foldgate-bypass asks for it')
-      return null
+      if (!(await isLookedAt(exchange, parts))) return null
     }
     const body = await receiveBody(exchange, parts.bodyLimits)
     const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
     arrived = { exchange, dialect, options, body, arrival: arrivalNow(parts), turn }
+    if (options.bypass) return await sendBypassed(arrived, parts)
     const read = await readRequest(arrived, parts)
     if ('unread' in read) return await sendUnread(read, parts)
     const repaired = await repairRequest(read, parts)

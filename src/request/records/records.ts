@@ -4,12 +4,14 @@ import {
   writeCompaction,
   type Compaction,
 } from '../../compaction/compaction.ts'
+import { hasBoundThoughts } from '../../compaction/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
+import { ownElsewhere, withElsewhere } from './elsewhere.ts'
 import { identityOf, leadsThrough } from './branches.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
@@ -29,6 +31,10 @@ export type Records = {
   readonly keep: (of: RecordedConversation, compaction: Compaction) => Promise<Compaction>
   /** Records a compaction in the place of one at the same point: a view that was refused is not followed again. */
   readonly replace: (of: RecordedConversation, compaction: Compaction) => Promise<void>
+  /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
+  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => Promise<void>
+  /** Whether bound thoughts may have been taken out of a conversation of this scope. */
+  readonly holdsThoughts: (scope: string) => Promise<boolean>
   /** Records that this request was seen, in the compaction that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
   /**
@@ -57,7 +63,8 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     const compaction = compactions.get(name) ?? readCompaction(value, systemCount) ?? DAMAGED
     compactions.set(name, compaction)
     if (compaction === DAMAGED) return null
-    return fitting(until === null ? compaction : compactionUpTo(compaction, until), chat)
+    const fits = fitting(until === null ? compaction : compactionUpTo(compaction, until), chat)
+    return fits === null ? null : ownElsewhere(fits, chat)
   }
 
   /** The newest record that can be read, of those at these points. */
@@ -189,6 +196,16 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     })
   }
 
+  function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
+    const { chat, place, remembered } = of
+    return guarded(undefined, () =>
+      store.put([
+        { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
+        ...thoughtsOf(chat, place),
+      ]),
+    )
+  }
+
   return {
     forgetRead: () => {
       compactions.clear()
@@ -199,12 +216,14 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     keep: ({ chat, place, remembered: { conversation } }, compaction) =>
       guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
+        const thoughts = thoughtsOf(chat, place)
+        if (thoughts.length > 0) await store.put(thoughts)
         return readOnce(await store.putIfAbsent(key, value, conversation), chat) ?? compaction
       }),
-    replace: ({ chat, place, remembered: { conversation } }, compaction) =>
-      guarded(undefined, () =>
-        store.put([{ ...compactionEntry(chat, place, compaction), group: conversation }]),
-      ),
+    replace,
+    sendElsewhere: (of, compaction) => replace(of, withElsewhere(compaction, of.chat)),
+    holdsThoughts: (scope) =>
+      guarded(false, async () => (await store.getFirst([thoughtsKey(scope)])) !== null),
   }
 }
 
@@ -245,6 +264,15 @@ function prefixesOf({ scope, profile, model }: RecordPlace): Record<'seen' | 'co
     compaction: `compaction:${scope}:${profile}:${model}:`,
     name: `name:${scope}:${profile}:`,
   }
+}
+
+/** Of a scope in which no thoughts are bound nothing has to be known. */
+function thoughtsOf({ messages }: Chat, { scope }: RecordPlace): readonly StoreEntry[] {
+  return messages.some(hasBoundThoughts) ? [{ key: thoughtsKey(scope), value: '1' }] : []
+}
+
+function thoughtsKey(scope: string): string {
+  return `thoughts:${scope}`
 }
 
 function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): string[] {

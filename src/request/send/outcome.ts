@@ -1,7 +1,7 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Outcome } from '../request.ts'
+import type { Judged, Outcome } from '../request.ts'
 
 /**
  * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
@@ -25,12 +25,12 @@ export function discard(answer: Answer): void {
 }
 
 /** An answer, not the upstream's refusal. */
-export function isAnswered({ verdict, answer }: Outcome): boolean {
+export function isAnswered({ verdict, answer }: Judged): boolean {
   return (verdict === 'good' || verdict === 'empty') && answer.status < 400
 }
 
 /** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
-export function isOurDoing({ verdict, answer, classification }: Outcome): boolean {
+export function isOurDoing({ verdict, answer, classification }: Judged): boolean {
   if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
   const reason = classification?.class ?? 'other'
   return reason === 'order' || reason === 'other'

@@ -4,7 +4,8 @@ import { thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
-import type { Form, Outcome, Send, Sending } from '../request.ts'
+import type { Dialect } from '../../dialects/contract.ts'
+import type { Form, Judged, Send, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { clamped } from './recover.ts'
 
@@ -18,7 +19,7 @@ export const cureThoughts =
   (send: Send): Send =>
     async function sendCuring(form, sending) {
       const first = await send(form, sending)
-      const refusal = thoughtRefusalOf(first)
+      const refusal = thoughtRefusalOf(first, form.chat.dialect)
       if (refusal === null || sending.request.profile.observe) return first
       const cured = await curedForm(form, refusal, sending, parts)
       if (cured === null) return first
@@ -33,11 +34,10 @@ export const cureThoughts =
     }
 
 /** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
-export function thoughtRefusalOf(outcome: Outcome): ThoughtRefusal | null {
-  if (!isOurDoing(outcome)) return null
-  const isReadable = headerValue(outcome.answer.rawHeaders, 'content-encoding') === null
-  const { answers } = outcome.form.chat.dialect
-  return isReadable ? answers.thoughtRefusal(Buffer.concat(outcome.held).toString('utf8')) : null
+export function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtRefusal | null {
+  if (!isOurDoing(judged)) return null
+  const isReadable = headerValue(judged.answer.rawHeaders, 'content-encoding') === null
+  return isReadable ? answers.thoughtRefusal(Buffer.concat(judged.held).toString('utf8')) : null
 }
 
 // --- internal ---

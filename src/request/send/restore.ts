@@ -18,7 +18,7 @@ export const restoreOnRefusal =
       const first = await send(form, sending)
       if (!form.isRewritten || !isOurDoing(first)) return first
       // The client's own bytes hold the same thoughts and more.
-      if (thoughtRefusalOf(first) === 'stale') return first
+      if (thoughtRefusalOf(first, form.chat.dialect) === 'stale') return first
       let last = first
       const { refused, request } = sending
       const isOrder = first.classification?.class === 'order'

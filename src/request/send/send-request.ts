@@ -1,3 +1,4 @@
+import { hasBoundThoughts } from '../../compaction/subject.ts'
 import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
@@ -51,6 +52,15 @@ export async function sendRequest(
   const answered = isAnswered(outcome) ? outcome.form.compacted : null
   const compaction = (answered ?? form.compacted)?.compaction ?? remembered.compaction
   // Beside the answer, not before it: a store may be slow.
+  if (isAnswered(outcome) && answered === null && remembered.compaction !== null && mayThink(request))
+    void records.sendElsewhere(request, remembered.compaction)
   void records.see(chat, place, { ...remembered, compaction })
   return { ...request, measure: sending.measure, outcome, sending }
+}
+
+// --- internal ---
+
+/** Whether the reply may hold thoughts that are bound to what it answers. */
+function mayThink({ chat }: PreparedRequest): boolean {
+  return chat.dialect.replies.bindsThoughts || chat.messages.some(hasBoundThoughts)
 }

@@ -2,7 +2,17 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json-value.ts'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
 import { eventually } from '../../support/eventually.ts'
-import { live, openBefore, openStand, post, readTool, thinkingReader, troubleOf, user } from './stand.ts'
+import {
+  live,
+  openBefore,
+  openStand,
+  post,
+  readTool,
+  thinkingReader,
+  troubleOf,
+  user,
+  type StandOptions,
+} from './stand.ts'
 
 // A signature holds for the conversation that it was made in, and the server refuses a request in which one does not. Whoever
 // changed the conversation has to leave the thinking out; the client knows nothing of that.
@@ -104,6 +114,74 @@ describe('an older model that demands the thinking before open calls', () => {
     const sent = stand.upstream.requests.map(({ body }) => signatures(body.toString()))
     expect(Math.min(...sent.slice(-10))).toBeGreaterThan(0)
     expect(Math.max(...sent.slice(-10))).toBeLessThan(15)
+  })
+})
+
+/** A conversation that was compacted on its way. */
+async function openCompacted(options: Partial<StandOptions> = {}, fields: object = {}) {
+  const profile = { window: { tokens: WINDOW_TOKENS } }
+  const stand = await openStand({ windowTokens: 100_000, reply: thinkingReader(), profile, ...options })
+  const messages: JsonObject[] = [user('Read every part.')]
+  await live(stand, messages, { rounds: 16, ...fields })
+  return { stand, messages }
+}
+
+// A bypassed request brought back what was thought behind the compaction, and was refused for it; and what was thought in its
+// reply had the next one refused.
+describe('a request that goes by, in a conversation that was compacted', () => {
+  const bypass = { 'x-foldgate-bypass': '1' }
+
+  test('is the client’s bytes but for signed thinking, and what it is answered holds nowhere else', async () => {
+    const { stand, messages } = await openCompacted()
+    const before = stand.upstream.requests.length
+    const sent = [...messages]
+    const [answer] = await live(stand, messages, { rounds: 1 }, bypass)
+    expect(answer?.headers.get('x-foldgate-action')).toBe('bypassed;reason=thoughts')
+    const raw = stand.upstream.requests.slice(before).map(({ body }) => body.toString())
+    const body = {
+      model: 'claude-strict',
+      max_tokens: 1_000,
+      messages: sent.map(withoutThinking),
+      tools: [readTool],
+    }
+    expect(raw).toEqual([JSON.stringify(body)])
+
+    const answers = await live(stand, messages, { rounds: 12 })
+    expect(answers[0]?.headers.get('x-foldgate-action')).toBe('compacted')
+    expect(troubleOf(stand)).toEqual([])
+    // What was thought since the compaction and before goes on, but for that one reply's.
+    const next = stand.upstream.requests[before + 1]?.body.toString() ?? ''
+    const last = stand.upstream.requests[before - 1]?.body.toString() ?? ''
+    expect(signatures(next)).toBe(signatures(last) + 1)
+  })
+
+  test('goes byte for byte where nothing was compacted, and nobody reads it', async () => {
+    const stand = await openStand({ windowTokens: 100_000, reply: thinkingReader() })
+    const messages: JsonObject[] = [user('Read every part.')]
+    await live(stand, messages, { rounds: 3 })
+    const [answer] = await live(stand, messages, { rounds: 1 }, bypass)
+    expect(answer?.headers.get('x-foldgate-action')).toBe('bypassed')
+    expect(signatures(stand.upstream.requests.at(-1)?.body.toString() ?? '')).toBe(3)
+  })
+
+  test('gets all of its thinking if its server binds none and demands some', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 1_024 }
+    const { stand, messages } = await openCompacted({ binding: 'none' }, { thinking })
+    const [answer] = await live(stand, messages, { rounds: 1, thinking }, bypass)
+    expect(answer?.headers.get('x-foldgate-action')).toBe('bypassed')
+    expect(signatures(stand.upstream.requests.at(-1)?.body.toString() ?? '')).toBe(16)
+  })
+
+  test('x-foldgate-compact: off sends it as it is: what is thought in reply is not sent with the next', async () => {
+    const { stand, messages } = await openCompacted({ binding: 'drop_block' })
+    expect(troubleOf(stand)).toEqual([])
+    stand.upstream.forget()
+    const sent = JSON.stringify(messages)
+    await live(stand, messages, { rounds: 1 }, { 'x-foldgate-compact': 'off' })
+    expect(stand.upstream.requests[0]?.body.toString()).toContain(sent)
+    stand.upstream.forget()
+    await live(stand, messages, { rounds: 12 })
+    expect(troubleOf(stand)).toEqual([])
   })
 })
 
