@@ -43,6 +43,15 @@ export function changesTools(content: unknown): boolean {
   )
 }
 
+/** Whether a system message says how much the model may still use, and nothing else: the next that does takes its place. */
+export function tellsRoomLeft({ role, content }: JsonObject): boolean {
+  if (role !== 'system') return false
+  const parts: readonly unknown[] = Array.isArray(content) ? content : []
+  const only = parts.length === 1 ? parts[0] : null
+  const text = isJsonObject(only) ? only['text'] : content
+  return typeof text === 'string' && text.length <= ROOM_CHARACTERS_MAX && roomLeft.test(text)
+}
+
 /** Whether thoughts are such as a server has bound to what stood before them, and nobody else can read or sign. */
 export function isSigned({ type, signature }: JsonObject): boolean {
   return type === 'redacted_thinking' || (typeof signature === 'string' && signature !== '')
@@ -61,6 +70,10 @@ const kinds: Readonly<Record<string, BlockKind>> = {
   mcp_tool_listing: 'setting',
   compaction: 'start',
 }
+
+/** As Claude Code writes it behind each result. */
+const roomLeft = /^<total_tokens>\d+ tokens left<\/total_tokens>$/
+const ROOM_CHARACTERS_MAX = 100
 
 function isReference(part: unknown): boolean {
   return isJsonObject(part) && part['type'] === 'tool_reference'

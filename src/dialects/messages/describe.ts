@@ -5,7 +5,14 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
-import { changesTools, holdsTools, isSigned, blockKindOf, type BlockKind } from './block-kinds.ts'
+import {
+  blockKindOf,
+  changesTools,
+  holdsTools,
+  isSigned,
+  tellsRoomLeft,
+  type BlockKind,
+} from './block-kinds.ts'
 import { cacheTtlOf } from './cache-marks.ts'
 import { encryptedCharacters, foundTexts, withoutFound } from './found.ts'
 
@@ -93,6 +100,7 @@ function isReminder({ content, media }: Read): boolean {
 }
 
 function survivalOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives'> {
+  if (holder === null && tellsRoomLeft(entry)) return { survives: 'last' }
   const survives = holder === null ? changesTools(entry['content']) : holdsTools(entry)
   if (!survives) return {}
   return { survives: entry['type'] === 'tool_result' ? 'each-with-call' : 'each' }
