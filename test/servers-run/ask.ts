@@ -1,6 +1,7 @@
 import { Agent, fetch } from 'undici'
 import { parsed, SHOWN_CHARS, type Api, type PromptFigures } from './api.ts'
 import { chatCompletions } from './chat-completions.ts'
+import { messages as messagesApi } from './messages.ts'
 import { responses } from './responses.ts'
 
 /** A client's request, as far as it differs from one to the next. */
@@ -14,7 +15,10 @@ export type Question = {
   readonly outputTokens?: number
 }
 
-const apis = { chat: chatCompletions, responses } as const satisfies Record<string, Api>
+const apis = { chat: chatCompletions, responses, messages: messagesApi } as const satisfies Record<
+  string,
+  Api
+>
 
 export type ApiName = keyof typeof apis
 

@@ -10,8 +10,8 @@
  * Foldgate's. What it says is noise, and nobody reads it. The conversation is made, or the longest of FOLDER (JSON
  * lines with `messages`), and answered by its own next messages.
  *
- * *Windows*: the conversation grows past the window, plain or streamed, as chat completions or in the Responses API, under
- * a template that takes every order of roles and one that does not. `window` is what the last answer's header says; `largest` the largest prompt that the
+ * *Windows*: the conversation grows past the window, plain or streamed, as chat completions, in the
+ * Responses or the Messages API, under a template that takes every order of roles and one that does not. `window` is what the last answer's header says; `largest` the largest prompt that the
  * server counted; `refused` what it refused, as a tap in front of it saw; `errors` the answers that were of no use to the
  * client. `counts off by`: how far what Foldgate told of a prompt as it sent it is from what the server then counted, the
  * median and the largest, from the second request on.

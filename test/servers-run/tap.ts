@@ -72,7 +72,7 @@ type Passing = { readonly sent: Buffer[]; readonly answered: Buffer[] }
 
 function exchangeOf({ sent, answered }: Passing): readonly Exchange[] {
   const request = messageOf(sent)
-  if (!/^POST \S*\/(?:chat\/completions|responses) /.test(request.head)) return []
+  if (!/^POST \S*\/(?:chat\/completions|responses|messages) /.test(request.head)) return []
   const answer = messageOf(answered)
   const status = /^HTTP\/1\.1 (\d{3})/.exec(answer.head)?.[1]
   return [{ body: request.body, status: status === undefined ? null : Number(status), answer: answer.body }]

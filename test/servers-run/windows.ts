@@ -38,6 +38,9 @@ export const windowScenes: readonly WindowScene[] = [
   { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: false, contextTokens: 4096 },
   { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: true, contextTokens: 8192 },
   { kind: 'llama-cpp', api: 'responses', template: 'strict', isStreamed: true, contextTokens: 4096 },
+  { kind: 'llama-cpp', api: 'messages', template: 'lenient', isStreamed: false, contextTokens: 4096 },
+  { kind: 'llama-cpp', api: 'messages', template: 'lenient', isStreamed: true, contextTokens: 8192 },
+  { kind: 'llama-cpp', api: 'messages', template: 'strict', isStreamed: true, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'lenient', isStreamed: false, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'lenient', isStreamed: true, contextTokens: 4096 },
   { kind: 'llama-cpp-python', template: 'strict', isStreamed: false, contextTokens: 8192 },
@@ -158,5 +161,8 @@ function isRewritten({ reply }: Step): boolean {
  * is none: its error is the client's, unless Foldgate asks again.
  */
 function isRefusal({ status, answer }: Exchange): boolean {
-  return status !== null && (status !== 200 || !/"finish_reason"|"status":"completed"/.test(answer))
+  return (
+    status !== null &&
+    (status !== 200 || !/"finish_reason"|"status":"completed"|"stop_reason":"/.test(answer))
+  )
 }
