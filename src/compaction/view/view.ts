@@ -61,7 +61,8 @@ export function* viewUnder(
     if (how === 'recap') standIns.recaps += 1
   }
   // If everything was folded and no recap fits, something still has to be asked.
-  if (messages.length === leadingCount && received.length > systemCount) {
+  const isUnasked = tail >= received.length && messages.at(-1)?.role === 'assistant'
+  if ((messages.length === leadingCount || isUnasked) && received.length > systemCount) {
     const all = { start: systemCount, end: received.length, except: [] }
     messages.push(standIn(subject, 'recap', BARE_MARK, subject.count(BARE_MARK), all))
   }
@@ -105,6 +106,9 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     if (kind === 'kept' || kind === 'unbound' || kind === 'rendered') visible.push(index)
     else shortened.push(index)
   }
+  // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
+  const isLast = tail >= compaction.point
+  if (isLast) for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
   yield
   const beside: Beside = { visible, shortened, said: [] }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
@@ -113,7 +117,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
-  for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
+  if (!isLast) for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
   yield* addRange(counts, edits, tail, compaction.point, messages)
   standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
   return messages

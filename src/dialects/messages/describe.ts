@@ -30,8 +30,8 @@ export function* describeBlock(
   const argumentsText = kind === 'call' ? stringifyJson(entry['input'] ?? {}) : ''
   if (read === null || argumentsText === null) return null
   const isSaidAlong = holder !== null && kind === 'said' && speaker === 'user'
-  // A reminder beside results is no turn of the user's: what the user said last stands before it.
-  const role = isSaidAlong && isReminder(read) ? 'other' : roleOf(kind, speaker)
+  // A reminder or an upload beside results is no turn of the user's: what the user said last stands before it.
+  const role = isSaidAlong && saysNothing(read) ? 'other' : roleOf(kind, speaker)
   const isReply = role === 'assistant'
   return {
     role,
@@ -94,9 +94,8 @@ function roleOf(kind: BlockKind, speaker: string): Role {
   return Object.hasOwn(spokenRoles, speaker) ? (spokenRoles[speaker] ?? 'other') : 'other'
 }
 
-function isReminder({ content, media }: Read): boolean {
-  const isText = media.length === 0 && content.length > 0
-  return isText && content.every(({ text }) => withoutReminders(text).trim() === '')
+function saysNothing({ content, media }: Read): boolean {
+  return media.length === 0 && content.every(({ text }) => withoutReminders(text).trim() === '')
 }
 
 function survivalOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives'> {

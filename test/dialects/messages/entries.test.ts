@@ -88,6 +88,7 @@ describe('what is one entry', () => {
 
   // A reminder behind results was pinned as what the user said last, and the user's own words were folded.
   test('a reminder beside results is no turn of the user’s, unless it hands on what the user typed', () => {
+    expect(turnsWith('   ')).toEqual([0])
     const reminder = '<system-reminder>The list of tasks is empty.</system-reminder>'
     expect(turnsWith(reminder)).toEqual([0])
     expect(turnsWith(`${reminder}\n`.repeat(2))).toEqual([0])
