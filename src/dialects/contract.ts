@@ -304,8 +304,8 @@ export type CacheMarks = {
   readonly countMax: number
   /** Those that stand around the history, and the one for all of it. */
   readonly around: (source: Source, history: Span) => readonly CacheTtl[]
-  /** A user's entry, given as JSON, with a mark at its end; null if it has no place for one. */
-  readonly marked: (entry: string, ttl: CacheTtl) => string | null
+  /** A user's entry, given as JSON, with a mark at its end, or behind its first part; null if it has no place for one. */
+  readonly marked: (entry: string, ttl: CacheTtl, at: 'end' | 'beginning') => string | null
 }
 
 // --- recall ---

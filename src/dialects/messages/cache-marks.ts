@@ -14,14 +14,14 @@ export const messagesCacheMarks: CacheMarks = {
     ...marksBetween(source, { start: end, end: source.length }),
   ],
 
-  marked: (entry, ttl) => {
+  marked: (entry, ttl, at) => {
     const content = contentIn(entry)
     if (content === null) return null
     const mark = `"cache_control":${JSON.stringify(ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' })}`
     if (content.kind === 'string')
       return withContent(entry, `[{"type":"text","text":${content.json},${mark}}]`)
-    const last = scanArray(content.json, 0)?.elements.at(-1)
-    const fields = last === undefined ? undefined : scanObject(content.json, last.start)?.entries
+    const part = scanArray(content.json, 0)?.elements.at(at === 'end' ? -1 : 0)
+    const fields = part === undefined ? undefined : scanObject(content.json, part.start)?.entries
     const behind = fields?.at(-1)?.value.end
     const isMarked = fields?.some(({ key }) => content.json.slice(key.start, key.end) === '"cache_control"')
     if (behind === undefined || isMarked === true) return null

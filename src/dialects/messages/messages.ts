@@ -41,7 +41,7 @@ export const messages: Dialect = {
     withoutMedia: withoutBlockMedia,
     // Thoughts are blocks of their own, and nothing names them.
     unbound: (entry) => entry,
-    user: (text) => JSON.stringify({ role: 'user', content: [{ type: 'text', text }] }),
+    user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
     joined: (entries, base) => joinedMessages(entries, base, textPart),
   },
   rules: { violations: blockViolations, repair: repairBlocks },
@@ -51,4 +51,19 @@ export const messages: Dialect = {
   recall: messagesRecallTools,
   cacheMarks: messagesCacheMarks,
   errorBody: messagesErrorBody,
+}
+
+// --- internal ---
+
+/**
+ * A text, and apart from it the tag that opens it: what is marked at the tag ends before what stands within, which is
+ * another one after each compaction.
+ */
+function openedTexts(text: string): readonly string[] {
+  const tag = /^<[a-z-]+>\n/.exec(text)?.[0] ?? ''
+  return [tag, text.slice(tag.length)].filter((part) => part !== '')
+}
+
+function textBlock(text: string): object {
+  return { type: 'text', text }
 }

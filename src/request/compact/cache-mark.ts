@@ -5,8 +5,9 @@ import type { Chat } from '../request.ts'
 
 /**
  * The items of a view, with a mark for the provider's prompt cache at the end of what stands for folded messages: the client's
- * own marks stand at its newest messages, and a provider does not look back from them as far as that. Only where the client
- * marks anything, since what is marked costs more to be kept, and one of the marks that a request may have is free.
+ * own marks stand at its newest messages, and a provider does not look back from them as far as that. Where a second one is
+ * free it goes to the beginning of it: what stands before is the same after the next compaction, and what is read is only what
+ * was written up to a mark. Only where the client marks anything, since what is marked costs more to be kept.
  */
 export function withCacheMark(
   { dialect: { cacheMarks }, source, body, messages: received }: Chat,
@@ -26,8 +27,12 @@ export function withCacheMark(
   if (count === 0 || count >= cacheMarks.countMax) return items
   // A provider wants what is kept for longer first. A mark for all of the history stands behind it.
   const isLong = behind.length === 0 ? around.length > 0 && !around.includes('5m') : behind.includes('1h')
-  const json = cacheMarks.marked(fold.json, isLong ? '1h' : '5m')
-  return json === null ? items : items.with(end, { ...fold, json })
+  const ttl = isLong ? '1h' : '5m'
+  const free = cacheMarks.countMax - count
+  const json = cacheMarks.marked(fold.json, ttl, 'end')
+  if (json === null) return items
+  const both = free > 1 ? cacheMarks.marked(json, ttl, 'beginning') : null
+  return items.with(end, { ...fold, json: both ?? json })
 }
 
 // --- internal ---

@@ -5,8 +5,9 @@ import { openStand, post, roundsOf, troubleOf, user, type MessagesStand } from '
 const mark = { cache_control: { type: 'ephemeral' } }
 const longMark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 
-function stand(): Promise<MessagesStand> {
-  return openStand({ windowTokens: 4_000, reply: () => ({ content: [{ type: 'text', text: 'Well.' }] }) })
+function stand(cache = {}): Promise<MessagesStand> {
+  const reply = { content: [{ type: 'text', text: 'Well.' }] } as const
+  return openStand({ windowTokens: 4_000, cache, reply: () => reply })
 }
 
 /** A conversation beyond the window, with this in its last block. */
@@ -24,7 +25,7 @@ function blocksIn(message: unknown): readonly JsonObject[] {
 const system = (...marks: readonly object[]) =>
   marks.map((each) => ({ type: 'text', text: 'Be brief.', ...each }))
 
-type MarkSent = { readonly of: 'client' | 'recap'; readonly mark: unknown }
+type MarkSent = { readonly of: 'client' | 'tag' | 'recap'; readonly mark: unknown }
 
 /** The marks of what was sent, in their order, and whose they are. */
 function marksSent({ upstream }: MessagesStand): readonly MarkSent[] {
@@ -35,13 +36,15 @@ function marksSent({ upstream }: MessagesStand): readonly MarkSent[] {
     ...(Array.isArray(messages) ? messages : []).flatMap(blocksIn),
   ]
   return all.flatMap(({ text, cache_control: own }): MarkSent[] => {
-    const isRecap = typeof text === 'string' && text.startsWith('<conversation-recap>')
-    return own === undefined ? [] : [{ of: isRecap ? 'recap' : 'client', mark: own }]
+    if (own === undefined) return []
+    if (text === '<conversation-recap>\n') return [{ of: 'tag', mark: own }]
+    return [{ of: String(text).includes('</conversation-recap>') ? 'recap' : 'client', mark: own }]
   })
 }
 
 test.each([
   ['one of the client’s marks is free', system(mark, mark), mark, ['client', 'client', 'recap', 'client']],
+  ['two are free', system(mark), mark, ['client', 'tag', 'recap', 'client']],
   ['none is free', system(mark, mark, mark), mark, ['client', 'client', 'client', 'client']],
   ['the client marks nothing', system({}), {}, []],
 ])('where %s', async (_, around, last, expected) => {
@@ -90,4 +93,22 @@ test('a client reads in a header what came from the cache, where the answer says
   const [use] = at.upstream.requests.map(({ cache }) => cache)
   expect(use?.written['5m']).toBeGreaterThan(0)
   expect(answer.headers.get('x-foldgate-cache')).toBe(`read=0;written=${use?.written['5m']}`)
+})
+
+// Story: the only mark stood behind the recap, which is another one after each compaction. What was the same up to there had
+// never been written down by itself: at a third of the requests into a small window nothing was read.
+test('the next compaction finds in the cache what stands before the fold', async () => {
+  const at = await stand({ minimumTokens: 500 })
+  const begin = user(`Begin. ${'The quick brown fox jumps over the dog. '.repeat(80)}`)
+  const rounds = roundsOf(24)
+  for (const count of [16, 48]) {
+    const newest = blocksIn(rounds[count - 1]).map((block) => ({ ...block, ...mark }))
+    const messages = [begin, ...rounds.slice(0, count - 1), { role: 'user', content: newest }]
+    await post(at, { system: system(mark), messages })
+  }
+  expect(troubleOf(at)).toEqual([])
+  const [first, second] = at.upstream.requests.map(({ cache, rawMessages }) => ({ cache, rawMessages }))
+  expect(second?.rawMessages[0]).toBe(first?.rawMessages[0])
+  expect(second?.rawMessages[1]).not.toBe(first?.rawMessages[1])
+  expect(second?.cache.read).toBeGreaterThan(500)
 })
