@@ -1,3 +1,4 @@
+import { ownErrorCode } from '../support/own-error.ts'
 import type { LoopReport } from '../support/watch-loop.ts'
 import { bodyOf, type Attack } from './attack.ts'
 import type { NeighbourReport } from './neighbour.ts'
@@ -136,8 +137,7 @@ function fateOf({ status, text, action }: Posted): string {
 
 /** Foldgate may refuse with a code of its own; whoever is not answered at all was harmed. */
 function wrongOf({ status, text }: Posted): readonly string[] {
-  if (status === 200 || text.includes('"type":"foldgate_error"'))
-    return status >= 500 && status !== 503 ? [text] : []
+  if (status === 200 || ownErrorCode(text) !== null) return status >= 500 && status !== 503 ? [text] : []
   return [`answered ${status}: ${text.slice(0, 200)}`]
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import type { RequestKind } from './request-kinds.ts'
+import { ownErrorCode } from '../../support/own-error.ts'
 
 /** What a client saw of its answer, on a connection of its own. */
 export type Seen = {
@@ -56,13 +57,12 @@ export async function ask(
   })
   if (!answered.closed) await once(answered, 'close').catch(() => {})
   const text = Buffer.concat(pieces)
-  const isOwn = text.includes('"type":"foldgate_error"')
   return {
     status: answered.statusCode ?? null,
     header: (name) => textOf(answered.headers[name]),
     body: text,
     isWhole: answered.complete,
-    ownCode: isOwn ? (/"code":"(\w+)"/.exec(text.toString())?.[1] ?? null) : null,
+    ownCode: ownErrorCode(text),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openRaw } from '../../support/raw-client.ts'
 import { readAnswer, valuesOf, type WireMessage } from './strict-http.ts'
+import { ownErrorCode } from '../../support/own-error.ts'
 
 /** An answer as the client got it. */
 export type Answer = WireMessage & {
@@ -140,11 +141,10 @@ function shown(bytes: Buffer, at: number): string {
 }
 
 function answerFrom(message: WireMessage, status: number): Answer {
-  const isOwn = message.body.includes('"type":"foldgate_error"')
   return {
     ...message,
     status,
     header: (lowerName) => valuesOf(message.headers, lowerName)[0] ?? null,
-    code: isOwn ? (/"code":"(\w+)"/.exec(message.body.toString('latin1'))?.[1] ?? '') : null,
+    code: ownErrorCode(message.body),
   }
 }
