@@ -111,7 +111,7 @@ const foot = [
   '',
   'The last rows are programs rather than libraries: coding agents without a person at them, whose model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi, opencode and Codex ends with the window, and Qwen Code is refused and has its history summarised, again and again. Codex with its own compaction on has it summarised before it is refused; behind Foldgate it has no reason to, as long as what Foldgate keeps free (`window.output_reserve`) is more than the tenth at which it begins and a file. With its built-in provider it asks for a WebSocket first, which Foldgate refuses, and goes on over HTTP.',
   '',
-  'Claude Code comes with 11,400 tokens of its own, and asks for 32,000 or 64,000 of output whatever the window: half of the window is kept free for it. Straight at the server it is refused and has its history summarised, again and again. Its `/compact` takes place past the window, and what follows outgrows the window once more; the one thought that it keeps from before its summary is refused, through Foldgate as straight at the server, and sent no more.',
+  'Claude Code comes with 11,400 tokens of its own, and asks for 32,000 or 64,000 of output whatever the window: half of the window is kept free for it. Straight at the server it is refused and has its history summarised, again and again. Its `/compact` takes place past the window, and what follows outgrows the window once more; the one thought that it keeps from before its summary is refused, through Foldgate as straight at the server, and sent no more. Claude Code Router passes its requests on to Foldgate in the Messages API.',
   '',
 ]
 

@@ -5,13 +5,13 @@ import type { ReadingAgent } from './reading-agent.ts'
  * Claude Code, for a model of Anthropic's, whose window it takes for a million tokens, or for one that it has never heard of:
  * the same. It asks for more output than half of these windows: what is kept free for it is that half.
  */
-export function claudeCode({ name, model, windowTokens }: ClaudeCode): ReadingAgent {
+export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
+  const { windowTokens } = described
   return {
-    name,
     // The program itself; the package that people install chooses one of these by their processor.
     packageName: '@anthropic-ai/claude-code-linux-x64',
+    ...described,
     dialect: 'messages',
-    windowTokens,
     rounds: 45,
     outputTokens: windowTokens / 2,
     impossible: () => whyItDoesNotRun(claude),
@@ -33,6 +33,10 @@ export function claudeCode({ name, model, windowTokens }: ClaudeCode): ReadingAg
 
 // --- internal ---
 
-type ClaudeCode = Pick<ReadingAgent, 'name' | 'windowTokens'> & { readonly model: string }
+type ClaudeCode = Pick<ReadingAgent, 'name' | 'windowTokens' | 'front'> & {
+  readonly model: string
+  /** Default: its own. */
+  readonly packageName?: string
+}
 
 const claude = inPackages('@anthropic-ai/claude-code-linux-x64/claude')

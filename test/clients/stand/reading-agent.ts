@@ -23,7 +23,15 @@ export type ReadingAgent = {
   readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
   /** Writes its settings, and says how it is started. */
   readonly prepare: (at: Workplace) => Promise<Program>
+  /** What stands between it and the server, or Foldgate. Default: nothing. */
+  readonly front?: Front
 }
+
+/** Starts a program that passes requests on to this base URL, and says where it is itself. */
+export type Front = (at: {
+  readonly home: string
+  readonly baseUrl: string
+}) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
 
 /** Where an agent works, and at what. */
 export type Workplace = {

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { claudeCodeRouter } from './claude-code-router.ts'
 import { claudeCode } from './claude-code.ts'
 import { environment, inPackages, whyItDoesNotRun } from './installed-program.ts'
 import type { ReadingAgent } from './reading-agent.ts'
@@ -71,6 +72,13 @@ export const readingAgents: readonly ReadingAgent[] = [
   }),
   claudeCode({ name: 'Claude Code, a window of 60,000', model: 'claude-opus-4-8', windowTokens: 60_000 }),
   claudeCode({ name: 'Claude Code, a window of 32,000', model: 'm', windowTokens: 32_000 }),
+  claudeCode({
+    name: 'Claude Code Router before Foldgate',
+    packageName: '@musistudio/claude-code-router',
+    model: 'm',
+    windowTokens: 60_000,
+    front: claudeCodeRouter,
+  }),
 ]
 
 // --- internal ---

@@ -49,7 +49,9 @@ export async function openReadingStand(
   const window = { tokens: agent.windowTokens, output_reserve: agent.outputTokens }
   const foldgate =
     how === 'alone' ? null : await startFoldgate({ upstream: upstream.url, profile: { window } })
-  const baseUrl = foldgate?.url ?? upstream.url
+  const behind = foldgate?.url ?? upstream.url
+  const front = await agent.front?.({ home, baseUrl: behind })
+  const baseUrl = front?.url ?? behind
   return {
     files,
     run: async (task, { args = [] } = {}) => {
@@ -58,6 +60,7 @@ export async function openReadingStand(
     },
     requests: () => upstream.requests(),
     [Symbol.asyncDispose]: async () => {
+      await front?.close()
       await rm(home, { recursive: true })
       await foldgate?.close()
       await upstream.close()
