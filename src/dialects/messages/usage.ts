@@ -38,8 +38,9 @@ export type StreamedUsage = {
 }
 
 /**
- * Of the events of a stream the later ones state more: what they repeat is corrected. Not so by nothing: some servers count the
- * input at the beginning alone, and say zero in the end.
+ * Of the events of a stream the later ones state more: what they repeat is corrected. vLLM counts all input as new at the
+ * beginning, and tells in the end what of it was cached. An input of nothing at all corrects none: some servers count it at the
+ * beginning alone, and say zero in the end.
  */
 export function createStreamedUsage(): StreamedUsage {
   const usage: Record<string, unknown> = {}
@@ -49,9 +50,11 @@ export function createStreamedUsage(): StreamedUsage {
     add: (stated) => {
       if (!isJsonObject(stated)) return
       isStated = true
+      const hasInput = (totalUsage(stated)?.promptTokens ?? 0) > 0
       for (const [key, value] of Object.entries(stated)) {
         const isKnown = Object.hasOwn(usage, key)
-        if (isKnown ? value === null || value === 0 : fields === FIELDS_MAX) continue
+        const isNothing = value === null || (value === 0 && !hasInput && inputFields.includes(key))
+        if (isKnown ? isNothing : fields === FIELDS_MAX) continue
         if (!isKnown) fields += 1
         usage[key] = value
       }

@@ -224,6 +224,15 @@ describe('a stream', () => {
     })
   })
 
+  // vLLM's, with a prompt that was in its cache to the last token: it was counted twice.
+  test('of a server that tells in the end that all of it was cached', () => {
+    const start = { ...started, message: { ...messageOf([]), usage: { input_tokens: 64 } } }
+    const last = { input_tokens: 0, cache_read_input_tokens: 64, output_tokens: 2 }
+    expect(factsOf([start, end('end_turn', last)].map(eventOf)).at(-1)).toMatchObject({
+      usage: { promptTokens: 64, cachedTokens: 64 },
+    })
+  })
+
   test.each([
     ['an error', [eventOf({ ...tooLong })]],
     ['an error behind a beginning', [eventOf(started), ping, eventOf({ ...tooLong })]],
