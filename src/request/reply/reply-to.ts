@@ -59,9 +59,17 @@ function goesOn(outcome: Outcome, shape: AnswerShape): boolean {
   return shape === 'stream' || outcome.form.chat.dialect.replies.read(parsedBody(outcome)) !== null
 }
 
-/** What is left of the budget. Of a window that turned out smaller only what was taken is known to fit. */
+/**
+ * What is left of the budget, by the provider's own count of the prompt as far as that is known. Of a window that turned out
+ * smaller only what was taken is known to fit.
+ */
 function roomTokens({ outcome: { form, remedy }, measure }: AnsweredRequest): number {
-  return measure === null || remedy === 'recovered' ? 0 : measure.budgetTokens - form.sentTokens
+  if (measure === null || remedy === 'recovered') return 0
+  const { counted, budgetTokens } = measure
+  const leftTokens = budgetTokens - form.sentTokens
+  const isCounted = counted !== null && (form.compacted?.compaction ?? null) === counted.compaction
+  if (!isCounted || counted.anchor === null) return leftTokens
+  return leftTokens - counted.differenceTokens - (counted.room.aroundTokens - counted.aroundTokens)
 }
 
 /** A reply that has to keep to a schema begins a new one each time, and of several none is the one that was cut. */

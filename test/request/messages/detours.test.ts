@@ -149,6 +149,35 @@ describe.each([
     expect(troubleOf(stand)).toEqual([])
   })
 
+  // What was left was told by our count and a guess of the model's tokens, though the server had counted nearly all of the
+  // prompt: it was compacted for the rest of a reply, and the next request found none of that.
+  test('a prompt that the server has counted is not compacted for the rest of a reply that fits behind it', async () => {
+    const stand = await openStand({
+      windowTokens: 6_000,
+      profile: { continuation: { max: 2 } },
+      reply: ({ messages: sent }) => {
+        const isRest = JSON.stringify(sent.at(-1)).includes('cut off')
+        const isLong = sent.length > 12
+        return {
+          content: [{ type: 'text', text: 'It goes on like this.' }],
+          stopReason: isLong && !isRest ? 'max_tokens' : 'end_turn',
+        }
+      },
+    })
+    for (const count of [5, 7]) {
+      const body = {
+        messages: [user('Read every part.'), ...roundsOf(count)],
+        tools,
+        stream,
+        max_tokens: 500,
+      }
+      expect((await post(stand, body)).status).toBe(200)
+    }
+    const [, cut, rest, ...others] = stand.upstream.requests
+    expect(others).toEqual([])
+    expect(rest?.rawMessages.slice(0, -2)).toEqual(cut?.rawMessages)
+  })
+
   test('a reply that was cut goes on in the same block, and its usage is that of both', async () => {
     const stand = await openStand({
       windowTokens: 100_000,
