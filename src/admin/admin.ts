@@ -42,6 +42,7 @@ export function openAdmin(options: AdminOptions): Server {
     profiles: options.profiles,
     findWindow: (profile, model) =>
       findOwnWindow(profile, model, { upstreams: options.upstreams, serverWindows }),
+    isAnthropic: (upstream) => options.upstreams.addressOf(upstream).isAnthropic,
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })

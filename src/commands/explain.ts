@@ -7,6 +7,7 @@ import { loadConfiguration } from '../config/configuration.ts'
 import { errorCode } from '../config/read-text.ts'
 import { FoldgateError } from '../errors.ts'
 import { readLimits } from '../request/read/read-limits.ts'
+import { parseUpstreamAddress } from '../upstream/address.ts'
 import { complain, flagText, paperOf, say, type CommandContext } from './command.ts'
 import { lookUpWindow } from './window.ts'
 
@@ -22,6 +23,10 @@ export async function explain(context: CommandContext): Promise<number> {
   const explainBody = createExplain({
     profiles: () => files.profiles,
     findWindow: (profile, model) => lookUpWindow(settings, context.env, profile, model),
+    isAnthropic: (name) => {
+      const upstream = settings.upstreams.get(name ?? 'default')
+      return upstream !== undefined && parseUpstreamAddress(upstream.url).isAnthropic
+    },
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })

@@ -81,6 +81,11 @@ export type BodyFacts = {
   readonly repliesWanted: number
   /** What is said beside the history as the operator's: it counts and is never touched. Null if nothing is. */
   readonly system: ValueSpan | null
+  /**
+   * What takes a line out of it that changes with each request, is read by the maker's billing and means nothing to a model;
+   * null if there is none.
+   */
+  readonly billingLine: BodyEdit | null
   /** The list of tools, to which one can be added; null if there is none. */
   readonly tools: ValueSpan | null
   /** An older form of the list of tools. */

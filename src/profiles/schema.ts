@@ -283,6 +283,11 @@ export const profileKeys = group({
       ),
   }),
   messages: section("What concerns Anthropic's Messages alone.", {
+    blank_billing: oneOf(['auto', 'always', 'never'])
+      .default('auto')
+      .describe(
+        "Whether the line of Claude Code's for Anthropic's billing is taken out of the system text, also of requests that fit: it changes with each request, and no prompt cache reads what stands behind it. auto: unless the upstream is Anthropic itself, which knows the line.",
+      ),
     subscriptions: oneOf(['observe', 'rewrite'])
       .default('observe')
       .describe(

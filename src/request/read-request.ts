@@ -6,6 +6,7 @@ import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import { isOfSubscription } from '../upstream/subscription.ts'
 import { azureDeployment } from '../upstream/target.ts'
+import { blanksBilling } from './billing-line.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
 import { readBytes } from './read/read-chat.ts'
@@ -51,12 +52,14 @@ export async function readRequest(
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
+  const treated = isSubscription ? { ...profile, observe: true } : profile
   return {
     ...arrived,
     chat,
     received: chat,
-    profile: isSubscription ? { ...profile, observe: true } : profile,
+    profile: treated,
     isSubscription,
+    blanksBilling: blanksBilling(treated, upstreams.addressOf(upstreamName)),
     model,
     deployment,
     upstreamName,

@@ -71,6 +71,8 @@ export type ReadRequest = ArrivedRequest & {
   readonly profile: Profile
   /** Whether that only observes since the request is a subscription's. */
   readonly isSubscription: boolean
+  /** Whether a line for billing is taken out of it. */
+  readonly blanksBilling: boolean
   readonly model: string
   /** The deployment that an Azure path names; null for any other path. */
   readonly deployment: string | null

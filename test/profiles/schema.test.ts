@@ -40,7 +40,7 @@ test('an empty profile has every default', () => {
     overflow: { attempts: 3, min_recent: 4, hold_ms: 10_000, clamp_output: 'when_impossible' },
     recall: { enabled: false, rounds: 3 },
     continuation: { max: 0 },
-    messages: { subscriptions: 'observe' },
+    messages: { blank_billing: 'auto', subscriptions: 'observe' },
     observe: false,
   })
 })

@@ -114,6 +114,7 @@ function sizeOf(tokens: number, { total = 0 }: CountsByRole, entry: Explanation[
 function fate({ would, message_counts, entry_name }: Explanation): string {
   const sent = sizeOf(would.sent_tokens, message_counts.sent, entry_name)
   if (would.reason === 'observe') return 'go on as it came: the profile only observes'
+  if (would.reason === 'billing-line') return 'go on as it came, but for its line for billing'
   if (would.action === 'relayed') return 'go on as it came, byte for byte'
   if (would.reason === 'repair') return `be repaired, and not compacted: ${sent}`
   const because = would.reason === null ? '' : `, since ${compactionReason(would.reason)}`

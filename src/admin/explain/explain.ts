@@ -12,6 +12,7 @@ import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive } from '../../scheduling/drive.ts'
+import { blanksBilling, withoutBilling } from '../../request/billing-line.ts'
 import { createMeasure } from '../../request/measure/measure.ts'
 import { reserveOf } from '../../request/measure/reserve.ts'
 import { repairedChat } from '../../request/repair.ts'
@@ -30,6 +31,8 @@ export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>
   /** The window that a model gets under a profile. */
   readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
+  /** Whether an upstream is Anthropic's own; null is the default one. */
+  readonly isAnthropic: (upstream: string | null) => boolean
   /** In which streamed requests usage is asked for (`usage.in_streams`). */
   readonly usageInStreams: Parameters<typeof withUsageAsked>[1]
   /** What a body may hold to be read (`limits`). */
@@ -67,7 +70,9 @@ export function createExplain(parts: ExplainParts): Explain {
     const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry
     const offering = recall === null ? asking : withTool(asking, recall)
     const prepared = profile.observe ? originalForm(received, measure.incomingTokens) : offering
-    const bytes = bytesOf(prepared.chat.bytes, prepared.pieces)
+    const isBlanked = blanksBilling(profile, { isAnthropic: parts.isAnthropic(profile.upstream) })
+    const unbilled = withoutBilling(prepared, { blanksBilling: isBlanked })
+    const bytes = bytesOf(unbilled.chat.bytes, unbilled.pieces)
     const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
     const { compacted } = prepared
@@ -81,7 +86,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const { tokens: windowTokens, kind } = window
     const modelBudgetTokens = budgetOf({ windowTokens, kind, reserveTokens: reserveOf(asked) })
     const tokensReceived = await drive(tallyReceived(chat, counted))
-    const would = fateOf(prepared, profile)
+    const would = fateOf(unbilled, profile, isBlanked)
     const told = {
       model,
       window: { tokens: windowTokens, kind, source: window.source },
@@ -97,7 +102,7 @@ export function createExplain(parts: ExplainParts): Explain {
       fixed: { tokens: fixedTokens, share_of_budget: fixedTokens / budgetTokens },
       would,
     }
-    const unobserved = fateOf(dry, { observe: false })
+    const unobserved = fateOf(dry, { observe: false }, false)
     const hasRecap = (compacted?.view.standIns.recaps ?? 0) > 0
     return {
       profile: { name: profile.name, because: match.why },
@@ -164,12 +169,17 @@ async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<
 }
 
 /** As the headers of an answer would say it. */
-function fateOf(prepared: Form, { observe }: Pick<Profile, 'observe'>): Explanation['would'] {
+function fateOf(
+  prepared: Form,
+  { observe }: Pick<Profile, 'observe'>,
+  isBlanked: boolean,
+): Explanation['would'] {
   const { isRewritten, chat, compacted, sentTokens } = prepared
   const passes = isRewritten ? (compacted?.view.passes ?? []) : []
   const isOnlyRepaired = chat.repairs !== null && passes.length === 0
   const reason = isOnlyRepaired ? 'repair' : (compacted?.compaction?.reason ?? null)
-  const because = isRewritten ? reason : null
+  const blanked = isBlanked && chat.body.billingLine !== null ? 'billing-line' : null
+  const because = isRewritten ? reason : blanked
   return {
     action: isRewritten ? 'compacted' : 'relayed',
     reason: observe ? 'observe' : because,

@@ -56,6 +56,7 @@ export function* readChatBody(
       outputLimit: outputLimitOf('max_completion_tokens', found) ?? outputLimitOf('max_tokens', found),
       repliesWanted: positiveInteger(values.get('n')) ?? 1,
       system: null,
+      billingLine: null,
       tools,
       legacyTools: spanOpening('[', source, spans.get('functions')),
       schema: spanOpening('{', source, spans.get('response_format')),

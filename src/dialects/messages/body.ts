@@ -12,6 +12,7 @@ import {
 import { firstOf, valueIn } from '../content/slot-edits.ts'
 import type { BodyFacts, NotRead } from '../contract.ts'
 import { wantsStaleRefused } from '../thought-refusals.ts'
+import { billingLineIn } from './billing-line.ts'
 import { wholeMessages } from './whole-messages.ts'
 
 /** What is parsed for what it says; every other value only has to be JSON. */
@@ -40,6 +41,7 @@ export function* readMessagesBody(
   const messages = spans.get('messages')
   const isEmpty = history === null || (history.length === 0 && known === null)
   if (messages === undefined || history === null || isEmpty) return notRead('no-messages')
+  const system = systemOf(source, found)
   const isStreamed = values.get('stream') === true
   const model = values.get('model')
   return {
@@ -53,7 +55,8 @@ export function* readMessagesBody(
       entrySpans: yield* wholeMessages(source, history),
       outputLimit: outputLimitOf('max_tokens', found),
       repliesWanted: 1,
-      system: systemOf(source, found),
+      system,
+      billingLine: system === null ? null : billingLineIn(source, system),
       tools: spanOpening('[', source, spans.get('tools')),
       legacyTools: null,
       schema: schemaOf(source, found),

@@ -59,6 +59,7 @@ export function* readResponsesBody(
       outputLimit: outputLimitOf('max_output_tokens', found),
       repliesWanted: 1,
       system: systemOf(source, found),
+      billingLine: null,
       tools: spanOpening('[', source, spans.get('tools')),
       legacyTools: null,
       schema: schemaOf(source, found),

@@ -1,13 +1,15 @@
 import { lruCache } from '../../lru-cache.ts'
+import { spansAround, textWithout } from '../billing-line.ts'
 import type { Chat, RecallOffer, ConversationTokens, MessageTokens } from '../request.ts'
 import type { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import type { ValueSpan } from '../../conversation/body-spans.ts'
-import { parseJson, type JsonObject } from '../../conversation/json-value.ts'
+import { parseJson, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
 import { boundTokens } from '../../compaction/bound-tokens.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
+import type { BodyEdit } from '../../dialects/contract.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
@@ -197,7 +199,7 @@ function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surround
   ] as const) {
     if (span === null) continue
     const added = span === tools ? request.addedTool : null
-    const counted = yield* countSpan(request, { span, added }, counts, known)
+    const counted = yield* countSpan(request, { span, added, line: null }, counts, known)
     tokens += counted.tokens
     marginTokens += counted.marginTokens
   }
@@ -218,7 +220,7 @@ function* systemBeside(request: CountRequest, known: LRUCache<string, Surroundin
     textSteps(dialect.bodies.systemText(value), counter.countSteps)
   return (yield* countSpan(
     request,
-    { span: body.system, added: null },
+    { span: body.system, added: null, line: body.billingLine },
     { shown: count, plain: count },
     known,
   )).tokens
@@ -226,18 +228,27 @@ function* systemBeside(request: CountRequest, known: LRUCache<string, Surroundin
 
 function* countSpan(
   { chat, counter, encoding, model, scope }: CountRequest,
-  { span, added }: { readonly span: ValueSpan; readonly added: RecallOffer | null },
+  {
+    span,
+    added,
+    line,
+  }: { readonly span: ValueSpan; readonly added: RecallOffer | null; readonly line: BodyEdit | null },
   { shown, plain }: CountValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
   // The model decides how tools are shown to it.
-  const hash = yield* chat.source.hashSteps(span.start, span.end)
+  let hash = ''
+  for (const part of spansAround(span, line))
+    hash += part === null ? '' : yield* chat.source.hashSteps(part.start, part.end)
   const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''}`
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
   const counted = { tokens: 0, marginTokens: 0 }
   if (isParsedAtOnce(span)) {
-    const value = shownWith(added?.tool ?? null, parseJson(chat.source, span))
+    // A line for billing, which is another one each time, would have all of it counted anew.
+    const parsed =
+      line === null ? parseJson(chat.source, span) : parseJsonText(textWithout(line, chat.source, span))
+    const value = shownWith(added?.tool ?? null, parsed)
     counted.tokens = yield* shown(value, counter, model)
     counted.marginTokens = Math.max(0, (yield* plain(value, counter)) - counted.tokens)
   } else {

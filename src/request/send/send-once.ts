@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
+import { withoutBilling } from '../billing-line.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { RequestParts } from '../parts.ts'
@@ -15,14 +16,15 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     const sentAtMs = performance.now()
     if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
     sending.attempts += 1
-    const isChanged = !isUntouched(form)
+    const sent = withoutBilling(form, sending.request)
+    const isChanged = !isUntouched(sent)
     // Answers have to be readable here; on the way to a model's server compression saves nothing.
     const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
     if (isChanged) headerOverrides['content-encoding'] = null
     // A server that knows the key would answer with what it answered to another body.
     if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
       headerOverrides['idempotency-key'] = randomUUID()
-    const body = isChanged ? bodyOf(form) : sending.request.body.raw
+    const body = isChanged ? bodyOf(sent) : sending.request.body.raw
     const answer = await upstreams.send({
       ...exchange,
       upstream: upstreamName,

@@ -6,6 +6,7 @@ import { isJsonObject, parseJsonText, type JsonObject } from '../../conversation
 import { standaloneJson } from '../../conversation/splice.ts'
 import type { CachedCall } from '../../summaries/order.ts'
 import type { Material } from '../../summaries/prompt.ts'
+import { textWithout } from '../billing-line.ts'
 import type { Counted, ReadRequest } from '../request.ts'
 
 /** The parts that a cached call is made of. */
@@ -80,13 +81,18 @@ function showsAll({ compaction, view }: Compacted, range: SummaryRange): boolean
 
 /** The client's own body with these messages and the instruction behind them, and `fields` for the answer. */
 function bodyOf(
-  { chat, recall }: ReadRequest,
+  { chat, recall, blanksBilling }: ReadRequest,
   messages: readonly ViewMessage[],
   instruction: string,
   fields: JsonObject,
 ): string {
   const { start, end } = chat.body.history
-  const around = parseJsonText(`${chat.source.text(0, start)}[]${chat.source.text(end, chat.bytes.length)}`)
+  const line = blanksBilling ? chat.body.billingLine : null
+  const [before, behind] = [
+    { start: 0, end: start },
+    { start: end, end: chat.bytes.length },
+  ].map((span) => textWithout(line, chat.source, span))
+  const around = parseJsonText(`${before}[]${behind}`)
   const texts = messages.map(({ item }) => standaloneJson(chat.source, chat.messages, item))
   texts.push(chat.dialect.entries.user(instruction))
   const { continued } = chat.dialect.summaries

@@ -1,4 +1,5 @@
 import type { PrefixCause } from '../../activity/request-report.ts'
+import { spansAround } from '../billing-line.ts'
 import type { Chat, AnsweredRequest } from '../request.ts'
 import { hasBoundThoughts } from '../../compaction/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
@@ -48,9 +49,9 @@ type Beginning = {
 
 const CONVERSATIONS_MAX = 4_096
 
-/** Names what stands before the history and is sent as it came. */
+/** Names what stands before the history and is sent as it came. A line for billing is none of the prefix. */
 function aroundHistory({ source, body, messages, structure }: Chat): string {
-  const spans = [body.system, body.tools, body.legacyTools, body.schema]
+  const spans = [...spansAround(body.system, body.billingLine), body.tools, body.legacyTools, body.schema]
   const hashes = spans.map((span) => (span === null ? '' : source.hash(span.start, span.end)))
   for (const { facts } of messages.slice(0, structure.systemCount)) hashes.push(facts.hash)
   return hashes.join(' ')

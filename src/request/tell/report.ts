@@ -99,6 +99,7 @@ function whatWasDone({
   outcome,
   failedOpen,
   whyUntouched,
+  blanksBilling,
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
   const { isRewritten, chat, compacted, strict } = outcome.form
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
@@ -107,7 +108,10 @@ function whatWasDone({
     return { action: 'restored', reason: strict ? 'strict' : 'original' }
   }
   if (failedOpen !== null) return { action: 'failed-open', reason: failedOpen }
-  if (!isRewritten) return { action: 'relayed', reason: whyUntouched }
+  if (!isRewritten) {
+    const isBlanked = blanksBilling && chat.body.billingLine !== null
+    return { action: 'relayed', reason: whyUntouched ?? (isBlanked ? 'billing-line' : null) }
+  }
   const isOnlyRepaired = chat.repairs !== null && (compacted?.view.passes ?? []).length === 0
   if (isOnlyRepaired) return { action: 'compacted', reason: 'repair' }
   const isOnlyUnbound = compacted?.compaction?.reason === 'thoughts' && compacted.view.passes.length === 0

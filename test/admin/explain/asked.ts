@@ -25,6 +25,7 @@ export async function asked(body: object | string | Buffer, options: AskedWith =
       const configuredTokens = tokens === 'auto' ? null : tokens
       return resolveWindow({ ...unknownWindow, configuredTokens, names: [model] })
     },
+    isAnthropic: () => false,
     usageInStreams: options.usageInStreams ?? 'rewritten',
     limits: bodyLimits,
   })

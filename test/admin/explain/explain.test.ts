@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { READ_BYTES_MAX } from '../../../src/conversation/unread.ts'
+import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
 import { explanationJson } from '../../../src/admin/explain/explanation.ts'
 import { FoldgateError } from '../../../src/errors.ts'
 import { rounds, system, user } from '../../compaction/sending.ts'
@@ -26,6 +27,17 @@ describe('what fits', () => {
     expect(told.messages.map(({ treatment }) => treatment)).toEqual(Array(8).fill('kept'))
     expect(told.tokens.sent).toEqual(told.tokens.received)
     expect(told.warnings).toEqual([])
+  })
+
+  // What the command showed was not what was sent.
+  test('of Messages goes without its line for billing, and says so', async () => {
+    const line = { type: 'text', text: 'x-anthropic-billing-header: cch=1;' }
+    const texts = [line, { type: 'text', text: 'Be brief.' }]
+    const body = { model: 'm', max_tokens: 9, system: texts, messages: [{ role: 'user', content: 'Go.' }] }
+    const told = await asked(body)
+    expect(told.would).toMatchObject({ action: 'relayed', reason: 'billing-line' })
+    expect(parsed(told.body)).toEqual({ ...body, system: texts.slice(1) })
+    expect(drawExplanation(told, { columns: 100, color: false })).toContain('but for its line for billing')
   })
 
   test('is told with window, budget and where everything begins', async () => {

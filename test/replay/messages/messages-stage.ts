@@ -34,7 +34,8 @@ export async function openMessagesStage({
   })
   const stage = await standBetween({
     upstream,
-    profile,
+    // It is Anthropic, as far as it goes, at another address: Claude Code's line for billing stays.
+    profile: { messages: { blank_billing: 'never' }, ...profile },
     endpoint: 'messages',
     headers: { 'anthropic-version': '2023-06-01' },
     isReply: (text) => readReply(text) !== null,
