@@ -274,8 +274,12 @@ export type Repaired = {
 
 /** Asks a model of this dialect for a summary. */
 export type SummaryCalls = {
+  /** Headers that a server wants of every request, by lower-case name, with what is sent if the client did not say it. */
+  readonly headers: Readonly<Record<string, string>>
   /** The fields under which the limit of the output may stand, the one first that more servers take. */
   readonly limitFields: readonly [string, ...string[]]
+  /** Whether a server demands such a limit. */
+  readonly mustLimit: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */
   readonly ownFields: ReadonlySet<string>
   /** The field that holds what is asked. A system text may stand in the user's entry, for servers that take no other. */

@@ -97,10 +97,12 @@ export function createOrderCalls(
       const isRefused = answer.kind === 'refused' || answer.kind === 'limit-refused'
       if (!isRefused || repeat === REPEATS_MAX) return answer
       // Of a limit first the room for thoughts goes, then all of it.
+      const { mustLimit, limitFields } = order.dialect.summaries
+      const optional = Object.keys(fields).filter((name) => !mustLimit || !limitFields.includes(name))
       const rejection =
         answer.kind === 'limit-refused' && !rejected.has(REASONING_TOKENS)
           ? REASONING_TOKENS
-          : rejectionIn(text, Object.keys(fields), hasSystemText && systemPlace === 'own')
+          : rejectionIn(text, optional, hasSystemText && systemPlace === 'own')
       if (rejection === null) return answer
       rejections.add(order.rejectionsKey, rejection)
     }

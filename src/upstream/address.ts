@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { isAnthropic } from './subscription.ts'
+import { isAnthropic } from './anthropic.ts'
 
 /**
  * Where an upstream is, taken apart once at the start. Requests are joined to it as bytes (`target.ts`), so

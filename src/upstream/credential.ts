@@ -1,3 +1,5 @@
+import { isAnthropic, isSubscriptionToken } from './anthropic.ts'
+
 /** Headers that hold a credential, those first that count first where there are several. */
 const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const
 
@@ -62,21 +64,29 @@ export function headerValue(rawHeaders: readonly string[], name: string): string
 
 /**
  * The header that carries a key which Foldgate holds: the one that the client's own credential came in,
- * `api-key` for Azure's hosts, else a bearer token.
+ * `api-key` for Azure's hosts, `x-api-key` for Anthropic's API, which takes no key as a bearer token; else that. `path`: at the
+ * upstream, null for any.
  */
 export function heldKeyHeader(
   key: string,
   clientPlace: ClientCredential['place'] | null,
   upstreamOrigin: string,
+  path: string | null,
 ): readonly [string, string] {
   if (clientPlace === 'api-key' || clientPlace === 'x-api-key' || clientPlace === 'x-goog-api-key') {
     return [clientPlace, key]
   }
   if (/\.azure\.com(?::\d+)?$/.test(upstreamOrigin)) return ['api-key', key]
+  if (isAnthropic(new URL(upstreamOrigin).hostname) && !isForBearer(key, path)) return ['x-api-key', key]
   return ['authorization', `Bearer ${key}`]
 }
 
 // --- internal ---
+
+/** A subscription's token, and the API that Anthropic has for clients of OpenAI's. */
+function isForBearer(key: string, path: string | null): boolean {
+  return isSubscriptionToken(key) || path?.endsWith('/chat/completions') === true
+}
 
 const inOrder: readonly ClientCredential['place'][] = places
 

@@ -1,9 +1,5 @@
+import { isSubscriptionToken } from './anthropic.ts'
 import { headerValue } from './credential.ts'
-
-/** Whether a host is Anthropic's own. */
-export function isAnthropic(hostname: string): boolean {
-  return /(?:^|\.)anthropic\.com\.?$/i.test(hostname)
-}
 
 /**
  * Whether a request to Anthropic is paid by a subscription: it carries a token of OAuth and no key of the API
@@ -13,8 +9,11 @@ export function isOfSubscription(rawHeaders: readonly string[]): boolean {
   if ((headerValue(rawHeaders, 'x-api-key') ?? '') !== '') return false
   const token = /^Bearer\s+(.+)$/i.exec(headerValue(rawHeaders, 'authorization') ?? '')?.[1]
   if (token === undefined) return false
-  return token.startsWith('sk-ant-oat') || asksForOAuth(rawHeaders)
+  return isSubscriptionToken(token) || asksForOAuth(rawHeaders)
 }
+
+/** The flag of the beta that lets such a token in. */
+export const subscriptionBeta = 'oauth-2025-04-20'
 
 // --- internal ---
 

@@ -105,7 +105,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>()
   for (const [name, settings] of Object.entries(options.upstreams)) {
     const address = parseUpstreamAddress(settings.url)
-    const configured = configuredHeaders(null, settings, address)
+    const configured = configuredHeaders(null, settings, address, null)
     upstreams.set(name, {
       settings,
       address,
@@ -166,7 +166,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       if (settings.key !== null) {
         // Only now: a held key may have changed while the request waited for its turn.
         const place = request.keyPlace ?? clientCredentials(rawHeaders, query)[0]?.place ?? null
-        configured = configuredHeaders(place, settings, address)
+        configured = configuredHeaders(place, settings, address, path)
       }
       const forwardCredential = upstream.seesClientKey && !request.withholdCredential
       const headers = requestHeaders({
@@ -245,9 +245,10 @@ function configuredHeaders(
   keyPlace: ClientCredential['place'] | null,
   { headers, key }: UpstreamSettings,
   { origin }: UpstreamAddress,
+  path: string | null,
 ): (readonly [string, string])[] {
   const configured = Object.entries(headers)
   if (key === null) return configured
-  const held = heldKeyHeader(key(), keyPlace, origin)
+  const held = heldKeyHeader(key(), keyPlace, origin, path)
   return configured.some(([name]) => name.toLowerCase() === held[0]) ? configured : [...configured, held]
 }

@@ -25,6 +25,19 @@ async function sentTo(host: string, headers: Record<string, string>, messages: o
   }
 }
 
+// Its token was asked with as if it were a key of the API, and no window was learnt.
+test('windows are asked with a subscription’s token as what it is', async () => {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const foldgate = await startFoldgate({
+    upstream: 'http://api.anthropic.com/v1',
+    httpProxy: upstream.origin,
+  })
+  await postChat(foldgate.url, chatOf(longRun(70, 6), { model: 'claude-new' }), signedIn)
+  await foldgate.close()
+  const { authorization, 'x-api-key': key, 'anthropic-beta': beta } = upstream.questions[0]?.headers ?? {}
+  expect([authorization, key, beta]).toEqual([signedIn.authorization, undefined, 'oauth-2025-04-20'])
+})
+
 // A plan is told by what the client sends first, and that is what a compaction rewrites.
 describe('a request to Anthropic that a subscription pays for', () => {
   test.each([

@@ -1,4 +1,5 @@
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import { messages as messagesDialect } from '../../src/dialects/messages/messages.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -229,6 +230,22 @@ describe('at the end of the conversation itself what a model rejects', () => {
     })
     const second = await written(completion(good), order, rejections)
     expect(limits(second.bodies)).toEqual([[undefined, 9216, undefined]])
+  })
+
+  // Anthropic's API demands a limit: without one the call was refused for that, and never made again with any.
+  test('is no limit where the API demands one', async () => {
+    const caps = [9216, 1024].map((limit) =>
+      refusal(`max_tokens: ${limit} > 500, which is the maximum allowed number of output tokens for cheap`),
+    )
+    const told = await written([...caps, completion(good)], {
+      ...order,
+      dialect: messagesDialect,
+    })
+    expect(limits(told.bodies).slice(0, 2)).toEqual([
+      [true, 9216, undefined],
+      [true, 1024, undefined],
+    ])
+    expect(told.bodies.every((body) => typeof body['max_tokens'] === 'number')).toBe(true)
   })
 
   test('is not asked for beyond the window, and a window without room for an answer takes a transcript', async () => {

@@ -181,10 +181,23 @@ describe('credentials', () => {
   })
 
   test('a held key goes where the client’s went, to Azure as api-key', () => {
-    expect(heldKeyHeader('k', 'x-api-key', 'https://h')).toEqual(['x-api-key', 'k'])
-    expect(heldKeyHeader('k', 'authorization', 'https://h')).toEqual(['authorization', 'Bearer k'])
-    expect(heldKeyHeader('k', null, 'https://r.openai.azure.com')).toEqual(['api-key', 'k'])
-    expect(heldKeyHeader('k', null, 'https://azure.com.evil.example')).toEqual(['authorization', 'Bearer k'])
+    expect(heldKeyHeader('k', 'x-api-key', 'https://h', '/v1')).toEqual(['x-api-key', 'k'])
+    expect(heldKeyHeader('k', 'authorization', 'https://h', '/v1')).toEqual(['authorization', 'Bearer k'])
+    expect(heldKeyHeader('k', null, 'https://r.openai.azure.com', '/v1')).toEqual(['api-key', 'k'])
+    expect(heldKeyHeader('k', null, 'https://azure.com.evil.example', '/v1')).toEqual([
+      'authorization',
+      'Bearer k',
+    ])
+  })
+
+  // Claude Code with a client key of Foldgate's as its token had the held key sent as one, and Anthropic knew no such token.
+  test('to Anthropic’s API as x-api-key, unless it is a token itself, or goes to the API for clients of OpenAI’s', () => {
+    const anthropic = 'https://api.anthropic.com'
+    const held = (key: string, path: string | null) => heldKeyHeader(key, 'authorization', anthropic, path)
+    expect(held('sk-ant-api03-k', '/v1/messages')).toEqual(['x-api-key', 'sk-ant-api03-k'])
+    expect(held('sk-ant-api03-k', null)).toEqual(['x-api-key', 'sk-ant-api03-k'])
+    expect(held('sk-ant-api03-k', '/v1/chat/completions')[0]).toBe('authorization')
+    expect(held('sk-ant-oat01-k', '/v1/messages')).toEqual(['authorization', 'Bearer sk-ant-oat01-k'])
   })
 })
 

@@ -6,7 +6,9 @@ import { hasThoughts } from './thoughts.ts'
 
 /** How a model is asked for a summary by a chat completion. */
 export const summaryCalls: SummaryCalls = {
+  headers: {},
   limitFields: ['max_tokens', 'max_completion_tokens'],
+  mustLimit: false,
 
   ownFields: new Set([
     'model',

@@ -5,7 +5,9 @@ import { blockKindOf } from './block-kinds.ts'
 
 /** How a model is asked for a summary by the Messages API. */
 export const messagesSummaries: SummaryCalls = {
+  headers: { 'anthropic-version': '2023-06-01' },
   limitFields: ['max_tokens'],
+  mustLimit: true,
 
   ownFields: new Set([
     'model',

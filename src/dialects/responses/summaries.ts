@@ -6,7 +6,9 @@ import { kindOf } from './item-kinds.ts'
 
 /** How a model is asked for a summary by the Responses API. */
 export const responsesSummaries: SummaryCalls = {
+  headers: {},
   limitFields: ['max_output_tokens'],
+  mustLimit: false,
 
   ownFields: new Set([
     'model',

@@ -1,5 +1,6 @@
 import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
 import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
+import { isOfSubscription, subscriptionBeta } from '../../upstream/subscription.ts'
 import { keysOfQuery } from '../../upstream/target.ts'
 import type { Probe } from './probes.ts'
 import type { WindowQuestion } from './window-question.ts'
@@ -95,6 +96,8 @@ function onTheWire(question: WindowQuestion, { path, body, probe, signal }: Prob
 
 /** The client's credentials where it put them, or the one key where the server looks for it. */
 function credentialsAt(place: Probe['keyPlace'], { rawHeaders, target }: WindowQuestion): readonly string[] {
+  if (place === 'x-api-key' && isOfSubscription(rawHeaders))
+    return [...credentialHeadersOf(rawHeaders), 'anthropic-beta', subscriptionBeta]
   const credential = clientCredential(rawHeaders, target.query)
   if (place !== null && credential !== null && credential.place !== 'query') {
     return [place, credential.value]

@@ -9,6 +9,7 @@ import { resolveWindow } from '../../models/resolve-window.ts'
 import type { Windows } from '../../models/windows.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
+import type { Dialect } from '../../dialects/contract.ts'
 import { countBelow } from '../../conversation/count-below.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
@@ -19,7 +20,7 @@ import { summaryKey } from '../../summaries/summary-keys.ts'
 import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import { writeSummary } from '../../summaries/write-summary.ts'
-import { credentialHeadersOf } from '../../upstream/credential.ts'
+import { credentialHeadersOf, headerValue } from '../../upstream/credential.ts'
 import {
   askingTarget,
   azureDeployment,
@@ -191,9 +192,22 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
   return {
     upstream,
     target: { ...parseTarget(`/v1/${dialect.paths[0]}`), query: keys === '' ? '' : `?${keys}` },
-    rawHeaders: ['user-agent', USER_AGENT, ...credentialHeadersOf(incoming.rawHeaders)],
+    rawHeaders: [
+      'user-agent',
+      USER_AGENT,
+      ...wantedHeaders(incoming.rawHeaders, dialect),
+      ...credentialHeadersOf(incoming.rawHeaders),
+    ],
     withholdCredential,
   }
+}
+
+/** The headers that the API wants, as the client says them. */
+function wantedHeaders(rawHeaders: readonly string[], { summaries }: Dialect): readonly string[] {
+  return Object.entries(summaries.headers).flatMap(([name, value]) => [
+    name,
+    headerValue(rawHeaders, name) ?? value,
+  ])
 }
 
 const USER_AGENT = 'foldgate-summaries'
