@@ -77,6 +77,8 @@ export type BodyFacts = {
   readonly entrySpans: readonly EntrySpan[]
   /** The most tokens that the reply may have, and where that number stands; null if none is set. */
   readonly outputLimit: { readonly field: string; readonly tokens: number; readonly value: Span } | null
+  /** To how few tokens that limit may be lowered: a budget of thoughts has to be below it. */
+  readonly outputLeastTokens: number
   /** How many replies are asked for. */
   readonly repliesWanted: number
   /** What is said beside the history as the operator's: it counts and is never touched. Null if nothing is. */

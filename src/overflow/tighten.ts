@@ -17,6 +17,8 @@ export type RefusedAttempt = {
   readonly minRecent: number
   /** The output limit of the refused request as it was sent; null if it set none. */
   readonly outputLimitTokens: number | null
+  /** To how little it may be lowered where a server holds it against a budget of thoughts. */
+  readonly outputLeastTokens: number
   /** `window.output_reserve`: kept free for the reply where the request sets no limit. */
   readonly outputReserveTokens: number
   /** What is known of the window when the answer states none; null if that is a guess. */
@@ -95,11 +97,9 @@ function shrink(refused: RefusedAttempt, window: StatedWindow): NextAttempt {
 }
 
 /** Whether the server says that this lower limit is enough, and a reply has room in it. */
-function takesLessOutput(
-  { classification, outputReserveTokens }: RefusedAttempt,
-  outputTokens: number,
-): boolean {
-  return classification.remedy === 'less-output' && outputTokens >= outputReserveTokens
+function takesLessOutput({ classification, ...refused }: RefusedAttempt, outputTokens: number): boolean {
+  const leastTokens = Math.max(refused.outputReserveTokens, refused.outputLeastTokens)
+  return classification.remedy === 'less-output' && outputTokens >= leastTokens
 }
 
 /** The output limit that fits beside the prompt as it is; null where that is none, or not to be lowered. */

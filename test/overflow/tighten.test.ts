@@ -15,6 +15,7 @@ const refused = (changes: Partial<RefusedAttempt>): RefusedAttempt => ({
   keepRecent: 10,
   minRecent: 4,
   outputLimitTokens: null,
+  outputLeastTokens: 1,
   outputReserveTokens: 1000,
   window: null,
   ratio: 1,
@@ -194,6 +195,10 @@ describe('a request made impossible by its own output limit', () => {
       clampOutputTokens: null,
       outputTokensBeside: 500,
     })
+    // Thoughts were given 16,000: with less the request would be refused for that.
+    expect(nextAttempt(refused({ classification: told, ...sizes, outputLeastTokens: 16_001 }))).toMatchObject(
+      { kind: 'compact' },
+    )
     expect(nextAttempt(refused({ classification: told, ...sizes, clampOutput: 'never' }))).toMatchObject({
       kind: 'compact',
       outputTokensBeside: null,

@@ -28,6 +28,7 @@ export function requestSpan(
   server: ModelServer | null,
 ): ToldSpan {
   const { action, reason, status, model } = row
+  const provider = providerOf(server, dialect)
   const startedAtMs = Date.parse(row.time)
   const endedAtMs = startedAtMs + Math.max(totalMs, 0)
   // The code of Foldgate's own refusal, or a status. A client that leaves does as it likes: that is no error.
@@ -45,10 +46,9 @@ export function requestSpan(
     errorType,
     attributes: known({
       'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': server?.provider ?? 'openai',
+      'gen_ai.provider.name': provider,
       // Which of its APIs, in the conventions' own words.
-      'openai.api.type':
-        (server?.provider ?? 'openai') === 'openai' ? (dialect?.replaceAll('-', '_') ?? null) : null,
+      'openai.api.type': provider === 'openai' ? (dialect?.replaceAll('-', '_') ?? null) : null,
       'gen_ai.request.model': model === '' ? null : model,
       // The conventions want it left out if it is not so. The same holds for `compacted`.
       'gen_ai.request.stream': row.streamed ? true : null,
@@ -139,6 +139,12 @@ export function summarySpan(
 }
 
 // --- internal ---
+
+/** Whose format is spoken where the host does not tell: OpenAI's, or that of the dialect's maker. */
+function providerOf(server: ModelServer | null, dialect: string | null): string {
+  const provider = server?.provider ?? 'openai'
+  return provider === 'openai' && dialect === 'messages' ? 'anthropic' : provider
+}
 
 type Attribute = string | number | boolean | string[]
 type Attributes = Readonly<Record<string, Attribute>>

@@ -54,6 +54,7 @@ export function* readChatBody(
       canGoOn: true,
       entrySpans: messageSpans,
       outputLimit: outputLimitOf('max_completion_tokens', found) ?? outputLimitOf('max_tokens', found),
+      outputLeastTokens: 1,
       repliesWanted: positiveInteger(values.get('n')) ?? 1,
       system: null,
       billingLine: null,

@@ -54,6 +54,7 @@ export function* readMessagesBody(
       canGoOn: true,
       entrySpans: yield* wholeMessages(source, history),
       outputLimit: outputLimitOf('max_tokens', found),
+      outputLeastTokens: budgetIn(values.get('thinking')) + 1,
       repliesWanted: 1,
       system,
       billingLine: system === null ? null : billingLineIn(source, system),
@@ -93,6 +94,11 @@ function editsItself(management: unknown): boolean {
     Array.isArray(edits) &&
     edits.some((edit) => isJsonObject(edit) && shorteningEdit.test(stringOr(edit['type'], '')))
   )
+}
+
+function budgetIn(thinking: unknown): number {
+  const budget = isJsonObject(thinking) ? thinking['budget_tokens'] : null
+  return typeof budget === 'number' && budget > 0 ? budget : 0
 }
 
 function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {

@@ -57,6 +57,7 @@ export function* readResponsesBody(
       canGoOn: text === null && values.get('store') === false,
       entrySpans,
       outputLimit: outputLimitOf('max_output_tokens', found),
+      outputLeastTokens: 1,
       repliesWanted: 1,
       system: systemOf(source, found),
       billingLine: null,

@@ -93,6 +93,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
       keepRecent,
       minRecent: overflow.min_recent,
       outputLimitTokens: clampedTokens ?? outputLimitTokens(request),
+      outputLeastTokens: request.chat.body.outputLeastTokens,
       outputReserveTokens: profile.window.output_reserve,
       window: knownWindow(measure),
       ratio: measure?.rate.ratio ?? 1,

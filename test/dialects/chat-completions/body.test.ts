@@ -54,6 +54,7 @@ describe('what is read', () => {
       model: 'm',
       isStreamed: false,
       outputLimit: null,
+      outputLeastTokens: 1,
       repliesWanted: 1,
       tools: null,
       legacyTools: null,

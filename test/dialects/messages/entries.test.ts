@@ -195,7 +195,7 @@ describe('how a request is treated', () => {
       tool_choice: { type: 'any' },
     })
     expect([body.system, body.tools, body.schema].map((span) => span === null)).toEqual([false, false, false])
-    expect([body.isToolForced, body.outputLimit?.tokens]).toEqual([true, 9])
+    expect([body.isToolForced, body.outputLimit?.tokens, body.outputLeastTokens]).toEqual([true, 9, 1])
   })
 })
 
