@@ -10,6 +10,7 @@ import {
   thinkingReply,
   type ThoughtShape,
 } from '../support/chat-seals.ts'
+import { openDice } from '../../src/demo/dice.ts'
 import { bytes, json, type Script } from '../support/fake-upstream.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { standWith, type Stand } from '../support/stand.ts'
@@ -180,6 +181,25 @@ describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
       expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2))
       expect(sent.flatMap(signaturesIn)).toHaveLength(1)
     })
+  },
+)
+
+// A message whose thoughts had gone at one compaction got them back at the next, where that changed nothing before it: a thought
+// that was out and is back is no more allowed than one that stands elsewhere.
+test.each([1, 3, 7])(
+  'whatever the rounds of an agent are, nothing is refused and nothing sent empty: seed %i',
+  async (seed) => {
+    const dice = openDice(seed)
+    const words = (count: number): string => 'quick brown fox jumps '.repeat(dice.below(count))
+    const stand = await standFor(thinker('parts', () => (dice.below(3) === 0 ? words(20) : null)))
+    const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
+    for (let round = 0; round < 20; round += 1) {
+      const [reply] = await live(stand, messages, 1, words(dice.below(5) === 0 ? 900 : 120))
+      expect(reply?.action).not.toContain('restored')
+    }
+    const sent = stand.upstream.requests.flatMap((request) => messagesIn(bodyOf(request)))
+    for (const { role, content, tool_calls: calls } of sent)
+      if (role === 'assistant' && calls === undefined) expect(content).not.toEqual([])
   },
 )
 

@@ -33,10 +33,12 @@ export function* heldThoughts(
   for (let index = previous?.point ?? start; index < point; index += 1)
     before.push(originalMessage(subject, index))
   const after = yield* standingView(counts, { ...planned, thoughts: standing })
+  const stands = new Set(standing)
   const held: number[] = []
   for (const [place, message] of after.entries()) {
     if (!isSame(message, before[place])) break
-    if (message.index !== null && areThoughts(counts, message.index)) held.push(message.index)
+    // A message that stands without its thoughts already does not get them back.
+    if (message.index !== null && stands.has(message.index)) held.push(message.index)
   }
   return held
 }
