@@ -19,9 +19,7 @@ const COUNT = 48_000
  * in, for the reply that they are of, and for the call that a result answers.
  */
 export const blocks: readonly Attack[] = [
-  manyMessages('messages with one call or result each', COUNT, alternating(calling, answering), {
-    isQuick: true,
-  }),
+  manyMessages('messages with one call or result each', COUNT, alternating(calling, answering)),
   manyMessages(
     'replies of thoughts and words',
     COUNT,
