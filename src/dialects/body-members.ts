@@ -10,7 +10,7 @@ import type {
 } from '../conversation/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../conversation/json-value.ts'
 import type { Source, Span, Steps } from '../conversation/source.ts'
-import type { BodyEdit, BodyFacts, NotRead, NotReadReason } from './contract.ts'
+import type { BodyEdit, NotRead, NotReadReason, OutputLimit } from './contract.ts'
 
 /** The members of a body by their names, and the values of those that are read. */
 export type BodyMembers = Pick<BodyScan, 'history'> & {
@@ -113,7 +113,7 @@ export function notRead(reason: NotReadReason): NotRead {
 export function outputLimitOf(
   name: string,
   { spans, values }: Pick<BodyMembers, 'spans' | 'values'>,
-): BodyFacts['outputLimit'] {
+): OutputLimit | null {
   const value = spans.get(name)
   const tokens = positiveInteger(values.get(name))
   return value === undefined || tokens === null ? null : { field: name, tokens, value }

@@ -60,6 +60,15 @@ export type Bodies = {
   readonly systemText: (system: unknown) => string
 }
 
+/** The most tokens that a reply may have, under which field, and where that number stands. */
+export type OutputLimit = {
+  readonly field: string
+  readonly tokens: number
+  readonly value: Span
+  /** How many of them thinking may have: less than all of them, and no less than `tokensMin`. Left out if the body does not say. */
+  readonly thinking?: { readonly tokens: number; readonly tokensMin: number; readonly value: Span }
+}
+
 /** What Foldgate reads of a body. Everything else in it is relayed as it stands. */
 export type BodyFacts = {
   readonly model: string | null
@@ -76,7 +85,7 @@ export type BodyFacts = {
   /** Its elements but for those that were known: delimited, not yet parsed. */
   readonly entrySpans: readonly EntrySpan[]
   /** The most tokens that the reply may have, and where that number stands; null if none is set. */
-  readonly outputLimit: { readonly field: string; readonly tokens: number; readonly value: Span } | null
+  readonly outputLimit: OutputLimit | null
   /** To how few tokens that limit may be lowered: a budget of thoughts has to be below it. */
   readonly outputLeastTokens: number
   /** How many replies are asked for. */

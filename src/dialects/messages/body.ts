@@ -10,7 +10,7 @@ import {
   type BodyMembers,
 } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
-import type { BodyFacts, NotRead } from '../contract.ts'
+import type { BodyFacts, NotRead, OutputLimit } from '../contract.ts'
 import { wantsStaleRefused } from '../thought-refusals.ts'
 import { billingLineIn } from './billing-line.ts'
 import { wholeMessages } from './whole-messages.ts'
@@ -53,7 +53,7 @@ export function* readMessagesBody(
       history: { start: messages.start, end: messages.end },
       canGoOn: true,
       entrySpans: yield* wholeMessages(source, history),
-      outputLimit: outputLimitOf('max_tokens', found),
+      outputLimit: limitOf(source, found),
       outputLeastTokens: budgetIn(values.get('thinking')) + 1,
       repliesWanted: 1,
       system,
@@ -99,6 +99,20 @@ function editsItself(management: unknown): boolean {
 function budgetIn(thinking: unknown): number {
   const budget = isJsonObject(thinking) ? thinking['budget_tokens'] : null
   return typeof budget === 'number' && budget > 0 ? budget : 0
+}
+
+/** The fewest tokens that thinking can be given. */
+const THINKING_TOKENS_MIN = 1_024
+
+function limitOf(source: Source, found: BodyMembers): OutputLimit | null {
+  const limit = outputLimitOf('max_tokens', found)
+  const thinking = spanOpening('{', source, found.spans.get('thinking'))
+  const value = thinking === null ? null : valueIn(source, thinking, 'budget_tokens')
+  if (limit === null || value === null) return limit
+  const tokens = Number(source.latin1(value.start, value.end))
+  // Where thinking goes on between calls it may have more than one reply: that is left as it is.
+  if (!(tokens < limit.tokens)) return limit
+  return { ...limit, thinking: { tokens, tokensMin: THINKING_TOKENS_MIN, value } }
 }
 
 function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {

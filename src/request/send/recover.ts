@@ -5,6 +5,8 @@ import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { Form, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
+import type { OutputLimit } from '../../dialects/contract.ts'
+import type { BodyPiece } from '../../conversation/splice.ts'
 import { withReplaced } from './outgoing-body.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
@@ -50,10 +52,21 @@ export function clamped(form: Form, outputTokens: number): Form {
   const limit = form.chat.body.outputLimit
   if (limit === null) return form
   const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
-  return { ...form, pieces, clampedOutputTokens: outputTokens }
+  return { ...form, pieces: withLessThinking(pieces, limit, outputTokens), clampedOutputTokens: outputTokens }
 }
 
 // --- internal ---
+
+/** Thinking is given as much less than the reply as the client gave it, where it would have more than there is now. */
+function withLessThinking(
+  pieces: readonly BodyPiece[],
+  { tokens, thinking }: OutputLimit,
+  outputTokens: number,
+): readonly BodyPiece[] {
+  if (thinking === undefined || thinking.tokens < outputTokens) return pieces
+  const thinkingTokens = Math.max(thinking.tokensMin, outputTokens - (tokens - thinking.tokens))
+  return withReplaced(pieces, thinking.value, String(thinkingTokens))
+}
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */
 type RefusedForm = {
