@@ -87,7 +87,7 @@ export function createLearning(parts: LearnParts): Learning {
     noteCached(models, modelKey, usage.promptTokens, usage.cachedTokens)
     if (sent === null || usage.promptTokens === 0 || !isCount(lesson, sent, usage, report)) return
     const answeredTokens = Math.min(usage.promptTokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
-    windows.answered(modelKey, answeredTokens)
+    windows.answered(modelKey, answeredTokens, lesson.outputTokens ?? 0)
     // The server runs with more than it said last.
     const stated = models.get(modelKey, 'stated')
     if (lesson.isAuto && stated !== null && answeredTokens > stated.tokens)

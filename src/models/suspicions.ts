@@ -15,6 +15,8 @@ export type Suspicions = {
   constantTokens: number | null
   /** Whether an Ollama answers that has not said what it has loaded: only what was counted can show a cut. */
   isSilentOllama: boolean
+  /** The largest prompt that was answered together with its output limit, in the provider's tokens; 0 before any was. */
+  togetherTokens: number
   /** Where prompts that came out cut say that the window lies. */
   cutBounds: CutBounds | null
   /** How many long prompts in a row were not read from the provider's cache; null before any was. */
@@ -35,6 +37,7 @@ export function noSuspicions(sinceMs: number): Suspicions {
     oddReports: new Map(),
     constantTokens: null,
     isSilentOllama: false,
+    togetherTokens: 0,
     cutBounds: null,
     cacheMisses: null,
   }

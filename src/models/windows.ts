@@ -1,4 +1,4 @@
-import type { Classification, StatedWindow } from '../overflow/classification.ts'
+import type { Classification, Remedy, StatedWindow } from '../overflow/classification.ts'
 import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
 import { noteOf } from './suspicions.ts'
@@ -17,14 +17,16 @@ export type Windows = {
   readonly isDoubted: (key: ModelKey, promptTokens: number) => boolean
   /** A server that is known to cut prompts has cut one. */
   readonly cut: (key: ModelKey, window: StatedWindow) => void
-  /** A prompt of this size was answered. */
-  readonly answered: (key: ModelKey, promptTokens: number) => void
+  /** A prompt of this size was answered, with this output limit; 0 if it had none. */
+  readonly answered: (key: ModelKey, promptTokens: number, limitTokens: number) => void
+  /** Whether the server takes more than a window of this size for a prompt and its output limit together. */
+  readonly takesBeyond: (key: ModelKey, windowTokens: number) => boolean
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
 }
 
 export type Refusal = {
-  readonly classification: Pick<Classification, 'class' | 'window' | 'promptTokens'>
+  readonly classification: Pick<Classification, 'class' | 'window' | 'promptTokens' | 'remedy'>
   /** The prompt's size as the provider counts, as far as we know. */
   readonly expectedTokens: number
   /** The output that the request asked for; null where it sets no limit. */
@@ -61,7 +63,8 @@ export function createWindows(options: {
   return {
     isContradicted,
     refused: (key, conversation, refusal) => {
-      const { window } = refusal.classification
+      const { window, remedy } = refusal.classification
+      if (lessOutput.has(remedy)) models.suspected(key).togetherTokens = 0
       if (window === null || !isAboutThisPrompt(window, refusal)) return
       const suspected = models.suspected(key)
       if (isContradicted(key, window.tokens)) {
@@ -100,10 +103,12 @@ export function createWindows(options: {
       // A server that refuses does not cut.
       if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
     },
-    answered: (key, promptTokens) => {
+    takesBeyond: (key, windowTokens) => models.suspected(key).togetherTokens > windowTokens,
+    answered: (key, promptTokens, limitTokens) => {
       if (promptTokens > (models.get(key, 'answered') ?? 0))
         models.set(key, 'answered', promptTokens, 'answer')
       const suspected = models.suspected(key)
+      suspected.togetherTokens = Math.max(suspected.togetherTokens, promptTokens + limitTokens)
       if (promptTokens > (suspected.contradicted?.tokens ?? Infinity)) suspected.contradicted = null
       for (const [conversation, tokens] of suspected.refusedTokens)
         if (tokens <= promptTokens) suspected.refusedTokens.delete(conversation)
@@ -120,6 +125,9 @@ export function createWindows(options: {
 }
 
 // --- internal ---
+
+/** Remedies of refusals that hold the output limit against the window. */
+const lessOutput: ReadonlySet<Remedy> = new Set(['clamp', 'clamp-or-compact', 'less-output'])
 
 /** Our count may be off by this factor, and numbers beyond it are about something else. */
 const COUNT_FACTOR_MAX = 4

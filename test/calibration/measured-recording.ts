@@ -36,6 +36,7 @@ export async function measureRecording(
   const measure = createMeasure({
     counts,
     wantsCount: () => false,
+    takesBeyond: () => false,
     onGuess: () => {},
   })
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })

@@ -26,6 +26,7 @@ function open() {
           class: 'overflow',
           window: window === null ? null : { tokens: window, kind: 'total' },
           promptTokens: prompt === undefined ? null : { tokens: prompt, exact: true },
+          remedy: 'compact',
         },
         expectedTokens: 9000,
         outputTokens: null,
@@ -58,15 +59,15 @@ describe('a refusal with numbers', () => {
     const { windows, refused, learnt } = open()
     refused({})
     refused({ window: 4096 })
-    windows.answered(key, 4000)
+    windows.answered(key, 4000, 0)
     expect(learnt()?.tokens).toBe(4096)
-    windows.answered(key, 5000)
+    windows.answered(key, 5000, 0)
     expect(learnt()?.tokens).toBe(5000)
   })
 
   test('that contradicts an answered prompt is believed when another conversation hears it, too', () => {
     const { windows, refused, learnt, pass } = open()
-    windows.answered(key, 7000)
+    windows.answered(key, 7000, 0)
     refused({ window: 4096 })
     expect(learnt()).toBeNull()
     refused({ window: 2048 })
@@ -77,7 +78,7 @@ describe('a refusal with numbers', () => {
     expect(learnt()?.tokens).toBe(2048)
     // What was answered long ago contradicts nothing.
     const later = open()
-    later.windows.answered(key, 7000)
+    later.windows.answered(key, 7000, 0)
     later.pass(hourMs)
     later.refused({ window: 4096 })
     expect(later.learnt()?.tokens).toBe(4096)
@@ -124,11 +125,11 @@ describe('refusals without numbers', () => {
 
   test('never suggest less than a prompt that was answered', () => {
     const { windows } = open()
-    windows.answered(key, 9500)
+    windows.answered(key, 9500, 0)
     windows.recovered(key, 'a', 9000)
     expect(windows.suggestedTokens(key, 'a')).toBeNull()
     windows.recovered(key, 'a', 12_000)
-    windows.answered(key, 13_000)
+    windows.answered(key, 13_000, 0)
     expect(windows.suggestedTokens(key, 'a')).toBeNull()
   })
 

@@ -141,6 +141,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
   const measureRequest = createMeasure({
     counts: nothingCounted,
     wantsCount: () => false,
+    takesBeyond: () => false,
     onGuess: () => {},
   })
   const measure = await measureRequest(

@@ -12,6 +12,7 @@ import { sumOf } from '../../compaction/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/prompt.ts'
+import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
@@ -21,7 +22,7 @@ import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
-import { reserveOf } from './reserve.ts'
+import { reserveIn } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
 import { withoutPast } from './without-past.ts'
 
@@ -43,6 +44,7 @@ export type MeasureBy = {
 export type MeasureOptions = {
   readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
   readonly wantsCount: Learning['wantsCount']
+  readonly takesBeyond: Windows['takesBeyond']
   /** Called with a model whose window is not known and had to be guessed. */
   readonly onGuess: (model: string) => void
 }
@@ -64,7 +66,9 @@ export function createMeasure(
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
     const { tokens: windowTokens, kind } = window
-    const providerBudget = budgetOf({ windowTokens, kind, reserveTokens: reserveOf(request) })
+    const takesBeyond = (tokens: number): boolean => options.takesBeyond(modelKey, tokens)
+    const reserveTokens = reserveIn(request, window, takesBeyond)
+    const providerBudget = budgetOf({ windowTokens, kind, reserveTokens })
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = Math.max(1, Math.floor(providerBudget / guess.ratio))
     const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)

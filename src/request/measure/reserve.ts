@@ -1,5 +1,5 @@
 import type { Chat } from '../request.ts'
-import { isSensibleLimit } from '../../tokens/budget.ts'
+import { isSensibleLimit, type WindowKind } from '../../tokens/budget.ts'
 import type { Profile } from '../../profiles/schema.ts'
 
 /**
@@ -9,4 +9,18 @@ import type { Profile } from '../../profiles/schema.ts'
 export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly profile: Profile }): number {
   const limitTokens = chat.body.outputLimit?.tokens ?? null
   return isSensibleLimit(limitTokens) ? Math.ceil(limitTokens) : profile.window.output_reserve
+}
+
+/**
+ * The same in a window. A limit of more than half of it says what the model can, and not what a reply needs: where the server
+ * does not hold it against the window, a quarter is enough.
+ */
+export function reserveIn(
+  request: { readonly chat: Chat; readonly profile: Profile },
+  { tokens, kind }: { readonly tokens: number; readonly kind: WindowKind },
+  takesBeyond: (windowTokens: number) => boolean,
+): number {
+  const reserveTokens = reserveOf(request)
+  if (kind === 'input' || reserveTokens <= tokens / 2 || !takesBeyond(tokens)) return reserveTokens
+  return Math.max(request.profile.window.output_reserve, Math.floor(tokens / 4))
 }

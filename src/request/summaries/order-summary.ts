@@ -103,7 +103,7 @@ export async function orderSummary(
   const result = await writeSummary(order, ask, parts.rejections, signal)
   if (result.learntWindowTokens !== null) {
     const window = { tokens: result.learntWindowTokens, kind: 'total' as const }
-    const classification = { class: 'overflow', window, promptTokens: null } as const
+    const classification = { class: 'overflow', window, promptTokens: null, remedy: 'compact' } as const
     // The window is smaller than the prompt that was refused: the summary's writer has seen to that.
     const refused = { classification, expectedTokens: window.tokens, outputTokens: null }
     parts.windows.refused(modelKey, SUMMARIES, refused)

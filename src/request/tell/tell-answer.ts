@@ -76,7 +76,7 @@ function lessonOf(
     modelKey: request.modelKey,
     conversation: request.remembered.conversation,
     expectedTokens: promptTokensOf(measure, form),
-    outputTokens: outputLimit?.tokens ?? null,
+    outputTokens: form.clampedOutputTokens ?? outputLimit?.tokens ?? null,
     sent: isMeasured ? describeSent(chat, request.place.scope, measure, form) : null,
     question: request.question,
     isAuto: profile.window.tokens === 'auto',
