@@ -19,6 +19,9 @@ export type BodySource = {
 /** How much waits for a reader before the source is paused, in bytes. */
 const WAITING_BYTES_MAX = 64 * 1024
 
+/** How much is given before everybody else has a turn, in bytes: a connection brings megabytes at a time where they are there. */
+const TURN_BYTES_MAX = 256 * 1024
+
 /** A body that was given up here. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError'
@@ -41,6 +44,9 @@ export class AnswerBody {
   #waitingBytes = 0
   #reader: BodyReader | null = null
   #isPaused = false
+  /** What was given since it last rested; while it rests, others have their turn. */
+  #turnBytes = 0
+  #isResting = false
   #isSourcePaused: boolean
   /** `whole` and `failed`: the source has no more, but pieces may wait; `ended` and `broken`: nothing is left. */
   #state: 'open' | 'whole' | 'failed' | 'ended' | 'broken' = 'open'
@@ -105,8 +111,8 @@ export class AnswerBody {
   /** For the source: a piece has come. */
   feed(piece: Buffer): void {
     if (this.#state !== 'open' || piece.length === 0) return
-    if (this.#reader !== null && !this.#isPaused && this.#waiting.length === 0) {
-      this.#reader.piece(piece)
+    if (this.#reader !== null && this.#isFlowing && this.#waiting.length === 0) {
+      this.#give(this.#reader, piece)
       return
     }
     this.#waiting.push(piece)
@@ -157,11 +163,11 @@ export class AnswerBody {
   }
 
   #flow(): void {
-    while (this.#reader !== null && !this.#isPaused) {
+    while (this.#reader !== null && this.#isFlowing) {
       const piece = this.#waiting.shift()
       if (piece !== undefined) {
         this.#waitingBytes -= piece.length
-        this.#reader.piece(piece)
+        this.#give(this.#reader, piece)
       } else if (this.#state === 'open') {
         this.#resumeSource()
         return
@@ -175,6 +181,26 @@ export class AnswerBody {
         else reader.broken(this.#error)
       }
     }
+  }
+
+  get #isFlowing(): boolean {
+    return !this.#isPaused && !this.#isResting
+  }
+
+  #give(reader: BodyReader, piece: Buffer): void {
+    this.#turnBytes += piece.length
+    if (this.#turnBytes >= TURN_BYTES_MAX) this.#rest()
+    reader.piece(piece)
+  }
+
+  #rest(): void {
+    this.#turnBytes = 0
+    this.#isResting = true
+    this.#pauseSource()
+    setImmediate(() => {
+      this.#isResting = false
+      this.#flow()
+    })
   }
 
   #tellOver(): void {

@@ -51,9 +51,27 @@ export function madeTexts(received: ReceivedRequest, origins: readonly Origin[])
 
 // --- internal ---
 
-/** Whether one message may have been made of another by shortening its texts. */
+/** Whether one message may have been made of another by shortening its texts, or by taking signed thoughts out of it. */
 function isDerived(made: WireMessage, original: WireMessage): boolean {
-  return identity(made) === identity(original)
+  const one = identity(made)
+  return one === identity(original) || (holdsSigned(original) && one === identity(withoutThoughts(original)))
+}
+
+/** Fields that say what a model thought: some of them signed, others the same once more. */
+const thoughtFields: ReadonlySet<string> = new Set([
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking',
+  'thinking_blocks',
+])
+
+function holdsSigned(message: WireMessage): boolean {
+  return /"(?:signature|data|encrypted_content)":/.test(JSON.stringify(message))
+}
+
+function withoutThoughts(message: WireMessage): WireMessage {
+  return Object.fromEntries(Object.entries(message).filter(([name]) => !thoughtFields.has(name)))
 }
 
 function isRecap(message: WireMessage): boolean {

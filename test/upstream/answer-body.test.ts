@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { AnswerBody, madeBody, GivenUpError } from '../../src/upstream/answer-body.ts'
 
@@ -170,4 +170,24 @@ describe('a body that is made here', () => {
     await setTimeout(5)
     expect(told).toEqual(['some', 'no more'])
   })
+})
+
+// A connection brings megabytes at a time where they are there: tens of thousands of short events were read in one go, and
+// everybody else waited for 60 ms.
+test('of megabytes that come at a time others have their turn in between', async () => {
+  const { body, told, asked, reader } = opened()
+  body.read(reader)
+  const pieces = Array.from({ length: 16 }, (_, place) => String.fromCodePoint(97 + place).repeat(64 * 1024))
+  for (const piece of pieces) body.feed(Buffer.from(piece))
+  body.finish()
+  const atOnce = told.length
+  expect(atOnce).toBeLessThan(pieces.length / 2)
+  expect(asked).toContain('pause')
+  let turns = 0
+  while (!body.isEnded && turns < 100) {
+    await setImmediate()
+    turns += 1
+  }
+  expect(turns).toBeGreaterThan(2)
+  expect(told).toEqual([...pieces, 'end'])
 })
