@@ -16,7 +16,24 @@ export function statesError(body: JsonObject, hasAnswer: boolean): boolean {
   return !hasAnswer && (isText(body['message']) || isPresent(body['detail']))
 }
 
+/** What of a body may say what went wrong, where a reply and what the client gave stand beside it. */
+export function statementsOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+}
+
 // --- internal ---
+
+const stating: ReadonlySet<string> = new Set([
+  'error',
+  'errors',
+  'error_code',
+  'error_message',
+  'error_type',
+  'code',
+  'message',
+  'detail',
+  'base_resp',
+])
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''

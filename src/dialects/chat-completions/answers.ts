@@ -2,6 +2,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../../conversation/jso
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
+import { nothingSaid } from '../nothing-said.ts'
 import { statesError } from '../stated-error.ts'
 import { thoughtFields } from './thoughts.ts'
 
@@ -63,18 +64,6 @@ export function readUsage(body: JsonObject): Usage | null {
 }
 
 // --- internal ---
-
-const nothingSaid: AnswerFacts = {
-  hasOutput: false,
-  finish: null,
-  usage: null,
-  model: null,
-  isOllama: false,
-  isError: false,
-  removedThoughts: null,
-  cacheMiss: null,
-  said: null,
-}
 
 /** Only events with one of these hold more than a delta. */
 const telling =

@@ -1,31 +1,20 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerFacts, CacheMiss, Finish, RemovalReason, RemovedThoughts } from '../answer-contract.ts'
-import { statesError } from '../stated-error.ts'
+import { nothingSaid } from '../nothing-said.ts'
+import { statementsOf, statesError } from '../stated-error.ts'
 import { contentOf } from './reply/blocks.ts'
 import { messageUsage } from './usage.ts'
-
-export const saysNothing: AnswerFacts = {
-  hasOutput: false,
-  finish: null,
-  usage: null,
-  model: null,
-  isOllama: false,
-  isError: false,
-  removedThoughts: null,
-  cacheMiss: null,
-  said: null,
-}
 
 /** What matters of a message, or of an error that stands in its place. */
 export function readMessageAnswer(body: unknown): AnswerFacts | null {
   if (Array.isArray(body)) {
     const isError = body.some((item) => isJsonObject(item) && statesError(item, false))
-    return { ...saysNothing, isError, said: isError ? body : null }
+    return { ...nothingSaid, isError, said: isError ? body : null }
   }
   if (!isJsonObject(body)) return null
   const isError = statesError(body, Array.isArray(body['content']))
   return {
-    ...saysNothing,
+    ...nothingSaid,
     hasOutput: contentOf(body).some(showsOutput),
     finish: messageFinish(body['stop_reason']),
     usage: messageUsage(body['usage']),
@@ -106,20 +95,8 @@ const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
 /** All that may say what went wrong: a message holds the reply beside it. */
 function statementsIn(body: JsonObject): JsonObject {
   if (!('content' in body)) return body
-  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+  return statementsOf(body)
 }
-
-const stating: ReadonlySet<string> = new Set([
-  'error',
-  'errors',
-  'error_code',
-  'error_message',
-  'error_type',
-  'code',
-  'message',
-  'detail',
-  'base_resp',
-])
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''

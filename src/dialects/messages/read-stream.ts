@@ -2,7 +2,8 @@ import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conver
 import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
 import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { showsOutput, messageFinish, saysNothing, readMessageAnswer, removedThoughts } from './read-answer.ts'
+import { nothingSaid } from '../nothing-said.ts'
+import { showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
 import { createStreamedUsage, messageUsage } from './usage.ts'
 
 /** A reader of one streamed message. Its first event counts the input, and the last one the output; either may say all. */
@@ -42,7 +43,7 @@ export function openMessageStream(): EventsReader {
 
   function readStart(message: JsonObject): Partial<AnswerFacts> {
     usage.add(message['usage'])
-    const facts = readMessageAnswer(message) ?? saysNothing
+    const facts = readMessageAnswer(message) ?? nothingSaid
     const counted = facts.usage
     // How many tokens are written is not known yet. Some servers do not know, either, how many they have read.
     const isCounted = counted !== null && counted.promptTokens > 0
@@ -86,5 +87,5 @@ function isPiece({ text, thinking, partial_json: json, citation, content }: Json
 }
 
 function told(facts: Partial<AnswerFacts>): AnswerEvent {
-  return { kind: 'facts', facts: { ...saysNothing, ...facts } }
+  return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
 }

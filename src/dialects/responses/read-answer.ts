@@ -1,20 +1,9 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts, Usage } from '../answer-contract.ts'
-import { statesError } from '../stated-error.ts'
+import { nothingSaid } from '../nothing-said.ts'
+import { statementsOf, statesError } from '../stated-error.ts'
 import { kindOf } from './item-kinds.ts'
 import { outputOf } from './reply/output.ts'
-
-export const nothingSaid: AnswerFacts = {
-  hasOutput: false,
-  finish: null,
-  usage: null,
-  model: null,
-  isOllama: false,
-  isError: false,
-  removedThoughts: null,
-  cacheMiss: null,
-  said: null,
-}
 
 /** What matters of a response, or of an error that stands in its place. */
 export function readResponse(body: unknown): AnswerFacts | null {
@@ -97,7 +86,7 @@ export function hasOutput(item: JsonObject): boolean {
  */
 export function statementsIn(body: JsonObject): JsonObject {
   if (!('output' in body) && body['object'] !== 'response') return body
-  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+  return statementsOf(body)
 }
 
 // --- internal ---
@@ -129,18 +118,6 @@ function hasText(content: unknown): boolean {
     return text === undefined ? isPresent(part) : isPresent(text)
   })
 }
-
-const stating: ReadonlySet<string> = new Set([
-  'error',
-  'errors',
-  'error_code',
-  'error_message',
-  'error_type',
-  'code',
-  'message',
-  'detail',
-  'base_resp',
-])
 
 function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null

@@ -2,9 +2,10 @@ import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conver
 import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
 import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
+import { nothingSaid } from '../nothing-said.ts'
 import { statesError } from '../stated-error.ts'
 import { statusOf } from './reply/events.ts'
-import { hasOutput, isCall, nothingSaid, readResponse, statementsIn } from './read-answer.ts'
+import { hasOutput, isCall, readResponse, statementsIn } from './read-answer.ts'
 
 /** A reader of one streamed response. Its last event may leave out the output: the calls were among what came before. */
 export function openStream(): EventsReader {
