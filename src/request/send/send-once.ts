@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
+import { isListedAt } from '../../models/table/window-table.ts'
 import { withoutBilling } from '../billing-line.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
@@ -12,7 +13,7 @@ import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
 export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>): Send {
   return async function sendOnceMore(form, sending) {
-    const { exchange, upstreamName, modelKey } = sending.request
+    const { exchange, upstreamName, model, modelKey } = sending.request
     const sentAtMs = performance.now()
     if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
     sending.attempts += 1
@@ -35,11 +36,13 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     const { measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const { measure: latest, flight } = sending
+    // Who runs a model that the table lists elsewhere may have started it with less.
+    const isHearsay =
+      measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
+    const mayOverflow = isHearsay || sending.wasTooLong || isFull(measure, promptTokens)
     const judged = await judge(answer, {
       answers: form.chat.dialect.answers,
-      mayOverflow:
-        !profile.observe &&
-        (sending.wasTooLong || isFull(measure, promptTokens) || windows.isDoubted(modelKey, promptTokens)),
+      mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
       // Hosted models have no server whose memory requests share.
       mayBeCrowded:
         flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),
@@ -59,7 +62,7 @@ function bodyOf({ chat, pieces }: Form): Buffer | Promise<Buffer> {
   return hasLongText(pieces) ? drive(bytesInSteps(chat.bytes, pieces)) : bytesOf(chat.bytes, pieces)
 }
 
-/** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess. */
+/** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess or hearsay. */
 const HOLD_SHARE = 0.5
 
 /** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */

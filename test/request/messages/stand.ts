@@ -102,7 +102,7 @@ export async function live(
 export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 export async function post(
-  { foldgate }: MessagesStand,
+  { foldgate }: { readonly foldgate: { readonly url: string } },
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answered> {

@@ -457,6 +457,17 @@ describe('the hold', () => {
     expect(answer.text).toContain('fine')
   })
 
+  // A model that is served with less than its name promises refused inside a 200, far below what the table has of the name. The
+  // first refusal reached the client, since nothing was held there.
+  test('a window that only the table has, by the name, rules no overflow out', async () => {
+    const gpt = { ...request, model: 'gpt-4.1', stream: true }
+    await using at = await stand([overflowing, stream('fine')])
+    const answer = await postChat(at.url, gpt)
+    expect(answer.header('x-foldgate-window')).toContain('table')
+    expect(answer.action).toBe('recovered')
+    expect(answer.text).toContain('fine')
+  })
+
   test('one that nobody could expect is passed on, and the next is not', async () => {
     const script = [overflowing, overflowing, stream('fine')]
     await using at = await stand(script, { window: { tokens: 100_000 } })
