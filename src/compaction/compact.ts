@@ -58,7 +58,9 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
   let from = newest?.point ?? subject.structure.systemCount
   let viewTokens = newest === null ? 0 : yield* standingTokens(counts, newest, true)
   let made = newest === null ? 0 : 1
-  for (const point of [...pastPoints(subject, options), end]) {
+  const points = [...pastPoints(subject, options), end]
+  yield
+  for (const point of points) {
     const { compaction } = advanced
     // Beyond its point a compaction edits nothing.
     viewTokens += yield* counts.editedTokens(from, point, NO_EDITS)

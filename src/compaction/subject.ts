@@ -52,6 +52,15 @@ export function hasBoundThoughts({ facts }: Message): boolean {
   return facts.bound === 'whole' || facts.bound === 'part'
 }
 
+/** Whether any of these messages does: asked of the same list at several places of a request, and looked for once. */
+export function haveBoundThoughts(messages: readonly Message[]): boolean {
+  const known = knownBound.get(messages)
+  if (known !== undefined) return known
+  const isBound = messages.some(hasBoundThoughts)
+  knownBound.set(messages, isBound)
+  return isBound
+}
+
 /** What of a conversation tells which results answer which calls. */
 export type Rounds = Pick<Subject, 'messages' | 'structure'>
 
@@ -144,6 +153,8 @@ export function isSaidByUser(subject: Subject, index: number): boolean {
 }
 
 // --- internal ---
+
+const knownBound = new WeakMap<readonly Message[], boolean>()
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()

@@ -1,6 +1,7 @@
 import { addUnanswered, takeAnswered, type UnansweredIds } from './call-ids.ts'
 import { countBelow } from './count-below.ts'
 import type { Message } from './message.ts'
+import type { Steps } from './source.ts'
 
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {
@@ -65,20 +66,21 @@ export type Growth = {
  * point the frontiers are those of the prefix that ends there, whatever came later. Of a conversation that it grew from,
  * in which nothing stands for anything, what lies before the first new message is taken over.
  */
-export function structureOf(
+export function* structureOf(
   messages: readonly Pick<Message, 'facts'>[],
   standIns: ReadonlySet<number> = NO_STAND_INS,
   grewFrom: Pick<Growth, 'structure' | 'shared'> | null = null,
-): Structure {
-  const inPrefix = prefixUnits(messages, grewFrom)
+): Steps<Structure> {
+  const inPrefix = yield* prefixUnits(messages, grewFrom)
   const inWhole = wholeUnits(inPrefix, grewFrom)
+  yield
   const first = messages.findIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
   const unkeyedCount = first === -1 ? messages.length : first
   const start = messages.findLastIndex(({ facts }) => facts.startsHistory === true)
   const systemCount = Math.max(unkeyedCount, start + 1)
   // What began anew has other turns.
   const isSameStart = grewFrom?.structure.systemCount === systemCount
-  const points = pointsOf(messages, systemCount, standIns, isSameStart ? grewFrom : null)
+  const points = yield* pointsOf(messages, systemCount, standIns, isSameStart ? grewFrom : null)
   const { turns, requestPoints } = points
   return {
     messageCount: messages.length,
@@ -106,6 +108,9 @@ export function structureOf(
 
 const NO_STAND_INS: ReadonlySet<number> = new Set()
 
+/** Messages that are looked at between two pauses: a millisecond or two, before the code is compiled. */
+const MESSAGES_PER_STEP = 4_096
+
 type Shared = Pick<Growth, 'structure' | 'shared'> | null
 
 /** Whether a reply begins with this message, and not with one before it to which it is bound. */
@@ -120,16 +125,17 @@ function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number)
   return before === undefined || !before.opensReply || !before.joinsNext
 }
 
-function pointsOf(
+function* pointsOf(
   messages: readonly Pick<Message, 'facts'>[],
   systemCount: number,
   standIns: ReadonlySet<number>,
   grewFrom: Shared,
-): Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'> {
+): Steps<Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'>> {
   const shared = grewFrom?.shared ?? 0
   const { turns, requestPoints, recordPoints } =
     grewFrom === null ? { turns: [], requestPoints: [], recordPoints: [] } : beginnings(grewFrom)
   for (let index = shared; index < messages.length; index += 1) {
+    if (index % MESSAGES_PER_STEP === 0) yield
     const isUser = messages[index]?.facts.role === 'user'
     if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
     // What the server has compacted is no past to walk through: nothing is done to it any more.
@@ -157,7 +163,7 @@ function beginnings({
   }
 }
 
-function prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Int32Array {
+function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Steps<Int32Array> {
   const starts = new Int32Array(messages.length)
   // Nothing reaches over the beginning of a reply: what is behind it is found from there on.
   let from = grewFrom?.shared ?? 0
@@ -166,6 +172,7 @@ function prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shar
   let reply = 0
   const unanswered: UnansweredIds = new Map()
   for (let index = from; index < messages.length; index += 1) {
+    if (index % MESSAGES_PER_STEP === 0) yield
     const facts = messages[index]?.facts
     starts[index] = index
     if (facts?.opensReply === true) {

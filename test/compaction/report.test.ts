@@ -171,7 +171,7 @@ test('the ranges of a compaction say how far each of its passes reached', () => 
 test('what was not counted is kept, and weighs nobody knows what', () => {
   const { messages } = subjectOf([system('Be brief.'), user('The task.'), ...round('a', 'done')])
   const unknown = { kind: null, treatment: 'kept', receivedTokens: null, sentTokens: null, standsFor: null }
-  expect(outlineOf({ messages, structure: structureOf(messages), sizes: null }, null)).toEqual([
+  expect(outlineOf({ messages, structure: finish(structureOf(messages)), sizes: null }, null)).toEqual([
     { index: 0, role: 'system', tool: null, pinned: 'system', ...unknown },
     { index: 1, role: 'user', tool: null, pinned: null, ...unknown },
     { index: 2, role: 'assistant', tool: 'read_file', pinned: null, ...unknown },

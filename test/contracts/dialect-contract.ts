@@ -160,13 +160,13 @@ export function dialectContract(samples: DialectSamples): void {
 
     // The past of a conversation is read off its entries (P5): what a longer one says of a prefix holds for the prefix.
     test('of every prefix the request points and units are those that a longer one has', () => {
-      const whole = structureOf(read(written).messages)
+      const whole = finish(structureOf(read(written).messages))
       const opened = conversation.flatMap(({ opensReply, goesOn }, index) =>
         opensReply && goesOn !== true && index > 0 ? [index] : [],
       )
       expect(whole.requestPoints).toEqual([...opened, written.length])
       for (const point of whole.requestPoints) {
-        const prefix = structureOf(read(written.slice(0, point)).messages)
+        const prefix = finish(structureOf(read(written.slice(0, point)).messages))
         expect(prefix.requestPoints).toEqual(whole.requestPoints.filter((each) => each <= point))
         expect(prefix.lastUnitStart(point)).toBe(whole.lastUnitStart(point))
         expect(prefix.isFrontier(point)).toBe(true)
@@ -175,7 +175,7 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('no frontier stands between a call and its result', () => {
       const { messages } = read(written)
-      const structure = structureOf(messages)
+      const structure = finish(structureOf(messages))
       for (const [index, { answers: answered = [], goesOn }] of conversation.entries())
         expect(structure.isFrontier(index)).toBe(answered.length === 0 && goesOn !== true)
       expect(structure.isFrontier(messages.length)).toBe(true)

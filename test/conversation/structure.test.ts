@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../support/arbitrary-messages.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/facts.ts'
 
 function structure(...messages: readonly object[]) {
-  return structureOf(messagesOf(messages))
+  return finish(structureOf(messagesOf(messages)))
 }
 
 function frontiersOf(messages: readonly object[]): readonly number[] {
@@ -62,7 +63,7 @@ describe('units', () => {
       ])
       if (said === undefined || called === undefined) throw new Error('There are messages.')
       const ofProgram = { ...called, facts: { ...called.facts, ...goesOn } }
-      const { isFrontier } = structureOf([said, ofProgram, ...others])
+      const { isFrontier } = finish(structureOf([said, ofProgram, ...others]))
       expect([1, 2, 3, 4, 5].filter(isFrontier)).toEqual([5])
     }
   })
@@ -131,7 +132,7 @@ describe('in any conversation, broken or not', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const facts = messagesOf(messages)
-        const { unitStart, isFrontier } = structureOf(facts)
+        const { unitStart, isFrontier } = finish(structureOf(facts))
         expect(isFrontier(0) && isFrontier(messages.length)).toBe(true)
         for (let index = 1; index < messages.length; index += 1) {
           expect(isFrontier(index) && facts[index]?.facts.role === 'tool').toBe(false)

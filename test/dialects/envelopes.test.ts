@@ -76,7 +76,7 @@ test('a message that got one block more is read anew, and the ones before it are
   const arrayStart = first.indexOf('[')
   lastBodies.remember(
     's',
-    { bytes: Buffer.from(first), arrayStart, messages, structure: structureOf(messages), keys },
+    { bytes: Buffer.from(first), arrayStart, messages, structure: finish(structureOf(messages)), keys },
     null,
   )
 
@@ -108,7 +108,7 @@ test('a body takes the place of the one that it goes on from, though all of the 
       bytes,
       arrayStart,
       messages,
-      structure: structureOf(messages),
+      structure: finish(structureOf(messages)),
       keys: messages.map(() => ''),
     }
     lastBodies.remember('s', body, lastBodies.find('s', bytes, arrayStart))

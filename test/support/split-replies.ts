@@ -1,3 +1,4 @@
+import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import type { TestMessage } from './conversations.ts'
@@ -33,7 +34,7 @@ export function splitReplies(conversation: readonly TestMessage[]): Split {
     const more = (whole.sizes[index] ?? 0) - own.reduce((sum, size) => sum + size, 0)
     return own.map((size, at) => (at === own.length - 1 ? size + more : size))
   })
-  return { subject: { ...read, messages, structure: structureOf(messages), sizes }, placeOf }
+  return { subject: { ...read, messages, structure: finish(structureOf(messages)), sizes }, placeOf }
 }
 
 // --- internal ---

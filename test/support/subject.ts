@@ -65,7 +65,7 @@ export function subjectFrom(
     dialect: chatCompletions,
     source,
     messages: read,
-    structure: structureOf(read, standIns),
+    structure: finish(structureOf(read, standIns)),
     grewFrom: null,
     sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,

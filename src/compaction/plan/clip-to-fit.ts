@@ -48,6 +48,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   const round: number[] = []
   for (let index = parts.newestFrom; index < options.point; index += 1)
     if (!isPinned(pins, index) && !isSystem(counts.subject, index)) round.push(index)
+  yield
   const loadedTokens = newestUser === -1 ? 0 : sum(counts.subject.mediaSizes(newestUser))
   const isUserFixed =
     parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !counts.policy.clip.newest_user
@@ -119,6 +120,7 @@ function* shortened(
   const group = indexes.filter((index) => index !== -1)
   if (draft.tokens <= goalTokens || group.length === 0) return draft
   const edits = editsOf(draft)
+  yield
   let groupTokens = 0
   for (const index of new Set(group)) groupTokens += yield* frame.counts.editedTokens(index, index + 1, edits)
   const excessTokens = Math.min(draft.tokens - goalTokens, groupTokens - toTokens)

@@ -24,6 +24,7 @@ export function* clipGroup(
 ): Steps<readonly Clip[]> {
   const clips = new Map(begun.map((clip) => [clip.index, clip]))
   const edits = { reach, clips, point, thoughts: new Set(thoughts) }
+  yield
   const sizes = new Map<number, number>()
   // What a clip of each message starts from: one that was cleared is not clipped, and no thoughts are.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
@@ -36,9 +37,13 @@ export function* clipGroup(
   const goalTokens = sum(sizes.values()) - excessTokens
   while (open.size > 0 && sum(sizes.values()) > goalTokens) {
     const openSizes = [...open.keys()].map((index) => sizes.get(index) ?? 0)
+    yield
     const level = waterLevel(openSizes, goalTokens - sum(sizes.values()) + sum(openSizes), floorTokens)
     let isLower = false
+    let looked = 0
     for (const [index, of] of open) {
+      looked += 1
+      if (looked % CLIPS_PER_STEP === 0) yield
       const size = sizes.get(index) ?? 0
       if (size <= level) continue
       const earlier = clips.get(index)
@@ -55,7 +60,9 @@ export function* clipGroup(
       isLower = true
     }
     if (!isLower) break
+    yield
   }
+  yield
   return [...clips.values()]
 }
 
@@ -126,6 +133,9 @@ export function withSpare(
 }
 
 // --- internal ---
+
+/** Messages that are shortened, or left as they are, between two pauses. */
+const CLIPS_PER_STEP = 1_024
 
 /** A clip that keeps less than this share of what there is room for is made anew. */
 const STANDING_CLIP_SHARE_MIN = 0.7

@@ -57,6 +57,7 @@ export function* editedFurther(
       end -= 1
       if (subject.messages[end]?.facts.role === 'tool') left -= 1
     }
+    yield
     end = Math.min(end, begun.protectedFrom)
     for (let index = Math.max(start, reach[pass]); index < end && tokens > goalTokens; index += 1) {
       const further = { ...reach, [pass]: index + 1 }

@@ -38,6 +38,7 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
   const pins = pinsAt(subject, policy, point)
   const wholeTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
   const parts = partsAt(counts, pins, point, wholeTokens)
+  yield
   const roomTokens = Math.max(0, wholeTokens - parts.systemTokens)
   const before = options.previous ?? UNTOUCHED
   const viewTokens = options.viewTokens ?? (yield* plannedTokens(counts, before, point))

@@ -44,6 +44,7 @@ export function* protectedTail(rights: Rights): Steps<ProtectedTail> {
   const leastMin = saysItself ? 0 : recentMin
   const leastBounds = { keepRecent: 0, tokensMin: leastMin, tokensMax: recentMax, keptTokensMax: 0 }
   const least = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : leastBounds)
+  yield
   const latest = latestRounds(counts, point)
   const besideTokens = freeTokens - wholeShares.recapMin
   let rounds = ROUNDS_AHEAD
@@ -68,6 +69,7 @@ export function* protectedTail(rights: Rights): Steps<ProtectedTail> {
     keptTokensMax: Math.min(wholeShares.keptMax, isCrowded ? crowdedTokens : roomyTokens),
   }
   const recent = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : bounds)
+  yield
   const cutTokensMax = isCrowded ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
   const cutTokens = Math.floor(cutTokensMax - recent.tokens)
   return {
@@ -165,6 +167,7 @@ function* callsSeen(
   let seen = 0
   for (let index = end; index < point; index += 1)
     if (messages[index]?.facts.role === 'assistant' && opensMessage(subject, index)) seen += 1
+  yield
   const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end }, point }
   let tokens = 0
   let from = end

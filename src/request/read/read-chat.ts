@@ -52,7 +52,8 @@ export async function readBytes(
   if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const structure = structureOf(messages, repaired?.standIns, grewFrom)
+  const dividing = structureOf(messages, repaired?.standIns, grewFrom)
+  const structure = isShort ? finish(dividing) : await drive(dividing)
   const naming = meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const keys = isShort ? finish(naming) : await drive(naming)
   if (arrayStart !== null)

@@ -1,4 +1,4 @@
-import { hasBoundThoughts } from '../../compaction/subject.ts'
+import { haveBoundThoughts } from '../../compaction/subject.ts'
 import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
@@ -62,5 +62,5 @@ export async function sendRequest(
 
 /** Whether the reply may hold thoughts that are bound to what it answers. */
 function mayThink({ chat }: PreparedRequest): boolean {
-  return chat.dialect.replies.bindsThoughts || chat.messages.some(hasBoundThoughts)
+  return chat.dialect.replies.bindsThoughts || haveBoundThoughts(chat.messages)
 }

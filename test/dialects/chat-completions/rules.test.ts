@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { violationsOf } from '../../support/chat-completions.ts'
 import type { Template } from '../../../src/dialects/contract.ts'
+import { finish } from '../../../src/conversation/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../../support/arbitrary-messages.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../../support/facts.ts'
@@ -75,7 +76,7 @@ test('a conversation cut at a frontier breaks no round that was whole', () => {
   fc.assert(
     fc.property(arbitraryMessages, (messages) => {
       const all = messagesOf(messages)
-      const { isFrontier } = structureOf(all)
+      const { isFrontier } = finish(structureOf(all))
       const whole = violationsOf(
         all.map(({ facts }) => facts),
         'lenient',

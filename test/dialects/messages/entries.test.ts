@@ -80,7 +80,7 @@ describe('what is one entry', () => {
       { role: 'user', content: [result('a'), result('b'), text('Quick.')] },
       { role: 'assistant', content: [text('Done.')] },
     ])
-    const structure = structureOf(entries)
+    const structure = finish(structureOf(entries))
     expect(structure.requestPoints).toEqual([1, 7, 8])
     expect([1, 2, 3, 4, 5, 6].map((index) => structure.unitStart(index))).toEqual([1, 1, 1, 1, 1, 1])
     expect(structure.turns).toEqual([0, 6])
@@ -259,5 +259,5 @@ function turnsWith(beside: string): readonly number[] {
     { role: 'assistant', content: [call('a')] },
     { role: 'user', content: [result('a'), text(beside)] },
   ])
-  return structureOf(entries).turns
+  return finish(structureOf(entries)).turns
 }

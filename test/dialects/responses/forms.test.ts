@@ -115,7 +115,7 @@ test('what a program of the model’s calls, and its end, are one with it, over 
   const said = { type: 'message', role: 'assistant', content: 'Both.' }
   const go = { role: 'user', content: 'Go.' }
   const items = [go, program, ...calledByProgram('a'), ...calledByProgram('b'), end, said, go]
-  const { isFrontier } = structureOf(read(items).map(({ message }) => message))
+  const { isFrontier } = finish(structureOf(read(items).map(({ message }) => message)))
   expect(items.flatMap((_, index) => (isFrontier(index) ? [index] : []))).toEqual([0, 1, 7, 8])
 })
 

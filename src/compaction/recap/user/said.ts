@@ -19,7 +19,8 @@ export function* writeSystem(
 ): Steps<void> {
   const seen = new Set<string>()
   const before = writer.spentTokens()
-  for (const index of indexes.toReversed()) {
+  for (const [order, index] of indexes.toReversed().entries()) {
+    if (order % MESSAGES_PER_STEP === 0) yield
     const message = subject.messages[index]
     if (message === undefined || !isInstruction(subject, index)) continue
     if (seen.has(message.facts.meaning)) continue
@@ -49,7 +50,7 @@ export function* writeUsers(
   areNamed: boolean,
 ): Steps<Unsaid> {
   const unsaid = new Map<number, string>()
-  const share = shareOf(subject, indexes)
+  const share = yield* shareOf(subject, indexes)
   const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * share.ofDirectives)
   if (tokensMax < USER_TOKENS_MIN) return unsaid
@@ -83,6 +84,9 @@ const RUN_SHARE = 0.5
 /** In such a run what is no directive takes no more than this. */
 const RUN_OTHERS_SHARE = 0.2
 
+/** Messages that are looked at between two pauses. */
+const MESSAGES_PER_STEP = 4_096
+
 /** Less than this of what was said says nothing. */
 const USER_TOKENS_MIN = 16
 
@@ -92,10 +96,11 @@ const NAME_TOKENS = 5
 type Share = { readonly ofDirectives: number; readonly ofOthers: number }
 
 /** By how much of the messages is talk, and not calls and what they printed. */
-function shareOf(subject: Subject, indexes: readonly number[]): Share {
+function* shareOf(subject: Subject, indexes: readonly number[]): Steps<Share> {
   let talkTokens = 0
   let allTokens = 0
-  for (const index of indexes) {
+  for (const [order, index] of indexes.entries()) {
+    if (order % MESSAGES_PER_STEP === 0) yield
     const size = subject.sizes[index] ?? 0
     allTokens += size
     if (isTalk(subject, index) || isSaidByUser(subject, index)) talkTokens += size
