@@ -85,9 +85,8 @@ export function covers({ start, end, except }: SummaryRange, index: number): boo
 /** The messages of a range that none of these summaries covers, ascending. */
 export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange[]): number[] {
   const indexes: number[] = []
-  for (let index = range.start; index < range.end; index += 1) {
-    if (covers(range, index) && !covered.some((summary) => covers(summary, index))) indexes.push(index)
-  }
+  for (let index = range.start; index < range.end; index += 1)
+    if (isLeft(range, index, covered)) indexes.push(index)
   return indexes
 }
 
@@ -105,7 +104,11 @@ export function foldedRanges(compaction: Folding, systemCount: number): readonly
 /** Whether something that a compaction folds was never summarised. */
 export function hasUnsummarised(compaction: Folding, systemCount: number): boolean {
   const summaries = compaction.fold?.summaries ?? []
-  return foldedRanges(compaction, systemCount).some((range) => rangeIndexes(range, summaries).length > 0)
+  return foldedRanges(compaction, systemCount).some((range) => {
+    for (let index = range.start; index < range.end; index += 1)
+      if (isLeft(range, index, summaries)) return true
+    return false
+  })
 }
 
 /** The framing of the message that a recap stands in. */
@@ -123,6 +126,11 @@ export const UNTOUCHED = {
 } as const satisfies Folding & Editing
 
 // --- internal ---
+
+/** Whether message `index` belongs to a range and to none of those that are covered. */
+function isLeft(range: SummaryRange, index: number, covered: readonly SummaryRange[]): boolean {
+  return covers(range, index) && !covered.some((summary) => covers(summary, index))
+}
 
 function partOf(
   fold: Fold,

@@ -49,11 +49,14 @@ export function* recapOf(
   const folds = rangeIndexes(folded, [])
   const hashes: string[] = []
   for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
+  yield
   const digest = subject.digest([...hashes, ...said].join('\n'))
+  yield
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
   const writer = openedWriter(subject, folds, tokensMax, areNamed)
+  yield
   let made: Made = { text: null, tokens: 0, how: null }
   if (writer !== null)
     made = { ...(yield* written(subject, folds, folded, beside, cache, writer, areNamed)), how: null }
@@ -69,7 +72,7 @@ export function* recapOf(
 const NAMES_SHARE = 0.8
 
 /** Messages named between two pauses: about a millisecond. */
-const HASHES_PER_STEP = 4_096
+const HASHES_PER_STEP = 1_024
 
 /** Tokens of a name, about. */
 const NAME_TOKENS = 6

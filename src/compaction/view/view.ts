@@ -96,10 +96,12 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     compaction,
     subject.structure.systemCount,
   )
-  for (const index of head) yield* addRange(counts, edits, index, index + 1, messages)
+  yield
+  yield* addEach(counts, edits, head, messages)
   const visible = [...pinned]
   const shortened: number[] = []
   for (let index = tail; index < compaction.point; index += 1) {
+    if ((index - tail) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const { kind } = counts.editOf(index, edits)
     if (subject.messages[index]?.facts.bound === 'whole') continue
@@ -108,7 +110,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   }
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
   const isLast = tail >= compaction.point
-  if (isLast) for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
+  if (isLast) yield* addEach(counts, edits, restated, messages)
   yield
   const beside: Beside = { visible, shortened, said: [] }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
@@ -117,7 +119,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
-  if (!isLast) for (const index of restated) yield* addRange(counts, edits, index, index + 1, messages)
+  if (!isLast) yield* addEach(counts, edits, restated, messages)
   yield* addRange(counts, edits, tail, compaction.point, messages)
   standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
   return messages
@@ -178,6 +180,19 @@ function foundView({ subject, policy }: TokenCounts, compaction: Compaction): re
     return null
   standingViews.set(messages, view)
   return view.messages
+}
+
+/** Adds these messages of the client's, edited. */
+function* addEach(
+  counts: TokenCounts,
+  edits: Edits,
+  indexes: readonly number[],
+  into: ViewMessage[],
+): Steps<void> {
+  for (const [order, index] of indexes.entries()) {
+    if (order % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    yield* addRange(counts, edits, index, index + 1, into)
+  }
 }
 
 /** Adds the client's messages from `start` up to `end`, edited. */

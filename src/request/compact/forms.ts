@@ -242,6 +242,7 @@ async function formUnder(
   cache: MadeCache,
 ): Promise<Form> {
   const { profile: policy, strict } = request
+  await breathe()
   const view = await drive(viewUnder(counted.subject, cache, { policy, compaction, strict }))
   await breathe()
   const form = await drive(formOf(request, counted, { compaction, view }))

@@ -116,25 +116,24 @@ function messageTokens({ subject }: Counted, { compacted }: Form): readonly numb
 }
 
 /** Media and thoughts in what was sent: what was folded or made anew holds neither. */
-function looseTokens({ perMessage }: Counted, { compacted }: Form): number {
-  const kept =
-    compacted === null
-      ? perMessage
-      : compacted.view.messages.flatMap(({ item }) =>
-          item.kind === 'kept' ? (perMessage[item.index] ?? []) : [],
-        )
-  return kept.reduce((sum, counted) => sum + looseOf(counted), 0)
+function looseTokens({ perMessage }: Counted, form: Form): number {
+  return sumOfKept(form, (index) => looseOf(perMessage[index]))
 }
 
 /** How much of what was sent is base64. */
-function mediaCharacters(chat: Chat, { compacted }: Form): number {
-  const kept =
-    compacted === null
-      ? chat.messages
-      : compacted.view.messages.flatMap(({ item }) =>
-          item.kind === 'kept' ? (chat.messages[item.index] ?? []) : [],
-        )
-  let bytes = 0
-  for (const { facts } of kept) for (const media of facts.media) bytes += media.dataBytes
+function mediaCharacters({ messages }: Chat, form: Form): number {
+  const bytes = sumOfKept(form, (index) => {
+    let inMessage = 0
+    for (const media of messages[index]?.facts.media ?? []) inMessage += media.dataBytes
+    return inMessage
+  })
   return Math.ceil((bytes * 4) / 3)
+}
+
+/** What those of the client's messages come to together that are sent as they came. */
+function sumOfKept({ chat, compacted }: Form, of: (index: number) => number): number {
+  let sum = 0
+  if (compacted === null) for (let index = 0; index < chat.messages.length; index += 1) sum += of(index)
+  else for (const { item } of compacted.view.messages) if (item.kind === 'kept') sum += of(item.index)
+  return sum
 }
