@@ -17,6 +17,8 @@ export type Suspicions = {
   isSilentOllama: boolean
   /** The largest prompt that was answered together with its output limit, in the provider's tokens; 0 before any was. */
   togetherTokens: number
+  /** Whether a prompt was refused on account of its output limit, which the server held against its window. */
+  isLimitHeld: boolean
   /** Where prompts that came out cut say that the window lies. */
   cutBounds: CutBounds | null
   /** How many long prompts in a row were not read from the provider's cache; null before any was. */
@@ -38,6 +40,7 @@ export function noSuspicions(sinceMs: number): Suspicions {
     constantTokens: null,
     isSilentOllama: false,
     togetherTokens: 0,
+    isLimitHeld: false,
     cutBounds: null,
     cacheMisses: null,
   }

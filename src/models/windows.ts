@@ -7,6 +7,8 @@ import { noteOf } from './suspicions.ts'
 export type Windows = {
   /** A prompt was refused. Numbers that the refusal states of it are believed; without numbers it teaches nothing yet. */
   readonly refused: (key: ModelKey, conversation: string, refusal: Refusal) => void
+  /** A prompt was refused with these numbers, which may hold its output limit against the window. */
+  readonly limitRefused: (key: ModelKey, classification: Refusal['classification']) => void
   /** Whether a larger prompt than this was answered of late: then a refusal's number is not to be gone by. */
   readonly isContradicted: (key: ModelKey, tokens: number) => boolean
   /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
@@ -21,6 +23,8 @@ export type Windows = {
   readonly answered: (key: ModelKey, promptTokens: number, limitTokens: number) => void
   /** Whether the server takes more than a window of this size for a prompt and its output limit together. */
   readonly takesBeyond: (key: ModelKey, windowTokens: number) => boolean
+  /** Whether it has refused a prompt since, as that and its output limit together were more than its window. */
+  readonly holdsLimit: (key: ModelKey, windowTokens: number) => boolean
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
 }
@@ -63,8 +67,7 @@ export function createWindows(options: {
   return {
     isContradicted,
     refused: (key, conversation, refusal) => {
-      const { window, remedy } = refusal.classification
-      if (lessOutput.has(remedy)) models.suspected(key).togetherTokens = 0
+      const { window } = refusal.classification
       if (window === null || !isAboutThisPrompt(window, refusal)) return
       const suspected = models.suspected(key)
       if (isContradicted(key, window.tokens)) {
@@ -77,6 +80,12 @@ export function createWindows(options: {
       }
       suspected.refusedTokens.clear()
       believe(key, window, 'refusal')
+    },
+    limitRefused: (key, { window, remedy }) => {
+      if (window === null || !lessOutput.has(remedy)) return
+      const suspected = models.suspected(key)
+      suspected.togetherTokens = 0
+      suspected.isLimitHeld = true
     },
     recovered: (key, conversation, refusedTokens) => {
       if (refusedTokens <= (models.get(key, 'answered') ?? 1)) return
@@ -104,6 +113,10 @@ export function createWindows(options: {
       if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
     },
     takesBeyond: (key, windowTokens) => models.suspected(key).togetherTokens > windowTokens,
+    holdsLimit: (key, windowTokens) => {
+      const { isLimitHeld, togetherTokens } = models.suspected(key)
+      return isLimitHeld && togetherTokens <= windowTokens
+    },
     answered: (key, promptTokens, limitTokens) => {
       if (promptTokens > (models.get(key, 'answered') ?? 0))
         models.set(key, 'answered', promptTokens, 'answer')

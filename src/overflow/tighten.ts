@@ -76,6 +76,28 @@ export function nextAttempt(refused: RefusedAttempt): NextAttempt {
   return window === null ? halve(refused, null) : shrink(refused, window)
 }
 
+/** A prompt that was not sent yet, before a server that holds its output limit against the window. */
+export type LimitedPrompt = Pick<RefusedAttempt, 'outputLeastTokens' | 'clampOutput'> & {
+  /** What the server should count of it. */
+  readonly promptTokens: number
+  readonly outputLimitTokens: number
+  readonly window: StatedWindow
+}
+
+/**
+ * The output limit that fits beside a prompt, where its own would be lowered after a refusal; null where its own fits or stays.
+ */
+export function limitBeside(limited: LimitedPrompt): number | null {
+  const { promptTokens, outputLimitTokens, outputLeastTokens, window } = limited
+  const isOverHalf = promptTokens > window.tokens * (1 - reserveShareMax)
+  if (isOverHalf || promptTokens + outputLimitTokens <= window.tokens || !isImpossible(limited, window))
+    return null
+  const outputTokens = window.tokens - Math.ceil(promptTokens * (1 + ownCountMargin))
+  return outputTokens < outputLimitTokens && outputTokens >= Math.max(1, outputLeastTokens)
+    ? outputTokens
+    : null
+}
+
 // --- internal ---
 
 type CompactAttempt = Extract<NextAttempt, { readonly kind: 'compact' }>
@@ -120,7 +142,10 @@ function promptOf({ classification, sentTokens }: RefusedAttempt): number {
 }
 
 /** `overflow.clamp_output: when_impossible`: the request's own limit leaves the prompt less than half of the window. */
-function isImpossible({ clampOutput, outputLimitTokens }: RefusedAttempt, window: StatedWindow): boolean {
+function isImpossible(
+  { clampOutput, outputLimitTokens }: Pick<RefusedAttempt, 'clampOutput' | 'outputLimitTokens'>,
+  window: StatedWindow,
+): boolean {
   if (clampOutput === 'never' || outputLimitTokens === null || window.kind === 'input') return false
   return outputLimitTokens > window.tokens * (1 - reserveShareMax)
 }

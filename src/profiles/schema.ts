@@ -262,7 +262,7 @@ export const profileKeys = group({
     clamp_output: oneOf(['when_impossible', 'never'])
       .default('when_impossible')
       .describe(
-        "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused, or when the upstream says that a lower one is enough.",
+        "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused, or when the upstream says that a lower one is enough. Where it has refused one so within the hour, the next requests are lowered before they are sent.",
       ),
   }),
   recall: section('Reading back what was folded.', {

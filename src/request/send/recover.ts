@@ -5,12 +5,10 @@ import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { Form, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
-import type { OutputLimit } from '../../dialects/contract.ts'
-import type { BodyPiece } from '../../conversation/splice.ts'
-import { withReplaced } from './outgoing-body.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
+import { clamped, countSent } from './output-limit.ts'
 
 /**
  * Recovers from overflow within the same request: tighten and send again, at most `overflow.attempts`
@@ -47,26 +45,7 @@ export async function fittingForm(
   return smaller
 }
 
-/** The same form with a lower output limit. */
-export function clamped(form: Form, outputTokens: number): Form {
-  const limit = form.chat.body.outputLimit
-  if (limit === null) return form
-  const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
-  return { ...form, pieces: withLessThinking(pieces, limit, outputTokens), clampedOutputTokens: outputTokens }
-}
-
 // --- internal ---
-
-/** Thinking is given as much less than the reply as the client gave it, where it would have more than there is now. */
-function withLessThinking(
-  pieces: readonly BodyPiece[],
-  { tokens, thinking }: OutputLimit,
-  outputTokens: number,
-): readonly BodyPiece[] {
-  if (thinking === undefined || thinking.tokens < outputTokens) return pieces
-  const thinkingTokens = Math.max(thinking.tokensMin, outputTokens - (tokens - thinking.tokens))
-  return withReplaced(pieces, thinking.value, String(thinkingTokens))
-}
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */
 type RefusedForm = {
@@ -85,7 +64,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
   let budgetTokens = measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER
   let keepRecent = profile.keep.recent_messages
   /** A limit that was lowered once stays so: with its own value every further view would be refused. */
-  let clampedTokens: number | null = null
+  let clampedTokens = first.form.clampedOutputTokens
   const refusedForms: RefusedForm[] = []
   for (let attempt = 1; isTooLarge(outcome); attempt += 1) {
     const { classification, form } = outcome
@@ -142,13 +121,6 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
   return outcome
 }
 
-/** Own count of a form. A request that was not counted before it was sent is counted now. */
-async function countSent(form: Form, sending: Sending, parts: RequestParts): Promise<number> {
-  if (form.compacted !== null) return form.sentTokens
-  const measure = await parts.failures.around('measure', null, () => countedMeasure(sending, parts))
-  return measure?.incomingTokens ?? form.sentTokens
-}
-
 /** A smaller form of what was refused; null where nothing more can be taken away. */
 function tightened(
   refused: Form,
@@ -188,6 +160,7 @@ function learnFromRefusal(
     windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
   // Where only original bytes worked, these were too long.
   if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
+  windows.limitRefused(modelKey, classification)
   // A window that is known already may be our own word, by which an answer was judged.
   if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
     const expectedTokens = promptTokensOf(measure, form, sentTokens)

@@ -7,7 +7,7 @@ import type { RequestParts } from '../parts.ts'
 import type { Dialect } from '../../dialects/contract.ts'
 import type { Form, Judged, Send, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
-import { clamped } from './recover.ts'
+import { clamped } from './output-limit.ts'
 
 /**
  * Answers a refusal of the request's thoughts with another form: without all that are older than its end if some do not hold

@@ -1,6 +1,6 @@
 import { originalForm, placedAnew } from '../compact/forms.ts'
 import type { Form, Send, Sending } from '../request.ts'
-import { clamped } from './recover.ts'
+import { clamped } from './output-limit.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'

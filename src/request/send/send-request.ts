@@ -2,6 +2,7 @@ import { haveBoundThoughts } from '../../compaction/subject.ts'
 import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
+import { withFittingLimit } from './output-limit.ts'
 import { recoverFromOverflow } from './recover.ts'
 import { cureThoughts } from './refused-thoughts.ts'
 import { restoreOnRefusal } from './restore.ts'
@@ -31,10 +32,7 @@ export function createSenders(parts: RequestParts): Senders {
 }
 
 /** The stage that sends: what comes back is the answer that the client gets. */
-export async function sendRequest(
-  request: PreparedRequest,
-  { senders, records }: SendingParts,
-): Promise<AnsweredRequest> {
+export async function sendRequest(request: PreparedRequest, parts: SendingParts): Promise<AnsweredRequest> {
   const sending: Sending = {
     request,
     measure: request.measure,
@@ -47,7 +45,8 @@ export async function sendRequest(
     isReplyBound: false,
   }
   const { form, chat, place, remembered } = request
-  const outcome = await senders.send(form, sending)
+  const { senders, records } = parts
+  const outcome = await senders.send(await withFittingLimit(form, sending, parts), sending)
   // A form that was refused is nothing to go on from: an emergency ends with its request.
   const answered = isAnswered(outcome) ? outcome.form.compacted : null
   const compaction = (answered ?? form.compacted)?.compaction ?? remembered.compaction

@@ -101,7 +101,7 @@ function whatWasDone({
   whyUntouched,
   blanksBilling,
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
-  const { isRewritten, chat, compacted, strict } = outcome.form
+  const { isRewritten, chat, compacted, strict, clampedOutputTokens } = outcome.form
   if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
   if (outcome.remedy === 'restored' && isAnswered(outcome)) {
     if (outcome.refusedThoughts !== undefined) return { action: 'restored', reason: 'thoughts' }
@@ -110,7 +110,8 @@ function whatWasDone({
   if (failedOpen !== null) return { action: 'failed-open', reason: failedOpen }
   if (!isRewritten) {
     const isBlanked = blanksBilling && chat.body.billingLine !== null
-    return { action: 'relayed', reason: whyUntouched ?? (isBlanked ? 'billing-line' : null) }
+    const edit = clampedOutputTokens !== null ? 'output-limit' : isBlanked ? 'billing-line' : null
+    return { action: 'relayed', reason: whyUntouched ?? edit }
   }
   const isOnlyRepaired = chat.repairs !== null && (compacted?.view.passes ?? []).length === 0
   if (isOnlyRepaired) return { action: 'compacted', reason: 'repair' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openStand, post, roundsOf, troubleOf, user, type MessagesStand } from './stand.ts'
+import { openBefore, openStand, post, roundsOf, troubleOf, user, type MessagesStand } from './stand.ts'
 
 const window = { tokens: 8_000, output_reserve: 500 }
 
@@ -26,7 +26,28 @@ test('a limit that the server does not hold against its window keeps a quarter o
   expect(Math.max(...sent)).toBeLessThanOrEqual(6_000)
 })
 
-test('where the server does hold it against the window, half of it stays free', async () => {
+// Each of these requests was refused first, since what had worked for the one before was not remembered.
+test('where the server does hold it against the window, half of it stays free, and one request is refused', async () => {
   const at = await openStand({ windowTokens: 8_000, outputReserveChecked: true, profile: { window }, reply })
   expect(Math.max(...(await sentTokens(at, 12)))).toBeLessThanOrEqual(4_000)
+  expect(at.upstream.requests.filter(({ rejected }) => rejected !== null)).toHaveLength(1)
+  const limits = at.upstream.requests.map(({ body }) => /"max_tokens":(\d+)/.exec(body.toString())?.[1])
+  // The reply loses no more than what the prompt takes, and what our count of it may be off.
+  for (const limit of limits) expect(Number(limit)).toBeGreaterThanOrEqual(3_600)
+})
+
+test('a limit that would fit is not lowered, nor one that the profile leaves to the client', async () => {
+  const body = { max_tokens: 7_000, messages: [user('Begin.'), ...roundsOf(2)] }
+  const at = await openStand({ windowTokens: 8_000, outputReserveChecked: true, profile: { window }, reply })
+  await post(at, body)
+  const small = { max_tokens: 7_000, messages: [user('Begin anew.')] }
+  expect((await post(at, small)).headers.get('x-foldgate-action')).toBe('relayed')
+  expect(at.upstream.requests.at(-1)?.body.toString()).toContain('"max_tokens":7000')
+  const lowered = await post(at, body)
+  expect(lowered.headers.get('x-foldgate-action')).toBe('relayed;reason=output-limit')
+
+  const kept = await openBefore(at.upstream, { window, overflow: { clamp_output: 'never' } })
+  at.upstream.forget()
+  for (let count = 0; count < 2; count += 1) await post(kept, body)
+  for (const request of at.upstream.requests) expect(request.body.toString()).toContain('"max_tokens":7000')
 })
