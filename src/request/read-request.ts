@@ -1,6 +1,7 @@
 import { FoldgateError } from '../errors.ts'
 import { refuseOtherModels, refuseUnread } from '../http/confinement.ts'
 import { modelKeyOf } from '../models/model-key.ts'
+import { nameWithBeta } from '../models/table/long-context.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
@@ -49,7 +50,8 @@ export async function readRequest(
   if (rights !== null)
     refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
-  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, model)
+  const knownAs = nameWithBeta(model, exchange.rawHeaders)
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs)
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile
@@ -72,7 +74,7 @@ export async function readRequest(
       rawHeaders: exchange.incoming.rawHeaders,
       withholdCredential: exchange.clientKeyName !== null,
     },
-    place: { scope, profile: profile.name, model: digest(model).slice(0, MODEL_DIGEST_CHARS) },
+    place: { scope, profile: profile.name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) },
     recall: null,
   }
 }

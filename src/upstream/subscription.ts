@@ -1,4 +1,4 @@
-import { isSubscriptionToken } from './anthropic.ts'
+import { asksForBeta, isSubscriptionToken } from './anthropic.ts'
 import { headerValue } from './credential.ts'
 
 /**
@@ -17,11 +17,6 @@ export const subscriptionBeta = 'oauth-2025-04-20'
 
 // --- internal ---
 
-/** The beta's flag may stand in any of several headers of the name. */
 function asksForOAuth(rawHeaders: readonly string[]): boolean {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() !== 'anthropic-beta') continue
-    if (/(?:^|,)\s*oauth-\d{4}-/.test(rawHeaders[at + 1] ?? '')) return true
-  }
-  return false
+  return asksForBeta(rawHeaders, /(?:^|,)\s*oauth-\d{4}-/)
 }

@@ -23,6 +23,8 @@ export async function findWindow(
   const learnt = models.belief(modelKey, 'window')
   const answeredBy = models.get(modelKey, 'name')
   const isAuto = profile.window.tokens === 'auto'
+  // A beta that the request asks for gives the model another window.
+  const isWidened = modelKey.model !== model
   if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
     serverWindows.lookup(question)
     await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
@@ -35,10 +37,20 @@ export async function findWindow(
     suggestedTokens: windows.suggestedTokens(modelKey, request.remembered.conversation),
     answeredTokens: models.get(modelKey, 'answered') ?? 0,
     server: isAuto
-      ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy), reserveTokens, models)
+      ? serverFigure(
+          modelKey,
+          statedBy(serverWindows, question, answeredBy, isWidened),
+          reserveTokens,
+          models,
+        )
       : null,
     // An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more.
-    names: answeredBy === null ? [model] : deployment === null ? [model, answeredBy] : [answeredBy, model],
+    names:
+      answeredBy === null || isWidened
+        ? [modelKey.model]
+        : deployment === null
+          ? [model, answeredBy]
+          : [answeredBy, model],
     host,
     reserveTokens,
   }
@@ -53,13 +65,18 @@ export async function findWindow(
 /** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
 const FIRST_WAIT_MS = 1_000
 
-/** By the name that was asked for, else by the one that answered: an alias is known to neither list. */
+/**
+ * By the name that was asked for, else by the one that answered: an alias is known to neither list. Of a model whose window is
+ * `isWidened` by the request only what is loaded says something: a catalogue has the window without that.
+ */
 function statedBy(
   serverWindows: ServerWindows,
   question: WindowQuestion,
   answeredBy: string | null,
+  isWidened: boolean,
 ): ServerWindow | null {
   const stated = serverWindows.lookup(question)
+  if (isWidened) return stated?.isLoaded === true ? stated : null
   if (stated !== null || answeredBy === null || answeredBy === question.model) return stated
   return serverWindows.lookup({ ...question, model: answeredBy })
 }

@@ -60,7 +60,9 @@ export type OrderParts = {
 /** The model that writes summaries for a request, as what is learnt of it is kept. */
 export function summaryModelKey({ profile, modelKey, model }: ReadRequest): ModelKey {
   const { summary } = profile
-  return modelKeyOf(summary.upstream ?? modelKey.upstream, modelKey.credential, summary.model ?? model)
+  // Another upstream is not sent the client's headers, by which the same model may be known under a name of its own.
+  const own = summary.upstream === null ? modelKey.model : model
+  return modelKeyOf(summary.upstream ?? modelKey.upstream, modelKey.credential, summary.model ?? own)
 }
 
 /**
