@@ -231,6 +231,8 @@ export type Slot = {
 export type Rules = {
   /** Where a sequence breaks the rules, ascending. */
   readonly violations: (entries: readonly EntryShape[], template: Template) => Steps<readonly Violation[]>
+  /** Whether a history may begin with the operator's words. */
+  readonly systemMayLead: boolean
   /**
    * A broken conversation as one that obeys the rules of calls and results; null if there is nothing to repair. What was
    * made of a prefix stays as the conversation grows (P5).

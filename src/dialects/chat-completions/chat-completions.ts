@@ -48,7 +48,7 @@ export const chatCompletions: Dialect = {
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: (messages, base) => joinedMessages(messages, base, textPart),
   },
-  rules: { violations: violationsOf, repair: repairConversation },
+  rules: { violations: violationsOf, systemMayLead: true, repair: repairConversation },
   answers: {
     limits: chatLimits,
     read: readAnswer,

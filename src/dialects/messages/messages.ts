@@ -44,7 +44,7 @@ export const messages: Dialect = {
     user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
     joined: (entries, base) => joinedMessages(entries, base, textPart),
   },
-  rules: { violations: blockViolations, repair: repairBlocks },
+  rules: { violations: blockViolations, systemMayLead: false, repair: repairBlocks },
   answers: messagesAnswers,
   replies: messagesReplies,
   summaries: messagesSummaries,

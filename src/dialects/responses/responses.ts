@@ -44,7 +44,7 @@ export const responses: Dialect = {
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
   },
-  rules: { violations: itemViolations, repair: repairInput },
+  rules: { violations: itemViolations, systemMayLead: true, repair: repairInput },
   answers: responsesAnswers,
   replies: responsesReplies,
   summaries: responsesSummaries,

@@ -21,6 +21,7 @@ export function leavingOut(counted: Counted, windowTokens: number): Counted | nu
   const oldest = oldestSaid(standing, subject.sizes, windowTokens * SAID_SHARE)
   const omitted = new Set([...subject.omitted, ...spent, ...oldest])
   if (omitted.size === subject.omitted.size) return null
+  for (const index of leadingSystem(subject, omitted)) omitted.add(index)
   let omittedTokens = 0
   for (const index of omitted) omittedTokens += subject.sizes[index] ?? 0
   const aroundTokens = counted.aroundTokens - omittedTokens
@@ -41,5 +42,24 @@ const PAST_SHARE_MAX = 0.5
 
 /** … and if it takes more, what its user said there this much: as much as a task has a right to. */
 const SAID_SHARE = 0.25
+
+/**
+ * The operator's words that would begin the history then, where none may and the client's own does not begin so: what the
+ * server has compacted it passes over.
+ */
+function leadingSystem(
+  { dialect, messages, structure }: Counted['subject'],
+  omitted: ReadonlySet<number>,
+): number[] {
+  const { unkeyedCount, systemCount } = structure
+  const leading: number[] = []
+  if (dialect.rules.systemMayLead || unkeyedCount > 0) return leading
+  for (let index = 0; index < systemCount; index += 1) {
+    if (omitted.has(index)) continue
+    if (messages[index]?.facts.role !== 'system') break
+    leading.push(index)
+  }
+  return leading
+}
 
 const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
