@@ -20,7 +20,7 @@ const pythonCharactersMax = 16_384
 export function embeddedJson(text: string): EmbeddedJson | null {
   const start = text.search(/[[{]/)
   if (start === -1) return null
-  const lead = text.slice(0, start)
+  const lead = text.slice(0, start).replace(askedProvider, 'provider')
   if (!isWrapper(lead)) return null
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
   if (end < start || !wrapperTail.test(text.slice(end + 1, end + 1 + leadCharactersMax))) return null
@@ -45,6 +45,9 @@ const wrapperWords = new Set(
   internal provider rejected remote request response returned rpc server status the to unprocessable
   upstream was with`.split(/\s+/),
 )
+
+/** Claude Code Router names whom it asked, and for which model: `Error from provider(local,qwen3: 400): {…`. */
+const askedProvider = /\bprovider\([\w.,:@/+-]{1,200}: \d{3}\)/i
 
 /** Nothing but punctuation, or what LiteLLM and relays add. */
 const wrapperTail =

@@ -112,6 +112,15 @@ const overflows: readonly Refusal[] = [
   },
   {
     ...overflow,
+    name: 'Claude Code Router before another API',
+    type: 'api_error',
+    message:
+      'Error from provider(local-vllm,qwen/qwen3-coder-30b: 400): {"error":{"message":"This model\'s maximum context length is 65536 tokens. However, you requested 66434 tokens (58242 in the messages, 8192 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}',
+    beside: { code: 'provider_response_error' },
+    sizes: [65_536, 58_242],
+  },
+  {
+    ...overflow,
     name: 'OpenRouter',
     message: 'Provider returned error',
     beside: {

@@ -20,6 +20,12 @@ export const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
   'status 422 and a detail': (text) => json({ detail: JSON.stringify({ error: { message: text } }) }, 422),
   'a message that is JSON': (text) =>
     json({ error_code: 'BAD_REQUEST', message: JSON.stringify({ message: text }) }),
+  'a body behind who was asked for which model': (text) =>
+    json({
+      error: {
+        message: `Error from provider(p,some/m-1: 400): ${JSON.stringify({ error: { message: text } })}`,
+      },
+    }),
   'raw metadata': (text) =>
     json({
       error: {
