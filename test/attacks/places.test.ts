@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openRaw } from '../support/raw-client.ts'
 import { completion, events, silence, type Script } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
@@ -62,35 +62,38 @@ test('clients without a key take no place, however many requests they send and h
   destroyAll(attackers)
 })
 
-// A refusal that is not read stays in memory, and its connection open.
-test('a client that never reads its refusals is cut off', async () => {
-  await using at = await keyed(slowOrFine)
-  const [attacker] = await connections(at, 1)
-  if (attacker === undefined) throw new Error('No connection.')
-  attacker.pause()
-  // More than both machines hold of the answers on their way.
-  for (let round = 0; round < 200; round += 1) attacker.write(get('models', 'wrong').repeat(250))
-  await eventually(() => {
-    attacker.write('GET')
-    expect(attacker.destroyed).toBe(true)
+// At the same time: each waits until the clock has run out.
+describe.concurrent('what is never read', () => {
+  // A refusal that is not read stays in memory, and its connection open.
+  test('a client that never reads its refusals is cut off', async () => {
+    await using at = await keyed(slowOrFine)
+    const [attacker] = await connections(at, 1)
+    if (attacker === undefined) throw new Error('No connection.')
+    attacker.pause()
+    // More than both machines hold of the answers on their way.
+    for (let round = 0; round < 200; round += 1) attacker.write(get('models', 'wrong').repeat(250))
+    await eventually(() => {
+      attacker.write('GET')
+      expect(attacker.destroyed).toBe(true)
+    })
+    expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
   })
-  expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
-})
 
-// Probes and preflights were under no clock: four connections that asked for `/healthz` without end and never read stayed
-// for good, and with them all the room for requests that wait.
-test('clients without a key that never read the answers to their probes are cut off', async () => {
-  await using at = await keyed(slowOrFine)
-  const attackers = await connections(at, 2)
-  for (const attacker of attackers) attacker.pause()
-  const probes = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000)
-  // More than both machines hold of the answers on their way.
-  for (let round = 0; round < 60; round += 1) for (const attacker of attackers) attacker.write(probes)
-  await eventually(() => {
-    for (const attacker of attackers) if (!attacker.destroyed) attacker.write('GET')
-    expect(attackers.filter(({ destroyed }) => destroyed)).toHaveLength(2)
+  // Probes and preflights were under no clock: four connections that asked for `/healthz` without end and never read stayed
+  // for good, and with them all the room for requests that wait.
+  test('clients without a key that never read the answers to their probes are cut off', async () => {
+    await using at = await keyed(slowOrFine)
+    const attackers = await connections(at, 2)
+    for (const attacker of attackers) attacker.pause()
+    const probes = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000)
+    // More than both machines hold of the answers on their way.
+    for (let round = 0; round < 60; round += 1) for (const attacker of attackers) attacker.write(probes)
+    await eventually(() => {
+      for (const attacker of attackers) if (!attacker.destroyed) attacker.write('GET')
+      expect(attackers.filter(({ destroyed }) => destroyed)).toHaveLength(2)
+    })
+    expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
   })
-  expect((await chat(at, keys.ADA_KEY)).status).toBe(200)
 })
 
 // One connection sent 1,030 requests behind a stream that did not end, and took all 1,024 places.
