@@ -60,7 +60,7 @@ test.each([[['explain']], [['explain', '-']]])('%j reads standard input', async 
     cwd,
     input: body,
     encoding: 'utf8',
-    env: { HOME: cwd },
+    env: { HOME: cwd, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   })
   expect(status).toBe(0)
   expect(stdout).toMatch(/^would +be compacted to/m)

@@ -60,7 +60,10 @@ test('what is refused, and recordings without a request, end the program with 1'
   const script = fileURLToPath(new URL('replay.ts', import.meta.url))
   const folder = await folderOf()
   const replay = (...args: string[]) =>
-    spawnSync(process.execPath, [script, folder, ...args], { encoding: 'utf8', env: {} })
+    spawnSync(process.execPath, [script, folder, ...args], {
+      encoding: 'utf8',
+      env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    })
   const refused = replay('--window', '8192')
   expect([refused.status, refused.stdout]).toEqual([1, ''])
   expect(refused.stderr).toMatch(/^No replay has the window 8192/)
