@@ -178,7 +178,7 @@ function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop
   const mediaTokens = drops ? 0 : sum(one.mediaSizes)
   const tokens = frame + argumentTokens + mediaTokens + (yield* countSteps(text))
   const texts = new Map([[slot, text]])
-  const json = yield* entries.edited(form.source, form.message, texts, drops ? 'drop' : 'keep')
+  const json = yield* entries.edited(form.source, form.message, texts, drops ? 0 : one.mediaSizes.length)
   // What was not read of a text that was only rendered is lost.
   const made = { text: json, tokens, how: how === 'rendered' && isSampled(message) ? 'clipped' : how }
   return yield* withUnread(subject, message, made, () => true)
@@ -202,8 +202,9 @@ function* unloaded(
 }
 
 /**
- * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut
- * allow: media go first, then text, plain thoughts and call arguments share what is left, the largest cut first.
+ * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut allow: the last
+ * media that fit into half of it stay, or into what its texts leave; texts, plain thoughts and call arguments share the
+ * rest, the largest cut first.
  */
 function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<Made | null> {
   const { subject, message, number } = one
@@ -211,10 +212,7 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
   const { countSteps } = subject
   const { source, message: form, parsed } = one.form
   const unread = yield* unreadTokens(subject.source, message, countSteps)
-  const drops = hasDroppableMedia(message)
   const { text, how } = yield* editedText(one, edit.of)
-  const markTokens = drops ? subject.count(`\n${MEDIA_DROPPED}`) : 0
-  const mediaTokens = drops ? 0 : sum(one.mediaSizes)
   const { entries } = subject.dialect
   const slots = yield* entries.slots(source, form, parsed)
   const sizes: number[] = []
@@ -226,8 +224,13 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
   const uncut = yield* uncutTokens(parsed, countSteps)
   const frame =
     (yield* frameTokens(message.facts, countSteps)) + (yield* fixedTokens(parsed, slots, countSteps))
-  const staying = frame + uncut - thoughtTokens + mediaTokens
-  const level = waterLevel(sizes, edit.tokensMax - staying - markTokens, 0)
+  const bare = frame + uncut - thoughtTokens
+  const markTokens = hasDroppableMedia(message) ? subject.count(`\n${MEDIA_DROPPED}`) : 0
+  const roomTokens = edit.tokensMax - bare - markTokens
+  const mediaKept = mediaThatFit(one, Math.max(roomTokens / 2, roomTokens - sum(sizes)))
+  const drops = mediaKept < one.mediaSizes.length
+  const staying = bare + sum(one.mediaSizes.slice(one.mediaSizes.length - mediaKept))
+  const level = waterLevel(sizes, edit.tokensMax - staying - (drops ? markTokens : 0), 0)
 
   const texts = new Map<Slot, string>()
   let isCut = isSampled(message)
@@ -247,10 +250,23 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
     isCut ||= shown !== whole
     if (shown !== slot.text || (isText(slot) && drops)) texts.set(slot, shown)
   }
-  const json = yield* entries.edited(source, form, texts, drops ? 'drop' : 'keep')
+  const json = yield* entries.edited(source, form, texts, mediaKept)
   // Texts stay without what was not read of them: nothing else would bring them down.
   const made = { text: json, tokens, how: isCut ? ('clipped' as const) : how }
   return yield* withUnread(subject, message, made, ({ isText: isRead }) => !isRead)
+}
+
+/** How many of a message's last media fit together; all that it has if none may go. */
+function mediaThatFit({ message, mediaSizes }: Edited, tokensMax: number): number {
+  if (!hasDroppableMedia(message)) return mediaSizes.length
+  // A document of which not all was read could not be written whole.
+  if (isSampled(message)) return 0
+  let left = tokensMax
+  const firstTooMany = mediaSizes.findLastIndex((size) => {
+    left -= size
+    return left < 0
+  })
+  return mediaSizes.length - 1 - firstTooMany
 }
 
 /** What of the calls' arguments stands in no slot. */

@@ -156,14 +156,14 @@ export type Entries = {
   /** The slots of an entry that may be written anew, `parsed` being what was read of it. */
   readonly slots: (source: Source, entry: Span, parsed: ParsedMessage) => Steps<readonly Slot[]>
   /**
-   * The entry with other texts in some of its slots; everything else keeps its bytes, but that `media: 'drop'` takes out all
-   * media beside the texts.
+   * The entry with other texts in some of its slots; everything else keeps its bytes, but that of the media beside a text only
+   * the last `mediaKept` stay.
    */
   readonly edited: (
     source: Source,
     entry: Span,
     texts: ReadonlyMap<Slot, string>,
-    media: 'keep' | 'drop',
+    mediaKept: number,
   ) => Steps<string>
   /**
    * The entry with only its last `kept` media, and a mark in the place of the first of the others; `text` is what it says

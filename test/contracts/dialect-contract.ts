@@ -201,9 +201,11 @@ export function dialectContract(samples: DialectSamples): void {
       if (message === undefined) throw new Error('no message')
       const found = finish(entries.slots(source, message, parseEntry(dialect, source, message)))
       expect(found.map(({ kind, text }) => ({ kind, text }))).toEqual(slots)
-      expect(finish(entries.edited(source, message, new Map(), 'keep'))).toBe(entry)
+      expect(finish(entries.edited(source, message, new Map(), Number.POSITIVE_INFINITY))).toBe(entry)
       for (const [position, slot] of found.entries()) {
-        const json = finish(entries.edited(source, message, new Map([[slot, '{"new":true}']]), 'keep'))
+        const json = finish(
+          entries.edited(source, message, new Map([[slot, '{"new":true}']]), Number.POSITIVE_INFINITY),
+        )
         const again = read([json])
         const [made] = again.messages
         if (made === undefined) throw new Error('no message')

@@ -41,7 +41,7 @@ export const chatCompletions: Dialect = {
     fromText: null,
     parse: parseMessage,
     slots: slotsOf,
-    edited: (source, message, texts, media) => edited(source, message, texts, media, textPart),
+    edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),
     withoutMedia: (source, message, kept, mark) =>
       withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
     unbound: unboundMessage,

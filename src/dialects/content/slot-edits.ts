@@ -5,12 +5,15 @@ import { elementsIn, entriesIn } from '../../conversation/spans-in.ts'
 import type { Slot } from '../contract.ts'
 import { contentParts, textOf, type ContentPart, type TextPart } from './content-parts.ts'
 
-/** An entry with other texts in some of its slots. Everything else keeps its bytes: key order, unknown fields, numbers. */
+/**
+ * An entry with other texts in some of its slots, and with the last so many media where its text is one part of several.
+ * Everything else keeps its bytes: key order, unknown fields, numbers.
+ */
 export function* edited(
   source: Source,
   message: Span,
   texts: ReadonlyMap<Slot, string>,
-  media: 'keep' | 'drop',
+  mediaKept: number,
   textPart: TextPart,
 ): Steps<string> {
   const edits: { readonly at: Span; readonly json: string }[] = []
@@ -19,7 +22,7 @@ export function* edited(
       const json = writtenAs === 'json' ? text : JSON.stringify(text)
       edits.push({
         at,
-        json: writtenAs === 'part' ? yield* partsWith(source, at, textPart(json), media) : json,
+        json: writtenAs === 'part' ? yield* partsWith(source, at, textPart(json), mediaKept) : json,
       })
     }
   }
@@ -84,14 +87,14 @@ export function valueIn(source: Source, object: Span, key: string): Span | null 
 /** Parts between two pauses: about a millisecond. */
 const PARTS_PER_STEP = 1_024
 
-/** The parts of a content with this one for its text: thoughts before it, where their providers want them, and media behind it. */
-function* partsWith(source: Source, array: Span, textPart: string, media: 'keep' | 'drop'): Steps<string> {
+/** The parts of a content with this one for its text: thoughts before it, where their providers want them, and the last media behind it. */
+function* partsWith(source: Source, array: Span, textPart: string, mediaKept: number): Steps<string> {
   const raw = yield* rawParts(source, array)
   const rawOf = (wanted: ContentPart['kind']): string[] =>
     raw.filter(({ kind }) => kind === wanted).map(({ json }) => json)
-  const parts = [...rawOf('reasoning'), textPart]
-  if (media === 'keep') parts.push(...rawOf('media'))
-  return `[${parts.join(',')}]`
+  const media = rawOf('media')
+  const kept = media.slice(Math.max(0, media.length - mediaKept))
+  return `[${[...rawOf('reasoning'), textPart, ...kept].join(',')}]`
 }
 
 /** The parts of a content array as they are spelt. */

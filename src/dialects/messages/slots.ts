@@ -38,11 +38,11 @@ export function* editedBlock(
   source: Source,
   entry: Span,
   texts: ReadonlyMap<Slot, string>,
-  media: 'keep' | 'drop',
+  mediaKept: number,
 ): Steps<string> {
   for (const [{ spans, writtenAs }, text] of texts)
     if (writtenAs === 'part' && spans[0]?.start === entry.start) return textPart(JSON.stringify(text))
-  return yield* edited(source, entry, texts, media, textPart)
+  return yield* edited(source, entry, texts, mediaKept, textPart)
 }
 
 /** An entry with its last `kept` media, and a mark where the first of the others stood; null if nothing goes. */

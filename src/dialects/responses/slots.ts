@@ -34,7 +34,7 @@ export function* editedItem(
   source: Source,
   item: Span,
   texts: ReadonlyMap<Slot, string>,
-  media: 'keep' | 'drop',
+  mediaKept: number,
 ): Steps<string> {
   const others = new Map(texts)
   for (const [slot, text] of texts) {
@@ -45,7 +45,7 @@ export function* editedItem(
     const made: Slot = { ...slot, writtenAs: 'json' }
     others.set(made, shell)
   }
-  return yield* edited(source, item, others, media, textPartOf(source, item))
+  return yield* edited(source, item, others, mediaKept, textPartOf(source, item))
 }
 
 /** An item with its last `kept` media, and a mark where the first of the others stood; null if nothing goes. */

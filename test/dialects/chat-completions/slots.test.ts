@@ -8,7 +8,7 @@ import { rawSubject, readRaw } from '../../compaction/raw-subject.ts'
 import { prose, send } from '../../compaction/sending.ts'
 
 /** The one message of a body, with this text as its content. */
-function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'): string | null {
+function withText(message: string, text: string, mediaKept = 0): string | null {
   const { source, messages } = readRaw(`[ ${message} ]`)
   const [only] = messages
   if (only === undefined) throw new Error('no message')
@@ -16,7 +16,7 @@ function withText(message: string, text: string, media: 'keep' | 'drop' = 'drop'
   const slot = slots.find(({ kind }) => kind === 'text' || kind === 'result')
   return slot === undefined
     ? null
-    : finish(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), media))
+    : finish(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), mediaKept))
 }
 
 describe('a made message differs from the client’s in the replaced value only', () => {
@@ -54,19 +54,19 @@ describe('the content keeps its type', () => {
 
   test('media parts stay behind the text as they were spelt, or are dropped', () => {
     const message = `{"role":"tool","content":[${image},{"type":"text","text":"a"}]}`
-    expect(withText(message, 'new', 'keep')).toBe(
+    expect(withText(message, 'new', 1)).toBe(
       `{"role":"tool","content":[{"type":"text","text":"new"},${image}]}`,
     )
-    expect(withText(message, 'new', 'drop')).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
+    expect(withText(message, 'new', 0)).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
   })
 
   test('thoughts among the parts stay before the text, where their providers want them', () => {
     const thought = '{"type":"thinking","thinking":"hm","signature":"c2ln"}'
     const message = `{"role":"assistant","content":[${image},${thought},{"type":"text","text":"a"}]}`
-    expect(withText(message, 'new', 'keep')).toBe(
+    expect(withText(message, 'new', 1)).toBe(
       `{"role":"assistant","content":[${thought},{"type":"text","text":"new"},${image}]}`,
     )
-    expect(withText(message, 'new', 'drop')).toBe(
+    expect(withText(message, 'new', 0)).toBe(
       `{"role":"assistant","content":[${thought},{"type":"text","text":"new"}]}`,
     )
   })
@@ -126,15 +126,26 @@ describe('in a view', () => {
     expect(JSON.parse(shown)).toMatchObject({ path: 'a.ts' })
   })
 
-  test('clipped parts stay parts, and their media go first', () => {
+  test('clipped parts stay parts, and their media stay where they fit', () => {
     const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } }
     const parts = JSON.stringify([{ type: 'text', text: prose('text', 3000) }, image])
-    const { messages } = send(
-      rawSubject([task, call('c0', '{}'), `{"role":"tool","content":${parts},"tool_call_id":"c0"}`]),
-      { budgetTokens: 900, policy: policyOf({ preview: { threshold_tokens: 100_000 } }) },
-    )
-    expect(JSON.stringify(messages[2]?.content)).toMatch(
-      /^\[\{"type":"text","text":"[^"]*\[clipped: 3000 tokens in all\][^"]*\\n\[media left out\]"\}\]$/,
-    )
+    const subject = rawSubject([
+      task,
+      call('c0', '{}'),
+      `{"role":"tool","content":${parts},"tool_call_id":"c0"}`,
+    ])
+    const policy = policyOf({ preview: { threshold_tokens: 100_000 } })
+    const contentUnder = (budgetTokens: number): unknown =>
+      send(subject, { budgetTokens, policy }).messages[2]?.content
+    expect(contentUnder(900)).toEqual([
+      { type: 'text', text: expect.stringContaining('[clipped: 3000 tokens in all]') },
+      image,
+    ])
+    expect(contentUnder(200)).toEqual([
+      {
+        type: 'text',
+        text: expect.stringMatching(/\[clipped: 3000 tokens in all\][^]*\n\[media left out\]$/),
+      },
+    ])
   })
 })

@@ -69,5 +69,5 @@ function withText(value: JsonObject, text: string): unknown {
   const span = { start: 0, end: json.length, elements: 0, keys: 0 }
   const [slot] = finish(entries.slots(source, span, entries.parse(value)))
   if (slot === undefined) throw new Error('nothing in the item may be shortened')
-  return JSON.parse(finish(entries.edited(source, span, new Map([[slot, text]]), 'keep')))
+  return JSON.parse(finish(entries.edited(source, span, new Map([[slot, text]]), Number.POSITIVE_INFINITY)))
 }
