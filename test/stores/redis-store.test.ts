@@ -35,7 +35,8 @@ async function failsFast(work: () => Promise<unknown>, withinMs = 500): Promise<
   expect(performance.now() - beganMs).toBeLessThan(withinMs)
 }
 
-describe('an address where no such server is', () => {
+// At the same time, since each waits until its time is up.
+describe.concurrent('an address where no such server is', () => {
   test('is refused within a bounded time, without its password', async () => {
     const { message, tookMs } = await refusal('redis://user:PLANTED@127.0.0.1:9')
     expect(message).toMatch(/^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): /)
@@ -44,10 +45,10 @@ describe('an address where no such server is', () => {
   })
 
   // Connecting was enough for the client: the first command of the first request found out.
-  test('where something listens that never answers, it is as bounded', async () => {
+  test('where something listens that never answers, it is as bounded', async (context) => {
     const mute = createServer(() => {}).listen(0, '127.0.0.1')
     await once(mute, 'listening')
-    onTestFinished(() => void mute.close())
+    context.onTestFinished(() => void mute.close())
     const address = mute.address()
     const port = typeof address === 'object' ? address?.port : ''
     const { message, tookMs } = await refusal(`redis://127.0.0.1:${port}`)
@@ -55,10 +56,10 @@ describe('an address where no such server is', () => {
     expect(tookMs).toBeLessThan(4_000)
   })
 
-  test('nor is something a server that hangs up', async () => {
+  test('nor is something a server that hangs up', async (context) => {
     const rude = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1')
     await once(rude, 'listening')
-    onTestFinished(() => void rude.close())
+    context.onTestFinished(() => void rude.close())
     const address = rude.address()
     const port = typeof address === 'object' ? address?.port : ''
     const { message, tookMs } = await refusal(`redis://127.0.0.1:${port}`)
