@@ -117,6 +117,7 @@ export function* readFacts(
   let uncountedCharacters = Math.max(0, (name?.length ?? 0) - NAME_CHARACTERS_MAX)
   for (const call of calls) uncountedCharacters += Math.max(0, call.name.length - NAME_CHARACTERS_MAX)
   const kept = (text: string): string => keptName(text, digest)
+  if (span.end - span.start > LONG_BYTES) yield
   return {
     ...others,
     hash,

@@ -72,16 +72,20 @@ export function createEventReader({ eventCharactersMax }: EventReaderOptions): E
   }
 
   function takeLine(events: ServerEvent[]): void {
-    const isBlank = lineCharacters === 0
+    if (lineCharacters === 0) {
+      dispatch(events)
+      return
+    }
     const line = pieces.joined()
     pieces.clear()
     eventCharacters += lineCharacters
     lineCharacters = 0
-    if (isBlank) dispatch(events)
-    else if (!isOverlong) takeField(line)
+    if (!isOverlong) takeField(line)
   }
 
   function dispatch(events: ServerEvent[]): void {
+    // A blank line too many ends nothing.
+    if (eventCharacters === 0) return
     if (!isOverlong && (data.length > 0 || error.length > 0)) {
       events.push({ name, data: data.join('\n'), error: error.join('\n') })
     }

@@ -20,7 +20,7 @@ export type BodySource = {
 const WAITING_BYTES_MAX = 64 * 1024
 
 /** How much is given before everybody else has a turn, in bytes: a connection brings megabytes at a time where they are there. */
-const TURN_BYTES_MAX = 256 * 1024
+const TURN_BYTES_MAX = 128 * 1024
 
 /** A body that was given up here. */
 export class GivenUpError extends Error {

@@ -169,6 +169,7 @@ function* meaningOf(
     if (read === null) return null
     media.push({ ...read, place: 'beside' })
     content.push({ kind: read.kind, text: read.digest })
+    if (media.length % MEDIA_PER_STEP === 0) yield
   }
   return { content, media }
 }

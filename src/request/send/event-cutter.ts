@@ -3,7 +3,7 @@ import { createGrowingBytes } from './growing-bytes.ts'
 /** A piece of a stream of server-sent events, byte for byte. */
 export type EventPiece = {
   /**
-   * `event`: an event with the blank line at its end, or a comment between two, or a blank line too many; `part`: of an
+   * `event`: an event with the blank line at its end, or a comment between two, or blank lines too many; `part`: of an
    * event that is longer than may be held; `line-feed`: the rest of the line end of the piece before.
    */
   readonly kind: 'event' | 'part' | 'line-feed'
@@ -46,6 +46,17 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
     }
     if (bytes.length > 0) isAfterReturn = false
     while (index < bytes.length) {
+      if (isAtEventStart && isAtLineStart && held.length() === 0 && !isTooLong) {
+        // Somebody may send megabytes of them.
+        const blankEnd = endOfLineEnds(bytes, index, eventBytesMax)
+        if (blankEnd > index) {
+          pieces.push({ kind: 'event', bytes: bytes.subarray(index, blankEnd) })
+          isAfterReturn = blankEnd === bytes.length && bytes[blankEnd - 1] === carriageReturn
+          index = blankEnd
+          eventStart = blankEnd
+          continue
+        }
+      }
       if (isAtLineStart) isComment = bytes[index] === colon
       const contentEnd = endOfContent(bytes, index)
       if (contentEnd > index) isAtLineStart = false
@@ -88,6 +99,17 @@ const colon = 0x3a
 function endOfContent(bytes: Buffer, start: number): number {
   let index = start
   while (index < bytes.length && bytes[index] !== lineFeed && bytes[index] !== carriageReturn) index += 1
+  return index
+}
+
+/** Where the line ends that begin at `start` are over, or as many of them as `bytesMax` bytes hold. */
+function endOfLineEnds(bytes: Buffer, start: number, bytesMax: number): number {
+  let index = start
+  while (bytes[index] === lineFeed || bytes[index] === carriageReturn) {
+    const end = afterLineEnd(bytes, index)
+    if (end - start > bytesMax) break
+    index = end
+  }
   return index
 }
 
