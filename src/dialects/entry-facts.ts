@@ -66,7 +66,7 @@ export function* readEntries(
     messages.push(
       entry.envelope === undefined ? { start, end, facts } : { start, end, envelope: entry.envelope, facts },
     )
-    bytes += end - start
+    bytes += end - start + ENTRY_BYTES
     if (bytes < STEP_BYTES) continue
     bytes = 0
     yield
@@ -138,6 +138,9 @@ export function* readFacts(
 
 /** How much is read between two pauses, in bytes: about a millisecond if nothing of it was seen before. */
 const STEP_BYTES = 65_536
+
+/** What an entry takes beside what is written there, however short it is: as long as so many bytes. */
+const ENTRY_BYTES = 128
 
 /** From this size on the entries of a body are remembered, and with them what they weigh. */
 const REMEMBERED_BODY_BYTES = 4_096

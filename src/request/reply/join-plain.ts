@@ -1,5 +1,6 @@
 import type { JoinedReply, Outcome } from '../request.ts'
 import { stringifyJson } from '../../conversation/json-value.ts'
+import { breathe } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { AnswerObserver } from '../observe.ts'
@@ -14,7 +15,10 @@ export async function joinPlain(
 ): Promise<JoinedReply> {
   const plain = first.form.chat.dialect.replies.plain(rules)
   let outcome = await readPlain(first)
-  for (const piece of outcome.held) observer.tap(piece)
+  for (const piece of outcome.held) {
+    observer.tap(piece)
+    await breathe()
+  }
   for (;;) {
     const reply = plain.take(parsedBody(outcome))
     if (reply === null) break
