@@ -20,8 +20,10 @@ export function oddMessages(): fc.Arbitrary<OddMessages> {
       isStreamed: fc.boolean(),
       messages: fc.oneof({ weight: 12, arbitrary: conversation }, anyJson),
       more: fc.oneof(
-        { weight: 3, arbitrary: fc.constant({}) },
-        fc.dictionary(fc.constantFrom(...keys), anyJson, { maxKeys: 2 }),
+        { weight: 6, arbitrary: fc.constant({}) },
+        { weight: 2, arbitrary: fc.dictionary(fc.constantFrom(...keys), anyJson, { maxKeys: 2 }) },
+        // By chance alone none of a hundred may have one.
+        { weight: 1, arbitrary: fc.constant({ thread: 'thread_1' }) },
       ),
       isAscii: fc.boolean(),
       indent: fc.constantFrom(undefined, undefined, '\t'),
