@@ -33,6 +33,7 @@ function survivingIn(subject: Subject): Surviving {
   const each: number[] = []
   const replacing: number[] = []
   const calls = new Map<string, number>()
+  const said = new Set<number>()
   for (const [index, { facts }] of messages.entries()) {
     if (index < structure.systemCount || facts.survives === undefined) continue
     if (facts.survives === 'last') {
@@ -50,6 +51,9 @@ function survivingIn(subject: Subject): Surviving {
           ? undefined
           : calls.get(`${unit} ${answered}`)
     if (call !== undefined) {
+      // In a broken conversation a call may have two results: it is said again with the first.
+      if (said.has(call)) continue
+      said.add(call)
       each.push(call, index)
       calls.delete(`${unit} ${answered}`)
     } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
