@@ -53,7 +53,7 @@ export function hasBoundThoughts({ facts }: Message): boolean {
 }
 
 /** Whether any of these messages does: asked of the same list at several places of a request, and looked for once. */
-export function haveBoundThoughts(messages: readonly Message[]): boolean {
+export function anyHasBoundThoughts(messages: readonly Message[]): boolean {
   const known = knownBound.get(messages)
   if (known !== undefined) return known
   const isBound = messages.some(hasBoundThoughts)

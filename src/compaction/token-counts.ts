@@ -5,7 +5,7 @@ import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './size-sums.ts'
-import { haveBoundThoughts, readableTokens, type Subject } from './subject.ts'
+import { anyHasBoundThoughts, readableTokens, type Subject } from './subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
 /**
@@ -111,5 +111,5 @@ function* indexesBetween(start: number, end: number): Generator<number> {
 /** The sizes of messages before the point of a compaction: bound thoughts take nothing. */
 function withoutBound(subject: Subject): readonly number[] {
   const { messages, sizes } = subject
-  return haveBoundThoughts(messages) ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
+  return anyHasBoundThoughts(messages) ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
 }

@@ -4,7 +4,7 @@ import { viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
-import { haveBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { withNewestThoughts, unboundCompaction } from '../../compaction/thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -127,7 +127,7 @@ export function thoughtlessForm(
 ): Promise<Form> | null {
   const { messages } = request.chat
   const bare = unboundCompaction(compaction, messages.length)
-  return haveBoundThoughts(messages) ? formUnder(request, counted, bare, cache) : null
+  return anyHasBoundThoughts(messages) ? formUnder(request, counted, bare, cache) : null
 }
 
 /** The view of a compaction with the thoughts of the newest reply that it takes out; null if it takes none of them out. */

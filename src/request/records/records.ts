@@ -4,7 +4,7 @@ import {
   writeCompaction,
   type Compaction,
 } from '../../compaction/compaction.ts'
-import { haveBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/conversation-id.ts'
@@ -268,7 +268,7 @@ function prefixesOf({ scope, profile, model }: RecordPlace): Record<'seen' | 'co
 
 /** Of a scope in which no thoughts are bound nothing has to be known. */
 function thoughtsOf({ messages }: Chat, { scope }: RecordPlace): readonly StoreEntry[] {
-  return haveBoundThoughts(messages) ? [{ key: thoughtsKey(scope), value: '1' }] : []
+  return anyHasBoundThoughts(messages) ? [{ key: thoughtsKey(scope), value: '1' }] : []
 }
 
 function thoughtsKey(scope: string): string {

@@ -1,4 +1,4 @@
-import { haveBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { recallAnswers } from '../recall/recall-answers.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { observeAnswer } from '../observe.ts'
@@ -34,7 +34,7 @@ function joinedReply(
   if (shape === null) return null
   const { form } = outcome
   const { failures } = parts
-  sending.isReplyBound = form.chat.dialect.replies.bindsThoughts || haveBoundThoughts(form.chat.messages)
+  sending.isReplyBound = form.chat.dialect.replies.bindsThoughts || anyHasBoundThoughts(form.chat.messages)
   const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
     form,

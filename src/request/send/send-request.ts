@@ -1,4 +1,4 @@
-import { haveBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { offerRecall } from './offer-recall.ts'
@@ -61,5 +61,5 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
 
 /** Whether the reply may hold thoughts that are bound to what it answers. */
 function mayThink({ chat }: PreparedRequest): boolean {
-  return chat.dialect.replies.bindsThoughts || haveBoundThoughts(chat.messages)
+  return chat.dialect.replies.bindsThoughts || anyHasBoundThoughts(chat.messages)
 }

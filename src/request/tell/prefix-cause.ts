@@ -1,7 +1,7 @@
 import type { PrefixCause } from '../../activity/request-report.ts'
 import { spansAround } from '../billing-line.ts'
 import type { Chat, AnsweredRequest } from '../request.ts'
-import { haveBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 
 /** What of a request tells whose doing it is. */
@@ -24,7 +24,7 @@ export function createPrefixCauses(): (request: PrefixedRequest) => PrefixCause 
     const { form, offersRecall } = outcome
     const compaction = form.compacted?.compaction ?? remembered.compaction
     if (compaction === null) return form.isRewritten || offersRecall ? 'foldgate' : 'client'
-    if (!haveBoundThoughts(chat.messages)) return 'foldgate'
+    if (!anyHasBoundThoughts(chat.messages)) return 'foldgate'
     const key = `${place.scope} ${remembered.conversation}`
     const around = aroundHistory(chat)
     const before = seen.get(key)
