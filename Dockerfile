@@ -13,7 +13,9 @@ RUN npm run build
 FROM node:24.21.0-alpine3.24@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1 AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts
+# What is optional for others comes with the image: peers that are not optional are installed, from the lock file as all else.
+RUN npm pkg delete devDependencies peerDependenciesMeta
+RUN npm ci --ignore-scripts
 
 FROM node:24.21.0-alpine3.24@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1
 ENV NODE_ENV=production \

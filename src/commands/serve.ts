@@ -11,6 +11,7 @@ import { watchKeys } from '../config/watch-keys.ts'
 import { watchProfiles } from '../config/watch-profiles.ts'
 import { ListenError } from '../http/listen.ts'
 import { createLog, type Log } from '../log/log.ts'
+import { withOptionalPackages } from '../optional-packages.ts'
 import { openStore, type OpenedStore } from '../stores/open-store.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
@@ -129,7 +130,11 @@ async function openWantedTracing(
 ): Promise<Tracing | null> {
   if (!tracingWanted(env)) return null
   try {
-    return await openTracing({ env, upstreams, version, log, write: (line) => void stderr.write(line) })
+    return await withOptionalPackages(
+      'sending traces (OTEL_…)',
+      () => openTracing({ env, upstreams, version, log, write: (line) => void stderr.write(line) }),
+      (message) => new TracingError(message),
+    )
   } catch (error) {
     if (!(error instanceof TracingError)) throw error
     log.warn('traces are not sent', { reason: error.message })

@@ -1,5 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Settings } from '../config/settings.ts'
+import { withOptionalPackages } from '../optional-packages.ts'
 import { batchingStore } from './batching-store.ts'
 import { encryptedStore } from './encrypted-store.ts'
 import { installationSecret, type InstallationSecret } from './installation-secret.ts'
@@ -42,7 +43,11 @@ export async function openBareStore(
       return openSqliteStore({ path: location.path, ...limits })
     }
     case 'redis': {
-      const { openRedisStore } = await import('./redis-store.ts')
+      const { openRedisStore } = await withOptionalPackages(
+        'a store at redis://',
+        () => import('./redis-store.ts'),
+        (message) => new StoreError(message),
+      )
       return openRedisStore({ url: location.url, ...limits })
     }
   }

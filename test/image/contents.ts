@@ -2,21 +2,20 @@ import assert from 'node:assert/strict'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { z } from 'zod'
+import { lockIn, runtimePackages } from '../supply-chain/lock-files.ts'
 import type { Image } from './build.ts'
 import type { Steps } from './steps.ts'
 
 /** Looks at what is in the image: no more than what Foldgate needs to run. */
-export async function lookInside(image: Image, repository: string, steps: Steps): Promise<void> {
+export async function lookInside(image: Image, steps: Steps): Promise<void> {
   const app = join(image.root, image.workdir)
   const files = await filesIn(app)
-  const lock = lockSchema.parse(JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8')))
+  const comesAlong = runtimePackages(await lockIn(''), { withPeers: true })
 
   await steps.step(
-    'holds the runtime dependencies of the lock file, each in its version, and no other',
+    'holds the runtime dependencies of the lock file, the optional ones too, each in its version, and no other',
     async () => {
-      const wanted = Object.entries(lock.packages)
-        .filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
-        .map(([path, { version }]) => `${path}@${version}`)
+      const wanted = comesAlong.map(([path, { version }]) => `${path}@${version}`)
       const found = await Promise.all(
         files
           .filter((path) => /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path))

@@ -57,7 +57,7 @@ async function run(): Promise<number> {
 
     steps.heading('What is in the image')
     if (rooms.isClosed) await placesToStart(image.root)
-    await lookInside(image, repository, steps)
+    await lookInside(image, steps)
 
     steps.heading('The image as a container')
     if (!rooms.isClosed) await setWritable(join(image.root, image.workdir), false)

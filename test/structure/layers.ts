@@ -5,7 +5,7 @@ import type { SourceFile } from './source-files.ts'
  * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
 const floors: readonly (readonly string[])[] = [
-  ['errors.ts', 'lru-cache.ts', 'conversation'],
+  ['errors.ts', 'lru-cache.ts', 'optional-packages.ts', 'conversation'],
   ['tokens', 'profiles', 'dialects'],
   ['compaction', 'overflow'],
   [

@@ -17,6 +17,7 @@ const entry = z.looseObject({
   link: z.boolean().default(false),
   dependencies: versions,
   devDependencies: versions,
+  peerDependencies: versions,
 })
 
 const lockSchema = z.looseObject({
@@ -28,6 +29,8 @@ const manifestSchema = z.looseObject({
   scripts: versions,
   dependencies: versions,
   devDependencies: versions,
+  peerDependencies: versions,
+  peerDependenciesMeta: z.record(z.string(), z.strictObject({ optional: z.literal(true) })).default({}),
   allowScripts: z.record(z.string(), z.boolean()).default({}),
 })
 
@@ -52,12 +55,39 @@ export async function lockIn(folder: string) {
   return { lockfileVersion, own, installed: Object.entries(installed) }
 }
 
-/** Whether a package comes with Foldgate, to whoever installs or runs it. */
-export function isRuntime([, { dev, optional }]: readonly [string, LockEntry]): boolean {
-  return !dev && !optional
+/**
+ * The packages that run with Foldgate, by their place in the lock file: its dependencies and what those need; with its peers,
+ * which are optional and come with the image.
+ */
+export function runtimePackages(
+  { own, installed }: Pick<Awaited<ReturnType<typeof lockIn>>, 'own' | 'installed'>,
+  { withPeers }: { readonly withPeers: boolean },
+): readonly (readonly [path: string, entry: LockEntry])[] {
+  const entries = new Map(installed)
+  const found = new Map<string, LockEntry>()
+  const wanted = Object.keys({ ...own.dependencies, ...(withPeers ? own.peerDependencies : {}) }).map(
+    (name) => ({ name, from: '' }),
+  )
+  for (const { name, from } of wanted) {
+    const path = placesOf(name, from).find((place) => entries.has(place))
+    const needed = path === undefined ? undefined : entries.get(path)
+    if (path === undefined || needed === undefined)
+      throw new Error(`the lock file does not say what ${name} is`)
+    if (found.has(path)) continue
+    found.set(path, needed)
+    wanted.push(...Object.keys(needed.dependencies).map((each) => ({ name: each, from: path })))
+  }
+  return [...found]
 }
 
 // --- internal ---
+
+/** Where Node looks for a package, from the package at `from` upwards. */
+function placesOf(name: string, from: string): readonly string[] {
+  const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`
+  const above = from.replace(/(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+$/, '')
+  return from === '' ? [place] : [place, ...placesOf(name, above)]
+}
 
 function tracked(name: string): readonly string[] {
   const told = spawnSync('git', ['ls-files', '-z', name, `*/${name}`], { cwd: root, encoding: 'utf8' })

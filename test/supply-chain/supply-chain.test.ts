@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from '../docs/pages.ts'
-import { isRuntime, lockIn, manifestIn, packageFolders } from './lock-files.ts'
+import { optionalPackages } from '../../src/optional-packages.ts'
+import { lockIn, manifestIn, packageFolders, runtimePackages } from './lock-files.ts'
 
 const exact = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/
 
@@ -54,15 +55,13 @@ const otherPlatforms = /^node_modules\/@teddyzhu\/clipboard-(?!linux-x64)/
 
 describe('what comes with Foldgate', () => {
   test('has no install script, and is compiled for no machine', async () => {
-    const { installed } = await lockIn('')
-    const runtime = installed.filter(isRuntime)
+    const runtime = runtimePackages(await lockIn(''), { withPeers: true })
     expect(runtime.length).toBeGreaterThan(10)
     expect(runtime.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
     expect(runtime.filter(([, entry]) => entry['os'] !== undefined || entry['cpu'] !== undefined)).toEqual([])
   })
 
   test('is under licences that ask for no more than that their text comes along', async () => {
-    const { installed } = await lockIn('')
     const permissive = new Set([
       'MIT',
       'ISC',
@@ -72,12 +71,26 @@ describe('what comes with Foldgate', () => {
       '0BSD',
       'BlueOak-1.0.0',
     ])
-    const others = installed
-      .filter(isRuntime)
+    const others = runtimePackages(await lockIn(''), { withPeers: true })
       .filter(([, { license }]) => !permissive.has(license))
       .map(([path, { license }]) => [path, license])
     expect(others).toEqual([])
   })
+})
+
+// Traces and Redis were a third of what everybody installed, for the few who use them.
+test('what only some settings need is optional, and a message names it in the version that the tests run with', async () => {
+  const { devDependencies, dependencies, peerDependencies, peerDependenciesMeta } = await manifestIn('')
+  const named = Object.values(optionalPackages)
+    .flat()
+    .map((each) => each.split(/(?<=.)@/))
+  expect(named.length).toBeGreaterThan(1)
+  for (const [name = '', version = ''] of named) {
+    expect([name, devDependencies[name], peerDependencies[name]]).toEqual([name, version, `^${version}`])
+    expect(peerDependenciesMeta).toHaveProperty([name], { optional: true })
+    expect(dependencies).not.toHaveProperty([name])
+  }
+  expect(new Set(Object.keys(peerDependencies))).toEqual(new Set(named.map(([name]) => name)))
 })
 
 test('only one package of all may run a script when it is installed, and that for development only', async () => {
