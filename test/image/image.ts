@@ -6,7 +6,7 @@
  * Reads the Dockerfile and follows it step by step, each stage in a folder of its own, from a clean copy of the
  * tracked files. Then looks at what the last stage holds and starts it by its entrypoint as a container would be: not
  * as root, its root read-only but for the volume, with no shell to be found, as process 1; a long conversation goes
- * through it, over a restart. At the end the npm package is packed, installed in a clean folder and run.
+ * through it, over a restart.
  *
  * Namespaces need root on Linux. Without them (or with --mapped) paths are moved into the folders instead, and what
  * cannot be seen that way is told. --keep leaves the folders there. Node and npm are this machine's, in place of the
@@ -16,14 +16,12 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { buildImage, makeContext } from './build.ts'
 import { closedRooms, closedRoomsTrouble, placesToStart } from './closed-rooms.ts'
 import { lookInside, noScriptRan } from './contents.ts'
 import { readDockerfile } from './dockerfile.ts'
 import { runImage } from './live.ts'
 import { mappedRooms, setWritable } from './mapped-rooms.ts'
-import { tryPackage } from './package.ts'
 import { openSteps } from './steps.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -62,12 +60,6 @@ async function run(): Promise<number> {
     steps.heading('The image as a container')
     if (!rooms.isClosed) await setWritable(join(image.root, image.workdir), false)
     await runImage(image, rooms, folder, steps)
-
-    steps.heading('The npm package')
-    const { version } = z
-      .looseObject({ version: z.string() })
-      .parse(JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')))
-    await tryPackage(repository, join(stage, 'dist'), version, folder, steps)
     if (!rooms.isClosed) await setWritable(join(image.root, image.workdir), true)
     return steps.end()
   } finally {
