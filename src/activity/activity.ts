@@ -12,6 +12,7 @@ import { createConversationList } from './conversations/conversation-list.ts'
 import { createConversations, type Conversations } from './conversations/conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
+import { createUnreadTally, unreadOf } from './conversations/unread-tally.ts'
 import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
 import { createFailureLog, createFailures, type Failures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
@@ -75,7 +76,8 @@ export function openActivity(options: ActivityOptions): Activity {
   const list = createConversationList()
   const held = createHeldContent(options)
   const totals = createTotalsKeeper({ process, writeDown: (sum) => journal.write('totals', sum) })
-  const conversations = createConversations({ list, held, totals, journal, signals, process })
+  const unread = createUnreadTally()
+  const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
   const priceOf = createPriceList(options.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
   const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
@@ -125,6 +127,14 @@ export function openActivity(options: ActivityOptions): Activity {
     })
   }
 
+  /** A generation request by a path that is not compacted. */
+  function tellPath(path: string, action: string, client: string | null): void {
+    const reason = action === 'relayed' ? 'path' : null
+    const lastSeen = new Date(nowMs()).toISOString()
+    unread.add({ client, dialect: null, path, action, reason, status: null, last_seen: lastSeen })
+    signals.emit('change', null)
+  }
+
   const records: Listener = {
     begun: (report, messages) => {
       tellRefused(report)
@@ -139,6 +149,7 @@ export function openActivity(options: ActivityOptions): Activity {
       const price = priceOf(report.row.model) ?? (end.answeredBy === null ? null : priceOf(end.answeredBy))
       const row = endedRow(report, end, promptCosts(report, end.usage, price), process)
       list.add(row, true)
+      if (row.conversation === null) unread.add(unreadOf(row))
       totals.addRow(row)
       journal.write('usage', row)
       tellRemoved(row)
@@ -151,7 +162,12 @@ export function openActivity(options: ActivityOptions): Activity {
     failures,
     reports: createReports(
       [metrics, records, ...(tracing === null ? [] : [tracing])],
-      metrics.relayed,
+      (endpoint, action, client) => {
+        metrics.relayed(endpoint, action)
+        // What is no generation request is nobody's question.
+        if (endpoint !== 'other')
+          failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+      },
       failures,
     ),
     metrics,

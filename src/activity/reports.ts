@@ -22,7 +22,11 @@ export type Reports = {
   readonly begin: (report: RequestReport, messages: HeldMessages | null) => void
   readonly end: (report: RequestReport, end: Omit<RequestEnd, 'totalMs'>) => void
   /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
-  readonly relayed: (endpoint: Endpoint, action: Extract<Action, 'relayed' | 'refused' | 'left'>) => void
+  readonly relayed: (
+    endpoint: Endpoint,
+    action: Extract<Action, 'relayed' | 'refused' | 'left'>,
+    client: string | null,
+  ) => void
 }
 
 export function createReports(

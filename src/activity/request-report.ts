@@ -31,8 +31,6 @@ export type PrefixCause = 'foldgate' | 'client'
 export type RequestReport = {
   /** As the journal keeps it. What only the end of the answer tells (usage, times) stands at null or 0 until then. */
   readonly row: BegunRow
-  /** The wire format that it came in, by its name; null if it came by none of those that are read. */
-  readonly dialect: string | null
   /** When its body had arrived, as `performance.now()` told. */
   readonly arrivedMs: number
   /** The client's own `traceparent`; null if it sent none. */

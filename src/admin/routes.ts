@@ -62,7 +62,8 @@ export function adminRoutes(options: RoutesOptions): Hono<AdminEnvironment> {
     ])
     const shown = {
       totals: conversations.totals(),
-      conversations: cards.slice(0, CONVERSATIONS_SHOWN),
+      conversations: cards,
+      unread: conversations.unread(),
       models: models.list(),
       events,
       hasPrices: page.hasPrices,
@@ -75,7 +76,9 @@ export function adminRoutes(options: RoutesOptions): Hono<AdminEnvironment> {
     return asset === undefined ? next() : context.body(asset.body, 200, { 'content-type': asset.type })
   })
 
-  app.get('/conversations', async (context) => context.json({ conversations: await conversations.list() }))
+  app.get('/conversations', async (context) =>
+    context.json({ conversations: await conversations.list(), unread: conversations.unread() }),
+  )
   app.get('/conversations/:id', async (context) => {
     const id = requireId(context.req.param('id'))
     const conversation = await conversations.detail(id)
@@ -138,7 +141,6 @@ export function requireId(id: string, param = 'id'): string {
 
 // --- internal ---
 
-const CONVERSATIONS_SHOWN = 100
 const EVENTS_SHOWN = 50
 
 /** Largest body of a request that wants none, in bytes: some clients send an empty object. */

@@ -19,15 +19,17 @@ export function arrivalNow({ failures, nowMs }: ArrivalParts): Arrival {
 
 /** The report of a request that was not read. */
 export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestReport {
+  const { route } = exchange
   return {
     row: {
       ...unknownRow,
       action: 'relayed',
       time: new Date(arrival.atMs).toISOString(),
       client_key: exchange.clientKeyName,
+      client: clientOf(exchange),
+      dialect: route.kind === 'conversation' ? route.dialect.name : null,
       upstream: exchange.upstreamName ?? unknownRow.upstream,
     },
-    dialect: exchange.route.kind === 'conversation' ? exchange.route.dialect.name : null,
     arrivedMs: arrival.monotonicMs,
     traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
     refusal: null,
@@ -52,3 +54,13 @@ export function unreadReport(
   const isBeyondWindow = told.status < 400 ? false : null
   return { ...bare, row: { ...bare.row, ...told, beyond_window: isBeyondWindow, attempts: 1 } }
 }
+
+/** Which program sends a request, by its own word: the beginning of its `user-agent`; null if it has none. */
+export function clientOf({ incoming }: Pick<ClientRequest, 'incoming'>): string | null {
+  return headerValue(incoming.rawHeaders, 'user-agent')?.slice(0, CLIENT_CHARS_MAX) ?? null
+}
+
+// --- internal ---
+
+/** Programs name themselves in fewer; a row of each request is kept. */
+const CLIENT_CHARS_MAX = 100

@@ -4,7 +4,7 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import { refuseWayAround } from './confinement.ts'
 import { reportUnanswered, type Reports } from '../activity/reports.ts'
 import { unreadAnswer } from '../activity/request-report.ts'
-import { arrivalNow, bareReport, unreadReport, type ArrivalParts } from './bare-report.ts'
+import { arrivalNow, bareReport, clientOf, unreadReport, type ArrivalParts } from './bare-report.ts'
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver } from './deliver.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -68,7 +68,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   function tellRelayed(exchange: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {
-    options.reports.relayed(uncompactedOf(exchange) ?? 'other', action)
+    options.reports.relayed(uncompactedOf(exchange) ?? 'other', action, clientOf(exchange))
   }
 
   return async function relay(exchange, action = 'relayed') {

@@ -27,6 +27,8 @@ const row: BegunRow = {
   parent: null,
   label: 'PLANTED-LABEL',
   client_key: 'PLANTED-CLIENT',
+  client: 'OpenAI/JS 7.55.0',
+  dialect: 'chat-completions',
   profile: 'default',
   model: 'gpt-5',
   answered_by: null,
@@ -90,7 +92,6 @@ export function reportOf(
 ): RequestReport {
   return {
     row: { ...row, ...otherRow },
-    dialect: 'chat-completions',
     arrivedMs: 0,
     traceparent: null,
     refusal: null,

@@ -7,6 +7,8 @@ export type ConversationCard = Pick<
   | 'parent'
   | 'label'
   | 'client_key'
+  | 'client'
+  | 'dialect'
   | 'profile'
   | 'model'
   | 'pressure'
@@ -17,6 +19,9 @@ export type ConversationCard = Pick<
   | 'observed_tokens_sent'
   | 'window_tokens'
   | 'action'
+  | 'reason'
+  | 'status'
+  | 'outcome'
 > & {
   readonly id: string
   /** ISO 8601, in UTC. */
@@ -126,6 +131,8 @@ function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard
     parent: latest.parent,
     label: latest.label ?? rows.findLast(({ label }) => label !== null)?.label ?? null,
     client_key: latest.client_key,
+    client: latest.client,
+    dialect: latest.dialect,
     profile: latest.profile,
     model: latest.model,
     first_seen: entry.firstSeen,
@@ -142,5 +149,8 @@ function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard
     observed_tokens_sent: latest.observed_tokens_sent,
     window_tokens: latest.window_tokens,
     action: latest.action,
+    reason: latest.reason,
+    status: latest.status,
+    outcome: latest.outcome,
   }
 }

@@ -6,6 +6,7 @@ import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList } from './conversation-list.ts'
 import type { HeldContent, ShownMessage } from './held-content.ts'
 import type { Totals, TotalsKeeper } from './totals.ts'
+import { unreadOf, type UnreadCard, type UnreadTally } from './unread-tally.ts'
 
 /** A conversation with what is known of its requests: the latest of them, the oldest first. */
 export type ConversationDetail = ConversationCard & {
@@ -26,6 +27,8 @@ export type Conversations = {
   readonly totals: () => Totals | null
   /** The latest first. */
   readonly list: () => Promise<readonly ConversationCard[]>
+  /** What was part of no conversation, by its kind, the latest first. */
+  readonly unread: () => readonly UnreadCard[]
   /** Null if nothing is on record of it. */
   readonly detail: (id: string) => Promise<ConversationDetail | null>
   readonly close: () => void
@@ -35,6 +38,7 @@ export type ConversationsParts = {
   readonly list: ConversationList
   readonly held: HeldContent
   readonly totals: Pick<TotalsKeeper, 'all' | 'addWritten'>
+  readonly unread: UnreadTally
   readonly journal: Pick<Journal, 'events' | 'pages'>
   readonly signals: Pick<Signals, 'emit' | 'listenerCount'>
   /** This process: it has counted its own rows already. */
@@ -42,7 +46,7 @@ export type ConversationsParts = {
 }
 
 export function createConversations(parts: ConversationsParts): Conversations {
-  const { list, held, totals, journal, signals, process } = parts
+  const { list, held, totals, unread, journal, signals, process } = parts
   const readUpTo: Partial<Record<JournalName, string>> = {}
   let reading: Promise<boolean> | null = null
 
@@ -66,6 +70,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     const hasRows = await readOn('usage', (text) => {
       const row = usageRowSchema.safeParse(parseJsonText(text)).data
       if (row === undefined || row.process === process) return false
+      if (row.conversation === null) unread.add(unreadOf(row))
       list.add(row, false)
       return true
     })
@@ -91,6 +96,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
 
   return {
     totals: totals.all,
+    unread: unread.cards,
     list: async () => {
       await catchUp()
       return list.cards()

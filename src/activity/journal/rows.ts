@@ -70,6 +70,10 @@ export const usageRowSchema = z.object({
   parent: optionalName,
   label: optionalName,
   client_key: optionalName,
+  /** The client's `user-agent`, cut. */
+  client: optionalName,
+  /** The wire format that it came in, by its name; null where it came by none of those that are read. */
+  dialect: optionalName,
   profile: optionalName,
   model: name,
   /** The model that says it has answered, where it is another. */

@@ -2,11 +2,12 @@ import { Counter, Gauge, Histogram, Registry, Summary, type MetricConfiguration 
 import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { failingParts, type FailingPart } from '../failures.ts'
-import type { Listener, Reports } from '../reports.ts'
+import type { Listener } from '../reports.ts'
+import type { Action, Endpoint } from '../request-report.ts'
 import { metricNames, type MetricName } from './metric-names.ts'
 
 export type Metrics = Required<Listener> & {
-  readonly relayed: Reports['relayed']
+  readonly relayed: (endpoint: Endpoint, action: Action) => void
   /** A request never got to a handler. */
   readonly turnedAway: () => void
   readonly failed: (part: FailingPart) => void
@@ -54,8 +55,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     requests.inc({ action, profile, endpoint: endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_') })
 
   return {
-    begun: ({ row, dialect, compactions: made, refusal, hasWaited, refusedThoughts }) => {
-      const { action } = row
+    begun: ({ row, compactions: made, refusal, hasWaited, refusedThoughts }) => {
+      const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
       if (row.beyond_window === true) beyond.inc({ profile })

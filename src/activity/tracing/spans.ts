@@ -23,11 +23,11 @@ export type ToldSpan = {
  * under `foldgate.`. It covers all attempts, from the body's arrival until the end of the answer.
  */
 export function requestSpan(
-  { row, dialect, isSentBound, compactions, prefixCause }: RequestReport,
+  { row, isSentBound, compactions, prefixCause }: RequestReport,
   { outcome, usage, answeredBy, removedThoughts, totalMs }: RequestEnd,
   server: ModelServer | null,
 ): ToldSpan {
-  const { action, reason, status, model } = row
+  const { action, reason, status, model, dialect } = row
   const provider = providerOf(server, dialect)
   const startedAtMs = Date.parse(row.time)
   const endedAtMs = startedAtMs + Math.max(totalMs, 0)

@@ -1,14 +1,19 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
-import { ago, boundedFigure, figure, moment } from './figures.ts'
+import { treesOf, type ConversationTree } from './branches.ts'
+import { clientWords } from './client-words.ts'
+import { ago, boundedFigure, figure, moment, plural } from './figures.ts'
 import { gauge } from './gauge.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { requestWords, type ToldRequest } from './request-words.ts'
 
-/** The conversations, the latest first, each a row that keeps its identity while it moves. */
+/** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
 export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
-  const latestFirst = cards.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))
+  const trees = treesOf(cards)
+  const left = trees.length - TREES_SHOWN
   return html`<section id="conversations" data-live aria-labelledby="conversations-title">
     <h2 id="conversations-title">Conversations</h2>
-    ${latestFirst.length === 0 ? html`<p class="soft">None on record yet.</p>` : table(latestFirst, now)}
+    ${trees.length === 0 ? html`<p class="soft">None on record yet.</p>` : table(trees.slice(0, TREES_SHOWN), now)}
+    ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /conversations</code> lists them all.</p>`}
   </section>`
 }
 
@@ -18,17 +23,26 @@ export function conversationPath(id: string): string {
   return `/conversations/${encodeURIComponent(id.toWellFormed())}`
 }
 
-/** A link to a conversation's page, by its label where it has one. */
-export function conversationLink({ id, label }: Pick<ConversationCard, 'id' | 'label'>): HtmlEscapedString {
-  return label === null
-    ? html`<a href="${conversationPath(id)}"><code>${id}</code></a>`
-    : html`<a href="${conversationPath(id)}">${foreign(label)}</a>`
+/** What a person knows a conversation by: its label, else who leads it; null if nothing is known. */
+export function conversationName({
+  label,
+  client,
+}: Pick<ConversationCard, 'label' | 'client'>): string | null {
+  return label ?? clientWords(client)
 }
 
-/** What was done with the latest request; marked where Foldgate had to step back. */
-export function actionWord(action: string): HtmlEscapedString {
-  const steppedBack = action === 'failed-open' || action === 'restored'
-  return html`<span class="${steppedBack ? 'action warned' : 'action'}">${action}</span>`
+/** A link to a conversation's page, by its name where it has one. */
+export function conversationLink(id: string, name: string | null): HtmlEscapedString {
+  return name === null
+    ? html`<a href="${conversationPath(id)}"><code>${id}</code></a>`
+    : html`<a href="${conversationPath(id)}">${foreign(name)}</a>`
+}
+
+/** How a request went, and what to do about it; marked where it failed or Foldgate had to step back. */
+export function requestState(request: ToldRequest): HtmlEscapedString {
+  const { words, advice, level } = requestWords(request)
+  return html`<span class="state ${level}">${foreign(words)}</span>
+    ${advice !== null && html`<span class="under">${advice}</span>`}`
 }
 
 /** Shown while an answer is on its way. */
@@ -41,48 +55,88 @@ export function observedWords(tokens: number): string {
 
 // --- internal ---
 
-function table(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
+const TREES_SHOWN = 100
+
+/** An agent may have its work done by dozens of others. */
+const BRANCHES_SHOWN = 50
+
+function table(trees: readonly ConversationTree[], now: Date): HtmlEscapedString {
   return html`<table>
     <thead>
       <tr>
-        <th scope="col">Pressure <span class="key">▼ as sent</span></th>
         <th scope="col">Conversation</th>
+        <th scope="col">Sent, of the budget</th>
         <th scope="col" class="right">Tokens in → sent</th>
         <th scope="col" class="right">Requests</th>
         <th scope="col" class="right">Compactions</th>
-        <th scope="col">Last action</th>
+        <th scope="col">Latest request</th>
         <th scope="col" class="right">When</th>
       </tr>
     </thead>
     <tbody>
-      ${cards.map((card) => row(card, now))}
+      ${trees.map((tree) => row(tree, now))}
     </tbody>
   </table>`
 }
 
-function row(card: ConversationCard, now: Date): HtmlEscapedString {
-  return html`<tr id="conversation-${card.id}">
-    <td>${gauge(card.pressure, card.sent_pressure)}</td>
+/** The figures of a row are those of its conversation alone: each branch has its own. */
+function row({ root, branches }: ConversationTree, now: Date): HtmlEscapedString {
+  return html`<tr id="conversation-${root.id}">
     <th scope="row" class="text">
-      ${conversationLink(card)} ${card.answering && answeringMark} <span class="under">${under(card)}</span>
+      ${conversationLink(root.id, conversationName(root))} ${root.answering && answeringMark}
+      <span class="under">${under(root)}</span>
+      ${branches.length > 0 && branchList(root.id, branches, now)}
     </th>
-    <td class="right">
-      ${boundedFigure(card.tokens_received, card.tokens_are_bounds)} →
-      ${boundedFigure(card.tokens_sent, card.tokens_are_bounds)}
-      ${card.observed_tokens_sent !== null && html`<span class="under">${observedWords(card.observed_tokens_sent)}</span>`}
+    <td class="pressure">${gauge(root)}</td>
+    <td class="right" data-name="tokens in → sent">
+      ${tokensOf(root)}
+      ${root.observed_tokens_sent !== null && html`<span class="under">${observedWords(root.observed_tokens_sent)}</span>`}
     </td>
-    <td class="right">${figure(card.requests)}</td>
-    <td class="right">${figure(card.compactions)}</td>
-    <td>${actionWord(card.action)}</td>
-    <td class="right soft">
-      <time datetime="${card.last_seen}" title="${moment(card.last_seen)}">${ago(card.last_seen, now)}</time>
-    </td>
+    <td class="right" data-name="requests">${figure(root.requests)}</td>
+    <td class="right" data-name="compactions">${figure(root.compactions)}</td>
+    <td class="text">${requestState(root)}</td>
+    <td class="right soft">${when(root, now)}</td>
   </tr>`
 }
 
-function under({ model, profile, client_key, label, id }: ConversationCard): HtmlEscapedString {
-  return html`<span>${model === '' ? 'no model named' : foreign(model)}</span>
+function branchList(root: string, branches: readonly ConversationCard[], now: Date): HtmlEscapedString {
+  const answering = branches.filter((branch) => branch.answering).length
+  const left = branches.length - BRANCHES_SHOWN
+  return html`<details id="branches-${root}" class="branches">
+    <summary>
+      ${plural(branches.length, 'branch', 'branches')}${answering > 0 && html`, <span class="answering">${figure(answering)} answering</span>`}
+    </summary>
+    <ul>
+      ${branches.slice(0, BRANCHES_SHOWN).map(
+        (branch) =>
+          html`<li id="conversation-${branch.id}">
+            ${conversationLink(branch.id, branch.label)} ${branch.answering && answeringMark}
+            <span class="under"
+              ><span>${tokensOf(branch)} tokens</span> <span>${plural(branch.requests, 'request')}</span>
+              <span>${plural(branch.compactions, 'compaction')}</span>
+              <span>${requestWords(branch).words}</span> <span>${when(branch, now)}</span></span
+            >
+          </li>`,
+      )}
+      ${left > 0 && html`<li class="soft">and ${figure(left)} more</li>`}
+    </ul>
+  </details>`
+}
+
+function tokensOf(card: ConversationCard): HtmlEscapedString {
+  return html`${boundedFigure(card.tokens_received, card.tokens_are_bounds)} →
+  ${boundedFigure(card.tokens_sent, card.tokens_are_bounds)}`
+}
+
+function when({ last_seen: lastSeen }: ConversationCard, now: Date): HtmlEscapedString {
+  return html`<time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>`
+}
+
+function under({ model, profile, client_key, label, client, id }: ConversationCard): HtmlEscapedString {
+  const program = label === null ? null : clientWords(client)
+  return html`${program !== null && html`<span>${foreign(program)}</span>`}
+    <span>${model === '' ? 'no model named' : foreign(model)}</span>
     ${profile !== null && html`<span>${foreign(profile)}</span>`}
     ${client_key !== null && html`<span>key ${foreign(client_key)}</span>`}
-    ${label !== null && html`<span class="id">${id}</span>`}`
+    ${conversationName({ label, client }) !== null && html`<span class="id">${id}</span>`}`
 }

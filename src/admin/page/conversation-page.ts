@@ -1,6 +1,14 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import { chart } from './chart.ts'
-import { actionWord, answeringMark, conversationPath, observedWords } from './conversation-list.ts'
+import { clientWords } from './client-words.ts'
+import {
+  answeringMark,
+  conversationLink,
+  conversationName,
+  observedWords,
+  conversationPath,
+  requestState,
+} from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { ago, boundedFigure, plural, figure, moment, percent } from './figures.ts'
 import { gauge } from './gauge.ts'
@@ -16,15 +24,15 @@ export type ConversationPageOptions = PageSetting & {
 
 /** The page at `/conversations/ID`: what is known of a conversation, and what became of each of its messages. */
 export function conversationPage({ conversation, ...setting }: ConversationPageOptions): HtmlEscapedString {
-  const { id, label, events } = conversation
+  const { id, events } = conversation
   const { now } = setting
   return layout({
     ...setting,
-    title: `${label ?? id} · Foldgate`,
+    title: `${conversationName(conversation) ?? id} · Foldgate`,
     conversation: id,
     main: html`<nav aria-label="Way back"><a href="/">← All conversations</a></nav>
       ${facts(conversation, now)} ${actions(id)} ${requests(conversation, now)} ${messageList(conversation)}
-      ${eventTable({ events, now, labels: null })}`,
+      ${eventTable({ events, now, names: null })}`,
   })
 }
 
@@ -35,18 +43,21 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
     id,
     label,
     answering,
+    client,
     pressure,
     sent_pressure: sentPressure,
     tokens_are_bounds: isBound,
   } = conversation
+  const name = conversationName(conversation)
+  const program = clientWords(client)
   return html`<section id="facts" data-live aria-labelledby="conversation-title">
     <h1 id="conversation-title">
-      ${label === null ? html`<code>${id}</code>` : foreign(label)} ${answering && answeringMark}
+      ${name === null ? html`<code>${id}</code>` : foreign(name)} ${answering && answeringMark}
     </h1>
     <div class="standing">
-      ${gauge(pressure, sentPressure)}
+      ${gauge(conversation)}
       <p>
-        ${pressure === null ? 'The latest request was not measured.' : html`of the budget as it came${sentPressure !== null && `, ${percent(sentPressure)} as sent ▼`}`}
+        ${pressure === null ? 'The latest request was not measured.' : html`of the budget sent${sentPressure !== null && sentPressure !== pressure && `; as it came it was ${percent(pressure)}`}`}
       </p>
       <p class="soft">
         ${boundedFigure(conversation.tokens_received, isBound)} tokens in →
@@ -55,17 +66,19 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
       </p>
     </div>
     <dl class="facts-list">
+      ${program !== null && fact('Client', foreign(program))}
       ${fact('Model', conversation.model === '' ? 'none named' : foreign(conversation.model))}
       ${fact('Profile', conversation.profile === null ? 'none' : foreign(conversation.profile))}
       ${conversation.client_key !== null && fact('Client key', foreign(conversation.client_key))}
       ${fact('Window', windowFact(conversation))} ${fact('Requests', figure(conversation.requests))}
       ${fact('Would not have fit', figure(conversation.beyond_window))}
       ${fact('Compactions', figure(conversation.compactions))}
-      ${fact('Last action', actionWord(conversation.action))}
+      ${fact('Latest request', requestState(conversation))}
       ${fact('First seen', moment(conversation.first_seen))}
       ${fact('Last seen', html`<time datetime="${conversation.last_seen}" title="${moment(conversation.last_seen)}">${ago(conversation.last_seen, now)}</time>`)}
-      ${label !== null && fact('Id', html`<code>${id}</code>`)}
-      ${conversation.parent !== null && fact('Branched off', html`<a href="${conversationPath(conversation.parent)}"><code>${conversation.parent}</code></a>`)}
+      ${label !== null && name !== label && fact('Label', foreign(label))}
+      ${name !== null && fact('Id', html`<code>${id}</code>`)}
+      ${conversation.parent !== null && fact('Branched off', conversationLink(conversation.parent, null))}
     </dl>
   </section>`
 }
@@ -99,7 +112,6 @@ function actions(id: string): HtmlEscapedString {
     </button>
     <button
       type="button"
-      class="quiet"
       data-method="DELETE"
       data-path="${conversationPath(id)}"
       data-confirm="Delete the records and summaries that are kept of this conversation? Its next request is treated as if it were the first."

@@ -9,12 +9,12 @@ export type EventTableOptions = {
   /** The newest first. */
   readonly events: readonly StoredEvent[]
   readonly now: Date
-  /** The labels of conversations, by id. Null: all events are of one conversation, and it is not said of which. */
-  readonly labels: ReadonlyMap<string, string | null> | null
+  /** The names of conversations, by id. Null: all events are of one conversation, and it is not said of which. */
+  readonly names: ReadonlyMap<string, string | null> | null
 }
 
 /** What Foldgate did or met, the newest first. */
-export function eventTable({ events, now, labels }: EventTableOptions): HtmlEscapedString {
+export function eventTable({ events, now, names }: EventTableOptions): HtmlEscapedString {
   return html`<section id="events" data-live aria-labelledby="events-title">
     <h2 id="events-title">Events</h2>
     ${
@@ -27,14 +27,14 @@ export function eventTable({ events, now, labels }: EventTableOptions): HtmlEsca
               <tr>
                 <th scope="col">Time, UTC</th>
                 <th scope="col">Event</th>
-                ${labels !== null && html`<th scope="col">Conversation</th>`}
+                ${names !== null && html`<th scope="col">Conversation</th>`}
                 <th scope="col">What</th>
                 <th scope="col" class="right">Tokens</th>
                 <th scope="col" class="right">Took</th>
               </tr>
             </thead>
             <tbody>
-              ${events.map((event) => row(event, now, labels))}
+              ${events.map((event) => row(event, now, names))}
             </tbody>
           </table>`
     }
@@ -67,7 +67,7 @@ const alarming: ReadonlySet<JournalEvent['type']> = new Set([
   'reasoning-removed',
 ])
 
-function row(event: StoredEvent, now: Date, labels: EventTableOptions['labels']): HtmlEscapedString {
+function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): HtmlEscapedString {
   const { conversation, tokens_before, tokens_after } = event
   return html`<tr id="event-${event.id}">
     <td class="soft">
@@ -76,7 +76,7 @@ function row(event: StoredEvent, now: Date, labels: EventTableOptions['labels'])
     <td>
       <span class="${alarming.has(event.type) ? 'badge warned' : 'badge'}">${eventNames[event.type]}</span>
     </td>
-    ${labels !== null && html`<td>${conversation !== null && conversationLink({ id: conversation, label: labels.get(conversation) ?? null })}</td>`}
+    ${names !== null && html`<td>${conversation !== null && conversationLink(conversation, names.get(conversation) ?? null)}</td>`}
     <td class="text">${what(event)}</td>
     <td class="right">
       ${tokens_before === null && tokens_after === null ? null : `${figure(tokens_before)} → ${figure(tokens_after)}`}

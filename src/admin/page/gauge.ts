@@ -1,31 +1,36 @@
+import { requestWords, type ToldRequest } from './request-words.ts'
 import { percent } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
+export type Gauged = ToldRequest & {
+  readonly pressure: number | null
+  readonly sent_pressure: number | null
+}
+
 /**
- * A pressure as a bar with its number: how full the conversation was as it came, and what was sent of it, with a marker. The
- * line in it is the budget; beyond it there is some room, and what exceeds that too is told by the number only.
+ * How much of the budget was sent, as a bar with its number, and behind it in grey how much had come. The line in it is the
+ * budget; what exceeds the drawing is told by the number only. What was sent gives it its colour: a conversation of many
+ * times the window that was compacted and answered is well.
  */
-export function gauge(pressure: number | null, sentPressure: number | null): HtmlEscapedString {
+export function gauge(of: Gauged): HtmlEscapedString {
+  const { pressure, sent_pressure: sentPressure } = of
   if (pressure === null) return html`<span class="gauge none">not measured</span>`
-  const came = placeOf(pressure)
-  const marker = sentPressure === null ? null : placeOf(sentPressure)
-  const asSent = sentPressure === null ? '' : `, ${percent(sentPressure)} as sent`
-  const level = pressure >= CRITICAL_FROM ? 'critical' : pressure >= HIGH_FROM ? 'high' : 'calm'
-  return html`<span class="gauge ${level}">
+  const sent = sentPressure ?? pressure
+  const asCame = sent === pressure ? '' : `, of ${percent(pressure)} that came`
+  return html`<span class="gauge ${levelOf(of, sent)}">
     <svg
       viewBox="0 0 ${WIDTH} 14"
       width="${WIDTH}"
       height="14"
       role="img"
-      aria-label="Pressure ${percent(pressure)} as it came${asSent}"
+      aria-label="${percent(sent)} of the budget sent${asCame}"
     >
       <rect class="track" x="0" y="4" width="${WIDTH}" height="6" rx="1" />
-      <rect class="came" x="0" y="4" width="${came}" height="6" rx="1" />
-      <rect class="sent" x="0" y="4" width="${Math.min(came, marker ?? came)}" height="6" rx="1" />
-      <line class="budget" x1="${placeOf(1)}" x2="${placeOf(1)}" y1="2" y2="12" />
-      ${marker === null ? null : html`<path class="marker" d="M${marker} 4 l4 -4 h-8 z M${marker} 3 V11" />`}
+      <rect class="came" x="0" y="4" width="${placeOf(pressure)}" height="6" rx="1" />
+      <rect class="sent" x="0" y="4" width="${placeOf(sent)}" height="6" rx="1" />
+      <line class="budget" x1="${placeOf(1)}" x2="${placeOf(1)}" y1="1" y2="13" />
     </svg>
-    <span class="number" aria-hidden="true">${percent(pressure)}</span>
+    <span class="number" aria-hidden="true">${percent(sent)}</span>
   </span>`
 }
 
@@ -37,8 +42,11 @@ const WIDTH = 120
 /** The pressure at the end of the drawing. */
 const PRESSURE_MAX = 1.25
 
-const HIGH_FROM = 0.7
-const CRITICAL_FROM = 0.9
+/** More than the budget that was answered all the same shows a budget that is too small; else it cannot fit. */
+function levelOf(of: Gauged, sent: number): 'calm' | 'high' | 'critical' {
+  if (sent <= 1) return 'calm'
+  return requestWords(of).level === 'failed' ? 'critical' : 'high'
+}
 
 function placeOf(pressure: number): number {
   return Math.round((Math.min(Math.max(pressure, 0), PRESSURE_MAX) / PRESSURE_MAX) * WIDTH * 10) / 10

@@ -54,7 +54,6 @@ function row(card: ModelCard, now: Date): HtmlEscapedString {
     <td class="right">
       <button
         type="button"
-        class="quiet"
         aria-label="Forget what is believed of ${model}"
         data-method="DELETE"
         data-path="/models/${encodeURIComponent(id)}"

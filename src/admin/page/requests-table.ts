@@ -1,7 +1,8 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { requestWords } from './request-words.ts'
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
@@ -25,7 +26,7 @@ export function requestsTable(rows: readonly UsageRow[], firstNumber: number, no
             ${shows.written && html`<th scope="col" class="right">Newly cached</th>`}
             ${shows.missed && html`<th scope="col">Not cached since it changed</th>`}
             <th scope="col" class="right">Pressure</th>
-            <th scope="col">Action</th>
+            <th scope="col">What became of it</th>
             <th scope="col">Compaction</th>
             ${shows.removed && html`<th scope="col" class="right">Reasoning left out</th>`}
           </tr>
@@ -56,7 +57,7 @@ function line(row: UsageRow, number: number, now: Date, shows: Shown): HtmlEscap
     ${shows.written && html`<td class="right">${figure(row.cache_written_tokens)}</td>`}
     ${shows.missed && html`<td>${row.cache_miss}</td>`}
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
-    <td>${row.action}${row.reason !== null && `, ${row.reason}`}</td>
+    <td>${foreign(requestWords(row).words)}</td>
     <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
     ${shows.removed && html`<td class="right">${removedWords(row)}</td>`}
   </tr>`

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createConversationList } from '../../../src/activity/conversations/conversation-list.ts'
 import { createConversations } from '../../../src/activity/conversations/conversations.ts'
 import { createHeldContent } from '../../../src/activity/conversations/held-content.ts'
+import { createUnreadTally } from '../../../src/activity/conversations/unread-tally.ts'
 import { createJournal, type Signals } from '../../../src/activity/journal/journal.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { memoryStore, patientGuard } from '../../admin/memory.ts'
@@ -18,6 +19,7 @@ function conversationsOn(store: Pick<Store, 'readRows' | 'appendRows'> = memoryS
     list: { ...list, add: ({ model }) => models.push(model) },
     held: createHeldContent({ showsContent: false }),
     totals: { all: () => null, addWritten: (text) => totals.push(text) },
+    unread: createUnreadTally(),
     journal: createJournal({ store, guarded: patientGuard, signals }),
     signals,
     process: 'here',

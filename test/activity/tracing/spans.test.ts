@@ -74,7 +74,7 @@ describe('the span of a request', () => {
 
   test('names the API that it came by, and reasoning that was lost on account of Foldgate alone', () => {
     const lost = endOf({ removedThoughts: { prefix: 2, model: 3 } })
-    const response = plainReport({}, { dialect: 'responses' })
+    const response = plainReport({ dialect: 'responses' })
     expect(spanOf(response, lost).attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
       'openai.api.type': 'responses',
@@ -82,7 +82,7 @@ describe('the span of a request', () => {
     })
     const ofClient = spanOf({ ...response, prefixCause: 'client' }, lost)
     expect(ofClient.attributes).not.toHaveProperty('foldgate.reasoning.removed')
-    const message = spanOf(plainReport({}, { dialect: 'messages' }), endOf())
+    const message = spanOf(plainReport({ dialect: 'messages' }), endOf())
     expect(message.attributes).toMatchObject({ 'gen_ai.provider.name': 'anthropic' })
     expect(message.attributes).not.toHaveProperty('openai.api.type')
     const elsewhere = spanOf(response, lost, modelServer('https://api.groq.com/openai/v1'))

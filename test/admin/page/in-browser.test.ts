@@ -13,6 +13,7 @@ import {
   someModels,
 } from './made-up.ts'
 import { lowContrast } from './low-contrast.ts'
+import { redIn } from './red-in.ts'
 import { isFocused, openPage, tabTo } from './open-page.ts'
 import { pageStand } from './page-stand.ts'
 
@@ -50,9 +51,9 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       await tabTo(page, '#conversation-two0000000000000 a')
       stand.show({ conversations: [one, { ...two, last_seen: before(1), requests: 99 }] }, two.id)
       await page.locator('tbody tr:first-child#conversation-two0000000000000').waitFor()
-      expect(await page.locator('#conversation-two0000000000000 td:nth-of-type(3)').textContent()).toContain(
-        '99',
-      )
+      expect(
+        await page.locator('#conversation-two0000000000000 [data-name=requests]').textContent(),
+      ).toContain('99')
       expect(await isFocused(page, '#conversation-two0000000000000 a')).toBe(true)
     })
 
@@ -247,7 +248,46 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
     expect(await page.getByRole('heading', { name: 'migrate the billing service' }).count()).toBe(1)
   })
 
+  test('branches fold under their root, stay open while the list moves, and are reached with the keyboard', async () => {
+    const branch = cardWith({
+      id: 'branch0000000000',
+      parent: one.id,
+      label: null,
+      requests: 7,
+      last_seen: before(1),
+    })
+    const { page, stand } = await openPage(browser, { shown: { conversations: [two, one, branch] } })
+    expect(await page.locator('#conversations tbody tr').count()).toBe(2)
+    await tabTo(page, '#branches-one0000000000000 > summary')
+    await page.keyboard.press('Enter')
+    await page.locator('#conversation-branch0000000000 a').waitFor({ state: 'visible' })
+    stand.show({ conversations: [two, one, { ...branch, requests: 8 }] })
+    await page.getByText('8 requests').waitFor({ state: 'visible' })
+    expect(await page.locator('#conversation-one0000000000000 [data-name=requests]').textContent()).toBe('12')
+  })
+
+  // A page of red told of a day on which all went well.
   describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+    test('a healthy day has no red in it, and what failed has', async () => {
+      const healthy = someConversations().filter(({ action }) => action !== 'failed-open')
+      const events = agentEvents().filter(({ type }) => type !== 'failure')
+      const models = someModels().filter(({ window_in_force: window }) => window?.overruled_tokens === null)
+      const shown = {
+        conversations: [...healthy, cardWith({ id: 'sixfold', pressure: 6.2, sent_pressure: 0.97 })],
+      }
+      const { page, stand } = await openPage(browser, {
+        shown: { ...shown, events, models },
+        context: { colorScheme },
+      })
+      expect(await redIn(page)).toEqual([])
+      stand.show({ conversations: [cardWith({ id: 'failed', status: 502 })] })
+      await page.locator('#conversation-failed').waitFor()
+      expect(await redIn(page)).toContain('state failed')
+      await page.goto(`${stand.origin}${path}`)
+      await page.locator('#connection.live').waitFor()
+      expect(await redIn(page, '#facts, #chart')).toEqual([])
+    })
+
     test.each(['/', path])('every text of %s has the contrast that WCAG wants at AA', async (where) => {
       const { page } = await openPage(browser, { path: where, context: { colorScheme } })
       await page.evaluate(

@@ -1,5 +1,6 @@
 import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
+import type { UnreadCard } from '../../../src/activity/conversations/unread-tally.ts'
 import type { Totals } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
@@ -45,6 +46,8 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
     parent: null,
     label: null,
     client_key: null,
+    client: 'claude-cli/2.1.332 (external, cli)',
+    dialect: 'messages',
     profile: 'default',
     model: 'qwen3-32b',
     first_seen: before(7_200),
@@ -61,6 +64,9 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
     observed_tokens_sent: null,
     window_tokens: 32_768,
     action: 'relayed',
+    reason: null,
+    status: 200,
+    outcome: 'finished',
     ...changes,
   }
 }
@@ -145,6 +151,8 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
     parent: null,
     label: null,
     client_key: null,
+    client: 'claude-cli/2.1.332 (external, cli)',
+    dialect: 'messages',
     profile: 'default',
     model: 'qwen3-32b',
     answered_by: null,
@@ -409,4 +417,34 @@ export function someTotals(): Totals {
     unknown_requests: 12,
     priced_summaries: 21,
   })
+}
+
+/** Requests that are part of no conversation, one of each API. */
+export function someUnread(): readonly UnreadCard[] {
+  return [
+    unreadWith({ reason: 'stateful', dialect: 'responses', client: 'OpenAI/Python 2.8.0', requests: 14 }),
+    unreadWith({ reason: 'native', dialect: 'messages', client: 'claude-cli/2.1.332 (external, cli)' }),
+    unreadWith({ action: 'bypassed', reason: null, client: 'curl/8.5.0' }),
+    unreadWith({
+      reason: 'path',
+      dialect: null,
+      path: '/api/chat',
+      status: null,
+      client: 'ollama-python/0.6.1',
+    }),
+  ]
+}
+
+function unreadWith(changes: Partial<UnreadCard> = {}): UnreadCard {
+  return {
+    client: null,
+    dialect: 'chat-completions',
+    path: null,
+    action: 'relayed',
+    reason: 'no-messages',
+    status: 200,
+    requests: 1,
+    last_seen: before(400),
+    ...changes,
+  }
 }

@@ -7,7 +7,15 @@ import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { freePort } from '../../support/free-port.ts'
-import { agentEvents, detailWith, now, someConversations, someTotals, someModels } from './made-up.ts'
+import {
+  agentEvents,
+  detailWith,
+  now,
+  someConversations,
+  someTotals,
+  someModels,
+  someUnread,
+} from './made-up.ts'
 
 export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
   /** What the page of a conversation shows; null: it is not there. */
@@ -33,6 +41,7 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
   let shown: Shown = {
     totals: someTotals(),
     conversations: someConversations(),
+    unread: someUnread(),
     models: someModels(),
     events: agentEvents(),
     hasPrices: true,

@@ -18,6 +18,7 @@ import {
   someConversations,
   someTotals,
   someModels,
+  someUnread,
   toldWith,
 } from './made-up.ts'
 import { visibleText } from './visible-text.ts'
@@ -29,6 +30,7 @@ function home(changes: Partial<HomePageOptions> = {}): string {
     ...setting,
     totals: someTotals(),
     conversations: someConversations(),
+    unread: someUnread(),
     models: someModels(),
     events: agentEvents(),
     hasPrices: true,

@@ -32,7 +32,10 @@ const detailSchema = cardSchema.extend({
 })
 
 async function cards(at: AdminStand): Promise<readonly z.output<typeof cardSchema>[]> {
-  const listSchema = z.strictObject({ conversations: z.array(cardSchema) })
+  const listSchema = z.strictObject({
+    conversations: z.array(cardSchema),
+    unread: z.array(z.looseObject({})),
+  })
   return listSchema.parse(JSON.parse((await at.ask('/conversations')).text)).conversations
 }
 

@@ -34,7 +34,7 @@ test('a body is explained, and nothing is sent, recorded or shown', async () => 
   expect(profileIn(answer)).toBe('default')
   expect(answer.header('cache-control')).toBe('no-store')
   expect(at.upstream.requests).toEqual([])
-  expect((await at.ask('/conversations')).text).toBe('{"conversations":[]}')
+  expect((await at.ask('/conversations')).text).toBe('{"conversations":[],"unread":[]}')
   expect((await at.ask('/events')).text).toBe('{"events":[],"before":null}')
 })
 

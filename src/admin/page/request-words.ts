@@ -1,0 +1,134 @@
+import type { UsageRow } from '../../activity/journal/rows.ts'
+import { sendAllAdvice } from '../send-all.ts'
+
+/** What of a request says how it went. */
+export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {
+  readonly outcome?: UsageRow['outcome']
+  readonly dialect?: UsageRow['dialect']
+  readonly path?: string | null
+}
+
+/** How a request went, in words. */
+export type RequestWords = {
+  readonly words: string
+  /** What would have it compacted, or mends what went wrong; null where nothing is to be done. */
+  readonly advice: string | null
+  /** `failed`: the client did not get what it asked for, or a part of Foldgate failed. `stepped-back`: it did, by another way. */
+  readonly level: 'calm' | 'stepped-back' | 'failed'
+}
+
+/** What was done with a request and what came of it. */
+export function requestWords(request: ToldRequest): RequestWords {
+  const done = doneWords(request)
+  if (request.outcome === 'broken-off')
+    return { words: `${done.words}; the answer broke off`, advice: done.advice, level: 'failed' }
+  const { status } = request
+  if (status === null || status < 400 || request.action === 'refused') return done
+  return { words: `${done.words}; the upstream answered ${status}`, advice: done.advice, level: 'failed' }
+}
+
+// --- internal ---
+
+function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords {
+  if (action === 'relayed' && reason === 'path')
+    return {
+      words: `sent unread: ${path ?? 'this path'} is not compacted`,
+      advice: 'have the client use /chat/completions, /responses or /messages',
+      level: 'calm',
+    }
+  if (action === 'relayed' && reason === 'stateful')
+    return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
+  if (action === 'refused')
+    return { words: reason === null ? 'not sent' : `refused: ${reason}`, advice: null, level: 'failed' }
+  const known = words.get(reason === null ? action : `${action};${reason}`)
+  if (known !== undefined) return known
+  const plain = words.get(action)
+  if (plain === undefined)
+    return { words: reason === null ? action : `${action}: ${reason}`, advice: null, level: 'calm' }
+  return reason === null ? plain : { ...plain, words: `${plain.words}: ${reason}` }
+}
+
+const calm = (said: string, advice: string | null = null): RequestWords => ({
+  words: said,
+  advice,
+  level: 'calm',
+})
+const steppedBack = (said: string, advice: string | null = null): RequestWords => ({
+  words: said,
+  advice,
+  level: 'stepped-back',
+})
+const failed = (said: string, advice: string): RequestWords => ({ words: said, advice, level: 'failed' })
+
+const atClient = 'the client has to send it otherwise'
+const reportIt = 'the log line “a part of Foldgate failed” says more; please report it'
+const limits = 'raise what limits says of it in foldgate.yaml'
+
+/** By action, with its reason where there is one. */
+const words: ReadonlyMap<string, RequestWords> = new Map(
+  Object.entries({
+    relayed: calm('sent as it came'),
+    'relayed;billing-line': calm('sent as it came, but for its billing line'),
+    'relayed;output-limit': calm('sent as it came, with a lower output limit'),
+    'relayed;observe': calm('sent as it came: the profile only observes', 'take observe out of the profile'),
+    'relayed;subscription': calm(
+      'sent as it came: a subscription pays',
+      'use an API key, or set messages.subscriptions: rewrite',
+    ),
+    'relayed;off': calm(
+      'sent as it came: the client wants it so',
+      'the client sends x-foldgate-compact: off; take that out',
+    ),
+    'relayed;refused-before': steppedBack(
+      'sent as it came: the upstream refused a compacted form',
+      'template: strict in the profile may help',
+    ),
+    'relayed;native': calm(
+      'sent unread: the server compacts it itself',
+      'take context_management out of the client, or leave it',
+    ),
+    'relayed;encoding': calm(
+      'sent unread: its content coding is not known',
+      'have the client send plain JSON, gzip, deflate, br or zstd',
+    ),
+    'relayed;not-utf8': calm('sent unread: its body is not UTF-8', atClient),
+    'relayed;bom': calm('sent unread: its body begins with a byte order mark', atClient),
+    'relayed;not-json-object': calm('sent unread: its body is no JSON object', atClient),
+    'relayed;duplicate-key': calm('sent unread: its body has a key twice', atClient),
+    'relayed;invalid-value': calm('sent unread: a short value of its body is very long', atClient),
+    'relayed;too-deep': calm('sent unread: its body is too deep', limits),
+    'relayed;too-many-elements': calm('sent unread: its body has too many elements', limits),
+    'relayed;too-many-keys': calm('sent unread: its body has too many keys', limits),
+    'relayed;too-many-messages': calm('sent unread: it has too many messages', limits),
+    'relayed;too-many-parts': calm('sent unread: a message has too many parts', limits),
+    'relayed;no-messages': calm('sent unread: it has no messages', atClient),
+    'relayed;message-unreadable': calm('sent unread: one of its messages cannot be read', atClient),
+    compacted: calm('compacted'),
+    'compacted;repair': calm('repaired'),
+    'compacted;thoughts': calm('sent without thoughts that no longer hold'),
+    recovered: calm('compacted after the upstream refused it as too long'),
+    'restored;original': steppedBack(
+      'sent as it came, after the upstream refused a compacted form',
+      'template: strict in the profile may help',
+    ),
+    'restored;strict': steppedBack(
+      'sent in another order, after the upstream refused the first',
+      'template: strict in the profile saves the second request',
+    ),
+    'restored;thoughts': steppedBack('sent without old thoughts, after the upstream refused them'),
+    restored: steppedBack('sent in another form, after the upstream refused one'),
+    bypassed: calm(
+      'sent unread: the client wants it so',
+      'the client sends x-foldgate-bypass; take that out',
+    ),
+    'bypassed;thoughts': calm(
+      'sent unread, but for thoughts that no longer hold: the client wants it so',
+      'the client sends x-foldgate-bypass; take that out',
+    ),
+    'failed-open': failed('sent as it came: a part of Foldgate failed', reportIt),
+    'failed-open;reading': failed('sent unread: reading it failed', reportIt),
+    'failed-open;measure': failed('sent as it came: measuring it failed', reportIt),
+    'failed-open;compaction': failed('sent as it came: compacting it failed', reportIt),
+    left: calm('the client left before an answer'),
+  }),
+)
