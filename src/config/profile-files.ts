@@ -109,8 +109,14 @@ function upstreamProblems(
       // An inherited value is told at the profile that sets it.
       const name = valueAt(raws.get(profile.name), path)
       if (typeof name !== 'string' || upstreams.has(name)) continue
-      const suggestion = meantOr(name, upstreams, `foldgate.yaml has: ${known}`)
-      const message = `"${spellPath(path)}" names the upstream ${JSON.stringify(name)}, which foldgate.yaml does not have`
+      const isAddress = name.includes('://')
+      const suggestion = isAddress
+        ? `name it in foldgate.yaml, upstreams: {NAME: {url: URL}}, and write ${spellPath(path)}: NAME`
+        : meantOr(name, upstreams, `foldgate.yaml has: ${known}`)
+      // An address may hold a credential.
+      const message = isAddress
+        ? `"${spellPath(path)}" must be an upstream's name, not an address`
+        : `"${spellPath(path)}" names the upstream ${JSON.stringify(name)}, which foldgate.yaml does not have`
       problems.push({ profile: profile.name, path, of: 'value', message, suggestion })
     }
   }

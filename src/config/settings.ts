@@ -7,6 +7,7 @@ import { type Environment, type KeySource, type LiveKey, readLiveKey, readVariab
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'
+import { settingsNearMisses } from './settings-near-misses.ts'
 import { settingsRules } from './settings-rules.ts'
 import {
   clientOverrides,
@@ -85,7 +86,10 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
   const raw = applyOverrides(file?.value ?? {}, overrides)
-  const { value, problems: wrong } = validate(settingsSchema, raw, isSecret)
+  const { value, problems: wrong } = validate(settingsSchema, raw, {
+    nearMisses: settingsNearMisses,
+    isSecret,
+  })
   const directory = path === null ? cwd : dirname(path)
   const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
   const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
@@ -99,9 +103,12 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
 // --- internal ---
 
 /** Settings whose values may be a credential, by right or by mistake. */
-const secretKeys = /^(?:url|headers|(?:api_|encrypt_)?key_(?:env|file)|token_env)$/
+const secretKeys = /^(?:url|store|headers|(?:api_|encrypt_)?key_(?:env|file)|token_env)$/
 
 function isSecret(path: readonly PropertyKey[]): boolean {
+  const [group] = path
+  // Where a group of keys belongs, people put the address or the key itself.
+  if ((group === 'upstreams' || group === 'client_keys') && path.length <= 2) return true
   return path.some((step) => secretKeys.test(String(step)))
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lineToWrite, type NearMiss, readNumber } from './near-miss.ts'
 import { nearest } from './nearest.ts'
 
 /** Something wrong with a key or its value, told to the person who wrote it. */
@@ -17,14 +18,21 @@ export type Validated<Value> =
   | { readonly value: Value; readonly problems: null }
   | { readonly value: null; readonly problems: readonly KeyProblem[] }
 
+type ValidateOptions = {
+  /** What people write in place of the schema's keys. */
+  readonly nearMisses: readonly NearMiss[]
+  /** Where a value may hold a credential, and must not be shown. Default: nowhere. */
+  readonly isSecret?: (path: readonly PropertyKey[]) => boolean
+}
+
 /**
  * Validates a value, and turns zod's issues into problems a person can act on. Schemas give each kind of value a phrase
- * that completes `"key" must be …`. `isSecret` tells where a value may hold a credential, and must not be shown.
+ * that completes `"key" must be …`.
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  isSecret: (path: readonly PropertyKey[]) => boolean = () => false,
+  { nearMisses, isSecret = () => false }: ValidateOptions,
 ): Validated<z.output<Schema>> {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data, problems: null }
@@ -34,7 +42,13 @@ export function validate<Schema extends z.ZodType>(
       ? issue.keys.map((key) => unknownKey(issue.path, key, root))
       : [wrongValue(issue, raw, root, isSecret(issue.path))],
   )
-  return { value: null, problems }
+  return {
+    value: null,
+    problems: problems.map((problem) => ({
+      ...problem,
+      suggestion: lineToWrite(nearMisses, problem.path, valueAt(raw, problem.path)) ?? problem.suggestion,
+    })),
+  }
 }
 
 /** A path as people write it: `summary.at`, `client_keys[0].name`. */
@@ -109,16 +123,6 @@ function wordsOf(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.filter((word) => typeof word === 'string')
   if (issue.code === 'invalid_union') return issue.errors.flat().flatMap(wordsOf)
   return []
-}
-
-/** Reads numbers as people write them: "8192", 128k, 128_000, 75%. */
-function readNumber(text: string): number | null {
-  const parts = /^(\d[\d_,]*(?:\.\d+)?)\s*(k|%)?$/i.exec(text.trim())
-  if (parts === null) return null
-  const number = Number((parts[1] ?? '').replaceAll(/[_,]/g, ''))
-  const unit = parts[2]?.toLowerCase()
-  if (unit === 'k') return number * 1000
-  return unit === '%' ? number / 100 : number
 }
 
 function show(value: unknown): string {

@@ -56,12 +56,13 @@ export function editDistance(from: string, to: string): number {
   return cell(previous, to.length)
 }
 
+/** Without what spellings of one name differ in. */
+export function plainSpelling(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, '')
+}
+
 // --- internal ---
 
 function cell(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY
-}
-
-function plainSpelling(word: string): string {
-  return word.toLowerCase().replaceAll(/[-_ ]/g, '')
 }

@@ -1,5 +1,6 @@
 import { type KeyProblem, validate, valueAt } from './issues.ts'
 import { meantOr } from './nearest.ts'
+import { profileNearMisses as nearMisses } from './profile-near-misses.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
@@ -35,7 +36,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   for (const [name, raw] of all) {
     const own = [
       ...nameProblems(name),
-      ...(validate(profileKeys, raw).problems ?? []),
+      ...(validate(profileKeys, raw, { nearMisses }).problems ?? []),
       ...parentProblems(name, all),
     ]
     for (const problem of own) problems.push({ ...problem, profile: name })
@@ -46,7 +47,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
     // A profile that extends a broken one is left out in silence: the problem is told at the broken one.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
-    const { value, problems: clashes } = validate(profileSchema, merged)
+    const { value, problems: clashes } = validate(profileSchema, merged, { nearMisses })
     if (value !== null) profiles.set(name, { ...value, name })
     for (const clash of clashes ?? []) {
       const path = ownPath(all.get(name), clash.path)

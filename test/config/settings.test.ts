@@ -291,7 +291,7 @@ test('a settings file that was named has to be there', async () => {
 
 test('a scalar where a group belongs is told even when a flag sets a key in it', async () => {
   expect(await problemsOf({ yaml: 'upstreams: 5', flags: { upstream: 'http://h' } })).toEqual([
-    'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream; found 5',
+    'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream — write upstreams: {default: {url: URL}}',
   ])
 })
 
