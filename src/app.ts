@@ -40,12 +40,12 @@ export type AppOptions = {
 export function createApp(options: AppOptions): App {
   const { settings, profiles, store, secret, log, nowMs, version, tracing } = options
 
-  const upstreams = openUpstreams(settings, options.proxies)
+  const warnings = createWarnings(log)
+  const upstreams = openUpstreams(settings, options.proxies, warnings.keyRefused)
   const heldKeyMark = createHeldKeyMarks({
     secret,
     keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
   })
-  const warnings = createWarnings(log)
   const onFailure = ({ code }: FoldgateError): void => log.warn('a request was refused or failed', { code })
 
   const activity = openActivity({

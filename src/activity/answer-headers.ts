@@ -17,6 +17,7 @@ export const answerHeaderNames = [
   'x-foldgate-summary-reason',
   'x-foldgate-attempts',
   'x-foldgate-cache',
+  'x-foldgate-hint',
 ] as const
 
 /**

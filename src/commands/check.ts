@@ -7,7 +7,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
-import { summariesOf } from './start-lines.ts'
+import { keylessUpstreams, summariesOf } from './start-lines.ts'
 import { lookUpWindow, profileLine, windowLines, type WindowFound } from './window.ts'
 
 /** Validates settings and profiles, and says which profile and window a model gets. */
@@ -49,6 +49,7 @@ export async function checkConfiguration(
   const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
   const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
   if (unkept !== null) lines.push(`warning: ${unkept}`)
+  lines.push(...keylessUpstreams(settings).map((line) => `warning: ${line}`))
   if (options.model === null) lines.push('', ...[...files.profiles.values()].map(profileLine).sort())
   else lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
   return { text: lines.join('\n'), exitCode: 0 }

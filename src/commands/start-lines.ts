@@ -54,9 +54,26 @@ export type Memory = {
   readonly allBytes: number
 }
 
-/** The warnings of a start: about an open listener, and about limits that allow for more memory than there is. */
+/**
+ * The warnings of a start: about an open listener, about limits that allow for more memory than there is, and about
+ * upstreams without a key.
+ */
 export function startWarnings(settings: Settings, place: ListenAddress, memory: Memory): readonly string[] {
-  return [openListener(settings, place), largeLimits(settings, memory)].filter((line) => line !== null)
+  const lines = [openListener(settings, place), largeLimits(settings, memory)].filter((line) => line !== null)
+  return [...lines, ...keylessUpstreams(settings)]
+}
+
+/** Upstreams that get no key, although their clients send one: the same at the start and by `foldgate check`. */
+export function keylessUpstreams({ upstreams, client_keys }: Settings): readonly string[] {
+  // A client key opens Foldgate alone: it is forwarded to nobody.
+  const clients = client_keys.length > 0 ? '' : ", forward_client_key: true if it may have the client's"
+  return [...upstreams.values()]
+    .filter((upstream) => upstream.drops_client_key)
+    .map(
+      ({ name }) =>
+        `the upstream "${name}" gets no key, since the client's goes to the default upstream only: ` +
+        `write into upstreams.${name} api_key_env: NAME or api_key_file: FILE${clients}, forward_client_key: false if it needs none`,
+    )
 }
 
 // --- internal ---

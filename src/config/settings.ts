@@ -8,7 +8,7 @@ import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveSt
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'
 import { settingsNearMisses } from './settings-near-misses.ts'
-import { settingsRules } from './settings-rules.ts'
+import { holdsCredential, settingsRules } from './settings-rules.ts'
 import {
   clientOverrides,
   defaultUpstreamUrl,
@@ -32,6 +32,8 @@ export type ConfiguredUpstream = {
   readonly concurrency: number | null
   /** Whether the client's own credential goes to this upstream. */
   readonly forward_client_key: boolean
+  /** Whether it gets no key at all, neither one of Foldgate's nor the client's, and nobody wrote that it should not. */
+  readonly drops_client_key: boolean
 }
 
 export type ClientKeySettings = {
@@ -213,6 +215,11 @@ async function completeUpstreams(
       headers: upstream.headers,
       concurrency: upstream.concurrency,
       forward_client_key: upstream.forward_client_key ?? forwards,
+      drops_client_key:
+        name !== 'default' &&
+        key === null &&
+        upstream.forward_client_key === null &&
+        !holdsCredential(upstream.headers),
     })
   }
   return completed

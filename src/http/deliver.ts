@@ -203,6 +203,7 @@ const nothing = Buffer.alloc(0)
 function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean {
   const { outgoing } = exchange
   const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
+  if (answer.hint !== null) own['x-foldgate-hint'] = answer.hint
   const isStream = /^text\/event-stream/i.test(headerValue(answer.rawHeaders, 'content-type') ?? '')
   // Reverse proxies in front would collect a stream before they pass it on.
   if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)

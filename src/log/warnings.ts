@@ -1,6 +1,7 @@
 import type { Log } from './log.ts'
 import type { CutPrompt } from '../models/learn.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
+import { createThrottle } from './throttle.ts'
 
 /** What an operator is told once, and how it is mended. */
 export type Warnings = {
@@ -16,9 +17,12 @@ export type Warnings = {
   readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
   /** An upstream could not be asked for its windows. */
   readonly unasked: (upstream: string, trouble: string) => void
+  /** An upstream refused a request for a key that its client did not choose, or for none. */
+  readonly keyRefused: (upstream: string, status: number, hint: string) => void
 }
 
 export function createWarnings(log: Log): Warnings {
+  const timesRefused = createThrottle({ gapMs: KEY_REFUSED_GAP_MS, nowMs: () => performance.now() })
   const cut = once((model, seen: CutPrompt) =>
     log.warn(
       'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
@@ -71,6 +75,16 @@ export function createWarnings(log: Log): Warnings {
         upstream,
         trouble,
       }),
+    keyRefused: (upstream, status, hint) => {
+      const times = timesRefused(`${upstream} ${status} ${hint}`)
+      if (times !== null)
+        log.warn('an upstream refused the key that it got, or that it got none', {
+          upstream,
+          status,
+          hint,
+          times,
+        })
+    },
   }
 }
 
@@ -80,6 +94,9 @@ export function createWarnings(log: Log): Warnings {
 const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
+
+/** How long the log only counts the same refusal, in milliseconds: clients repeat such requests. */
+const KEY_REFUSED_GAP_MS = 60_000
 
 function cutFacts(model: string, seen: CutPrompt) {
   return {

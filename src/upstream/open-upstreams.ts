@@ -1,9 +1,13 @@
 import type { Settings, ConfiguredUpstream } from '../config/settings.ts'
 import type { HttpProxies } from './pools.ts'
-import { createUpstreams, type Upstreams } from './upstreams.ts'
+import { createUpstreams, type Upstreams, type UpstreamsOptions } from './upstreams.ts'
 
 /** Opens the way to the upstreams of the settings, their keys in hand. */
-export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProxies): Upstreams {
+export function openUpstreams(
+  { upstreams, limits }: Settings,
+  proxies: HttpProxies,
+  onKeyRefused?: UpstreamsOptions['onKeyRefused'],
+): Upstreams {
   return createUpstreams({
     upstreams: Object.fromEntries(
       [...upstreams.values()].map((upstream) => [upstream.name, { ...upstream, key: heldKeyOf(upstream) }]),
@@ -14,6 +18,7 @@ export function openUpstreams({ upstreams, limits }: Settings, proxies: HttpProx
       idleMs: limits.idle_s * 1000,
     },
     proxies,
+    ...(onKeyRefused !== undefined && { onKeyRefused }),
   })
 }
 

@@ -2,17 +2,18 @@ import type { Readable } from 'node:stream'
 import type { ConfiguredUpstream } from '../config/settings.ts'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import { clientCredentials, heldKeyHeader, type ClientCredential } from './credential.ts'
+import { clientCredentials, heldKeyHeader, isCredentialHeader, type ClientCredential } from './credential.ts'
 import { dispatchRequest, type DispatchedAnswer } from './dispatch.ts'
 import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
+import { keyHint } from './key-hint.ts'
 import { createPools, type HttpProxies, type Pools } from './pools.ts'
 import { isStaleConnection } from './stale-connection.ts'
 import { pathAtUpstream, queryWithoutKey, type Target } from './target.ts'
 
-export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key'> & {
+export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key' | 'drops_client_key'> & {
   /** The key that Foldgate holds for this upstream, asked for with each request since it may change; null for none. */
   readonly key: (() => string) | null
 }
@@ -22,6 +23,8 @@ export type UpstreamsOptions = {
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>
   readonly timeouts: UpstreamTimeouts
   readonly proxies: HttpProxies
+  /** Called where an upstream refuses a client's request for a key that the client did not choose, or for none. */
+  readonly onKeyRefused?: (upstream: string, status: number, hint: string) => void
 }
 
 /** What of a client's request every request to an upstream takes over. */
@@ -76,6 +79,8 @@ export type Answer = DispatchedAnswer & {
   readonly address: string
   /** An error of `body` as one of Foldgate's own. */
   readonly failure: (error: unknown) => FoldgateError
+  /** Whose key was refused, where the answer is such a refusal and does not say it; null: nothing to say. */
+  readonly hint: string | null
 }
 
 export type Upstreams = {
@@ -107,6 +112,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const address = parseUpstreamAddress(settings.url)
     const configured = configuredHeaders(null, settings, address, null)
     upstreams.set(name, {
+      name,
       settings,
       address,
       ...pools.dispatcherFor(address),
@@ -129,7 +135,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const path = pathAtUpstream(upstream.address, request.target)
     const { gate } = upstream
     if (!gate.enterNow()) await gate.enter(request.signal)
-    return dispatch(upstream, request, path, request.target.query, gate.leave)
+    const answer = await dispatch(upstream, request, path, request.target.query, gate.leave)
+    if (answer.hint !== null) options.onKeyRefused?.(upstream.name, answer.status, answer.hint)
+    return answer
   }
 
   async function sendIdle(request: IdleRequest): Promise<Answer | null> {
@@ -194,7 +202,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
       })
       answer.body.onceOver(leave)
-      return { ...answer, address: address.display, failure }
+      return {
+        ...answer,
+        address: address.display,
+        failure,
+        hint: hintFor(upstream, request, query, answer.status),
+      }
     } catch (error) {
       leave()
       if (signal?.aborted === true) throw signal.reason
@@ -229,6 +242,7 @@ type DispatchedRequest = Pick<
 > & { readonly keyPlace?: OwnRequest['keyPlace'] }
 
 type Upstream = ReturnType<Pools['dispatcherFor']> & {
+  readonly name: string
   readonly settings: UpstreamSettings
   readonly address: UpstreamAddress
   readonly gate: Gate
@@ -251,4 +265,22 @@ function configuredHeaders(
   if (key === null) return configured
   const held = heldKeyHeader(key(), keyPlace, origin, path)
   return configured.some(([name]) => name.toLowerCase() === held[0]) ? configured : [...configured, held]
+}
+
+function hintFor(
+  { name, settings, seesClientKey }: Upstream,
+  { rawHeaders, withholdCredential }: DispatchedRequest,
+  query: string,
+  status: number,
+): string | null {
+  // Nearly every answer: nothing of the request is looked at.
+  if (status !== 401 && status !== 403) return null
+  const hasHeader = Object.keys(settings.headers).some(isCredentialHeader)
+  return keyHint({
+    upstream: name,
+    ownKey: settings.key !== null ? 'key' : hasHeader ? 'header' : null,
+    clientHasKey: clientCredentials(rawHeaders, query).length > 0,
+    forwardsClientKey: seesClientKey,
+    isOwnClientKey: withholdCredential,
+  })
 }

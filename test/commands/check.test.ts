@@ -131,3 +131,23 @@ test('an archive that cannot be written is a warning: conversations go on withou
   )
   expect((await check({ 'foldgate.yaml': 'archive: {dir: kept}\n' })).text).not.toContain('warning')
 })
+
+test('it warns of upstreams that get no key, which a setting that says so ends', async () => {
+  const url = 'https://cheap.example/v1'
+  const upstreams = {
+    bare: { url },
+    keyed: { url, api_key_env: 'KEY' },
+    headed: { url, headers: { 'x-api-key': 'PLANTED' } },
+    forwarding: { url, forward_client_key: true },
+    open: { url, forward_client_key: false },
+  }
+  const cwd = await temporaryFolder({ 'foldgate.yaml': JSON.stringify({ upstreams }) })
+  const options = { cwd, flags: {}, env: { KEY: 'PLANTED' }, builtInDirectory, model: null, resolveWindow }
+  const { text, exitCode } = await checkConfiguration(options)
+  expect([exitCode, text.split('\n').filter((line) => line.startsWith('warning:'))]).toEqual([
+    0,
+    [
+      'warning: the upstream "bare" gets no key, since the client\'s goes to the default upstream only: write into upstreams.bare api_key_env: NAME or api_key_file: FILE, forward_client_key: true if it may have the client\'s, forward_client_key: false if it needs none',
+    ],
+  ])
+})

@@ -64,6 +64,7 @@ test('without flags, environment and file everything has its default', async () 
         headers: {},
         concurrency: null,
         forward_client_key: true,
+        drops_client_key: false,
       },
     ],
   ])

@@ -26,6 +26,7 @@ export function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] 
     body,
     address: 'http://upstream',
     failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+    hint: null,
   }
   const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
   const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
