@@ -6,7 +6,7 @@ import { openArchive } from './archive/archive.ts'
 import type { Settings } from './config/settings.ts'
 import type { FoldgateError } from './errors.ts'
 import { Lifecycle } from './http/drain.ts'
-import { addressOf, openListeners, reachable, type App } from './http/listeners.ts'
+import { addressOf, openListeners, reachable, type ListeningApp } from './http/listeners.ts'
 import { openHttp } from './http/open-http.ts'
 import type { Log } from './log/log.ts'
 import { createWarnings } from './log/warnings.ts'
@@ -34,6 +34,13 @@ export type AppOptions = {
   readonly version: string
   /** Who tells OpenTelemetry, and is closed with the app; null where nobody asked for it. */
   readonly tracing: Tracing | null
+  /** Whether the admin listener takes any free port where its own is taken. */
+  readonly anyAdminPort: boolean
+}
+
+export type App = ListeningApp & {
+  /** What has been counted, in Prometheus' text format. */
+  readonly metrics: () => Promise<string>
 }
 
 /** Builds Foldgate: opens each part and joins them. */
@@ -111,5 +118,8 @@ export function createApp(options: AppOptions): App {
     // Last: it may take seconds, and what was broken off before is told, too.
     await tracing?.close()
   }
-  return openListeners({ settings, server, adminServer, lifecycle, end })
+  return {
+    ...openListeners({ settings, server, adminServer, anyAdminPort: options.anyAdminPort, lifecycle, end }),
+    metrics: activity.metrics.text,
+  }
 }

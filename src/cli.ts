@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { complain, say, type Command } from './commands/command.ts'
 import { type CommandName, commands, flags, parseArguments } from './config/flags.ts'
@@ -12,20 +13,26 @@ export async function run(): Promise<number> {
   if (parsed.flags['help'] === true) return say(process, help())
   if (parsed.problems.length > 0) return complain(process, parsed.problems)
   const command = await loadCommand[parsed.command]()
-  const { env, platform, stdin, stdout, stderr } = process
+  const { env, platform, stdout, stderr } = process
   return command({
     flags: parsed.flags,
     file: parsed.file,
+    program: parsed.program,
     env,
     cwd: process.cwd(),
     platform,
+    pid: process.pid,
     builtInDirectory,
     version: await version(),
-    stdin,
+    // Only when it is asked for: opening it would change how a program that `run` starts can read it.
+    get stdin() {
+      return process.stdin
+    },
     stdout,
     stderr,
     containerBytes: process.constrainedMemory(),
     onSignal: (signal, listener) => void process.on(signal, listener),
+    hasTerminal: isatty(0) || isatty(1) || isatty(2),
     exit: (code) => process.exit(code),
   })
 }
@@ -35,6 +42,7 @@ export async function run(): Promise<number> {
 /** Commands are loaded when they are run: `serve` does not load the demo. */
 const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
+  run: async () => (await import('./commands/run.ts')).runCommand,
   demo: async () => (await import('./commands/demo.ts')).demo,
   check: async () => (await import('./commands/check.ts')).check,
   explain: async () => (await import('./commands/explain.ts')).explain,

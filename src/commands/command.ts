@@ -6,6 +6,12 @@ import { formatProblem, type Problem } from '../config/problem.ts'
 export type CommandContext = ConfigurationOptions & {
   /** The file that the arguments name; null: none. */
   readonly file: string | null
+  /** The program that `run` is to start, and its arguments. */
+  readonly program: readonly string[]
+  /** The process's own. */
+  readonly pid: number
+  /** Whether one of its streams is a terminal, whose keys signal to its children as well. */
+  readonly hasTerminal: boolean
   readonly platform: string
   /** Foldgate's own, such as `0.1.0`. */
   readonly version: string

@@ -67,6 +67,7 @@ async function startFoldgate(
     nowMs: Date.now,
     version,
     tracing: null,
+    anyAdminPort: false,
   })
   const { host, port } = await app.listen()
   return { url: `http://${host}:${port}/v1`, close: app.close }

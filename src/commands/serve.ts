@@ -1,26 +1,17 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
-import { TracingError, tracingWanted } from '../activity/tracing/settings.ts'
-import { openTracing, type Tracing } from '../activity/tracing/tracing.ts'
-import { createApp } from '../app.ts'
 import { archiveTrouble } from '../archive/archive-trouble.ts'
-import { loadConfiguration, profileFilesOptions } from '../config/configuration.ts'
-import { formatProblem } from '../config/problem.ts'
-import type { Settings } from '../config/settings.ts'
-import { watchKeys } from '../config/watch-keys.ts'
-import { watchProfiles } from '../config/watch-profiles.ts'
+import { loadConfiguration } from '../config/configuration.ts'
 import { ListenError } from '../http/listen.ts'
 import { createLog, type Log } from '../log/log.ts'
-import { withOptionalPackages } from '../optional-packages.ts'
-import { openStore, type OpenedStore } from '../stores/open-store.ts'
 import { StoreError } from '../stores/store-error.ts'
-import { proxiesFrom } from '../upstream/pools.ts'
 import { complain, type CommandContext } from './command.ts'
+import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { startLine, startWarnings, type Memory } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {
-  const { env, version, stdout } = context
+  const { version, stdout } = context
   const configuration = await loadConfiguration(context)
   if (!configuration.ok) return complain(context, configuration.problems)
   const { settings } = configuration
@@ -32,65 +23,39 @@ export async function serve(context: CommandContext): Promise<number> {
   const log = createLog({ ...output, level: settings.log_level })
   // The line that says where it listens is logged at every level but `silent`.
   const startLog = createLog({ ...output, level: 'info' })
-  let opened: OpenedStore
+  let opened: OpenedFoldgate
   try {
-    opened = await openStore(settings.store, context)
+    const { profiles } = configuration.files
+    const write = (line: string): void => void context.stderr.write(line)
+    opened = await openFoldgate(context, { settings, profiles, log, write, anyAdminPort: false })
   } catch (error) {
     if (error instanceof StoreError) return complain(context, [`store.required: ${error.message}`])
     throw error
   }
-  const { store, secret } = opened
-  let { profiles } = configuration.files
-  const app = createApp({
-    settings,
-    profiles: () => profiles,
-    store,
-    secret,
-    proxies: proxiesFrom(env),
-    log,
-    nowMs: Date.now,
-    version,
-    tracing: await openWantedTracing(settings, context, log),
-  })
-  const profileWatch = watchProfiles({
-    ...profileFilesOptions(settings, context),
-    profiles,
-    onReload: (reloaded) => {
-      profiles = reloaded
-      log.info('profiles reloaded', { profiles: reloaded.size })
-    },
-    onProblems: (problems) => {
-      log.error('the changed profiles are not used, the old ones stay', {
-        problems: problems.map(formatProblem).join('; '),
-      })
-    },
-  })
-  const keyWatch = watchKeys({
-    settings,
-    onRotated: (rotated) => log.info('keys were rotated', { settings: rotated.join(', ') }),
-    onTrouble: (trouble) => log.error('a changed key is not used, the old one stays', trouble),
-  })
-  const stopWatching = (): void => {
-    profileWatch.close()
-    keyWatch.close()
-  }
+  const { app, stopWatching } = opened
   // Before anything is printed: a program that waits for the start line may signal at once.
-  context.onSignal('SIGHUP', () => {
-    void profileWatch.reload()
-    void keyWatch.reload()
-  })
+  context.onSignal('SIGHUP', opened.reload)
   const ended = endSignal(context, log)
   try {
     const { host, port, admin, adminTrouble } = await app.listen()
     if (settings.log_level !== 'silent')
-      startLog.info(startLine(settings, { version, host, port, admin, store: store.name, profiles }))
+      startLog.info(
+        startLine(settings, {
+          version,
+          host,
+          port,
+          admin,
+          store: opened.storeName,
+          profiles: opened.profiles(),
+        }),
+      )
     for (const line of startWarnings(settings, { host, port }, memoryOf(context))) log.warn(line)
     if (adminTrouble !== null) {
       log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
     }
-    if (opened.trouble !== null) {
+    if (opened.storeTrouble !== null) {
       log.warn('the store cannot be used: records are kept in memory, and end with the process', {
-        reason: opened.trouble,
+        reason: opened.storeTrouble,
       })
     }
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
@@ -116,29 +81,6 @@ function memoryOf({ containerBytes }: CommandContext): Memory {
   return {
     heapBytes: getHeapStatistics().heap_size_limit,
     allBytes: containerBytes > 0 ? Math.min(containerBytes, totalmem()) : totalmem(),
-  }
-}
-
-/**
- * OpenTelemetry, if its variables ask for it. If it cannot be had, Foldgate serves without it: these variables are often
- * set for all programs of a machine.
- */
-async function openWantedTracing(
-  { upstreams }: Settings,
-  { env, version, stderr }: CommandContext,
-  log: Log,
-): Promise<Tracing | null> {
-  if (!tracingWanted(env)) return null
-  try {
-    return await withOptionalPackages(
-      'sending traces (OTEL_…)',
-      () => openTracing({ env, upstreams, version, log, write: (line) => void stderr.write(line) }),
-      (message) => new TracingError(message),
-    )
-  } catch (error) {
-    if (!(error instanceof TracingError)) throw error
-    log.warn('traces are not sent', { reason: error.message })
-    return null
   }
 }
 

@@ -6,6 +6,10 @@ import { defaultUpstreamUrl } from './settings-schema.ts'
 /** The commands of `foldgate`, with what `--help` says of them. */
 export const commands = {
   serve: { usage: 'foldgate [serve]', meaning: 'Run the proxy.' },
+  run: {
+    usage: 'foldgate run [options] -- COMMAND …',
+    meaning: 'Start a program with a Foldgate of its own in front of its model, and end with it.',
+  },
   demo: {
     usage: 'foldgate demo [--dialect NAME] [--upstream URL --model NAME]',
     meaning: 'Show a long conversation pass through Foldgate; without flags against an upstream of its own.',
@@ -50,7 +54,9 @@ const allFlags = [
   setting('upstream', 'URL', ['upstreams', 'default', 'url'], 'Where requests go.', {
     defaultText: `\`${defaultUpstreamUrl}\``,
   }),
-  setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.'),
+  setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.', {
+    commands: ['serve', 'check', 'explain', 'health', 'purge'],
+  }),
   setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
   setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the admin listener.'),
   setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the admin listener; 0 turns it off.', {
@@ -72,7 +78,7 @@ const allFlags = [
     name: 'model',
     value: 'NAME',
     meaning: 'Model to ask about, or to use.',
-    commands: ['check', 'demo', 'explain'],
+    commands: ['run', 'check', 'demo', 'explain'],
   },
   {
     name: 'dialect',
@@ -81,7 +87,15 @@ const allFlags = [
     defaultText: '`chat-completions`',
     commands: ['demo'],
   },
-  { name: 'profile', value: 'NAME', meaning: 'Profile to ask about.', commands: ['explain'] },
+  {
+    name: 'profile',
+    value: 'NAME',
+    meaning: 'Profile to ask about, or the one of all requests of a run.',
+    commands: ['run', 'explain'],
+  },
+  { name: 'attach', meaning: 'Use the Foldgate that runs already.', commands: ['run'] },
+  { name: 'keep', meaning: 'Go on after the command has ended, until Ctrl-C.', commands: ['run'] },
+  { name: 'print', meaning: 'Only print what the command would be started with.', commands: ['run'] },
   { name: 'json', meaning: 'Print JSON.', commands: ['explain'] },
   {
     name: 'conversation',
@@ -106,6 +120,8 @@ export type ParsedArguments = {
   readonly flags: FlagValues
   /** The file that `explain` is to read; null if none is named. */
   readonly file: string | null
+  /** The program that `run` is to start, and its arguments; empty for other commands. */
+  readonly program: readonly string[]
   /** Everything that was not understood. */
   readonly problems: readonly Problem[]
 }
@@ -126,8 +142,15 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   const problems: Problem[] = []
   const given = new Map<FlagName, string | true>()
   const words: string[] = []
+  let program: readonly string[] = []
   let strayAt = -1
   for (const token of tokens) {
+    if (words[0] === 'run' && token.kind !== 'option') {
+      // What the program is given is the program's, flags and all. The two dashes may be left out.
+      if (token.kind === 'positional' && token.index === strayAt) continue
+      program = argv.slice(token.kind === 'positional' ? token.index : token.index + 1)
+      break
+    }
     if (token.kind === 'option-terminator') continue
     if (token.kind === 'positional') {
       // The word after an unknown flag is that flag's value rather than a command.
@@ -157,6 +180,8 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     const advice = meantOr(first, Object.keys(commands), listed)
     problems.push(problemOf(JSON.stringify(first), 'unknown command', advice))
   }
+  if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
+    problems.push(problemOf('run', 'names no program to start', 'write foldgate run -- claude'))
   const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]
   problems.push(...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, null)))
   for (const { name, commands: takers = allButDemo } of flags) {
@@ -164,7 +189,7 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     if (name === 'upstream') continue
     problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, `it belongs to ${takers.join(', ')}`))
   }
-  return { command, flags: Object.fromEntries(given), file, problems }
+  return { command, flags: Object.fromEntries(given), file, program, problems }
 }
 
 // --- internal ---
@@ -195,4 +220,11 @@ function valueProblem(flag: Flag, value: string | undefined, inline: boolean): P
 
 const listed = 'foldgate --help lists all'
 
-const allButDemo = ['serve', 'check', 'explain', 'health', 'purge'] as const satisfies readonly CommandName[]
+const allButDemo = [
+  'serve',
+  'run',
+  'check',
+  'explain',
+  'health',
+  'purge',
+] as const satisfies readonly CommandName[]

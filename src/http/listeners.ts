@@ -25,7 +25,7 @@ export type Listening = ListenAddress & {
   readonly adminTrouble: string | null
 }
 
-export type App = {
+export type ListeningApp = {
   /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
   readonly listen: () => Promise<Listening>
   /** Ends the app in order; resolves with the number of requests that had to be cut off. */
@@ -39,18 +39,20 @@ export type ListenersOptions = {
   /** For clients. */
   readonly server: Server
   readonly adminServer: Server
+  /** Whether that one takes any free port where its own is taken. */
+  readonly anyAdminPort: boolean
   readonly lifecycle: Lifecycle
   /** Ends everything behind the servers. */
   readonly end: () => Promise<void>
 }
 
 /** The two listeners of an app, from their beginning to their end. */
-export function openListeners(options: ListenersOptions): App {
+export function openListeners(options: ListenersOptions): ListeningApp {
   const { settings, server, adminServer, lifecycle, end } = options
   return {
     listen: async () => {
       const place = await listen(server, settings, { host: '--host', port: '--port (FOLDGATE_PORT)' })
-      return { ...place, ...(await listenForAdmin(adminServer, settings.admin)) }
+      return { ...place, ...(await listenForAdmin(options)) }
     },
     drain: async () => {
       const cutOff = await lifecycle.drain(server, {
@@ -71,16 +73,19 @@ export function openListeners(options: ListenersOptions): App {
 // --- internal ---
 
 /** Clients are served without it: a second Foldgate on a machine finds the port taken. */
-async function listenForAdmin(
-  adminServer: Server,
-  address: ListenAddress,
-): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
+async function listenForAdmin({
+  settings: { admin: address },
+  adminServer,
+  anyAdminPort,
+}: ListenersOptions): Promise<Pick<Listening, 'admin' | 'adminTrouble'>> {
   if (address.port === 0) return { admin: null, adminTrouble: null }
+  const flags = { host: '--admin-host', port: '--admin-port (FOLDGATE_ADMIN_PORT)' }
   try {
-    const flags = { host: '--admin-host', port: '--admin-port (FOLDGATE_ADMIN_PORT)' }
     const admin = await listen(adminServer, address, flags)
     return { admin, adminTrouble: null }
   } catch (error) {
+    if (error instanceof ListenError && anyAdminPort)
+      return { admin: await listen(adminServer, { ...address, port: 0 }, flags), adminTrouble: null }
     if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
     throw error
   }

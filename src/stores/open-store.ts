@@ -1,10 +1,10 @@
-import { posix, win32 } from 'node:path'
 import type { Settings } from '../config/settings.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import { batchingStore } from './batching-store.ts'
 import { encryptedStore } from './encrypted-store.ts'
 import { installationSecret, type InstallationSecret } from './installation-secret.ts'
 import { openMemoryStore } from './memory-store.ts'
+import { stateFile, type UserPlace } from './state-folder.ts'
 import { StoreError } from './store-error.ts'
 import type { Store } from './store.ts'
 
@@ -59,17 +59,12 @@ export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'redis'; readonly url: string }
 
-export type UserPlace = {
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly platform: string
-}
-
 /** Throws a `StoreError` if the environment does not tell the folder for `sqlite:`. */
 export function storeLocation(url: string, place: UserPlace): StoreLocation {
   if (url === 'memory:' || url === 'sqlite::memory:') return { kind: 'memory' }
   if (!url.startsWith('sqlite:')) return { kind: 'redis', url }
   const path = url.slice('sqlite:'.length)
-  return { kind: 'sqlite', path: path === '' ? defaultPath(place) : path }
+  return { kind: 'sqlite', path: path === '' ? stateFile(place, FILE_NAME) : path }
 }
 
 // --- internal ---
@@ -110,31 +105,3 @@ async function openAt(
 }
 
 const FILE_NAME = 'foldgate.sqlite'
-
-/** In the folder that the platform has for the state of a user's programs. */
-function defaultPath({ env, platform }: UserPlace): string {
-  switch (platform) {
-    case 'win32':
-      return under(win32, env['LOCALAPPDATA'], ['Foldgate'], 'LOCALAPPDATA')
-    case 'darwin':
-      return under(posix, env['HOME'], ['Library', 'Application Support', 'Foldgate'], 'HOME')
-    default: {
-      // A relative path does not count (https://specifications.freedesktop.org/basedir/latest/).
-      const state = env['XDG_STATE_HOME'] ?? ''
-      if (posix.isAbsolute(state)) return posix.join(state, 'foldgate', FILE_NAME)
-      return under(posix, env['HOME'], ['.local', 'state', 'foldgate'], 'HOME')
-    }
-  }
-}
-
-function under(
-  paths: typeof posix,
-  base: string | undefined,
-  folders: readonly string[],
-  variable: string,
-): string {
-  if (base !== undefined && paths.isAbsolute(base)) return paths.join(base, ...folders, FILE_NAME)
-  throw new StoreError(
-    `sqlite: has no folder to be in, since ${variable} is not set: name a file by --store sqlite:PATH`,
-  )
-}

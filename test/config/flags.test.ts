@@ -5,7 +5,7 @@ import { formatProblem } from '../../src/config/problem.ts'
 const problemsOf = (line: string) => parseArguments(line.split(' ')).problems.map(formatProblem)
 
 test('without arguments it serves', () => {
-  expect(parseArguments([])).toEqual({ command: 'serve', flags: {}, file: null, problems: [] })
+  expect(parseArguments([])).toEqual({ command: 'serve', flags: {}, file: null, program: [], problems: [] })
 })
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   ['-h', 'serve', { help: true }],
   ['check --help', 'check', { help: true }],
 ])('%s', (line, command, flags) => {
-  expect(parseArguments(line.split(' '))).toEqual({ command, flags, file: null, problems: [] })
+  expect(parseArguments(line.split(' '))).toEqual({ command, flags, file: null, program: [], problems: [] })
 })
 
 test.each([
@@ -24,7 +24,13 @@ test.each([
   ['explain --profile mine -', '-', { profile: 'mine' }],
   ['--model m explain', null, { model: 'm' }],
 ])('%s names the file that is to be read', (line, file, flags) => {
-  expect(parseArguments(line.split(' '))).toEqual({ command: 'explain', flags, file, problems: [] })
+  expect(parseArguments(line.split(' '))).toEqual({
+    command: 'explain',
+    flags,
+    file,
+    program: [],
+    problems: [],
+  })
 })
 
 test.each([
@@ -36,9 +42,38 @@ test.each([
   ['cheek', '"cheek": unknown command — did you mean "check"?'],
   ['--help=yes', '--help: takes no value — write --help'],
   ['check it', 'check: takes no argument "it"'],
-  ['serve --model m', '--model: is no flag of "serve" — it belongs to check, demo, explain'],
+  ['serve --model m', '--model: is no flag of "serve" — it belongs to run, check, demo, explain'],
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
-  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, check, explain, health, purge'],
+  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, run, check, explain, health, purge'],
 ])('%s is told', (line, problem) => {
   expect(problemsOf(line)).toContain(problem)
+})
+
+test.each([
+  ['run -- claude --model m', {}, ['claude', '--model', 'm']],
+  [
+    'run --keep --model m -- npx -y @openai/codex exec',
+    { keep: true, model: 'm' },
+    ['npx', '-y', '@openai/codex', 'exec'],
+  ],
+  ['run claude --help', {}, ['claude', '--help']],
+  ['run --upstream http://h aider -- --keep', { upstream: 'http://h' }, ['aider', '--', '--keep']],
+  ['--log-level debug run -- run -- x', { 'log-level': 'debug' }, ['run', '--', 'x']],
+])('%s: what is behind the dashes, or the first word, is the program’s', (line, flags, program) => {
+  expect(parseArguments(line.split(' '))).toEqual({
+    command: 'run',
+    flags,
+    file: null,
+    program,
+    problems: [],
+  })
+})
+
+test.each([
+  ['run', 'run: names no program to start — write foldgate run -- claude'],
+  ['run --', 'run: names no program to start — write foldgate run -- claude'],
+  ['run --uptsream x -- claude', '--uptsream: unknown flag — did you mean --upstream?'],
+  ['run --json -- claude', '--json: is no flag of "run" — it belongs to explain'],
+])('%s is told, and nothing is started', (line, problem) => {
+  expect(problemsOf(line)).toEqual([problem])
 })

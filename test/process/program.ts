@@ -31,7 +31,7 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/foldgate',
  * Runs the real program, with nothing of this environment but what the test gives it. Its home is where it runs, so
  * that it keeps its records there.
  */
-function runProgram(args: readonly string[], options: ProgramOptions): Program {
+export function runProgram(args: readonly string[], options: ProgramOptions): Program {
   const [node, script] = options.command ?? [process.execPath, main]
   const env = { HOME: options.cwd, NODE_COMPILE_CACHE: compileCache, ...options.env }
   const child = spawn(node, [script, ...args], { cwd: options.cwd, env, stdio: 'pipe' })

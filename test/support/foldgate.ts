@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createApp } from '../../src/app.ts'
-import type { App, Listening } from '../../src/http/listeners.ts'
+import { createApp, type App } from '../../src/app.ts'
+import type { Listening } from '../../src/http/listeners.ts'
 import { loadSettings, type Settings, type SettingsOptions } from '../../src/config/settings.ts'
 import type { FlagValues } from '../../src/config/flags.ts'
 import { createLog } from '../../src/log/log.ts'
@@ -70,6 +70,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     nowMs: options.nowMs ?? Date.now,
     version: options.version ?? '0.0.0-test',
     tracing: options.tracing ?? null,
+    anyAdminPort: false,
   })
   const listening = await app.listen()
   return {

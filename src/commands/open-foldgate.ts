@@ -1,0 +1,116 @@
+import { createApp, type App } from '../app.ts'
+import { TracingError, tracingWanted } from '../activity/tracing/settings.ts'
+import { openTracing, type Tracing } from '../activity/tracing/tracing.ts'
+import { profileFilesOptions } from '../config/configuration.ts'
+import { formatProblem } from '../config/problem.ts'
+import type { Settings } from '../config/settings.ts'
+import { watchKeys } from '../config/watch-keys.ts'
+import { watchProfiles } from '../config/watch-profiles.ts'
+import type { Log } from '../log/log.ts'
+import { withOptionalPackages } from '../optional-packages.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { openStore } from '../stores/open-store.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import type { CommandContext } from './command.ts'
+
+export type OpenOptions = {
+  readonly settings: Settings
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** What is made of the profiles before they are used. Default: nothing. */
+  readonly inForce?: (profiles: ReadonlyMap<string, Profile>) => ReadonlyMap<string, Profile>
+  readonly log: Log
+  /** Where traces go that are to be printed. */
+  readonly write: (line: string) => void
+  /** Whether the admin listener takes any free port where its own is taken. */
+  readonly anyAdminPort: boolean
+}
+
+/** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk. */
+export type OpenedFoldgate = {
+  readonly app: App
+  /** Those in force. */
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  /** The store's name. */
+  readonly storeName: string
+  /** Why records are kept in memory; null if they are where the settings say. */
+  readonly storeTrouble: string | null
+  /** Reads profiles and keys again. */
+  readonly reload: () => void
+  readonly stopWatching: () => void
+}
+
+/** Opens the store and builds Foldgate on it. Rejects with a `StoreError` if the store is required and cannot be had. */
+export async function openFoldgate(context: CommandContext, options: OpenOptions): Promise<OpenedFoldgate> {
+  const { settings, log, inForce = (all) => all, anyAdminPort } = options
+  const { store, secret, trouble } = await openStore(settings.store, context)
+  let profiles = inForce(options.profiles)
+  const app = createApp({
+    settings,
+    profiles: () => profiles,
+    store,
+    secret,
+    proxies: proxiesFrom(context.env),
+    log,
+    nowMs: Date.now,
+    version: context.version,
+    tracing: await openWantedTracing(settings, context, options),
+    anyAdminPort,
+  })
+  const profileWatch = watchProfiles({
+    ...profileFilesOptions(settings, context),
+    profiles: options.profiles,
+    onReload: (reloaded) => {
+      profiles = inForce(reloaded)
+      log.info('profiles reloaded', { profiles: reloaded.size })
+    },
+    onProblems: (problems) => {
+      log.error('the changed profiles are not used, the old ones stay', {
+        problems: problems.map(formatProblem).join('; '),
+      })
+    },
+  })
+  const keyWatch = watchKeys({
+    settings,
+    onRotated: (rotated) => log.info('keys were rotated', { settings: rotated.join(', ') }),
+    onTrouble: (key) => log.error('a changed key is not used, the old one stays', key),
+  })
+  return {
+    app,
+    profiles: () => profiles,
+    storeName: store.name,
+    storeTrouble: trouble,
+    reload: () => {
+      void profileWatch.reload()
+      void keyWatch.reload()
+    },
+    stopWatching: () => {
+      profileWatch.close()
+      keyWatch.close()
+    },
+  }
+}
+
+// --- internal ---
+
+/**
+ * OpenTelemetry, if its variables ask for it. If it cannot be had, Foldgate serves without it: these variables are often
+ * set for all programs of a machine.
+ */
+async function openWantedTracing(
+  { upstreams }: Settings,
+  { env, version }: CommandContext,
+  { log, write }: Pick<OpenOptions, 'log' | 'write'>,
+): Promise<Tracing | null> {
+  if (!tracingWanted(env)) return null
+  try {
+    return await withOptionalPackages(
+      'sending traces (OTEL_…)',
+      () => openTracing({ env, upstreams, version, log, write }),
+      (message) => new TracingError(message),
+    )
+  } catch (error) {
+    if (!(error instanceof TracingError)) throw error
+    log.warn('traces are not sent', { reason: error.message })
+    return null
+  }
+}

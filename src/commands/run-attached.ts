@@ -1,0 +1,102 @@
+import { problemOf } from '../config/problem.ts'
+import { loadSettings } from '../config/settings.ts'
+import type { FlagName } from '../config/flags.ts'
+import { addressOf } from '../http/listeners.ts'
+import { closingLines } from '../launch/closing-lines.ts'
+import { LaunchError } from '../launch/known-program.ts'
+import { printed } from '../launch/printed.ts'
+import { figuresBetween, readFigures, type RunFigures } from '../launch/run-figures.ts'
+import { answers, findRunning, type RunningFoldgate } from '../launch/running.ts'
+import { complain, say, type CommandContext } from './command.ts'
+import { additionsFor, startWith } from './run-child.ts'
+
+/** Runs a command in front of whose model a Foldgate stands that runs already. */
+export async function runAttached(context: CommandContext): Promise<number> {
+  const given = ownFlags.filter((name) => context.flags[name] !== undefined)
+  if (given.length > 0) {
+    const suggestion = 'start that one with it, or leave --attach out'
+    const told = given.map((name) =>
+      problemOf(`--${name}`, 'is decided by the Foldgate that runs already', suggestion),
+    )
+    return complain(context, told)
+  }
+  const loaded = await loadSettings(context)
+  const settings = loaded.ok ? loaded.settings : loaded.valid
+  const running = (await findRunning(context)) ?? (await atPort(settings))
+  if (running === null) {
+    const message = `no Foldgate of yours runs, neither by its own word nor at ${addressOf(settings)}`
+    return complain(context, [
+      problemOf('--attach', message, 'start one (npx foldgate), or leave --attach out'),
+    ])
+  }
+  const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
+  try {
+    const additions = await additionsFor(context, running, running.origin)
+    if (context.flags.print === true) return say(context, printed(additions))
+    const before = await figuresOf(running, token)
+    const end = await startWith(context, additions)
+    if (end.kind === 'not-started') {
+      complain(context, [end.message])
+      return end.code
+    }
+    const after = await figuresOf(running, token)
+    context.stderr.write(`${linesFor(running, before, after).join('\n')}\n`)
+    return end.code
+  } catch (error) {
+    if (error instanceof LaunchError) return complain(context, [error.message])
+    throw error
+  }
+}
+
+// --- internal ---
+
+const ownFlags = [
+  'upstream',
+  'profile',
+  'profiles',
+  'store',
+  'admin-port',
+  'log-level',
+] as const satisfies FlagName[]
+
+/** One that could not say that it runs, or runs as another user. What is behind it nobody has told. */
+async function atPort({
+  host,
+  port,
+}: {
+  readonly host: string
+  readonly port: number
+}): Promise<RunningFoldgate | null> {
+  const isWildcard = host === '0.0.0.0' || host === '::'
+  const origin = addressOf({ host: isWildcard ? '127.0.0.1' : host, port })
+  if (!(await answers(origin))) return null
+  return { origin, admin: null, messagesPath: '', isAnthropic: false, isOneServer: true }
+}
+
+/** What has been counted there so far; null where that is not to be had. */
+async function figuresOf({ admin }: RunningFoldgate, token: string | null): Promise<RunFigures | null> {
+  if (admin === null) return null
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  try {
+    const answer = await fetch(`${admin}metrics`, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
+    return answer.ok ? readFigures(await answer.text()) : null
+  } catch {
+    return null
+  }
+}
+
+const ANSWER_MS = 3_000
+
+function linesFor(
+  { admin, origin }: RunningFoldgate,
+  before: RunFigures | null,
+  after: RunFigures | null,
+): readonly string[] {
+  const seen =
+    admin === null
+      ? `the Foldgate at ${origin} goes on.`
+      : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
+  if (before === null || after === null)
+    return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
+  return closingLines(figuresBetween(before, after), seen, false)
+}

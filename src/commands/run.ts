@@ -1,0 +1,167 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { loadConfiguration } from '../config/configuration.ts'
+import { flagOrVariable } from '../config/overrides.ts'
+import { problemOf } from '../config/problem.ts'
+import type { Settings } from '../config/settings.ts'
+import { ListenError } from '../http/listen.ts'
+import { addressOf, type Listening } from '../http/listeners.ts'
+import { closingLines } from '../launch/closing-lines.ts'
+import { LaunchError } from '../launch/known-program.ts'
+import { withOneForAll } from '../launch/one-profile.ts'
+import { printed } from '../launch/printed.ts'
+import { readFigures } from '../launch/run-figures.ts'
+import { announce } from '../launch/running.ts'
+import { destinationsOf, type Destinations } from '../launch/vendors.ts'
+import { createLog, type Log } from '../log/log.ts'
+import { matchProfile } from '../profiles/match.ts'
+import { stateFile } from '../stores/state-folder.ts'
+import { StoreError } from '../stores/store-error.ts'
+import { parseUpstreamAddress } from '../upstream/address.ts'
+import { complain, flagText, say, type CommandContext } from './command.ts'
+import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
+import { runAttached } from './run-attached.ts'
+import { additionsFor, startWith } from './run-child.ts'
+
+/** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
+export async function runCommand(context: CommandContext): Promise<number> {
+  if (context.flags.attach === true) return runAttached(context)
+  // It is for this command: nobody else on the network reaches it, whatever the settings say of others.
+  const own = { ...context, flags: { ...context.flags, host: LOOPBACK } }
+  const configuration = await loadConfiguration(own)
+  if (!configuration.ok) return complain(context, configuration.problems)
+  const { settings, files } = configuration
+  const profile = flagText(context.flags, 'profile')
+  const asked = matchProfile(files.profiles, { model: null, headers: {}, requested: profile })
+  if (asked.kind === 'unknown') return complain(context, [problemOf('--profile', asked.message)])
+  const destinations = destinationsOf(settings, context.env)
+  if ('message' in destinations) return complain(context, [destinations])
+  try {
+    if (context.flags.print === true) {
+      const port = flagText(context.flags, 'port') ?? 'PORT'
+      return say(context, printed(await additionsFor(context, destinations, `http://${LOOPBACK}:${port}`)))
+    }
+    const log = openLog(own, settings)
+    const opened = await openFoldgate(own, {
+      settings: settingsOfRun(own, settings, destinations),
+      profiles: files.profiles,
+      inForce: (profiles) => withOneForAll(profiles, profile),
+      log,
+      write: (line) => log.info(line),
+      anyAdminPort: flagOrVariable('admin-port', context.flags, context.env) === null,
+    })
+    return await runWith(own, opened, destinations)
+  } catch (error) {
+    const isTold = error instanceof LaunchError || error instanceof ListenError || error instanceof StoreError
+    if (isTold) return complain(context, [error.message])
+    throw error
+  }
+}
+
+// --- internal ---
+
+const LOOPBACK = '127.0.0.1'
+
+/** How long requests may go on that the command has left behind, in seconds. */
+const LEFT_BEHIND_S = 2
+
+function settingsOfRun({ flags }: CommandContext, settings: Settings, { upstreams }: Destinations): Settings {
+  return {
+    ...settings,
+    upstreams,
+    port: flags.port === undefined ? 0 : settings.port,
+    // Nobody balances load to it.
+    drain: { delay_s: 0, timeout_s: Math.min(settings.drain.timeout_s, LEFT_BEHIND_S) },
+  }
+}
+
+/** The terminal is the command's: lines that are asked for go to a file. */
+function openLog(context: CommandContext, { log_level: level }: Settings): Log {
+  if (flagOrVariable('log-level', context.flags, context.env) === null || level === 'silent')
+    return createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() })
+  const path = stateFile(context, 'run.log')
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+  } catch {
+    throw new LaunchError(`--log-level: lines go to ${path}, which cannot be written: leave it out`)
+  }
+  const file = openSync(path, 'a', 0o600)
+  return createLog({
+    level,
+    write: (line) => void writeSync(file, line),
+    pretty: false,
+    now: () => new Date(),
+  })
+}
+
+async function runWith(
+  context: CommandContext,
+  { app, reload, stopWatching, storeName }: OpenedFoldgate,
+  destinations: Destinations,
+): Promise<number> {
+  const { stderr, flags, pid } = context
+  const listening = await app.listen().catch(async (error: unknown) => {
+    stopWatching()
+    await app.close()
+    throw error
+  })
+  const origin = addressOf(listening)
+  const page = listening.admin === null ? null : `${addressOf(listening.admin)}/`
+  const isKept = flags.keep === true
+  let drained: Promise<number> | null = null
+  const drain = (): Promise<number> => (drained ??= app.drain())
+  let withdraw: (() => Promise<void>) | null = null
+  try {
+    refuseLoop(listening, destinations)
+    const additions = await additionsFor(context, destinations, origin)
+    withdraw = await announce({ ...facts(destinations), origin, admin: page }, pid, context)
+    if (listening.adminTrouble !== null)
+      stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
+    else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
+    const end = await startWith(context, additions)
+    if (end.kind === 'not-started') {
+      complain(context, [end.message])
+      return end.code
+    }
+    if (!isKept) await drain()
+    const figures = readFigures(await app.metrics())
+    const place = page === null ? `goes on at ${origin}/v1` : `goes on, with its page at ${page}`
+    const seen = isKept ? `Foldgate ${place}, until Ctrl-C.` : howToSee(context, storeName)
+    stderr.write(`${closingLines(figures, seen, isKept).join('\n')}\n`)
+    if (isKept) await untilSignal(context, reload)
+    return end.code
+  } finally {
+    stopWatching()
+    await withdraw?.()
+    await drain()
+  }
+}
+
+function facts({ messagesPath, isAnthropic, isOneServer }: Destinations) {
+  return { messagesPath, isAnthropic, isOneServer }
+}
+
+/** A variable that an earlier run has left may name a port that is this one's now. */
+function refuseLoop({ port }: Listening, { upstreams }: Destinations): void {
+  for (const { name, url } of upstreams.values()) {
+    const { loopback, origin } = parseUpstreamAddress(url)
+    if (loopback && new URL(origin).port === String(port))
+      throw new LaunchError(
+        `the upstream "${name}" is ${url}, which is this Foldgate itself: name another by --upstream`,
+      )
+  }
+}
+
+function howToSee({ program }: CommandContext, storeName: string): string {
+  const keep = `"npx foldgate run --keep -- ${program[0] ?? ''}"`
+  if (storeName === 'memory:') return `to see what is done, message by message: ${keep} keeps its page open.`
+  return `to see what was done, message by message: "npx foldgate" shows it at http://127.0.0.1:3654/, and ${keep} keeps the page open.`
+}
+
+function untilSignal({ onSignal }: CommandContext, reload: () => void): Promise<void> {
+  onSignal('SIGHUP', reload)
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) onSignal(signal, resolve)
+  })
+}

@@ -1,0 +1,47 @@
+import type { KnownProgram } from './known-program.ts'
+import { aider } from './programs/aider.ts'
+import { anyProgram } from './programs/any-program.ts'
+import { claude } from './programs/claude.ts'
+import { codex } from './programs/codex.ts'
+import { opencode } from './programs/opencode.ts'
+import { qwen } from './programs/qwen.ts'
+
+/** Which program a command starts, and after how many of its words the program's own arguments begin. */
+export type FoundProgram = { readonly program: KnownProgram; readonly ownArgumentsAt: number }
+
+/** Finds it by the command's name, by the package that a runner is told, or by where a script lies. */
+export function findProgram(command: readonly string[]): FoundProgram {
+  const [first = '', ...rest] = command
+  const direct = programNamed(first)
+  if (direct !== null) return { program: direct, ownArgumentsAt: 1 }
+  if (runners.has(baseName(first))) {
+    const at = rest.findIndex((word) => !word.startsWith('-'))
+    const run = programNamed(rest[at] ?? '')
+    if (run !== null) return { program: run, ownArgumentsAt: at + 2 }
+  }
+  return { program: anyProgram, ownArgumentsAt: 1 }
+}
+
+// --- internal ---
+
+const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
+
+/** Programs that start another one, named by the first word that is no option. */
+const runners: ReadonlySet<string> = new Set(['npx', 'pnpx', 'bunx', 'uvx', 'node', 'bun', 'deno'])
+
+function programNamed(word: string): KnownProgram | null {
+  const name = baseName(word)
+  const path = word.replaceAll('\\', '/')
+  // A version may follow a package's name.
+  const packageName = word.replace(/(?<=.)@[^/]*$/, '')
+  const isMeant = ({ commands, packages }: KnownProgram): boolean =>
+    commands.includes(name) ||
+    commands.includes(packageName) ||
+    packages.some((each) => each === packageName || path.includes(`/node_modules/${each}/`))
+  return programs.find(isMeant) ?? null
+}
+
+function baseName(word: string): string {
+  const name = word.split(/[/\\]/).at(-1) ?? word
+  return name.replace(/\.(?:cmd|exe|ps1|bat|[cm]?js)$/i, '').toLowerCase()
+}

@@ -1,0 +1,71 @@
+import type { Environment } from '../config/keys.ts'
+
+/** Where the Foldgate of a run is, and what is known of the servers behind it. */
+export type Way = {
+  /** Scheme, host and port. */
+  readonly origin: string
+  /** The path there, without a version, under which the Messages API is reached; empty for the root. */
+  readonly messagesPath: string
+  /** Whether that leads to Anthropic's own servers. */
+  readonly isAnthropic: boolean
+  /** Whether one server was named for everything; else requests go where the vendors are, or the environment said. */
+  readonly isOneServer: boolean
+  /** The model that the command line names; null if it names none. */
+  readonly model: string | null
+}
+
+/** What a program finds when it is started. */
+export type LaunchPlace = {
+  readonly env: Environment
+  /** The text of a file of the user's; null where there is none that can be read. */
+  readonly readText: (path: string) => Promise<string | null>
+}
+
+/** What a program is started with beside what it would have had. */
+export type Additions = {
+  /** Variables of its environment, which replace those of the same name. */
+  readonly env: Readonly<Record<string, string>>
+  /** Arguments that come before its own. */
+  readonly args: readonly string[]
+  /** Variables as they may be shown, where they hold what is the user's own. */
+  readonly shown: Readonly<Record<string, string>>
+}
+
+/** A program that is known by its name: how it is told where its requests go. */
+export type KnownProgram = {
+  readonly name: string
+  /** As it is typed. */
+  readonly commands: readonly string[]
+  /** Its packages, as a runner of packages is told them, or as they lie in a folder. */
+  readonly packages: readonly string[]
+  /** Throws a `LaunchError` where what the user has set cannot be read. */
+  readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
+}
+
+/** Why a command is not started. The message says what to do. */
+export class LaunchError extends Error {
+  override readonly name = 'LaunchError'
+}
+
+/** Additions that are variables only, none of them the user's. */
+export function variables(env: Readonly<Record<string, string>>, args: readonly string[] = []): Additions {
+  return { env, args, shown: {} }
+}
+
+/** The base URL of the OpenAI APIs. */
+export function openAiUrl({ origin }: Way): string {
+  return `${origin}/v1`
+}
+
+/** The base URL of the Messages API: without the version, which its clients add. */
+export function messagesUrl({ origin, messagesPath }: Way): string {
+  return origin + messagesPath
+}
+
+/** A key for servers that want none: their clients do. */
+export const placeholderKey = 'none'
+
+/** A key's variable, where the environment has none and the one server that was named may need none. */
+export function keyIfNone(name: string, { isOneServer }: Way, env: Environment): Record<string, string> {
+  return isOneServer && (env[name] ?? '') === '' ? { [name]: placeholderKey } : {}
+}

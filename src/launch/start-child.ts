@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+
+export type ChildOptions = {
+  /** The program and its arguments. */
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Whether a terminal's keys reach it without us. */
+  readonly hasTerminal: boolean
+  readonly onSignal: (signal: NodeJS.Signals, listener: () => void) => void
+}
+
+/** How a command ended: with its exit code, as a shell tells it, or why it never began. */
+export type ChildEnd =
+  | { readonly kind: 'ended'; readonly code: number }
+  | { readonly kind: 'not-started'; readonly code: number; readonly message: string }
+
+/** Starts a command on this process's own terminal, hands signals on to it, and waits for its end. */
+export function runChild({ command, env, cwd, hasTerminal, onSignal }: ChildOptions): Promise<ChildEnd> {
+  const [program = '', ...args] = command
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { env, cwd, stdio: 'inherit' })
+    let isRunning = true
+    for (const signal of relayed) {
+      // The terminal signals to all that runs in the foreground: twice would be an answer too many.
+      const reachesIt = hasTerminal && fromKeys.has(signal)
+      onSignal(signal, () => {
+        if (isRunning && !reachesIt) child.kill(signal)
+      })
+    }
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      isRunning = false
+      if (child.pid === undefined) resolve(notStarted(program, error.code ?? error.message))
+    })
+    child.once('exit', (code, signal) => {
+      isRunning = false
+      resolve({ kind: 'ended', code: code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]) })
+    })
+  })
+}
+
+// --- internal ---
+
+/** What shells tell of a program that a signal ended: this and the signal's number. */
+const SIGNALLED = 128
+
+/** What shells tell of a program that is not there, and of one that cannot be started. */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+
+const relayed: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
+
+const fromKeys: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT'])
+
+function notStarted(program: string, reason: string): ChildEnd {
+  if (reason !== 'ENOENT') {
+    const message = `foldgate run: ${program} cannot be started (${reason})`
+    return { kind: 'not-started', code: NOT_EXECUTABLE, message }
+  }
+  const where = program.includes('/') ? 'there is no such file' : 'it is not on the PATH'
+  return {
+    kind: 'not-started',
+    code: NOT_FOUND,
+    message: `foldgate run: ${program} cannot be started: ${where}`,
+  }
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { findProgram } from '../../src/launch/find-program.ts'
+import { LaunchError, type Way } from '../../src/launch/known-program.ts'
+import { printed } from '../../src/launch/printed.ts'
+
+const vendors: Way = {
+  origin: 'http://127.0.0.1:7',
+  messagesPath: '/u/anthropic',
+  isAnthropic: true,
+  isOneServer: false,
+  model: null,
+}
+
+/** A local server that speaks everything, and has one model. */
+const local: Way = { ...vendors, messagesPath: '', isAnthropic: false, isOneServer: true, model: 'qwen3:8b' }
+
+type Given = {
+  readonly way: Way
+  readonly env?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+}
+
+async function told(command: string, { way, env = {}, files = {} }: Given): Promise<readonly string[]> {
+  const readText = async (path: string): Promise<string | null> => files[path] ?? null
+  return printed(await findProgram([command]).program.additions(way, { env, readText })).split('\n')
+}
+
+test('a sample of each program in front of the vendors: the keys that it has go along', async () => {
+  expect(await told('claude', { way: vendors })).toEqual([
+    'ANTHROPIC_BASE_URL=http://127.0.0.1:7/u/anthropic',
+    'ENABLE_TOOL_SEARCH=true',
+  ])
+  expect(await told('codex', { way: vendors })).toEqual([
+    `arguments before its own: -c 'model_provider="openai"' -c 'openai_base_url="http://127.0.0.1:7/v1"'`,
+  ])
+  expect(await told('opencode', { way: vendors })).toEqual([
+    'OPENCODE_CONFIG_CONTENT={"provider":{"openai":{"options":{"baseURL":"http://127.0.0.1:7/v1"}},"anthropic":{"options":{"baseURL":"http://127.0.0.1:7/u/anthropic/v1"}}}}',
+  ])
+  expect(await told('qwen', { way: vendors })).toEqual(['OPENAI_BASE_URL=http://127.0.0.1:7/v1'])
+  expect(await told('aider', { way: vendors })).toEqual([
+    'OPENAI_API_BASE=http://127.0.0.1:7/v1',
+    'AIDER_OPENAI_API_BASE=http://127.0.0.1:7/v1',
+    'ANTHROPIC_API_BASE=http://127.0.0.1:7/u/anthropic',
+  ])
+  expect(await told('agent', { way: vendors })).toEqual([
+    'OPENAI_BASE_URL=http://127.0.0.1:7/v1',
+    'OPENAI_API_BASE=http://127.0.0.1:7/v1',
+    'ANTHROPIC_BASE_URL=http://127.0.0.1:7/u/anthropic',
+  ])
+})
+
+test('a sample of each program in front of one server with one model: no login is wanted, none is sent there', async () => {
+  expect(await told('claude', { way: local })).toEqual([
+    'ANTHROPIC_BASE_URL=http://127.0.0.1:7',
+    'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
+    'CLAUDE_CODE_MAX_CONTEXT_TOKENS=1000000',
+    'ANTHROPIC_AUTH_TOKEN=none',
+    'ANTHROPIC_MODEL=qwen3:8b',
+    'ANTHROPIC_SMALL_FAST_MODEL=qwen3:8b',
+    'ANTHROPIC_DEFAULT_FABLE_MODEL=qwen3:8b',
+    'ANTHROPIC_DEFAULT_OPUS_MODEL=qwen3:8b',
+    'ANTHROPIC_DEFAULT_SONNET_MODEL=qwen3:8b',
+    'ANTHROPIC_DEFAULT_HAIKU_MODEL=qwen3:8b',
+  ])
+  expect(await told('codex', { way: local })).toEqual([
+    `arguments before its own: -c 'model_provider="foldgate"' -c 'model_providers.foldgate={name="Foldgate", base_url="http://127.0.0.1:7/v1", wire_api="responses"}' -c 'model="qwen3:8b"'`,
+  ])
+  expect(await told('qwen', { way: local })).toEqual([
+    'OPENAI_BASE_URL=http://127.0.0.1:7/v1',
+    'OPENAI_API_KEY=none',
+    'OPENAI_MODEL=qwen3:8b',
+  ])
+  expect(await told('aider', { way: local })).toContain('AIDER_MODEL=openai/qwen3:8b')
+  const [opencode = ''] = await told('opencode', { way: local })
+  expect(JSON.parse(opencode.slice(opencode.indexOf('=') + 1))).toMatchObject({
+    provider: {
+      foldgate: { options: { baseURL: 'http://127.0.0.1:7/v1', apiKey: 'none' }, models: { 'qwen3:8b': {} } },
+    },
+    model: 'foldgate/qwen3:8b',
+    small_model: 'foldgate/qwen3:8b',
+  })
+})
+
+test('what the user has set stays, unless it leads past Foldgate; his keys are never shown', async () => {
+  const env = {
+    ANTHROPIC_API_KEY: 'PLANTED',
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: '32000',
+    CLAUDE_CODE_USE_BEDROCK: '1',
+    OPENAI_API_KEY: 'PLANTED',
+    OPENCODE_CONFIG_CONTENT: '{"theme":"dark","provider":{"openai":{"options":{"apiKey":"PLANTED"}}}}',
+  }
+  const claude = await told('claude', { way: { ...local, model: null }, env })
+  expect(claude).toEqual([
+    'ANTHROPIC_BASE_URL=http://127.0.0.1:7',
+    'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
+    'CLAUDE_CODE_USE_BEDROCK=0',
+  ])
+  const [codex = ''] = await told('codex', { way: local, env })
+  expect(codex).toContain('env_key="OPENAI_API_KEY"')
+  const { program } = findProgram(['opencode'])
+  const additions = await program.additions(local, { env, readText: async () => null })
+  expect(printed(additions)).not.toContain('PLANTED')
+  expect(JSON.parse(additions.env['OPENCODE_CONFIG_CONTENT'] ?? '')).toMatchObject({
+    theme: 'dark',
+    provider: { openai: { options: { apiKey: 'PLANTED', baseURL: 'http://127.0.0.1:7/v1' } } },
+  })
+  const broken = program.additions(local, {
+    env: { OPENCODE_CONFIG_CONTENT: '{' },
+    readText: async () => null,
+  })
+  await expect(broken).rejects.toThrow(LaunchError)
+})
+
+// Signed in by ChatGPT, Codex sends its token to the base URL that it is given: OpenAI's API would refuse it.
+test('Codex signed in by ChatGPT goes where ChatGPT is; with a key, where the API is', async () => {
+  const files = {
+    '/home/me/.codex/auth.json':
+      '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"PLANTED"}}',
+    '/elsewhere/auth.json': '{"OPENAI_API_KEY":"PLANTED","tokens":null}',
+  }
+  const address = async (env: Readonly<Record<string, string>>): Promise<string | undefined> =>
+    /openai_base_url="([^"]*)"/.exec((await told('codex', { way: vendors, env, files })).join())?.[1]
+  expect(await address({ HOME: '/home/me' })).toBe('http://127.0.0.1:7/u/chatgpt/v1')
+  expect(await address({ HOME: '/home/me', CODEX_HOME: '/elsewhere' })).toBe('http://127.0.0.1:7/v1')
+  expect(await address({ HOME: '/home/me', CODEX_API_KEY: 'key' })).toBe('http://127.0.0.1:7/v1')
+  expect(await address({ HOME: '/nobody' })).toBe('http://127.0.0.1:7/v1')
+})

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../config/temporary-folder.ts'
+import { output, runProgram, serve, type ProgramOptions } from '../process/program.ts'
+import { completion, fakeUpstream } from '../support/fake-upstream.ts'
+import { freePort } from '../support/free-port.ts'
+
+/** A program that is started: asks as it is told to, says what it was answered, and ends. */
+const agent = `
+const base = process.env.OPENAI_BASE_URL
+const filler = 'the newest of the old results, '.repeat(200)
+const messages = [{ role: 'user', content: 'begin' }]
+for (let at = 0; at < 30; at += 1) messages.push({ role: 'assistant', content: filler + at }, { role: 'user', content: 'on ' + at })
+const ask = (url, headers, body) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
+const first = await ask(base + '/chat/completions', { authorization: 'Bearer sk-one' }, { model: 'm', messages })
+const second = await ask(process.env.ANTHROPIC_BASE_URL + '/v1/messages', { 'x-api-key': 'sk-two' }, { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })
+console.log(first.status, first.headers.get('x-foldgate-action'), first.headers.get('x-foldgate-profile'), second.status)
+process.exit(7)
+`
+
+const tight = { window: { tokens: 8000 }, clear: { enabled: false } }
+
+type Started = Pick<ProgramOptions, 'cwd'> & { readonly env: Record<string, string> }
+
+/** A folder with these settings, and a home of its own beside it, as a user has. */
+async function user(settings: object = {}, env: Readonly<Record<string, string>> = {}): Promise<Started> {
+  const cwd = await temporaryFolder({
+    'foldgate.yaml': JSON.stringify(settings),
+    'profiles/tight.yaml': JSON.stringify(tight),
+    'agent.mjs': agent,
+    'home/.codex/config.toml': 'model_provider = "mine"\n',
+    'home/.claude/settings.json': '{}',
+  })
+  const own = { HOME: join(cwd, 'home'), XDG_STATE_HOME: join(cwd, 'state'), PATH: process.env['PATH'] ?? '' }
+  return { cwd, env: { ...own, ...env } }
+}
+
+async function digestOf(folder: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const name of (await readdir(folder, { recursive: true })).sort()) {
+    const path = join(folder, name)
+    hash.update(name)
+    if ((await stat(path)).isFile()) hash.update(await readFile(path))
+  }
+  return hash.digest('hex')
+}
+
+const script = (source: string): readonly string[] => [process.execPath, '-e', source]
+
+test("a program's requests go through Foldgate to where its environment had them go; its exit code is kept, and nothing of its home is touched", async () => {
+  await using openAi = await fakeUpstream(completion('fine'))
+  await using anthropic = await fakeUpstream(completion('fine'))
+  const started = await user({}, { OPENAI_BASE_URL: openAi.url, ANTHROPIC_BASE_URL: anthropic.origin })
+  const home = join(started.cwd, 'home')
+  const before = await digestOf(home)
+  const ran = await output(
+    ['run', '--profile', 'tight', '--admin-port', '0', process.execPath, 'agent.mjs'],
+    started,
+  )
+  expect([ran.code, ran.stdout]).toEqual([7, '200 compacted tight 200\n'])
+  const lines = ran.stderr.trimEnd().split('\n')
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toMatch(
+    /^foldgate: 2 requests, of which 1 compacted and 0 recovered from an overflow; [\d,]+ of [\d,]+ prompt tokens saved/,
+  )
+  expect(lines[1]).toContain('npx foldgate run --keep')
+  expect(openAi.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    ['/v1/chat/completions', 'Bearer sk-one'],
+  ])
+  expect(anthropic.requests.map(({ url, headers }) => [url, headers['x-api-key']])).toEqual([
+    ['/v1/messages', 'sk-two'],
+  ])
+  expect(await digestOf(home)).toBe(before)
+  expect(await readdir(join(started.cwd, 'state', 'foldgate', 'running'))).toEqual([])
+})
+
+test('--upstream is for all that a program asks; two runs side by side share one store', async () => {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const started = await user({}, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })
+  const args = ['run', '--upstream', upstream.url, '--', process.execPath, 'agent.mjs']
+  const ran = await Promise.all([output(args, started), output(args, started)])
+  for (const each of ran) {
+    expect([each.code, each.stdout]).toEqual([7, '200 relayed default 200\n'])
+    expect(each.stderr).toContain('2 requests, of which 0 compacted')
+    expect(each.stderr).toContain('all fitted as they came')
+  }
+  expect(upstream.requests.map(({ url }) => url).sort()).toEqual([
+    '/v1/chat/completions',
+    '/v1/chat/completions',
+    '/v1/messages',
+    '/v1/messages',
+  ])
+  // A later one shows what these did.
+  const adminPort = await freePort()
+  const later = await serve(['--upstream', upstream.url, '--admin-port', String(adminPort)], started)
+  const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations`)
+  expect(await answer.json()).toMatchObject({ conversations: [{ requests: 2 }, { requests: 2 }] })
+  later.child.kill('SIGTERM')
+})
+
+test('signals reach the program, which decides; one that ends by a signal ends the run as shells tell it', async () => {
+  const started = await user()
+  const patient = `process.on('SIGTERM', () => { console.log('told'); process.exit(5) }); setInterval(() => {}, 1000); console.log('ready')`
+  const program = runProgram(['run', '--', ...script(patient)], started)
+  await program.said(/ready/)
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toBe(5)
+  expect(program.stdout()).toBe('ready\ntold\n')
+  expect(program.stderr()).toMatch(
+    /^foldgate: no request came through\.\nfoldgate: the program may not read .*\n$/,
+  )
+  const killed = await output(['run', '--', ...script(`process.kill(process.pid, 'SIGKILL')`)], started)
+  expect(killed.code).toBe(128 + 9)
+})
+
+test('what cannot be started is said, with the exit codes of a shell; what is wrong is said before anything starts', async () => {
+  const started = await user()
+  const absent = await output(['run', '--', 'no-such-program'], started)
+  expect(absent).toMatchObject({
+    code: 127,
+    stderr: 'foldgate run: no-such-program cannot be started: it is not on the PATH\n',
+  })
+  const closed = await output(['run', '--', join(started.cwd, 'agent.mjs')], started)
+  expect([closed.code, closed.stderr]).toEqual([
+    126,
+    `foldgate run: ${join(started.cwd, 'agent.mjs')} cannot be started (EACCES)\n`,
+  ])
+  const unknown = await output(['run', '--profile', 'tigth', '--', ...script('')], started)
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: '--profile: there is no profile "tigth"; did you mean "tight"?\n',
+  })
+  const alone = await output(['run', '--attach', '--', ...script('')], {
+    ...started,
+    env: { ...started.env, FOLDGATE_PORT: String(await freePort()) },
+  })
+  expect([alone.code, alone.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^--attach: no Foldgate of yours runs/),
+  ])
+})
+
+test('its standard input is the program’s, and --keep goes on until it is ended', async () => {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const started = await user()
+  const reads = `process.stdin.on('data', (text) => process.stdout.write(text)).on('end', () => process.exit(0))`
+  const args = ['run', '--keep', '--upstream', upstream.url, '--', ...script(reads)]
+  const kept = runProgram(args, started)
+  onTestFinished(() => void kept.child.kill('SIGKILL'))
+  kept.child.stdin?.end('typed\n')
+  const [, page = ''] = await kept.said(/goes on, with its page at (\S+), until Ctrl-C\./)
+  expect(kept.stdout()).toBe('typed\n')
+  expect((await fetch(page)).status).toBe(200)
+
+  const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
+  expect([attached.code, attached.stdout]).toEqual([7, '200 relayed default 200\n'])
+  expect(attached.stderr).toMatch(/^foldgate: 2 requests, of which 0 compacted.*\n.*message by message: http/)
+  expect(upstream.requests).toHaveLength(2)
+  const refused = await output(['run', '--attach', '--profile', 'tight', '--', ...script('')], started)
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr:
+      '--profile: is decided by the Foldgate that runs already — start that one with it, or leave --attach out\n',
+  })
+  kept.child.kill('SIGINT')
+  expect(await kept.ended).toBe(0)
+})
