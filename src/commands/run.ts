@@ -71,7 +71,7 @@ function settingsOfRun({ flags }: CommandContext, settings: Settings, { upstream
     upstreams,
     port: flags.port === undefined ? 0 : settings.port,
     // Nobody balances load to it.
-    drain: { delay_s: 0, timeout_s: Math.min(settings.drain.timeout_s, LEFT_BEHIND_S) },
+    drain: { ...settings.drain, timeout_s: Math.min(settings.drain.timeout_s, LEFT_BEHIND_S) },
   }
 }
 
@@ -110,7 +110,7 @@ async function runWith(
   const page = listening.admin === null ? null : `${addressOf(listening.admin)}/`
   const isKept = flags.keep === true
   let drained: Promise<number> | null = null
-  const drain = (): Promise<number> => (drained ??= app.drain())
+  const drain = (): Promise<number> => (drained ??= app.drain(false))
   let withdraw: (() => Promise<void>) | null = null
   try {
     refuseLoop(listening, destinations)

@@ -3,11 +3,11 @@ import { getHeapStatistics } from 'node:v8'
 import { archiveTrouble } from '../archive/archive-trouble.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import { ListenError } from '../http/listen.ts'
-import { createLog, type Log } from '../log/log.ts'
+import { createLog } from '../log/log.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
-import { startLine, startWarnings, type Memory } from './start-lines.ts'
+import { shutdownLine, startLine, startWarnings, type Memory } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {
@@ -35,7 +35,9 @@ export async function serve(context: CommandContext): Promise<number> {
   const { app, stopWatching } = opened
   // Before anything is printed: a program that waits for the start line may signal at once.
   context.onSignal('SIGHUP', opened.reload)
-  const ended = endSignal(context, log)
+  const ended = endSignal(context, (signal) =>
+    log.info(shutdownLine(signal, app.running(), settings), { signal }),
+  )
   try {
     const { host, port, admin, adminTrouble } = await app.listen()
     if (settings.log_level !== 'silent')
@@ -66,9 +68,10 @@ export async function serve(context: CommandContext): Promise<number> {
     if (error instanceof ListenError) return complain(context, [error.message])
     throw error
   }
-  await ended
+  const signal = await ended
   stopWatching()
-  const cutOff = await app.drain()
+  // A person at a terminal has no load balancer in front that has to hear of it first.
+  const cutOff = await app.drain(signal !== 'SIGINT')
   if (cutOff > 0)
     log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })
   return 0
@@ -84,16 +87,21 @@ function memoryOf({ containerBytes }: CommandContext): Memory {
   }
 }
 
+type EndSignal = 'SIGTERM' | 'SIGINT'
+
 /** Resolves at the first signal to end; a second one ends the process at once. */
-function endSignal({ onSignal, exit }: CommandContext, log: Log): Promise<void> {
+function endSignal(
+  { onSignal, exit }: CommandContext,
+  onFirst: (signal: EndSignal) => void,
+): Promise<EndSignal> {
   return new Promise((resolve) => {
     let signals = 0
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       onSignal(signal, () => {
         signals += 1
         if (signals > 1) exit(1)
-        log.info('shutting down: running requests are finished first', { signal })
-        resolve()
+        onFirst(signal)
+        resolve(signal)
       })
     }
   })

@@ -76,6 +76,18 @@ export function keylessUpstreams({ upstreams, client_keys }: Settings): readonly
     )
 }
 
+/** What Foldgate says at the signal that ends it. SIGINT is Ctrl-C. */
+export function shutdownLine(
+  signal: 'SIGTERM' | 'SIGINT',
+  running: number,
+  { drain }: Pick<Settings, 'drain'>,
+): string {
+  if (signal === 'SIGTERM') return 'shutting down: running requests are finished first'
+  if (running === 0) return 'shutting down: no request is running'
+  const requests = running === 1 ? '1 running request' : `${running} running requests`
+  return `shutting down: waiting for ${requests}, up to ${drain.timeout_s} s (drain.timeout_s); Ctrl-C again ends at once`
+}
+
 // --- internal ---
 
 const TOLD_MAX = 3

@@ -223,10 +223,10 @@ export const settingsSchema = group({
   drain: section('Shutting down.', {
     delay_s: seconds(dayInSeconds)
       .default(5)
-      .describe('How long new connections are still served after SIGTERM, in seconds.'),
+      .describe('How long new connections are still served after SIGTERM, in seconds; not after Ctrl-C.'),
     timeout_s: seconds(dayInSeconds)
       .default(25)
-      .describe('How long running requests may take to finish after SIGTERM, in seconds.'),
+      .describe('How long running requests may take to finish after SIGTERM or Ctrl-C, in seconds.'),
   }),
   store: section('What is remembered, and where.', {
     url: z

@@ -28,8 +28,13 @@ export type Listening = ListenAddress & {
 export type ListeningApp = {
   /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
   readonly listen: () => Promise<Listening>
-  /** Ends the app in order; resolves with the number of requests that had to be cut off. */
-  readonly drain: () => Promise<number>
+  /** How many requests are running. */
+  readonly running: () => number
+  /**
+   * Ends the app in order; resolves with the number of requests that had to be cut off. `isLeaving`: whether new
+   * connections are served for `drain.delay_s` before, since a load balancer may still send some.
+   */
+  readonly drain: (isLeaving: boolean) => Promise<number>
   /** Ends the app at once. */
   readonly close: () => Promise<void>
 }
@@ -54,9 +59,10 @@ export function openListeners(options: ListenersOptions): ListeningApp {
       const place = await listen(server, settings, { host: '--host', port: '--port (FOLDGATE_PORT)' })
       return { ...place, ...(await listenForAdmin(options)) }
     },
-    drain: async () => {
+    running: () => lifecycle.running,
+    drain: async (isLeaving) => {
       const cutOff = await lifecycle.drain(server, {
-        delayMs: settings.drain.delay_s * 1000,
+        delayMs: isLeaving ? settings.drain.delay_s * 1000 : 0,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
       await closeAtOnce(adminServer)

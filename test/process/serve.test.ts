@@ -158,10 +158,33 @@ describe('a Foldgate that serves', () => {
     await using at = await halfAnswered('drain: {delay_s: 60, timeout_s: 60}\n')
     const { foldgate, answer } = at
     foldgate.child.kill(signal)
-    await foldgate.said(/shutting down/)
+    await foldgate.said(
+      signal === 'SIGTERM'
+        ? /"shutting down: running requests are finished first"/
+        : /"shutting down: waiting for 1 running request, up to 60 s \(drain.timeout_s\); Ctrl-C again ends at once"/,
+    )
     foldgate.child.kill(signal)
     expect(await foldgate.ended).toBe(1)
     await expect(answer.text()).rejects.toThrow(/terminated/)
+  })
+
+  // Who tried Foldgate at a terminal waited five seconds for its end, which a load balancer would have needed.
+  test('Ctrl-C ends it at once where nothing runs, and else behind the last answer', async () => {
+    await using at = await halfAnswered('drain: {delay_s: 60, timeout_s: 60}\n')
+    const idle = await serve(['--upstream', 'http://127.0.0.1:9/v1'], {
+      cwd: await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 60, timeout_s: 60}\n' }),
+    })
+    // A connection that is kept open for more is no request.
+    await (await fetch(`${idle.origin}/healthz`)).text()
+    const beganMs = performance.now()
+    for (const { child } of [idle, at.foldgate]) child.kill('SIGINT')
+    expect(await idle.ended).toBe(0)
+    expect(idle.stdout()).toContain('"shutting down: no request is running"')
+    await at.foldgate.said(/waiting for 1 running request/)
+    at.release()
+    expect(await at.answer.text()).toBe(at.whole)
+    expect(await at.foldgate.ended).toBe(0)
+    expect(performance.now() - beganMs).toBeLessThan(50_000)
   })
 
   test('a taken port names the flag that sets it', async () => {
