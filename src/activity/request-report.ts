@@ -78,25 +78,68 @@ export type CompactionReport = {
   readonly tokensAfter: number
   /** The names of the summaries that it took; empty if there are none. */
   readonly summaries: readonly string[]
+  /** What became of the messages, in numbers. */
+  readonly treated: Treated
   readonly milliseconds: number
 }
+
+/** How many messages were sent in which form, how many are folded, and the tokens of what stands for those. */
+export type Treated = Readonly<
+  Partial<
+    Record<
+      | Exclude<MessageTreatment['treatment'], 'kept' | 'summary' | 'recap'>
+      | 'summary_tokens'
+      | 'recap_tokens'
+      | 'newest_kept',
+      number
+    >
+  >
+>
 
 /** What became of each message of a request, told when it is asked for. Keeping it keeps no message that came. */
 export type HeldOutline = {
   readonly read: () => readonly MessageTreatment[]
   /** What each is called in the API that the request came by. */
   readonly entryName: EntryName
+  /** How long the client's messages are, in bytes. */
+  readonly byteSizes: () => readonly number[]
+  /** What stands around the messages. */
+  readonly around: { readonly tools: PartSize; readonly system: PartSize }
   /** What it keeps in memory, about: figures of the messages, and what was made to be sent in their place. */
   readonly bytes: number
 }
 
+/** How large a part of a request is that is no message: tokens by Foldgate's own count, null if they were not counted. */
+export type PartSize = { readonly tokens: number | null; readonly bytes: number }
+
 /** The messages of a request. Keeping it keeps the request's body in memory. */
 export type HeldMessages = {
   readonly outline: HeldOutline
-  /** The JSON of each message of the outline as it came and as it was sent; null if there is none. */
-  readonly texts: () => readonly { readonly received: string | null; readonly sent: string | null }[]
+  readonly texts: () => readonly HeldText[]
+  /** What the conversation begins with. */
+  readonly opening: () => Opening
   /** What it keeps in memory, about. */
   readonly bytes: number
+}
+
+/** What a message of the outline says, as it came and as it was sent; null if there is no such message. */
+export type HeldText = {
+  /** Its JSON. */
+  readonly received: string | null
+  readonly sent: string | null
+  /** Its texts; '' if it says nothing that is text. */
+  readonly receivedText: string | null
+  readonly sentText: string | null
+  /** What it calls, as it came. */
+  readonly calls: readonly { readonly name: string; readonly argumentsText: string }[]
+}
+
+/** By what a person knows a conversation again, as far as the client tells. */
+export type Opening = {
+  /** The first words of the task. */
+  readonly words: string | null
+  /** The folder that the client works in. */
+  readonly folder: string | null
 }
 
 /** How a request ended. */

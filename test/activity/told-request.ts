@@ -18,6 +18,7 @@ const compaction: CompactionReport = {
   tokensBefore: 90_000,
   tokensAfter: 50_000,
   summaries: [],
+  treated: { folded: 31, recap_tokens: 1_900, newest_kept: 14 },
   milliseconds: 12,
 }
 
@@ -116,8 +117,15 @@ export function plainReport(otherRow: Partial<BegunRow> = {}, other: Partial<Req
 
 /** Messages that nobody may read. */
 export const heldMessages: HeldMessages = {
-  outline: { read: forbidden, entryName: 'message', bytes: 0 },
+  outline: {
+    read: forbidden,
+    entryName: 'message',
+    byteSizes: forbidden,
+    around: { tools: { tokens: null, bytes: 0 }, system: { tokens: null, bytes: 0 } },
+    bytes: 0,
+  },
   texts: forbidden,
+  opening: forbidden,
   bytes: 0,
 }
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { UsageRow } from '../journal/rows.ts'
+import type { Opening } from '../request-report.ts'
 
 /** A conversation in a line: what the list shows. What stands for one request is that of the latest. */
 export type ConversationCard = Pick<
@@ -24,6 +25,8 @@ export type ConversationCard = Pick<
   | 'outcome'
 > & {
   readonly id: string
+  /** What it begins with; null if that may not be shown, or is not held. */
+  readonly opening: Opening | null
   /** ISO 8601, in UTC. */
   readonly first_seen: string
   readonly last_seen: string
@@ -128,6 +131,7 @@ type Entry = {
 function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard {
   return {
     id,
+    opening: null,
     parent: latest.parent,
     label: latest.label ?? rows.findLast(({ label }) => label !== null)?.label ?? null,
     client_key: latest.client_key,

@@ -4,6 +4,7 @@ import type { EntryName } from '../../dialects/contract.ts'
 import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
 import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList } from './conversation-list.ts'
+import type { HeldOutline } from '../request-report.ts'
 import type { HeldContent, ShownMessage } from './held-content.ts'
 import type { Totals, TotalsKeeper } from './totals.ts'
 import { unreadOf, type UnreadCard, type UnreadTally } from './unread-tally.ts'
@@ -17,6 +18,8 @@ export type ConversationDetail = ConversationCard & {
   readonly messages: readonly ShownMessage[] | null
   /** What each of them is called in the API that it came by. */
   readonly entry_name: EntryName
+  /** What stands around them; null where they are not held. */
+  readonly around: HeldOutline['around'] | null
   /** Whether texts are shown if they are held (`admin.show_content`). */
   readonly shows_content: boolean
 }
@@ -99,7 +102,9 @@ export function createConversations(parts: ConversationsParts): Conversations {
     unread: unread.cards,
     list: async () => {
       await catchUp()
-      return list.cards()
+      const cards = list.cards()
+      const openings = held.openings(cards.map(({ id }) => id))
+      return cards.map((card) => ({ ...card, opening: openings.get(card.id) ?? null }))
     },
     detail: async (id) => {
       await catchUp()
@@ -107,10 +112,12 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (card === null) return null
       return {
         ...card,
+        opening: held.openings([id]).get(id) ?? null,
         rows: list.rows(id),
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
         messages: held.messages(id),
         entry_name: held.entryName(id),
+        around: held.around(id),
         shows_content: held.showsContent,
       }
     },

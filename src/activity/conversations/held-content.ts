@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { MessageTreatment } from '../../compaction/report.ts'
-import type { HeldMessages, HeldOutline } from '../request-report.ts'
+import type { HeldMessages, HeldOutline, HeldText, Opening } from '../request-report.ts'
 
-/** A message of the latest request, with its texts if they may be shown and are still held. */
-export type ShownMessage = MessageTreatment & {
-  /** Its JSON as it came and as it was sent, both cut at some length; null if there is none or it is not held. */
-  readonly received: string | null
-  readonly sent: string | null
-}
+/** A message of the latest request, with its texts, each cut at some length, if they may be shown and are still held. */
+export type ShownMessage = MessageTreatment &
+  HeldText & {
+    /** How long it is as it came, in bytes; 0 for a summary or a recap. */
+    readonly bytes: number
+  }
 
 /** What became of the messages of each conversation's latest request; their texts only if they may be shown. */
 export type HeldContent = {
@@ -16,6 +16,10 @@ export type HeldContent = {
   readonly messages: (conversation: string) => readonly ShownMessage[] | null
   /** What each of them is called. */
   readonly entryName: (conversation: string) => HeldOutline['entryName']
+  /** What stands around them; null if nothing is held. */
+  readonly around: (conversation: string) => HeldOutline['around'] | null
+  /** What conversations begin with, as far as that may be shown; only some that are asked for anew are read at once. */
+  readonly openings: (conversations: readonly string[]) => ReadonlyMap<string, Opening>
   readonly showsContent: boolean
   readonly forget: (conversation: string) => void
 }
@@ -30,9 +34,27 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
     max: CONVERSATIONS_MAX,
     maxSize: BODY_BYTES_MAX,
   })
+  const openings = new LRUCache<string, Opening>({ max: OPENINGS_MAX })
 
   return {
     showsContent,
+    around: (conversation) => outlines.get(conversation)?.around ?? null,
+    openings: (conversations) => {
+      const found = new Map<string, Opening>()
+      let readAnew = 0
+      for (const conversation of conversations) {
+        let opening = openings.get(conversation)
+        // The page is not to move a body in the order in which they go.
+        const body = opening === undefined ? bodies.peek(conversation) : undefined
+        if (body !== undefined && readAnew < OPENINGS_READ_MAX) {
+          readAnew += 1
+          opening = body.opening()
+          openings.set(conversation, opening)
+        }
+        if (opening !== undefined) found.set(conversation, opening)
+      }
+      return found
+    },
     entryName: (conversation) => outlines.get(conversation)?.entryName ?? 'message',
     hold: (conversation, held) => {
       // One that is too large to be held takes the one before it away.
@@ -44,16 +66,18 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
       if (outline === undefined) return null
       const texts = bodies.get(conversation)?.texts() ?? []
       const messages = outline.read()
+      const bytes = outline.byteSizes()
       const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
       return messages.map((message, place) => ({
         ...message,
-        received: shortened(texts[place]?.received ?? null, charsMax),
-        sent: shortened(texts[place]?.sent ?? null, charsMax),
+        bytes: message.index === null ? 0 : (bytes[message.index] ?? 0),
+        ...shortenedText(texts[place] ?? unheldText, charsMax),
       }))
     },
     forget: (conversation) => {
       outlines.delete(conversation)
       bodies.delete(conversation)
+      openings.delete(conversation)
     },
   }
 }
@@ -61,6 +85,12 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
 // --- internal ---
 
 const CONVERSATIONS_MAX = 200
+
+/** What conversations begin with: a few hundred bytes each, and how many are read at once: about a millisecond each. */
+const OPENINGS_MAX = 1_000
+const OPENINGS_READ_MAX = 20
+
+const NAME_CHARS_MAX = 200
 
 /** What became of messages, of all conversations together, in bytes. */
 const OUTLINE_BYTES_MAX = 32 * 1024 * 1024
@@ -74,6 +104,27 @@ const TEXT_CHARS_MIN = 300
 
 /** What all messages of a page may have together, about. */
 const PAGE_CHARS_MAX = 1_000_000
+
+/** Calls of one message whose arguments are shown. */
+const CALLS_MAX = 32
+
+const unheldText: HeldText = { received: null, sent: null, receivedText: null, sentText: null, calls: [] }
+
+function shortenedText(
+  { received, sent, receivedText, sentText, calls }: HeldText,
+  charsMax: number,
+): HeldText {
+  return {
+    received: shortened(received, charsMax),
+    sent: shortened(sent, charsMax),
+    receivedText: shortened(receivedText, charsMax),
+    sentText: shortened(sentText, charsMax),
+    calls: calls.slice(0, CALLS_MAX).map(({ name, argumentsText }) => ({
+      name: name.slice(0, NAME_CHARS_MAX),
+      argumentsText: argumentsText.slice(0, charsMax),
+    })),
+  }
+}
 
 function shortened(text: string | null, charsMax: number): string | null {
   if (text === null || text.length <= charsMax) return text

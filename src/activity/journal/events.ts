@@ -9,7 +9,7 @@ export function requestEvents({ row, refusal, compactions }: RequestReport): rea
   const about = { conversation, profile, model }
   const sizes = { tokens_before: row.tokens_received, tokens_after: row.tokens_sent }
   const events: EventFacts[] = []
-  for (const { summaries, ...compaction } of compactions) {
+  for (const { summaries, treated, ...compaction } of compactions) {
     events.push({
       ...about,
       type: 'compaction',
@@ -21,6 +21,7 @@ export function requestEvents({ row, refusal, compactions }: RequestReport): rea
       summary_key: summaries[0] ?? null,
       milliseconds: Math.round(compaction.milliseconds),
       details: {
+        ...treated,
         ...(compaction.isDerived ? { derived: true } : {}),
         ...(summaries.length > 1 ? { summaries: summaries.join(' ') } : {}),
       },

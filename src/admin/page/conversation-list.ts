@@ -23,13 +23,12 @@ export function conversationPath(id: string): string {
   return `/conversations/${encodeURIComponent(id.toWellFormed())}`
 }
 
-/** What a person knows a conversation by: its label, else who leads it; null if nothing is known. */
-export function conversationName({
-  label,
-  client,
-}: Pick<ConversationCard, 'label' | 'client'>): string | null {
-  return label ?? clientWords(client)
+/** What a person knows a conversation by: the first words of its task, its label, or who leads it; null if nothing is known. */
+export function conversationName({ opening, label, client }: Named): string | null {
+  return opening?.words ?? label ?? clientWords(client)
 }
+
+type Named = Pick<ConversationCard, 'opening' | 'label' | 'client'>
 
 /** A link to a conversation's page, by its name where it has one. */
 export function conversationLink(id: string, name: string | null): HtmlEscapedString {
@@ -110,7 +109,8 @@ function branchList(root: string, branches: readonly ConversationCard[], now: Da
       ${branches.slice(0, BRANCHES_SHOWN).map(
         (branch) =>
           html`<li id="conversation-${branch.id}">
-            ${conversationLink(branch.id, branch.label)} ${branch.answering && answeringMark}
+            ${conversationLink(branch.id, branch.label ?? branch.opening?.words ?? null)}
+            ${branch.answering && answeringMark}
             <span class="under"
               ><span>${tokensOf(branch)} tokens</span> <span>${plural(branch.requests, 'request')}</span>
               <span>${plural(branch.compactions, 'compaction')}</span>
@@ -132,11 +132,15 @@ function when({ last_seen: lastSeen }: ConversationCard, now: Date): HtmlEscaped
   return html`<time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>`
 }
 
-function under({ model, profile, client_key, label, client, id }: ConversationCard): HtmlEscapedString {
-  const program = label === null ? null : clientWords(client)
-  return html`${program !== null && html`<span>${foreign(program)}</span>`}
+function under(card: ConversationCard): HtmlEscapedString {
+  const { model, profile, client_key: key, label, client, opening, id } = card
+  const name = conversationName(card)
+  const program = clientWords(client)
+  return html`${label !== null && label !== name && html`<span>${foreign(label)}</span>`}
+    ${program !== null && program !== name && html`<span>${foreign(program)}</span>`}
     <span>${model === '' ? 'no model named' : foreign(model)}</span>
+    ${opening?.folder != null && html`<span class="id">${foreign(opening.folder)}</span>`}
     ${profile !== null && html`<span>${foreign(profile)}</span>`}
-    ${client_key !== null && html`<span>key ${foreign(client_key)}</span>`}
-    ${conversationName({ label, client }) !== null && html`<span class="id">${id}</span>`}`
+    ${key !== null && html`<span>key ${foreign(key)}</span>`}
+    ${name !== null && html`<span class="id">${id}</span>`}`
 }

@@ -44,6 +44,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
     label,
     answering,
     client,
+    opening,
     pressure,
     sent_pressure: sentPressure,
     tokens_are_bounds: isBound,
@@ -69,6 +70,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
       ${program !== null && fact('Client', foreign(program))}
       ${fact('Model', conversation.model === '' ? 'none named' : foreign(conversation.model))}
       ${fact('Profile', conversation.profile === null ? 'none' : foreign(conversation.profile))}
+      ${opening?.folder != null && fact('Folder', html`<code>${foreign(opening.folder)}</code>`)}
       ${conversation.client_key !== null && fact('Client key', foreign(conversation.client_key))}
       ${fact('Window', windowFact(conversation))} ${fact('Requests', figure(conversation.requests))}
       ${fact('Would not have fit', figure(conversation.beyond_window))}

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
+import { compactionWords, treatedInDetails, treatedNames } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
 import { clock, duration, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -86,13 +87,15 @@ function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): 
 }
 
 function what({ type, reason, passes, details }: StoredEvent): HtmlEscapedString {
+  const done = type === 'compaction' ? compactionWords(treatedInDetails(details), 'message') : null
   const parts = [
     ...(reason === null
       ? []
       : [html`<span>${foreign(type === 'compaction' ? compactionReason(reason) : reason)}</span>`]),
+    ...(done === null ? [] : [html`<span class="done">${done}</span>`]),
     ...(passes.length === 0 ? [] : [html`<span class="passes">${passes.join(' · ')}</span>`]),
     ...Object.entries(details).flatMap(([name, value]) =>
-      value === null
+      value === null || (type === 'compaction' && treatedNames.has(name))
         ? []
         : html`<span class="soft">${foreign(`${name.replaceAll('_', ' ')} ${told(value)}`)}</span>`,
     ),

@@ -1,8 +1,16 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import type { EntryName } from '../../dialects/contract.ts'
+import { argumentWords, callWords } from './call-words.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { pinnedWords, treatmentMeanings, unescaped, withoutOpaque } from './message-words.ts'
+import {
+  firstWords,
+  pinnedWords,
+  shownControls,
+  treatmentMeanings,
+  unescaped,
+  withoutOpaque,
+} from './message-words.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {
@@ -16,6 +24,7 @@ export type MessageScale = {
 /** A message in a line: its role or kind, how large it came and was sent, and what became of it; its texts behind that. */
 export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEscapedString {
   const { index, role, kind, tool, pinned, receivedTokens, sentTokens, treatment } = message
+  const glimpse = scale.showsContent ? glimpseOf(message) : ''
   const mark = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
   const line = html`<span class="place">${index === null ? '' : figure(index)}</span>
     <span class="who"
@@ -24,7 +33,8 @@ export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEsc
     <span class="size came">${figure(receivedTokens)}<span class="hidden"> tokens came in,</span></span>
     ${tokenBar('came', receivedTokens, scale)} ${tokenBar('sent', sentTokens, scale)}
     <span class="size sent">${figure(sentTokens)}<span class="hidden"> were sent:</span></span>
-    <span class="treatment"><span class="badge ${mark}">${treatment}</span></span>`
+    <span class="treatment"><span class="badge ${mark}">${treatment}</span></span>
+    ${glimpse !== '' && html`<span class="glimpse">${foreign(glimpse)}</span>`}`
   const li = `message-${messageName(message)}`
   return scale.showsContent
     ? html`<li id="${li}">
@@ -48,11 +58,35 @@ export function tokenBar(
   </svg>`
 }
 
-/** A text to scroll through, or that it is gone. */
-export function messageText(shown: string | null, name: string): HtmlEscapedString {
-  return shown === null
-    ? html`<p class="soft">No longer held.</p>`
-    : html`<pre tabindex="0" role="region" aria-label="${name}">${unescaped(shown)}</pre>`
+/** A part of a request that is no message, such as its tools, in a line as messages have. Nothing if there is none of it. */
+export function partLine(
+  id: string,
+  name: string,
+  tokens: number | null,
+  scale: MessageScale,
+): HtmlEscapedString | null {
+  if (tokens === null || tokens <= 0) return null
+  return html`<li id="${id}">
+    <div class="message line">
+      <span class="place"></span><span class="who">${name}</span>
+      <span class="size came">${figure(tokens)}<span class="hidden"> tokens came in,</span></span>
+      ${tokenBar('came', tokens, scale)} ${tokenBar('sent', tokens, scale)}
+      <span class="size sent">${figure(tokens)}<span class="hidden"> were sent:</span></span>
+      <span class="treatment"><span class="badge plain">kept</span></span>
+    </div>
+  </li>`
+}
+
+/** What a message says, to scroll through, with its JSON behind that; or that it is gone. */
+export function messageText(text: string | null, json: string | null, name: string): HtmlEscapedString {
+  if (json === null) return html`<p class="soft">No longer held.</p>`
+  const raw = html`<pre tabindex="0" role="region" aria-label="${name} as JSON">${unescaped(json)}</pre>`
+  if (text === null || text.trim() === '') return raw
+  return html`<pre tabindex="0" role="region" aria-label="${name}">${text}</pre>
+    <details class="json">
+      <summary>as JSON</summary>
+      ${raw}
+    </details>`
 }
 
 /** Tells a message from the others, in an element's id. */
@@ -64,20 +98,34 @@ export function messageName(message: ShownMessage | undefined): string {
 
 // --- internal ---
 
+const GLIMPSE_CHARS_MAX = 160
+
+/** What a message is about: what it calls, else its first words. */
+function glimpseOf({ calls, receivedText, sentText }: ShownMessage): string {
+  if (calls.length > 0) return calls.map(callWords).join(' · ')
+  return firstWords(receivedText ?? sentText ?? '', GLIMPSE_CHARS_MAX)
+}
+
 function texts(message: ShownMessage): HtmlEscapedString {
-  const { kind, treatment } = message
+  const { kind, treatment, calls } = message
   const shown = (json: string | null) => (json === null || kind === null ? json : withoutOpaque(json))
   const [received, sent] = [shown(message.received), shown(message.sent)]
-  const came = part('came in', messageText(received, 'what came in'))
+  const called = calls.map(
+    (call) => `${call.name === '' ? 'a tool' : call.name}\n${argumentWords(call.argumentsText)}`,
+  )
+  const readable = (text: string | null) =>
+    text === null ? null : shownControls([text, ...called].filter((said) => said !== '').join('\n\n'))
+  const cameText = readable(message.receivedText)
+  const came = part('came in', messageText(cameText, received, 'what came in'))
   if (treatment === 'folded') return html`<div class="texts one">${came}</div>`
   if (received !== null && received === sent) {
-    const same = part('came in and was sent', messageText(received, 'the message'))
+    const same = part('came in and was sent', messageText(cameText, received, 'the message'))
     return html`<div class="texts one">${same}</div>`
   }
   const left =
     (treatment === 'dropped' || treatment === 'outdated') && sent === null
       ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
-      : messageText(sent, 'what was sent')
+      : messageText(readable(message.sentText), sent, 'what was sent')
   return html`<div class="texts">${came}${part('was sent', left)}</div>`
 }
 

@@ -2,16 +2,24 @@ import type { ConversationDetail } from '../../activity/conversations/conversati
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import { figure, plural } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
-import { messageLine, messageName, messageText, tokenBar, type MessageScale } from './message-line.ts'
+import { compactionWords, treatedMessages } from './compaction-words.ts'
+import {
+  messageLine,
+  messageName,
+  messageText,
+  partLine,
+  tokenBar,
+  type MessageScale,
+} from './message-line.ts'
 import { messageRuns, type MessageRun } from './message-runs.ts'
-import { treatmentMeanings } from './message-words.ts'
+import { sizedRequest, type SizedRequest } from './message-sizes.ts'
+import { shownControls, treatmentMeanings } from './message-words.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
-export function messageList({
-  messages,
-  entry_name: entryName,
-  shows_content: showsContent,
-}: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content'>): HtmlEscapedString {
+export function messageList(
+  conversation: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content' | 'around' | 'rows'>,
+): HtmlEscapedString {
+  const { messages, entry_name: entryName, shows_content: showsContent } = conversation
   return html`<section id="messages" data-live aria-labelledby="messages-title">
     <h2 id="messages-title">${titles[entryName]} of the latest request</h2>
     ${
@@ -20,7 +28,7 @@ export function messageList({
             They are no longer held. Messages are kept in memory only, for a while, by the process that had
             the request; the next request of this conversation brings them back.
           </p>`
-        : sideBySide(messages, { entryName, showsContent })
+        : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
     }
   </section>`
 }
@@ -30,15 +38,21 @@ export function messageList({
 const titles = { message: 'Messages', item: 'Items', block: 'Blocks' } as const
 
 function sideBySide(
-  messages: readonly ShownMessage[],
+  { messages, toolsTokens, systemTokens, isEstimate }: SizedRequest,
   { entryName, showsContent }: Pick<MessageScale, 'entryName' | 'showsContent'>,
 ): HtmlEscapedString {
+  const around = [toolsTokens ?? 0, systemTokens ?? 0]
   const sizes = messages.flatMap(({ receivedTokens, sentTokens }) => [receivedTokens ?? 0, sentTokens ?? 0])
-  const scale = { tokensMax: Math.max(1, ...sizes), entryName, showsContent }
-  return html`<p class="soft">${balance(messages, entryName)}</p>
+  const scale = { tokensMax: Math.max(1, ...around, ...sizes), entryName, showsContent }
+  const done = compactionWords(treatedMessages(messages), entryName)
+  return html`${done !== null && html`<p class="done">${done}.</p>`}
+    <p class="soft">${balance(messages, entryName)}</p>
+    ${isEstimate && html`<p class="soft">Foldgate had no need to count: the tokens of each are the provider's count, shared out by bytes.</p>`}
     ${!showsContent && html`<p class="note">Texts are not shown: <code>admin.show_content</code> is off in <code>foldgate.yaml</code>.</p>`}
     <div class="heads" aria-hidden="true"><span>came in</span><span>was sent</span></div>
     <ol class="exchange">
+      ${partLine('around-tools', 'tools', toolsTokens, scale)}
+      ${partLine('around-system', `system text beside the ${entryName}s`, systemTokens, scale)}
       ${messageRuns(messages).map((run) => shownRun(run, scale))}
     </ol>
     ${meanings(messages, entryName)}`
@@ -46,13 +60,11 @@ function sideBySide(
 
 const unsent: ReadonlySet<ShownMessage['treatment']> = new Set(['folded', 'dropped', 'outdated', 'joined'])
 
-/** What came, what was sent, and how much of it was treated in which way. */
+/** How much came, and how much was sent. */
 function balance(messages: readonly ShownMessage[], entryName: MessageScale['entryName']): string {
   const came = messages.filter(({ index }) => index !== null)
   const sent = messages.filter(({ treatment }) => !unsent.has(treatment))
-  const treated = Map.groupBy(messages, ({ treatment }) => treatment)
-  const parts = Array.from(treated, ([treatment, those]) => `${figure(those.length)} ${treatment}`)
-  return `${plural(came.length, entryName)} with ${total(came, 'receivedTokens')} came in, ${figure(sent.length)} with ${total(sent, 'sentTokens')} were sent: ${parts.join(', ')}.`
+  return `${plural(came.length, entryName)} with ${total(came, 'receivedTokens')} came in, ${figure(sent.length)} with ${total(sent, 'sentTokens')} were sent.`
 }
 
 function total(messages: readonly ShownMessage[], side: 'receivedTokens' | 'sentTokens'): string {
@@ -70,7 +82,7 @@ function shownRun(run: MessageRun, scale: MessageScale): HtmlEscapedString {
     return html`<li id="kept-${messageName(run.messages[0])}">${bundle(run.messages, 'kept', scale)}</li>`
   }
   const { standIn, messages } = run
-  const { treatment, sentTokens, sent, standsFor } = standIn
+  const { treatment, sentTokens, sent, sentText, standsFor } = standIn
   const places = standsFor === null ? '' : span(standsFor.start, standsFor.end - 1)
   return html`<li id="fold-${messageName(standIn)}" class="fold-pair">
     <div class="folded">
@@ -85,7 +97,8 @@ function shownRun(run: MessageRun, scale: MessageScale): HtmlEscapedString {
         <span class="badge made">${treatment}</span> <span class="place">for ${places}</span>
         <span class="size">${sentTokens === null ? null : plural(sentTokens, 'token')}</span>
       </p>
-      ${tokenBar('sent', sentTokens, scale)} ${scale.showsContent && messageText(sent, 'its text')}
+      ${tokenBar('sent', sentTokens, scale)}
+      ${scale.showsContent && messageText(sentText === null ? null : shownControls(sentText), sent, 'its text')}
     </div>
   </li>`
 }

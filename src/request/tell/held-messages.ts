@@ -2,17 +2,23 @@ import type { Chat, Form, PreparedRequest } from '../request.ts'
 import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../conversation/splice.ts'
-import type { HeldMessages, HeldOutline } from '../../activity/request-report.ts'
+import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
+import { sumOf } from '../../compaction/size-sums.ts'
+import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
+import type { HeldMessages, HeldOutline, HeldText } from '../../activity/request-report.ts'
+import { openingOf } from './opening.ts'
 
 /** The messages of a request as they came and as they were sent. `form`: the one that was sent last, or was to be. */
 export function heldMessages(request: PreparedRequest, form: Form): HeldMessages {
   const { chat, compacted } = form
   // If the client's own bytes take the place of repaired ones, what was counted is not what is sent.
   const sizes = chat === request.chat ? (request.measure?.counted?.subject.sizes ?? null) : null
-  const outline = heldOutline(chat, sizes, compacted, form.pieces)
+  const outline = heldOutline(chat, sizes, compacted, form.pieces, aroundOf(request))
   return {
     outline,
     texts: () => textsOf(outline.read(), chat, compacted?.view.messages ?? null),
+    opening: () => openingOf(chat),
     // The bytes, and what was made of them.
     bytes: chat.bytes.length + outline.bytes,
   }
@@ -36,33 +42,63 @@ function heldOutline(
   sizes: readonly number[] | null,
   compacted: Form['compacted'],
   pieces: readonly BodyPiece[],
+  around: HeldOutline['around'],
 ): HeldOutline {
   let madeCharacters = 0
   for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
   const { entryName } = dialect
   return {
     entryName,
+    around,
+    byteSizes: () => messages.map(({ facts }) => facts.bytes),
     read: () => outlineOf({ messages, structure, sizes }, compacted),
     bytes: messages.length * MESSAGE_BYTES + 2 * madeCharacters,
   }
 }
 
+/** Tools, and what is said as the operator's beside the messages: leading system messages stand among those. */
+function aroundOf({ chat, measure }: PreparedRequest): HeldOutline['around'] {
+  const { tools, legacyTools, system } = chat.body
+  const counted = measure?.counted ?? null
+  const leading =
+    counted === null ? 0 : sumOf(counted.subject.sizes, 0, counted.subject.structure.systemCount)
+  const systemTokens =
+    counted === null ? null : counted.aroundTokens - counted.toolsTokens - PRIMING_TOKENS - leading
+  return {
+    tools: { tokens: counted?.toolsTokens ?? null, bytes: bytesOf(tools) + bytesOf(legacyTools) },
+    system: { tokens: systemTokens, bytes: bytesOf(system) },
+  }
+}
+
+function bytesOf(span: { readonly start: number; readonly end: number } | null): number {
+  return span === null ? 0 : span.end - span.start
+}
+
 function textsOf(
   outline: readonly MessageTreatment[],
-  { messages, source }: Chat,
+  { dialect, messages, source }: Chat,
   views: readonly ViewMessage[] | null,
-): ReturnType<HeldMessages['texts']> {
+): readonly HeldText[] {
   const sentByIndex = new Map((views ?? []).map((view) => [view.index, view]))
   const standIns = (views ?? []).values().filter(({ index }) => index === null)
+  const madeText = (json: string): string => {
+    const entry = parseJsonText(json)
+    return isJsonObject(entry) ? dialect.entries.parse(entry).text : ''
+  }
   return outline.map(({ index, treatment }) => {
-    if (index === null) {
+    const message = index === null ? undefined : messages[index]
+    if (index === null || message === undefined) {
       const item = standIns.next().value?.item
-      return { received: null, sent: item?.kind === 'made' ? item.json : null }
+      const json = item?.kind === 'made' ? item.json : null
+      const sentText = json === null ? null : madeText(json)
+      return { received: null, sent: json, receivedText: null, sentText, calls: [] }
     }
-    const message = messages[index]
-    const received = message === undefined ? null : source.text(message.start, message.end)
-    if (unsent.has(treatment)) return { received, sent: null }
+    const received = source.text(message.start, message.end)
+    const { text, calls } = parseEntry(dialect, source, message)
+    const came = { received, receivedText: text, calls }
+    if (unsent.has(treatment)) return { ...came, sent: null, sentText: null }
     const item = sentByIndex.get(index)?.item
-    return { received, sent: item?.kind === 'made' ? item.json : received }
+    if (item?.kind !== 'made') return { ...came, sent: received, sentText: text }
+    return { ...came, sent: item.json, sentText: madeText(item.json) }
   })
 }

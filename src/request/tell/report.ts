@@ -1,7 +1,14 @@
-import type { BegunRow, CompactionReport, PrefixCause, RequestReport } from '../../activity/request-report.ts'
+import type {
+  BegunRow,
+  CompactionReport,
+  PrefixCause,
+  RequestReport,
+  Treated,
+} from '../../activity/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
+import type { View } from '../../compaction/view/view.ts'
 import { bareReport } from '../../http/bare-report.ts'
 import type { SummaryOutlook } from '../../summaries/summary-record.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
@@ -162,6 +169,7 @@ function compactionsOf(request: PreparedRequest, sent: Form): readonly Compactio
       tokensBefore: made.tokensBefore,
       tokensAfter: sentTokens,
       summaries: request.summaries,
+      treated: compacted === null ? {} : treatedIn(compacted.view),
       milliseconds: made.milliseconds,
     })
   }
@@ -180,4 +188,23 @@ function treatedRanges(
     const from = pass === 'fold' ? start : Math.max(start, tail)
     return [{ pass, start: from < end ? from : start, end }]
   })
+}
+
+/** What a view made of the messages, in numbers. A view is short: of what is folded it has what stands for it. */
+function treatedIn({ messages }: View): Treated {
+  const counts: Record<string, number> = {}
+  const add = (name: string, count: number): void => {
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  for (const message of messages) {
+    for (const part of message.joined.length === 0 ? [message] : message.joined) {
+      const { how, standsFor, tokens } = part
+      if (standsFor !== null && (how === 'summary' || how === 'recap')) {
+        add('folded', standsFor.end - standsFor.start - standsFor.except.length)
+        add(`${how}_tokens`, tokens)
+      } else if (how !== 'kept') add(how, 1)
+    }
+  }
+  const lastChanged = messages.findLastIndex(({ how, joined }) => how !== 'kept' || joined.length > 0)
+  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
 }

@@ -41,6 +41,7 @@ describe('a request', () => {
       tokensBefore: 90_000,
       tokensAfter: 50_000,
       summaries: ['summary-1', 'summary-2'],
+      treated: { cleared: 4, folded: 55, summary_tokens: 900, newest_kept: 20 },
       milliseconds: 12.6,
     }
     expect(eventsFor(reportOf({}, { compactions: [compaction] }))).toEqual([
@@ -57,7 +58,13 @@ describe('a request', () => {
         tokens_after: 50_000,
         summary_key: 'summary-1',
         milliseconds: 13,
-        details: { summaries: 'summary-1 summary-2' },
+        details: {
+          cleared: 4,
+          folded: 55,
+          summary_tokens: 900,
+          newest_kept: 20,
+          summaries: 'summary-1 summary-2',
+        },
       },
     ])
   })

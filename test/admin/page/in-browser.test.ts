@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
     test('what the reader opened stays open, and where it was scrolled to', async () => {
       const { page, stand } = await openPage(browser, { path })
       const details = page.locator('#message-53 > details')
-      await details.locator('summary').click()
+      await details.locator('> summary').click()
       await page.locator('#requests > summary').click()
       await page.evaluate(`void (document.querySelector('.wide').scrollTop = 120)`)
       const scrolled = await page.evaluate('window.scrollY')
@@ -211,7 +211,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
 
     test('messages are opened and their texts scrolled', async () => {
       const { page } = await openPage(browser, { path })
-      await tabTo(page, '#message-53 summary')
+      await tabTo(page, '#message-53 summary.line')
       await page.keyboard.press('Enter')
       await page.keyboard.press('Tab')
       expect(await isFocused(page, '#message-53 pre')).toBe(true)
@@ -219,7 +219,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
 
     test('what has the focus is seen to have it', async () => {
       const { page } = await openPage(browser, { path })
-      for (const selector of ['.brand', 'nav a', compact, '#requests > summary', '#message-0 summary']) {
+      for (const selector of ['.brand', 'nav a', compact, '#requests > summary', '#message-0 summary.line']) {
         await tabTo(page, selector)
         const width = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth')
         expect([selector, width]).toEqual([selector, '2px'])

@@ -1,7 +1,12 @@
 import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 
 export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
+  const { received = null, sent = null } = changes
   return {
+    receivedText: textIn(received),
+    sentText: textIn(sent),
+    calls: [],
+    bytes: received?.length ?? 0,
     index: 0,
     role: 'user',
     kind: null,
@@ -37,6 +42,13 @@ export function agentMessages(): readonly ShownMessage[] {
 }
 
 // --- internal ---
+
+/** The content of a made-up message's JSON; null for what is none. */
+function textIn(text: string | null): string | null {
+  if (text?.startsWith('{"role"') !== true) return null
+  const message: { readonly content?: unknown } = JSON.parse(text)
+  return typeof message.content === 'string' ? message.content : null
+}
 
 function json(role: string, content: string): string {
   return JSON.stringify({ role, content })
@@ -78,7 +90,12 @@ function folded(index: number): ShownMessage {
 /** The newest rounds, of which three results were shortened. */
 function round(index: number): ShownMessage {
   const pinned = index >= 50 ? 'recent' : null
-  if (index % 2 === 0) return kept(index, 'assistant', 44, { tool: 'run_tests', pinned }, 'I run the tests.')
+  if (index % 2 === 0) {
+    const calls = [
+      { name: 'run_tests', argumentsText: JSON.stringify({ command: `npm test -- part ${index}` }) },
+    ]
+    return kept(index, 'assistant', 44, { tool: 'run_tests', pinned, calls }, 'I run the tests.')
+  }
   const plain = kept(
     index,
     'tool',
@@ -86,7 +103,15 @@ function round(index: number): ShownMessage {
     { tool: 'run_tests', pinned },
     '214 tests passed.',
   )
-  return { ...plain, ...shortened[index] }
+  const other = shortened[index]
+  return other === undefined
+    ? plain
+    : {
+        ...plain,
+        ...other,
+        receivedText: textIn(other.received ?? null),
+        sentText: textIn(other.sent ?? null),
+      }
 }
 
 const shortened: Readonly<Record<number, Partial<ShownMessage>>> = {

@@ -44,6 +44,7 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
   return {
     id: 'kX2v9QmT4rLz81ab',
     parent: null,
+    opening: null,
     label: null,
     client_key: null,
     client: 'claude-cli/2.1.332 (external, cli)',
@@ -241,6 +242,7 @@ export function detailWith(changes: Partial<ConversationDetail> = {}): Conversat
     events: agentEvents(),
     messages: agentMessages(),
     entry_name: 'message',
+    around: { tools: { tokens: 4_120, bytes: 18_000 }, system: { tokens: 0, bytes: 0 } },
     shows_content: true,
     ...changes,
   }

@@ -288,12 +288,13 @@ describe('the messages of a conversation', () => {
     expect(visibleText(page)).toContain('No longer held.')
   })
 
-  test('are summed up', () => {
-    const { messages } = detailWith()
-    expect(messages).not.toBeNull()
-    expect(visibleText(conversation())).toMatch(
-      /61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent: 12 kept, 1 summary, 46 folded,/,
+  test('are summed up, and what was done to them is said in words', () => {
+    const text = visibleText(conversation())
+    expect(text).toMatch(/61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent\./)
+    expect(text).toContain(
+      '1 old result cleared, 1 large result cut to the beginning and the end, 1 output reduced to what a terminal shows, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
     )
+    expect(text).toContain('tools 4,120 tokens came in, 4,120 were sent: kept')
   })
 })
 

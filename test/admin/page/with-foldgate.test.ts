@@ -110,7 +110,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
 
     const shown = await page
       .locator(
-        '#messages pre:is([aria-label="what was sent"], [aria-label="the message"], [aria-label="its text"])',
+        '#messages pre:is([aria-label="what was sent as JSON"], [aria-label="the message as JSON"], [aria-label="its text as JSON"])',
       )
       .allTextContents()
     expect(shown).toEqual(sent.at(-1)?.rawMessages.map(unescaped))

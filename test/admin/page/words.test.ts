@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { treesOf } from '../../../src/admin/page/branches.ts'
+import { argumentWords, callWords } from '../../../src/admin/page/call-words.ts'
 import { clientWords } from '../../../src/admin/page/client-words.ts'
+import { compactionWords, treatedInDetails } from '../../../src/admin/page/compaction-words.ts'
+import { sizedRequest } from '../../../src/admin/page/message-sizes.ts'
+import { shownControls } from '../../../src/admin/page/message-words.ts'
 import { requestWords } from '../../../src/admin/page/request-words.ts'
-import { before, cardWith } from './made-up.ts'
+import { messageWith } from './made-up-messages.ts'
+import { before, cardWith, rowWith } from './made-up.ts'
 
 function told(action: string, reason: string | null = null, status: number | null = 200) {
   return requestWords({ action, reason, status })
@@ -89,5 +94,69 @@ describe('branches', () => {
     const circle = [cardWith({ id: 'a', parent: 'b' }), cardWith({ id: 'b', parent: 'a' })]
     expect(treeIds([cardWith({ id: 'c', parent: 'gone' })])).toEqual([['c']])
     expect(treeIds(circle).flat().toSorted()).toEqual(['a', 'b'])
+  })
+})
+
+test.each([
+  ['read_file', { path: 'src/app.ts', limit: 40 }, 'read_file src/app.ts'],
+  ['bash', { command: 'npm\n  test', description: 'Runs the tests' }, 'bash: npm test'],
+  ['shell', { command: ['bash', '-lc', 'npm test'] }, 'shell: npm test'],
+  ['Edit', { old_string: 'a', new_string: 'b', file_path: '/srv/a.ts' }, 'Edit /srv/a.ts'],
+  ['apply_patch', '*** Begin Patch\n*** Update File: src/a.ts\n+x', 'apply_patch src/a.ts'],
+  ['apply_patch', { input: '*** Begin Patch\n*** Add File: src/b.ts\n+x' }, 'apply_patch: src/b.ts'],
+  ['search', { limit: 3, needle: 'retry' }, 'search: retry'],
+  ['paint', { width: 3 }, 'paint: {"width":3}'],
+  ['now', {}, 'now'],
+  ['', 'not JSON', 'a tool: not JSON'],
+] as const)('a call of %j with %j is %j', (name, given, line) => {
+  const argumentsText = typeof given === 'string' ? given : JSON.stringify(given)
+  expect(callWords({ name, argumentsText })).toBe(line)
+})
+
+test('a line of a call is one, however long its arguments are, and what a terminal would act on is seen', () => {
+  const words = callWords({
+    name: 'bash',
+    argumentsText: JSON.stringify({ command: '\u001b[31mecho '.repeat(900) }),
+  })
+  expect(words.length).toBeLessThan(160)
+  expect(words).not.toContain('\u001b')
+  expect(argumentWords('{"path":"a.ts","lines":["x"]}')).toBe('path: a.ts\nlines: ["x"]')
+  expect(shownControls('a\u001b[31m\tb\r\n\u007f')).toBe('a^[[31m\tb\n^?')
+})
+
+test('what a compaction did is said in words', () => {
+  const treated = { cleared: 18, folded: 31, recap_tokens: 1_900, newest_kept: 14 }
+  expect(compactionWords(treated, 'message')).toBe(
+    '18 old results cleared, 31 messages folded into a recap of 1,900 tokens; the newest 14 stand as they were',
+  )
+  expect(compactionWords({ folded: 1, summary_tokens: 90, newest_kept: 1 }, 'item')).toBe(
+    '1 item folded into a summary of 90 tokens; the newest one stands as it was',
+  )
+  expect(compactionWords({ newest_kept: 9 }, 'message')).toBeNull()
+  expect(treatedInDetails({ cleared: 2, folded: 'x', toString: 3 })).toEqual({ cleared: 2 })
+})
+
+describe('the sizes of a request', () => {
+  const around = { tools: { tokens: null, bytes: 300 }, system: { tokens: null, bytes: 100 } }
+  const uncounted = messageWith({ receivedTokens: null, sentTokens: null, bytes: 600 })
+
+  test('that Foldgate had no need to count are the provider’s count, shared out by bytes', () => {
+    expect(sizedRequest([uncounted], { around, rows: [rowWith({ prompt_tokens: 12_000 })] })).toMatchObject({
+      isEstimate: true,
+      toolsTokens: 3_600,
+      systemTokens: 1_200,
+      messages: [{ receivedTokens: 7_200, sentTokens: 7_200 }],
+    })
+  })
+
+  test('that nobody counted are not known, and those that were counted stay', () => {
+    const rows = [rowWith({ prompt_tokens: null })]
+    expect(sizedRequest([uncounted], { around, rows })).toMatchObject({
+      isEstimate: false,
+      toolsTokens: null,
+    })
+    const counted = messageWith({ receivedTokens: 5 })
+    const other = { around, rows: [rowWith({ prompt_tokens: 12_000 })] }
+    expect(sizedRequest([counted], other).messages).toEqual([counted])
   })
 })

@@ -152,7 +152,10 @@ describe('what there is to see', () => {
     const seen = await detail(at, id)
     expect(seen.shows_content).toBe(true)
     expect(seen.messages?.[0]?.received).toBe('{"role":"user","content":"PLANTED words"}')
-    expect((await at.ask('/conversations')).text).not.toContain('PLANTED')
+    // The list has the first words of a task and nothing else.
+    const listed = (await at.ask('/conversations')).text
+    expect(listed.match(/PLANTED/g)).toHaveLength(1)
+    expect(listed).toContain('"opening":{"words":"PLANTED words","folder":null}')
   })
 
   test.each([

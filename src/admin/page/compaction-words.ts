@@ -1,0 +1,92 @@
+import type { MessageTreatment } from '../../compaction/report.ts'
+import type { Treated } from '../../activity/request-report.ts'
+import type { HeldOutline } from '../../activity/request-report.ts'
+import { figure, plural } from './figures.ts'
+
+/**
+ * What a compaction did: `18 old results cleared, 31 messages folded into a recap of 1,900 tokens; the newest 14 stand as
+ * they were`. Null if it changed nothing.
+ */
+export function compactionWords(treated: Treated, entry: HeldOutline['entryName']): string | null {
+  const done = parts.flatMap(({ name, words }) => {
+    const count = treated[name] ?? 0
+    return count === 0 ? [] : words(count, entry, treated)
+  })
+  if (done.length === 0) return null
+  const newest = treated.newest_kept ?? 0
+  const left =
+    newest === 0
+      ? ''
+      : newest === 1
+        ? '; the newest one stands as it was'
+        : `; the newest ${figure(newest)} stand as they were`
+  return `${done.join(', ')}${left}`
+}
+
+/** The same of the messages of a request. */
+export function treatedMessages(messages: readonly MessageTreatment[]): Treated {
+  const counts: Record<string, number> = {}
+  const add = (name: string, count: number): void => {
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  for (const { treatment, sentTokens } of messages) {
+    if (treatment === 'summary' || treatment === 'recap') add(`${treatment}_tokens`, sentTokens ?? 0)
+    else if (treatment !== 'kept') add(treatment, 1)
+  }
+  const lastChanged = messages.findLastIndex(({ treatment }) => treatment !== 'kept')
+  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
+}
+
+/** The numbers of an event of the journal, which another version may have written otherwise. */
+export function treatedInDetails(details: Readonly<Record<string, unknown>>): Treated {
+  const numbers = Object.entries(details).flatMap(([name, value]) =>
+    treatedNames.has(name) && typeof value === 'number' ? [[name, value] as const] : [],
+  )
+  return Object.fromEntries(numbers)
+}
+
+/** The names under which the journal has these numbers. */
+export const treatedNames: ReadonlySet<string> = new Set([
+  'cleared',
+  'previewed',
+  'rendered',
+  'unloaded',
+  'clipped',
+  'folded',
+  'dropped',
+  'outdated',
+  'unbound',
+  'joined',
+  'summary_tokens',
+  'recap_tokens',
+  'newest_kept',
+] satisfies (keyof Treated)[])
+
+// --- internal ---
+
+const parts: readonly {
+  readonly name: keyof Treated
+  readonly words: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string
+}[] = [
+  { name: 'cleared', words: (count) => `${plural(count, 'old result')} cleared` },
+  {
+    name: 'previewed',
+    words: (count) => `${plural(count, 'large result')} cut to the beginning and the end`,
+  },
+  { name: 'rendered', words: (count) => `${plural(count, 'output')} reduced to what a terminal shows` },
+  { name: 'unloaded', words: (count, entry) => `images or files taken out of ${plural(count, entry)}` },
+  { name: 'clipped', words: (count, entry) => `${plural(count, entry)} shortened in the middle` },
+  { name: 'folded', words: (count, entry, treated) => `${plural(count, entry)} folded${intoWords(treated)}` },
+  { name: 'dropped', words: (count, entry) => `${plural(count, entry)} left out for want of room` },
+  { name: 'outdated', words: (count, entry) => `${plural(count, entry)} of old reasoning left out` },
+  { name: 'unbound', words: (count, entry) => `${plural(count, entry)} sent without old reasoning` },
+  { name: 'joined', words: (count, entry) => `${plural(count, entry)} joined to the one before` },
+]
+
+function intoWords({ summary_tokens: summary, recap_tokens: recap }: Treated): string {
+  const made = [
+    ...(summary === undefined ? [] : [`a summary of ${plural(summary, 'token')}`]),
+    ...(recap === undefined ? [] : [`a recap of ${plural(recap, 'token')}`]),
+  ]
+  return made.length === 0 ? '' : ` into ${made.join(' and ')}`
+}
