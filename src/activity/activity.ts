@@ -145,8 +145,9 @@ export function openActivity(options: ActivityOptions): Activity {
       signals.emit('change', conversation)
     },
     ended: (report, end) => {
+      const asked = report.fallback?.hasAnswered === true ? report.fallback.model : report.row.model
       // An alias has no price; the model that answered may have one.
-      const price = priceOf(report.row.model) ?? (end.answeredBy === null ? null : priceOf(end.answeredBy))
+      const price = priceOf(asked) ?? (end.answeredBy === null ? null : priceOf(end.answeredBy))
       const row = endedRow(report, end, promptCosts(report, end.usage, price), process)
       list.add(row, true)
       if (row.conversation === null) unread.add(unreadOf(row))

@@ -16,6 +16,7 @@ export const answerHeaderNames = [
   'x-foldgate-summary',
   'x-foldgate-summary-reason',
   'x-foldgate-attempts',
+  'x-foldgate-fallback',
   'x-foldgate-cache',
   'x-foldgate-hint',
 ] as const
@@ -25,7 +26,7 @@ export const answerHeaderNames = [
  * if nothing.
  */
 export function answerHeaders(
-  { row, isSentBound, sampledMessages, repairs, missingSummary }: RequestReport,
+  { row, isSentBound, sampledMessages, repairs, missingSummary, fallback }: RequestReport,
   usage: Usage | null,
 ): AnswerHeaders {
   const { action, reason, passes, observed_passes: wouldPass, observed_tokens_sent: wouldSend } = row
@@ -46,6 +47,10 @@ export function answerHeaders(
     const rounded = row.tokens_are_bounds ? Math.ceil(hundredths) : Math.round(hundredths)
     headers['x-foldgate-pressure'] = received + (rounded / 100).toFixed(2)
     if (sampledMessages > 0) headers['x-foldgate-sampled'] = String(sampledMessages)
+  }
+  if (fallback !== null) {
+    const refused = fallback.hasAnswered ? '' : `;refused=${fallback.refusedWith ?? 'unreachable'}`
+    headers['x-foldgate-fallback'] = `${encodeURI(fallback.model)};upstream=${fallback.upstream}${refused}`
   }
   if (repairs !== null) {
     const counts = Object.entries(repairs).map(([what, count]) => `${what}=${count}`)

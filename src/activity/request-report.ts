@@ -41,6 +41,8 @@ export type RequestReport = {
   readonly hasWaited: boolean
   /** What the upstream refused of its thoughts before another form was accepted; null if nothing. */
   readonly refusedThoughts: ThoughtRefusal | null
+  /** The larger model that it went to when no form of it was short enough; null if it went to none. */
+  readonly fallback: Fallback | null
   /** Whether only an upper bound is known of what was sent. `row.tokens_are_bounds` says the same of what came. */
   readonly isSentBound: boolean
   /** Messages so long that only a part of each was read to count them; 0 if nothing was counted. */
@@ -60,6 +62,16 @@ export type RequestReport = {
   readonly prefixCause: PrefixCause
   /** Why a summary that was wanted is not there; null if none was, or it is. */
   readonly missingSummary: string | null
+}
+
+/** What became of a request at a larger model. */
+export type Fallback = {
+  readonly model: string
+  readonly upstream: string
+  /** Whether the client got its answer. */
+  readonly hasAnswered: boolean
+  /** The status that it was refused with; null if it was not, or there was no answer. */
+  readonly refusedWith: number | null
 }
 
 /** The row of a request before its end. Which process writes it is added with the end. */

@@ -105,7 +105,7 @@ function upstreamProblems(
   const problems: (KeyProblem & { readonly profile: string })[] = []
   const known = [...upstreams].sort().join(', ')
   for (const profile of profiles.values()) {
-    for (const path of [['upstream'], ['summary', 'upstream']]) {
+    for (const path of [['upstream'], ['summary', 'upstream'], ['overflow', 'fallback', 'upstream']]) {
       // An inherited value is told at the profile that sets it.
       const name = valueAt(raws.get(profile.name), path)
       if (typeof name !== 'string' || upstreams.has(name)) continue

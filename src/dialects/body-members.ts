@@ -86,6 +86,11 @@ export function withoutStreamingOf(
   return [plain, { at: options, text: '' }]
 }
 
+/** Where the model's name stands, or can be put in. */
+export function modelPlaceIn({ spans, members }: BodyMembers): Span {
+  return spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1)
+}
+
 /** Where a text may be put in. */
 export function emptySpan(at: number): Span {
   return { start: at, end: at }

@@ -72,6 +72,8 @@ export type OutputLimit = {
 /** What Foldgate reads of a body. Everything else in it is relayed as it stands. */
 export type BodyFacts = {
   readonly model: string | null
+  /** Where its name stands, or can be put in: an empty place, before the first key, if the body has none. */
+  readonly modelPlace: Span
   /** The keys of the body, decoded. */
   readonly fieldNames: readonly string[]
   readonly isStreamed: boolean

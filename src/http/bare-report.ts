@@ -35,6 +35,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     refusal: null,
     hasWaited: false,
     refusedThoughts: null,
+    fallback: null,
     isSentBound: false,
     sampledMessages: 0,
     ratio: 1,

@@ -162,6 +162,8 @@ function* pathsIn(schema: SchemaNode['items'], prefix: string): Generator<string
   }
 }
 
+/** A group that may be null is the group. */
 function nodeOf(schema: SchemaNode['items']): SchemaNode | undefined {
-  return typeof schema === 'object' && !Array.isArray(schema) ? schema : undefined
+  if (typeof schema !== 'object' || Array.isArray(schema)) return undefined
+  return schema.anyOf?.map(nodeOf).find((each) => each?.properties !== undefined) ?? schema
 }

@@ -264,6 +264,18 @@ export const profileKeys = group({
       .describe(
         "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused, or when the upstream says that a lower one is enough. Where it has refused one so within the hour, the next requests are lowered before they are sent.",
       ),
+    fallback: group({
+      model: shortText("a model's name").describe('Its name, as that upstream knows it.'),
+      upstream: shortText("an upstream's name")
+        .nullable()
+        .default(null)
+        .describe("Name of an upstream of foldgate.yaml; null: the request's own."),
+    })
+      .nullable()
+      .default(null)
+      .describe(
+        'A larger model to which a request goes, once, that is refused as an overflow even in its smallest form; null: none. If that refuses it too, the client gets the first refusal.',
+      ),
   }),
   recall: section('Reading back what was folded.', {
     enabled: onOff

@@ -56,6 +56,8 @@ export type Senders = {
   readonly send: Send
   /** As it is. */
   readonly once: Send
+  /** To a larger model: with as little around it as an answer and the knowledge of its usage need. */
+  readonly fallback: Send
 }
 
 /** What the stages that send and reply work with. */

@@ -11,7 +11,7 @@ import { blanksBilling } from './billing-line.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
 import { readBytes } from './read/read-chat.ts'
-import type { ArrivedRequest, ReadRequest, UnreadRequest } from './request.ts'
+import type { ArrivedRequest, ReadRequest, RecordPlace, UnreadRequest } from './request.ts'
 
 /**
  * The stage that reads: finds the messages in the body, and the profile, the model and the upstream of the request. Throws
@@ -63,6 +63,7 @@ export async function readRequest(
     isSubscription,
     blanksBilling: blanksBilling(treated, upstreams.addressOf(upstreamName)),
     model,
+    renamedTo: null,
     deployment,
     upstreamName,
     modelKey,
@@ -74,21 +75,16 @@ export async function readRequest(
       rawHeaders: exchange.incoming.rawHeaders,
       withholdCredential: exchange.clientKeyName !== null,
     },
-    place: { scope, profile: profile.name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) },
+    place: placeOf(scope, profile, knownAs),
     recall: null,
   }
 }
-
-// --- internal ---
-
-/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, about. */
-const MESSAGE_BYTES = 700
 
 /**
  * Whether it is only observed since a subscription pays for it: what Anthropic derives the plan from may be among what a
  * compaction changes.
  */
-function isObservedSubscription(
+export function isObservedSubscription(
   exchange: ArrivedRequest['exchange'],
   upstream: string | null,
   { messages }: Profile,
@@ -97,6 +93,16 @@ function isObservedSubscription(
   if (messages.subscriptions !== 'observe' || !upstreams.addressOf(upstream).isAnthropic) return false
   return upstreams.seesCredentialOf({ ...exchange, upstream }) && isOfSubscription(exchange.rawHeaders)
 }
+
+/** Under what the records of a conversation are found, for a model with its beta. */
+export function placeOf(scope: string, { name }: Pick<Profile, 'name'>, knownAs: string): RecordPlace {
+  return { scope, profile: name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) }
+}
+
+// --- internal ---
+
+/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, about. */
+const MESSAGE_BYTES = 700
 
 /** Enough to tell the models of one scope apart. */
 const MODEL_DIGEST_CHARS = 12

@@ -74,6 +74,8 @@ export type ReadRequest = ArrivedRequest & {
   /** Whether a line for billing is taken out of it. */
   readonly blanksBilling: boolean
   readonly model: string
+  /** The model's name that takes the place of the client's own in the body; null if that stands. */
+  readonly renamedTo: string | null
   /** The deployment that an Azure path names; null for any other path. */
   readonly deployment: string | null
   /** The upstream that it goes to; null for the default. */
@@ -285,15 +287,27 @@ export type Outcome = Judged & {
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
   /** What was refused of the request's thoughts before another form was accepted; left out if nothing was. */
   readonly refusedThoughts?: ThoughtRefusal
+  /** What became of it at a larger model; left out if it was not sent to one. */
+  readonly fallback?: FallbackOutcome
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
   readonly asksUsage: boolean
 }
 
+/** A request that no form of which was short enough, at the larger model that its profile names (`overflow.fallback`). */
+export type FallbackOutcome = {
+  readonly model: string
+  readonly upstream: string
+  /** The request as it was sent there, if the answer is that model's; null if that refused it, too. */
+  readonly answered: PreparedRequest | null
+  /** The status that it was refused with there; null if it was answered, or there was no answer. */
+  readonly refusedWith: number | null
+}
+
 /** A request that is being sent, and what was found out about it on the way. */
 export type Sending = {
-  readonly request: PreparedRequest
+  request: PreparedRequest
   /** The measure; with its count, as soon as somebody asked for that. */
   measure: Measure | null
   /** Upstream requests made so far. */

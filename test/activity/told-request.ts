@@ -98,6 +98,7 @@ export function reportOf(
     refusal: null,
     hasWaited: false,
     refusedThoughts: null,
+    fallback: null,
     isSentBound: false,
     sampledMessages: 0,
     ratio: 1,

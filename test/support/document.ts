@@ -96,6 +96,7 @@ function keyRows(node: Node, prefix: string): readonly (readonly string[])[] {
     const standard = isRequired ? 'required' : isGroup ? '' : defaultText(child)
     rows.push([code(path), isGroup ? 'group' : typeText(child), standard, child.description ?? ''])
     rows.push(...keyRows(child, path))
+    for (const each of child.anyOf ?? []) rows.push(...keyRows(asNode(each) ?? {}, path))
     rows.push(...keyRows(asNode(child.additionalProperties) ?? {}, `${path}.NAME`))
     rows.push(...keyRows(entryOf(child) ?? {}, `${path}[]`))
   }

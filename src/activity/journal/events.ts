@@ -4,10 +4,11 @@ import type { RequestReport } from '../request-report.ts'
 import type { EventFacts } from './rows.ts'
 
 /** What of a request is worth an event: compactions, recoveries, refusals, another form that was accepted. */
-export function requestEvents({ row, refusal, compactions }: RequestReport): readonly EventFacts[] {
+export function requestEvents({ row, refusal, compactions, fallback }: RequestReport): readonly EventFacts[] {
   const { action, reason, attempts, status, upstream, conversation, profile, model } = row
   const about = { conversation, profile, model }
   const sizes = { tokens_before: row.tokens_received, tokens_after: row.tokens_sent }
+  const larger = fallback === null ? {} : { fallback: fallback.model, fallback_upstream: fallback.upstream }
   const events: EventFacts[] = []
   for (const { summaries, treated, ...compaction } of compactions) {
     events.push({
@@ -28,8 +29,8 @@ export function requestEvents({ row, refusal, compactions }: RequestReport): rea
     })
   }
   if (action === 'recovered') {
-    const details = { attempts, upstream }
-    events.push({ ...about, ...sizes, type: 'recovery', reason: 'recovered', details })
+    const details = { attempts, upstream, ...larger }
+    events.push({ ...about, ...sizes, type: 'recovery', reason: reason ?? 'recovered', details })
   } else if (action === 'restored') {
     events.push({ ...about, ...sizes, type: 'restored', reason, details: { attempts, upstream } })
   }
@@ -43,7 +44,13 @@ export function requestEvents({ row, refusal, compactions }: RequestReport): rea
       ...sizes,
       type: isFailedRecovery ? 'recovery' : 'refusal',
       reason: isFailedRecovery ? 'failed' : (refusal ?? classByStatus(status)),
-      details: { attempts, status, upstream },
+      details: {
+        attempts,
+        status,
+        upstream,
+        ...larger,
+        ...(fallback === null ? {} : { fallback_status: fallback.refusedWith }),
+      },
     })
   }
   return events

@@ -36,7 +36,7 @@ export const metricNames = {
   foldgate_recoveries_total: {
     type: 'counter',
     labels: ['outcome'],
-    help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing. And those that met a memory which others had filled, and were sent again after a moment: waited, or crowded where it stayed full.',
+    help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing; fallback if a larger model answered in the place of the one that refused every form (overflow.fallback). And those that met a memory which others had filled, and were sent again after a moment: waited, or crowded where it stayed full.',
   },
   foldgate_failures_total: {
     type: 'counter',

@@ -47,7 +47,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const lagTimer = measureLag(of('foldgate_event_loop_lag_seconds'))
 
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
-  for (const outcome of ['recovered', 'failed', 'waited', 'crowded']) recoveries.inc({ outcome }, 0)
+  for (const outcome of ['recovered', 'fallback', 'failed', 'waited', 'crowded'])
+    recoveries.inc({ outcome }, 0)
   for (const part of failingParts) failures.inc({ part }, 0)
 
   // `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`.
@@ -61,7 +62,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       count(action, profile, dialect ?? 'other')
       if (row.beyond_window === true) beyond.inc({ profile })
       for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
-      if (action === 'recovered') recoveries.inc({ outcome: 'recovered' })
+      if (action === 'recovered') recoveries.inc({ outcome: row.reason ?? 'recovered' })
       else if (refusal === 'overflow' && row.observed_tokens_sent === null)
         recoveries.inc({ outcome: 'failed' })
       else if (hasWaited) recoveries.inc({ outcome: refusal === 'crowded' ? 'crowded' : 'waited' })

@@ -4,6 +4,7 @@ import type { Source, Steps } from '../../conversation/source.ts'
 import {
   emptySpan,
   isForced,
+  modelPlaceIn,
   notRead,
   outputLimitOf,
   positiveInteger,
@@ -47,6 +48,7 @@ export function* readChatBody(
     read: true,
     body: {
       model: typeof model === 'string' ? model : null,
+      modelPlace: modelPlaceIn(found),
       fieldNames: [...spans.keys()],
       isStreamed,
       // How much is in it is not the same where some of it was known.

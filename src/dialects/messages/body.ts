@@ -2,6 +2,7 @@ import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
 import { isJsonObject, isPresent, stringOr } from '../../conversation/json-value.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
 import {
+  modelPlaceIn,
   notRead,
   outputLimitOf,
   readMembers,
@@ -48,6 +49,7 @@ export function* readMessagesBody(
     read: true,
     body: {
       model: typeof model === 'string' ? model : null,
+      modelPlace: modelPlaceIn(found),
       fieldNames: [...spans.keys()],
       isStreamed,
       history: { start: messages.start, end: messages.end },

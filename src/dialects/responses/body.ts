@@ -3,6 +3,7 @@ import { isJsonObject, isPresent } from '../../conversation/json-value.ts'
 import type { Source, Steps } from '../../conversation/source.ts'
 import {
   isForced,
+  modelPlaceIn,
   notRead,
   outputLimitOf,
   readMembers,
@@ -51,6 +52,7 @@ export function* readResponsesBody(
     read: true,
     body: {
       model: typeof model === 'string' ? model : null,
+      modelPlace: modelPlaceIn(found),
       fieldNames: [...spans.keys()],
       isStreamed,
       history: { start: input.start, end: input.end },

@@ -14,7 +14,9 @@ import { parsedBody } from './whole-answer.ts'
 
 /** The stage that makes one reply of several answers, if the profile allows that: most replies are the answer that came. */
 export async function replyTo(request: AnsweredRequest, parts: SendingParts): Promise<RepliedRequest> {
-  const mayGoOn = request.recall !== null || request.profile.continuation.max > 0
+  const { recall, profile, outcome } = request
+  // What a larger model answers in another one's place is passed on as it comes.
+  const mayGoOn = (recall !== null || profile.continuation.max > 0) && outcome.fallback === undefined
   const joined = mayGoOn ? await joinedReply(request, parts) : null
   return joined === null ? { ...request, joined } : { ...request, outcome: joined.outcome, joined }
 }

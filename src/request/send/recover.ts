@@ -45,6 +45,29 @@ export async function fittingForm(
   return smaller
 }
 
+/** Learns from a refusal that may be cured, as it comes. */
+export function learnFromRefusal(
+  { classification, form, sentTokens }: RefusedForm,
+  request: PreparedRequest,
+  { models, windows, serverWindows }: RequestParts,
+): void {
+  const { modelKey, measure, remembered } = request
+  if (classification.class === 'overflow')
+    windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
+  // Where only original bytes worked, these were too long.
+  if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
+  windows.limitRefused(modelKey, classification)
+  // A window that is known already may be our own word, by which an answer was judged.
+  if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
+    const expectedTokens = promptTokensOf(measure, form, sentTokens)
+    const outputTokens = outputLimitTokens(request)
+    windows.refused(modelKey, remembered.conversation, { classification, expectedTokens, outputTokens })
+  }
+  const stated = models.get(modelKey, 'stated')
+  if (stated !== null && classification.window?.tokens !== stated.tokens)
+    serverWindows.refresh(request.question)
+}
+
 // --- internal ---
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */
@@ -147,29 +170,6 @@ function credible(
   const { window } = classification
   const isFalse = window !== null && parts.windows.isContradicted(request.modelKey, window.tokens)
   return isFalse ? { ...classification, window: null, promptTokens: null, totalTokens: null } : classification
-}
-
-/** Learns from a refusal that may be cured, as it comes. */
-function learnFromRefusal(
-  { classification, form, sentTokens }: RefusedForm,
-  request: PreparedRequest,
-  { models, windows, serverWindows }: RequestParts,
-): void {
-  const { modelKey, measure, remembered } = request
-  if (classification.class === 'overflow')
-    windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
-  // Where only original bytes worked, these were too long.
-  if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
-  windows.limitRefused(modelKey, classification)
-  // A window that is known already may be our own word, by which an answer was judged.
-  if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
-    const expectedTokens = promptTokensOf(measure, form, sentTokens)
-    const outputTokens = outputLimitTokens(request)
-    windows.refused(modelKey, remembered.conversation, { classification, expectedTokens, outputTokens })
-  }
-  const stated = models.get(modelKey, 'stated')
-  if (stated !== null && classification.window?.tokens !== stated.tokens)
-    serverWindows.refresh(request.question)
 }
 
 /** Learns from an accepted form about those refused before it: only now it is certain that their size was the reason. */

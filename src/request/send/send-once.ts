@@ -9,6 +9,7 @@ import type { RequestParts } from '../parts.ts'
 import type { Form, Measure, Send } from '../request.ts'
 import { judge } from './judge.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched } from './outgoing-body.ts'
+import { withRenamedModel } from './renamed-model.ts'
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
 export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>): Send {
@@ -17,7 +18,7 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     const sentAtMs = performance.now()
     if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
     sending.attempts += 1
-    const sent = withoutBilling(form, sending.request)
+    const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
     const isChanged = !isUntouched(sent)
     // Answers have to be readable here; on the way to a model's server compression saves nothing.
     const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }

@@ -1,6 +1,7 @@
 import { anyHasBoundThoughts } from '../../compaction/subject.ts'
 import { isAnswered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
+import { fallBack } from './fall-back.ts'
 import { offerRecall } from './offer-recall.ts'
 import { withFittingLimit } from './output-limit.ts'
 import { recoverFromOverflow } from './recover.ts'
@@ -28,7 +29,11 @@ export function createSenders(parts: RequestParts): Senders {
     askPlainly(once),
     askForUsage(parts),
   ]
-  return { send: wrappers.reduceRight((inner, wrap) => wrap(inner), once), once }
+  return {
+    send: wrappers.reduceRight((inner, wrap) => wrap(inner), once),
+    once,
+    fallback: cureThoughts(parts)(askForUsage(parts)(once)),
+  }
 }
 
 /** The stage that sends: what comes back is the answer that the client gets. */
@@ -46,13 +51,16 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
   }
   const { form, chat, place, remembered } = request
   const { senders, records } = parts
-  const outcome = await senders.send(await withFittingLimit(form, sending, parts), sending)
-  // A form that was refused is nothing to go on from: an emergency ends with its request.
-  const answered = isAnswered(outcome) ? outcome.form.compacted : null
+  const sent = await senders.send(await withFittingLimit(form, sending, parts), sending)
+  const outcome = await fallBack(sent, sending, parts)
+  const isOthers = (outcome.fallback?.answered ?? null) !== null
+  // A form that was refused is nothing to go on from: an emergency ends with its request. Nor is one for another model.
+  const answered = isAnswered(outcome) && !isOthers ? outcome.form.compacted : null
   const compaction = (answered ?? form.compacted)?.compaction ?? remembered.compaction
+  const standing = isOthers ? compaction : remembered.compaction
   // Beside the answer, not before it: a store may be slow.
-  if (isAnswered(outcome) && answered === null && remembered.compaction !== null && mayThink(request))
-    void records.sendElsewhere(request, remembered.compaction)
+  if (isAnswered(outcome) && answered === null && standing !== null && mayThink(request))
+    void records.sendElsewhere(request, standing)
   void records.see(chat, place, { ...remembered, compaction })
   return { ...request, measure: sending.measure, outcome, sending }
 }

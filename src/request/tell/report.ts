@@ -23,7 +23,9 @@ export function answeredReport(
 ): RequestReport {
   const { outcome, observed, arrival } = request
   const { answer, attempts, remedy, form, classification, firstSentAtMs, firstByteMs } = outcome
-  const report = readReport(request, form)
+  const { fallback = null } = outcome
+  const answered = fallback?.answered ?? null
+  const report = readReport(request, form, answered ?? request)
   const standIns = form.isRewritten ? form.compacted?.view.standIns : undefined
   const summary =
     (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : outlook.state
@@ -32,6 +34,15 @@ export function answeredReport(
     refusal: isAnswered(outcome) ? null : (classification?.class ?? null),
     hasWaited: remedy === 'waited',
     refusedThoughts: outcome.refusedThoughts ?? null,
+    fallback:
+      fallback === null
+        ? null
+        : {
+            model: fallback.model,
+            upstream: fallback.upstream,
+            hasAnswered: answered !== null,
+            refusedWith: fallback.refusedWith,
+          },
     repairs: form.chat.repairs,
     missingSummary: outlook.reason,
     prefixCause,
@@ -50,29 +61,37 @@ export function answeredReport(
   }
 }
 
-/** The report of a request that was read, with or without an answer. `sent`: the form that was sent last. */
-export function readReport(request: ReadRequest | PreparedRequest, sent?: Form): RequestReport {
+/**
+ * The report of a request that was read, with or without an answer. `sent`: the form that was sent last. `answered`: the
+ * request as it was answered, which says where it went and how that is counted.
+ */
+export function readReport(
+  request: ReadRequest | PreparedRequest,
+  sent?: Form,
+  answered: ReadRequest | PreparedRequest = request,
+): RequestReport {
   const bare = bareReport(request.exchange, request.arrival)
   const row: BegunRow = {
     ...bare.row,
     label: request.options.conversation,
     profile: request.profile.name,
     model: request.model,
-    upstream: request.modelKey.upstream,
+    upstream: answered.modelKey.upstream,
     streamed: request.chat.body.isStreamed,
   }
   if (!('form' in request)) return { ...bare, row }
   const { measure, remembered } = request
+  const countedBy = 'measure' in answered ? answered.measure : measure
   const form = sent ?? request.form
   // On record, and followed by the next request, whatever becomes of this one.
   const compactions = form.made === null && request.form.made === null ? [] : compactionsOf(request, form)
   return {
     ...bare,
     // A smaller view after a refusal was counted, whatever came before.
-    isSentBound: measure?.counted === null && form.compacted === null,
-    sampledMessages: measure?.counted?.sampledMessages ?? 0,
-    ratio: measure?.rate.ratio ?? 1,
-    repeatedTokens: measure?.counted == null ? 0 : repeatedTokens(request.chat, measure.counted),
+    isSentBound: countedBy?.counted === null && form.compacted === null,
+    sampledMessages: countedBy?.counted?.sampledMessages ?? 0,
+    ratio: countedBy?.rate.ratio ?? 1,
+    repeatedTokens: countedBy?.counted == null ? 0 : repeatedTokens(request.chat, countedBy.counted),
     compactions,
     row: {
       ...row,
@@ -85,15 +104,18 @@ export function readReport(request: ReadRequest | PreparedRequest, sent?: Form):
         window_source: measure.window.source,
         overruled_tokens: measure.window.overruledTokens,
         budget_tokens: measure.budgetTokens,
+        pressure: measure.pressure,
+      }),
+      ...(countedBy !== null && {
         messages_received: request.received.messages.length,
         messages_sent: form.compacted?.view.messages.length ?? form.chat.messages.length,
-        tokens_received: measure.incomingTokens,
+        tokens_received: countedBy.incomingTokens,
         tokens_sent: form.sentTokens,
-        tokens_are_bounds: measure.counted === null,
-        pressure: measure.pressure,
+        tokens_are_bounds: countedBy.counted === null,
         sent_pressure:
-          (measure.counted === null ? form.sentTokens : promptTokensOf(measure, form) / measure.rate.ratio) /
-          measure.budgetTokens,
+          (countedBy.counted === null
+            ? form.sentTokens
+            : promptTokensOf(countedBy, form) / countedBy.rate.ratio) / countedBy.budgetTokens,
       }),
     },
   }
@@ -109,7 +131,9 @@ function whatWasDone({
   blanksBilling,
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
   const { isRewritten, chat, compacted, strict, clampedOutputTokens } = outcome.form
-  if (outcome.remedy === 'recovered' && isAnswered(outcome)) return { action: 'recovered', reason: null }
+  const byFallback = (outcome.fallback?.answered ?? null) === null ? null : 'fallback'
+  if (outcome.remedy === 'recovered' && isAnswered(outcome))
+    return { action: 'recovered', reason: byFallback }
   if (outcome.remedy === 'restored' && isAnswered(outcome)) {
     if (outcome.refusedThoughts !== undefined) return { action: 'restored', reason: 'thoughts' }
     return { action: 'restored', reason: strict ? 'strict' : 'original' }

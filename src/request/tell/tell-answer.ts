@@ -28,11 +28,15 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   // A summary is only asked for after the upstream has accepted this credential, and by the view that it has accepted.
   const outlook = isAccepted && outcome.remedy === 'none' ? request.outlook : noOutlook
   outlook.begin?.()
-  const lesson = failures.attempt('observation', null, lessonOf, request, isAccepted, parts)
+  // What a larger model answered in another one's place says something of that one alone.
+  const answered = outcome.fallback?.answered ?? null
+  const teaching = answered === null ? request : { ...request, ...answered }
+  const lesson = failures.attempt('observation', null, lessonOf, teaching, isAccepted, parts)
   const { answers } = request.dialect
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
-    const report = answeredReport(request, outlook, parts.prefixCause(request))
+    const prefixCause = answered === null ? parts.prefixCause(request) : 'foldgate'
+    const report = answeredReport(request, outlook, prefixCause)
     const headers = answerHeaders(report, heldUsage(outcome.answer, outcome.held, answers))
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
