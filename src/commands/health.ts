@@ -1,4 +1,5 @@
 import { loadSettings } from '../config/settings.ts'
+import { onThisMachine } from '../http/listen.ts'
 import { addressOf } from '../http/listeners.ts'
 import { complain, say, type CommandContext } from './command.ts'
 
@@ -6,9 +7,7 @@ import { complain, say, type CommandContext } from './command.ts'
 export async function health(context: CommandContext): Promise<number> {
   const loaded = await loadSettings(context)
   const settings = loaded.ok ? loaded.settings : loaded.valid
-  const wildcard = settings.host === '0.0.0.0' || settings.host === '::'
-  const host = wildcard ? '127.0.0.1' : settings.host
-  const address = `${addressOf({ host, port: settings.port })}/healthz`
+  const address = `${addressOf(onThisMachine(settings))}/healthz`
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS) })
     if (answer.ok) return say(context, 'ok')

@@ -1,6 +1,7 @@
 import { problemOf } from '../config/problem.ts'
 import { loadSettings } from '../config/settings.ts'
 import type { FlagName } from '../config/flags.ts'
+import { onThisMachine, type ListenAddress } from '../http/listen.ts'
 import { addressOf } from '../http/listeners.ts'
 import { closingLines } from '../launch/closing-lines.ts'
 import { LaunchError } from '../launch/known-program.ts'
@@ -31,7 +32,7 @@ export async function runAttached(context: CommandContext): Promise<number> {
   }
   const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
   try {
-    const additions = await additionsFor(context, running, running.origin)
+    const additions = await additionsFor(context, running.behind, running.origin)
     if (context.flags.print === true) return say(context, printed(additions))
     const before = await figuresOf(running, token)
     const end = await startWith(context, additions)
@@ -60,17 +61,11 @@ const ownFlags = [
 ] as const satisfies FlagName[]
 
 /** One that could not say that it runs, or runs as another user. What is behind it nobody has told. */
-async function atPort({
-  host,
-  port,
-}: {
-  readonly host: string
-  readonly port: number
-}): Promise<RunningFoldgate | null> {
-  const isWildcard = host === '0.0.0.0' || host === '::'
-  const origin = addressOf({ host: isWildcard ? '127.0.0.1' : host, port })
+async function atPort(address: ListenAddress): Promise<RunningFoldgate | null> {
+  const origin = addressOf(onThisMachine(address))
   if (!(await answers(origin))) return null
-  return { origin, admin: null, messagesPath: '', isAnthropic: false, isOneServer: true }
+  const behind = { messagesPath: '', isAnthropic: false, isOneServer: true, chatGptPath: null }
+  return { origin, admin: null, behind }
 }
 
 /** What has been counted there so far; null where that is not to be had. */

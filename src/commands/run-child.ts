@@ -1,18 +1,22 @@
 import { readFile } from 'node:fs/promises'
+import type { Environment } from '../config/keys.ts'
 import { childEnvironment } from '../launch/child-environment.ts'
 import { findProgram } from '../launch/find-program.ts'
-import type { Additions, Way } from '../launch/known-program.ts'
+import type { Additions, LaunchPlace } from '../launch/known-program.ts'
+import type { Behind } from '../launch/vendors.ts'
 import { runChild, type ChildEnd } from '../launch/start-child.ts'
 import { flagText, type CommandContext } from './command.ts'
 
 /** What the command is started with. Throws a `LaunchError`. */
-export function additionsFor(
-  { env, flags, program }: CommandContext,
-  destinations: Pick<Way, 'messagesPath' | 'isAnthropic' | 'isOneServer'>,
-  origin: string,
-): Promise<Additions> {
-  const way = { ...destinations, origin, model: flagText(flags, 'model') }
-  return findProgram(program).program.additions(way, { env, readText })
+export function additionsFor(context: CommandContext, behind: Behind, origin: string): Promise<Additions> {
+  const way = { ...behind, origin, model: flagText(context.flags, 'model') }
+  return findProgram(context.program).program.additions(way, placeOf(context))
+}
+
+/** The environment as the command sees it: some set variables of their own over it. */
+export async function environmentOf(context: CommandContext): Promise<Environment> {
+  const own = await findProgram(context.program).program.ownVariables?.(placeOf(context))
+  return { ...context.env, ...own }
 }
 
 /** Starts the command with what it is given, and waits for its end. */
@@ -24,6 +28,10 @@ export function startWith(context: CommandContext, additions: Additions): Promis
 }
 
 // --- internal ---
+
+function placeOf({ program, env, cwd }: CommandContext): LaunchPlace {
+  return { env, cwd, args: program.slice(findProgram(program).ownArgumentsAt), readText }
+}
 
 /** What is not there, or not to be read, says nothing. */
 function readText(path: string): Promise<string | null> {

@@ -21,7 +21,7 @@ import { parseUpstreamAddress } from '../upstream/address.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { runAttached } from './run-attached.ts'
-import { additionsFor, startWith } from './run-child.ts'
+import { additionsFor, environmentOf, startWith } from './run-child.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -34,12 +34,15 @@ export async function runCommand(context: CommandContext): Promise<number> {
   const profile = flagText(context.flags, 'profile')
   const asked = matchProfile(files.profiles, { model: null, headers: {}, requested: profile })
   if (asked.kind === 'unknown') return complain(context, [problemOf('--profile', asked.message)])
-  const destinations = destinationsOf(settings, context.env)
+  const destinations = destinationsOf(settings, await environmentOf(context))
   if ('message' in destinations) return complain(context, [destinations])
   try {
     if (context.flags.print === true) {
       const port = flagText(context.flags, 'port') ?? 'PORT'
-      return say(context, printed(await additionsFor(context, destinations, `http://${LOOPBACK}:${port}`)))
+      return say(
+        context,
+        printed(await additionsFor(context, destinations.behind, `http://${LOOPBACK}:${port}`)),
+      )
     }
     const log = openLog(own, settings)
     const opened = await openFoldgate(own, {
@@ -70,7 +73,6 @@ function settingsOfRun({ flags }: CommandContext, settings: Settings, { upstream
     ...settings,
     upstreams,
     port: flags.port === undefined ? 0 : settings.port,
-    // Nobody balances load to it.
     drain: { ...settings.drain, timeout_s: Math.min(settings.drain.timeout_s, LEFT_BEHIND_S) },
   }
 }
@@ -114,8 +116,9 @@ async function runWith(
   let withdraw: (() => Promise<void>) | null = null
   try {
     refuseLoop(listening, destinations)
-    const additions = await additionsFor(context, destinations, origin)
-    withdraw = await announce({ ...facts(destinations), origin, admin: page }, pid, context)
+    const additions = await additionsFor(context, destinations.behind, origin)
+    if (storeName !== 'memory:')
+      withdraw = await announce({ behind: destinations.behind, origin, admin: page }, pid, context)
     if (listening.adminTrouble !== null)
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
@@ -126,8 +129,8 @@ async function runWith(
     }
     if (!isKept) await drain()
     const figures = readFigures(await app.metrics())
-    const place = page === null ? `goes on at ${origin}/v1` : `goes on, with its page at ${page}`
-    const seen = isKept ? `Foldgate ${place}, until Ctrl-C.` : howToSee(context, storeName)
+    const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
+    const seen = isKept ? `${place}, until Ctrl-C.` : howToSee(context, storeName)
     stderr.write(`${closingLines(figures, seen, isKept).join('\n')}\n`)
     if (isKept) await untilSignal(context, reload)
     return end.code
@@ -136,10 +139,6 @@ async function runWith(
     await withdraw?.()
     await drain()
   }
-}
-
-function facts({ messagesPath, isAnthropic, isOneServer }: Destinations) {
-  return { messagesPath, isAnthropic, isOneServer }
 }
 
 /** A variable that an earlier run has left may name a port that is this one's now. */
@@ -154,9 +153,9 @@ function refuseLoop({ port }: Listening, { upstreams }: Destinations): void {
 }
 
 function howToSee({ program }: CommandContext, storeName: string): string {
-  const keep = `"npx foldgate run --keep -- ${program[0] ?? ''}"`
-  if (storeName === 'memory:') return `to see what is done, message by message: ${keep} keeps its page open.`
-  return `to see what was done, message by message: "npx foldgate" shows it at http://127.0.0.1:3654/, and ${keep} keeps the page open.`
+  const keep = `"npx foldgate run --keep -- ${program[0]?.split(/[/\\]/).at(-1) ?? ''} …" keeps its page open`
+  if (storeName === 'memory:') return `to see what is done, message by message: ${keep}.`
+  return `to see what was done, message by message: "npx foldgate" shows it at http://127.0.0.1:3654/, and ${keep}.`
 }
 
 function untilSignal({ onSignal }: CommandContext, reload: () => void): Promise<void> {

@@ -2,7 +2,11 @@ import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { archiveTrouble } from '../archive/archive-trouble.ts'
 import { loadConfiguration } from '../config/configuration.ts'
-import { ListenError } from '../http/listen.ts'
+import type { Settings } from '../config/settings.ts'
+import { ListenError, onThisMachine } from '../http/listen.ts'
+import { addressOf, type Listening } from '../http/listeners.ts'
+import { announce } from '../launch/running.ts'
+import { behindOf } from '../launch/vendors.ts'
 import { createLog } from '../log/log.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
@@ -38,6 +42,7 @@ export async function serve(context: CommandContext): Promise<number> {
   const ended = endSignal(context, (signal) =>
     log.info(shutdownLine(signal, app.running(), settings), { signal }),
   )
+  let withdraw: (() => Promise<void>) | null = null
   try {
     const { host, port, admin, adminTrouble } = await app.listen()
     if (settings.log_level !== 'silent')
@@ -60,6 +65,7 @@ export async function serve(context: CommandContext): Promise<number> {
         reason: opened.storeTrouble,
       })
     }
+    withdraw = await sayItRuns(context, settings, opened.storeName, { host, port, admin })
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
@@ -71,13 +77,29 @@ export async function serve(context: CommandContext): Promise<number> {
   const signal = await ended
   stopWatching()
   // A person at a terminal has no load balancer in front that has to hear of it first.
-  const cutOff = await app.drain(signal !== 'SIGINT')
+  const [cutOff] = await Promise.all([app.drain(signal !== 'SIGINT'), withdraw?.()])
   if (cutOff > 0)
     log.warn('requests were cut off: they ran longer than drain.timeout_s', { requests: cutOff })
   return 0
 }
 
 // --- internal ---
+
+/** Says so in a file, for `run --attach`; null where records are kept in memory: who wants that wants nothing on disk. */
+async function sayItRuns(
+  context: CommandContext,
+  { upstreams }: Settings,
+  storeName: string,
+  { host, port, admin }: Pick<Listening, 'host' | 'port' | 'admin'>,
+): Promise<(() => Promise<void>) | null> {
+  if (storeName === 'memory:') return null
+  const running = {
+    origin: addressOf(onThisMachine({ host, port })),
+    admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
+    behind: behindOf(upstreams),
+  }
+  return announce(running, context.pid, context)
+}
 
 /** A container without a limit reports more than the machine has, or 0. */
 function memoryOf({ containerBytes }: CommandContext): Memory {

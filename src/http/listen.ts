@@ -6,6 +6,11 @@ export type ListenAddress = {
   readonly port: number
 }
 
+/** An address as programs of this machine reach it: one that stands for all of its addresses is none to ask. */
+export function onThisMachine({ host, port }: ListenAddress): ListenAddress {
+  return { host: host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, port }
+}
+
 /** The flags that set an address, for messages about one that cannot be had. */
 export type AddressFlags = { readonly host: string; readonly port: string }
 

@@ -4,7 +4,7 @@ import type { RunFigures } from './run-figures.ts'
 /** What is said at the end of a run: what became of its requests, and where that can be seen. `goesOn`: whether Foldgate does. */
 export function closingLines(figures: RunFigures, seen: string, goesOn: boolean): readonly [string, string] {
   if (figures.conversations === 0)
-    return [nothingCame(figures), goesOn ? `${whyNothingCame} ${seen}` : whyNothingCame]
+    return [nothingCame(figures), goesOn ? `${whyNothingCame} For now ${seen}` : whyNothingCame]
   return [`foldgate: ${whatWasDone(figures)}`, `foldgate: ${seen}`]
 }
 
@@ -22,13 +22,12 @@ function whatWasDone(figures: RunFigures): string {
   const { conversations, compacted, recovered, refused, receivedTokens, sentTokens, cachedTokens } = figures
   const done = [`${grouped(compacted)} compacted`, `${grouped(recovered)} recovered from an overflow`]
   if (refused > 0) done.push(`${grouped(refused)} refused`)
+  const isUntouched = compacted + recovered + refused === 0
+  const told = [
+    counted(conversations, 'request') + (isUntouched ? ', sent as they came' : `: ${joined(done)}`),
+  ]
   const saved = receivedTokens - sentTokens
-  const told = [`${counted(conversations, 'request')}, of which ${joined(done)}`]
-  told.push(
-    saved > 0
-      ? `${grouped(saved)} of ${grouped(receivedTokens)} prompt tokens saved`
-      : 'all fitted as they came',
-  )
+  if (saved > 0) told.push(`${grouped(saved)} of ${grouped(receivedTokens)} prompt tokens saved`)
   if (cachedTokens > 0 && sentTokens > 0) {
     const percent = Math.min(100, Math.round((100 * cachedTokens) / sentTokens))
     told.push(`${percent} % of what was sent came from the provider's cache`)

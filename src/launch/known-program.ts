@@ -4,12 +4,17 @@ import type { Environment } from '../config/keys.ts'
 export type Way = {
   /** Scheme, host and port. */
   readonly origin: string
-  /** The path there, without a version, under which the Messages API is reached; empty for the root. */
+  /**
+   * The path there, without a version, under which the Messages API is reached; empty for the root. Empty too where none
+   * is: there, requests of that API would reach OpenAI's server.
+   */
   readonly messagesPath: string
   /** Whether that leads to Anthropic's own servers. */
   readonly isAnthropic: boolean
   /** Whether one server was named for everything; else requests go where the vendors are, or the environment said. */
   readonly isOneServer: boolean
+  /** The path there under which ChatGPT's server for Codex is reached; null where it is not. */
+  readonly chatGptPath: string | null
   /** The model that the command line names; null if it names none. */
   readonly model: string | null
 }
@@ -17,6 +22,9 @@ export type Way = {
 /** What a program finds when it is started. */
 export type LaunchPlace = {
   readonly env: Environment
+  readonly cwd: string
+  /** Its own arguments. */
+  readonly args: readonly string[]
   /** The text of a file of the user's; null where there is none that can be read. */
   readonly readText: (path: string) => Promise<string | null>
 }
@@ -38,6 +46,8 @@ export type KnownProgram = {
   readonly commands: readonly string[]
   /** Its packages, as a runner of packages is told them, or as they lie in a folder. */
   readonly packages: readonly string[]
+  /** Variables that it sets itself, from settings of its own, over those of its environment. Default: none. */
+  readonly ownVariables?: (place: LaunchPlace) => Promise<Environment>
   /** Throws a `LaunchError` where what the user has set cannot be read. */
   readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
 }
@@ -62,10 +72,20 @@ export function messagesUrl({ origin, messagesPath }: Way): string {
   return origin + messagesPath
 }
 
+/** Whether a variable is set, and to something. */
+export function isSet(env: Environment, name: string): boolean {
+  return (env[name] ?? '').trim() !== ''
+}
+
+/** Whether arguments have this option, with its value behind it or in it. */
+export function hasOption(args: readonly string[], option: string): boolean {
+  return args.some((word) => word === option || word.startsWith(`${option}=`))
+}
+
 /** A key for servers that want none: their clients do. */
 export const placeholderKey = 'none'
 
 /** A key's variable, where the environment has none and the one server that was named may need none. */
 export function keyIfNone(name: string, { isOneServer }: Way, env: Environment): Record<string, string> {
-  return isOneServer && (env[name] ?? '') === '' ? { [name]: placeholderKey } : {}
+  return isOneServer && !isSet(env, name) ? { [name]: placeholderKey } : {}
 }

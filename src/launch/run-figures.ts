@@ -6,6 +6,7 @@ export type RunFigures = {
   readonly others: number
   readonly compacted: number
   readonly recovered: number
+  /** With an error of Foldgate's own. */
   readonly refused: number
   /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
   readonly receivedTokens: number
@@ -24,7 +25,7 @@ export function readFigures(metrics: string): RunFigures {
     others,
     compacted: requests({ action: 'compacted' }),
     recovered: requests({ action: 'recovered' }),
-    refused: requests({ action: 'refused' }),
+    refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
     receivedTokens: tokens('received'),
     sentTokens: tokens('sent'),
     cachedTokens: tokens('cached'),

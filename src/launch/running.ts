@@ -10,9 +10,13 @@ const runningSchema = z.object({
   origin: z.url(),
   /** Its admin listener; null where it has none. */
   admin: z.url().nullable(),
-  messagesPath: z.string(),
-  isAnthropic: z.boolean(),
-  isOneServer: z.boolean(),
+  /** What is behind it. */
+  behind: z.object({
+    messagesPath: z.string(),
+    isAnthropic: z.boolean(),
+    isOneServer: z.boolean(),
+    chatGptPath: z.string().nullable(),
+  }),
 })
 
 /** A Foldgate that runs, as it says itself in a file in the user's state directory. */

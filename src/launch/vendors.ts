@@ -8,11 +8,18 @@ import type { Way } from './known-program.ts'
 
 /** The upstreams under which the vendors' servers are reached beside the default one. */
 const anthropicName = 'anthropic'
-export const chatGptName = 'chatgpt'
+const chatGptName = 'chatgpt'
+
+/** What a program has to know of the servers behind a Foldgate. */
+export type Behind = Omit<Way, 'origin' | 'model'>
 
 /** Where the requests of a run go. */
-export type Destinations = Pick<Way, 'messagesPath' | 'isAnthropic' | 'isOneServer'> & {
-  readonly upstreams: Settings['upstreams']
+export type Destinations = { readonly upstreams: Settings['upstreams']; readonly behind: Behind }
+
+/** What is behind a Foldgate with these upstreams. */
+export function behindOf(upstreams: Settings['upstreams']): Behind {
+  const standard = upstreams.get('default')
+  return behind(upstreams, standard === undefined || !isVendors(standard))
 }
 
 /**
@@ -25,8 +32,7 @@ export function destinationsOf(
 ): Destinations | Problem {
   const standard = settings.upstreams.get('default')
   if (standard === undefined || !isVendors(standard)) {
-    const isAnthropic = standard !== undefined && parseUpstreamAddress(standard.url).isAnthropic
-    return { upstreams: settings.upstreams, messagesPath: '', isAnthropic, isOneServer: true }
+    return { upstreams: settings.upstreams, behind: behind(settings.upstreams, true) }
   }
   const openAi = addressIn(['OPENAI_BASE_URL', 'OPENAI_API_BASE'], env)
   const messages = addressIn(['ANTHROPIC_BASE_URL'], env)
@@ -35,19 +41,26 @@ export function destinationsOf(
   if (openAi !== null && 'url' in openAi) upstreams.set('default', { ...standard, url: openAi.url })
   // The base URL of this API ends before the version, which stands for the path of an upstream.
   const messagesAt = messages !== null && 'url' in messages ? messages.url : 'https://api.anthropic.com'
-  const anthropic = upstreams.get(anthropicName) ?? vendor(anthropicName, `${messagesAt}/v1`)
-  upstreams.set(anthropicName, anthropic)
-  if (!upstreams.has(chatGptName))
-    upstreams.set(chatGptName, vendor(chatGptName, 'https://chatgpt.com/backend-api/codex'))
-  return {
-    upstreams,
-    messagesPath: `/u/${anthropicName}`,
-    isAnthropic: parseUpstreamAddress(anthropic.url).isAnthropic,
-    isOneServer: false,
-  }
+  for (const added of [
+    vendor(anthropicName, `${messagesAt}/v1`),
+    vendor(chatGptName, 'https://chatgpt.com/backend-api/codex'),
+  ])
+    if (!upstreams.has(added.name)) upstreams.set(added.name, added)
+  return { upstreams, behind: behind(upstreams, false) }
 }
 
 // --- internal ---
+
+function behind(upstreams: Settings['upstreams'], isOneServer: boolean): Behind {
+  const serving = isOneServer ? upstreams.get('default') : upstreams.get(anthropicName)
+  const hasChatGpt = !isOneServer && upstreams.has(chatGptName)
+  return {
+    isOneServer,
+    messagesPath: serving === undefined || isOneServer ? '' : `/u/${anthropicName}`,
+    isAnthropic: serving !== undefined && parseUpstreamAddress(serving.url).isAnthropic,
+    chatGptPath: hasChatGpt ? `/u/${chatGptName}` : null,
+  }
+}
 
 /** Whether nothing was set: with a key of Foldgate's own it is its owner who has said where it goes. */
 function isVendors({ url, key, headers }: ConfiguredUpstream): boolean {

@@ -80,9 +80,16 @@ describe('what a page names is there', () => {
       // Flags of other programs that the pages speak of.
       .filter(
         (name) =>
-          !['model', 'ctx-size', 'max-model-len', 'max-chat-history-tokens', 'build', 'rm'].includes(
-            name ?? '',
-          ),
+          ![
+            'model',
+            'ctx-size',
+            'max-model-len',
+            'max-chat-history-tokens',
+            'build',
+            'rm',
+            'settings',
+            'auth-type',
+          ].includes(name ?? ''),
       )
     const known = new Set<string>(flags.map(({ name }) => name))
     expect(words.filter((word) => !Object.hasOwn(commands, word ?? ''))).toEqual([])

@@ -8,21 +8,37 @@ const vendors: Way = {
   messagesPath: '/u/anthropic',
   isAnthropic: true,
   isOneServer: false,
+  chatGptPath: '/u/chatgpt',
   model: null,
 }
 
 /** A local server that speaks everything, and has one model. */
-const local: Way = { ...vendors, messagesPath: '', isAnthropic: false, isOneServer: true, model: 'qwen3:8b' }
+const local: Way = {
+  ...vendors,
+  messagesPath: '',
+  isAnthropic: false,
+  isOneServer: true,
+  chatGptPath: null,
+  model: 'qwen3:8b',
+}
 
 type Given = {
   readonly way: Way
+  readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
 }
 
-async function told(command: string, { way, env = {}, files = {} }: Given): Promise<readonly string[]> {
+const nothing = { cwd: '/work', args: [], readText: async () => null }
+
+async function told(
+  command: string,
+  { way, args = [], env = {}, files = {} }: Given,
+): Promise<readonly string[]> {
   const readText = async (path: string): Promise<string | null> => files[path] ?? null
-  return printed(await findProgram([command]).program.additions(way, { env, readText })).split('\n')
+  return printed(
+    await findProgram([command]).program.additions(way, { env, cwd: '/work', args, readText }),
+  ).split('\n')
 }
 
 test('a sample of each program in front of the vendors: the keys that it has go along', async () => {
@@ -69,7 +85,10 @@ test('a sample of each program in front of one server with one model: no login i
     'OPENAI_BASE_URL=http://127.0.0.1:7/v1',
     'OPENAI_API_KEY=none',
     'OPENAI_MODEL=qwen3:8b',
+    'arguments before its own: --auth-type openai --model qwen3:8b',
   ])
+  const chosen = await told('qwen', { way: local, args: ['--auth-type=gemini', '--model', 'other'] })
+  expect(chosen.join()).not.toContain('arguments')
   expect(await told('aider', { way: local })).toContain('AIDER_MODEL=openai/qwen3:8b')
   const [opencode = ''] = await told('opencode', { way: local })
   expect(JSON.parse(opencode.slice(opencode.indexOf('=') + 1))).toMatchObject({
@@ -98,17 +117,54 @@ test('what the user has set stays, unless it leads past Foldgate; his keys are n
   const [codex = ''] = await told('codex', { way: local, env })
   expect(codex).toContain('env_key="OPENAI_API_KEY"')
   const { program } = findProgram(['opencode'])
-  const additions = await program.additions(local, { env, readText: async () => null })
+  const additions = await program.additions(local, { env, ...nothing })
   expect(printed(additions)).not.toContain('PLANTED')
   expect(JSON.parse(additions.env['OPENCODE_CONFIG_CONTENT'] ?? '')).toMatchObject({
     theme: 'dark',
     provider: { openai: { options: { apiKey: 'PLANTED', baseURL: 'http://127.0.0.1:7/v1' } } },
   })
-  const broken = program.additions(local, {
-    env: { OPENCODE_CONFIG_CONTENT: '{' },
-    readText: async () => null,
-  })
+  const broken = program.additions(local, { env: { OPENCODE_CONFIG_CONTENT: '{' }, ...nothing })
   await expect(broken).rejects.toThrow(LaunchError)
+})
+
+// What stands in its settings goes before its environment: the base URL was not read, and no request came through.
+test('Claude Code whose settings name a server is told again on its command line; a key for that server goes nowhere else', async () => {
+  const files = {
+    '/home/me/.claude/settings.json':
+      '{"env":{"ANTHROPIC_BASE_URL":"https://first.example","ANTHROPIC_AUTH_TOKEN":"PLANTED"}}',
+    '/work/.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"https://second.example"}}',
+  }
+  const env = { HOME: '/home/me' }
+  const place = {
+    ...nothing,
+    env,
+    readText: async (path: string) => new Map(Object.entries(files)).get(path) ?? null,
+  }
+  expect(await findProgram(['claude']).program.ownVariables?.(place)).toEqual({
+    ANTHROPIC_BASE_URL: 'https://second.example',
+    ANTHROPIC_AUTH_TOKEN: 'PLANTED',
+  })
+  const there = await told('claude', { way: { ...vendors, isAnthropic: false }, env, files })
+  expect(there).toContain(
+    `arguments before its own: --settings '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:7/u/anthropic"}}'`,
+  )
+  expect(there.join()).not.toContain('ANTHROPIC_AUTH_TOKEN')
+  const elsewhere = await told('claude', { way: { ...local, model: null }, env, files })
+  expect(elsewhere.at(-1)).toBe(
+    `arguments before its own: --settings '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:7","ANTHROPIC_AUTH_TOKEN":"none"}}'`,
+  )
+  expect(
+    (await told('claude', { way: vendors, env, files, args: ['--settings', 'x'] })).join(),
+  ).not.toContain('--settings')
+})
+
+test('a Foldgate that runs and cannot serve a program is not given to it', async () => {
+  const running = { ...vendors, messagesPath: '', chatGptPath: null, isAnthropic: false }
+  await expect(told('claude', { way: running })).rejects.toThrow('no upstream named anthropic')
+  const files = { '/home/me/.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{}}' }
+  await expect(told('codex', { way: running, env: { HOME: '/home/me' }, files })).rejects.toThrow(
+    'no upstream named chatgpt',
+  )
 })
 
 // Signed in by ChatGPT, Codex sends its token to the base URL that it is given: OpenAI's API would refuse it.

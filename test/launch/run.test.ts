@@ -63,7 +63,7 @@ test("a program's requests go through Foldgate to where its environment had them
   const lines = ran.stderr.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toMatch(
-    /^foldgate: 2 requests, of which 1 compacted and 0 recovered from an overflow; [\d,]+ of [\d,]+ prompt tokens saved/,
+    /^foldgate: 2 requests: 1 compacted and 0 recovered from an overflow; [\d,]+ of [\d,]+ prompt tokens saved/,
   )
   expect(lines[1]).toContain('npx foldgate run --keep')
   expect(openAi.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
@@ -83,8 +83,7 @@ test('--upstream is for all that a program asks; two runs side by side share one
   const ran = await Promise.all([output(args, started), output(args, started)])
   for (const each of ran) {
     expect([each.code, each.stdout]).toEqual([7, '200 relayed default 200\n'])
-    expect(each.stderr).toContain('2 requests, of which 0 compacted')
-    expect(each.stderr).toContain('all fitted as they came')
+    expect(each.stderr).toContain('foldgate: 2 requests, sent as they came.')
   }
   expect(upstream.requests.map(({ url }) => url).sort()).toEqual([
     '/v1/chat/completions',
@@ -97,6 +96,10 @@ test('--upstream is for all that a program asks; two runs side by side share one
   const later = await serve(['--upstream', upstream.url, '--admin-port', String(adminPort)], started)
   const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations`)
   expect(await answer.json()).toMatchObject({ conversations: [{ requests: 2 }, { requests: 2 }] })
+  // It is found by who wants to use it.
+  const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
+  expect(attached.stdout).toBe('200 relayed default 200\n')
+  expect(attached.stderr).toContain(`message by message: http://127.0.0.1:${adminPort}/, as long as`)
   later.child.kill('SIGTERM')
 })
 
@@ -150,13 +153,13 @@ test('its standard input is the program’s, and --keep goes on until it is ende
   const kept = runProgram(args, started)
   onTestFinished(() => void kept.child.kill('SIGKILL'))
   kept.child.stdin?.end('typed\n')
-  const [, page = ''] = await kept.said(/goes on, with its page at (\S+), until Ctrl-C\./)
+  const [, page = ''] = await kept.said(/it goes on, with its page at (\S+), until Ctrl-C\./)
   expect(kept.stdout()).toBe('typed\n')
   expect((await fetch(page)).status).toBe(200)
 
   const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
   expect([attached.code, attached.stdout]).toEqual([7, '200 relayed default 200\n'])
-  expect(attached.stderr).toMatch(/^foldgate: 2 requests, of which 0 compacted.*\n.*message by message: http/)
+  expect(attached.stderr).toMatch(/^foldgate: 2 requests, sent as they came\.\n.*message by message: http/)
   expect(upstream.requests).toHaveLength(2)
   const refused = await output(['run', '--attach', '--profile', 'tight', '--', ...script('')], started)
   expect(refused).toMatchObject({

@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
-import { chatGptName } from '../vendors.ts'
-import { openAiUrl, variables, type KnownProgram, type LaunchPlace, type Way } from '../known-program.ts'
+import {
+  isSet,
+  LaunchError,
+  openAiUrl,
+  variables,
+  type KnownProgram,
+  type LaunchPlace,
+  type Way,
+} from '../known-program.ts'
 
 /** The Codex CLI. What `-c` says goes before what its config.toml says. */
 export const codex: KnownProgram = {
@@ -26,20 +33,26 @@ function ownProvider(way: Way, { env }: LaunchPlace): readonly string[] {
     'name="Foldgate"',
     `base_url=${toml(openAiUrl(way))}`,
     'wire_api="responses"',
-    ...((env['OPENAI_API_KEY'] ?? '') === '' ? [] : ['env_key="OPENAI_API_KEY"']),
+    ...(isSet(env, 'OPENAI_API_KEY') ? ['env_key="OPENAI_API_KEY"'] : []),
   ]
   return ['model_provider="foldgate"', `model_providers.foldgate={${members.join(', ')}}`]
 }
 
 /** Its own provider with another address: logins and the list of sessions stay as they are. */
 async function builtInProvider(way: Way, place: LaunchPlace): Promise<readonly string[]> {
-  const url = (await isSignedInByChatGpt(place)) ? `${way.origin}/u/${chatGptName}/v1` : openAiUrl(way)
+  const isChatGpt = await isSignedInByChatGpt(place)
+  if (isChatGpt && way.chatGptPath === null) {
+    throw new LaunchError(
+      'Codex is signed in by ChatGPT, and the Foldgate that runs has no upstream named chatgpt: leave --attach out',
+    )
+  }
+  const url = isChatGpt ? `${way.origin}${way.chatGptPath}/v1` : openAiUrl(way)
   return ['model_provider="openai"', `openai_base_url=${toml(url)}`]
 }
 
 /** Whether it is signed in by ChatGPT, whose requests go to another server than those with a key. Only looked at. */
 async function isSignedInByChatGpt({ env, readText }: LaunchPlace): Promise<boolean> {
-  if ((env['CODEX_API_KEY'] ?? '') !== '') return false
+  if (isSet(env, 'CODEX_API_KEY')) return false
   const home = env['CODEX_HOME'] ?? join(env['HOME'] ?? '', '.codex')
   const login = parseJsonText((await readText(join(home, 'auth.json'))) ?? '')
   if (!isJsonObject(login)) return false

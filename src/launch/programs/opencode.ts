@@ -1,5 +1,6 @@
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import {
+  isSet,
   LaunchError,
   messagesUrl,
   openAiUrl,
@@ -17,7 +18,7 @@ export const opencode: KnownProgram = {
     const given = env[variable] ?? ''
     const users = given.trim() === '' ? {} : parseJsonText(given)
     if (!isJsonObject(users)) throw new LaunchError(`${variable} is no JSON object: mend it, or unset it`)
-    const key = (env['OPENAI_API_KEY'] ?? '') === '' ? placeholderKey : '{env:OPENAI_API_KEY}'
+    const key = isSet(env, 'OPENAI_API_KEY') ? '{env:OPENAI_API_KEY}' : placeholderKey
     const ours = settingsFor(way, key)
     const shown = JSON.stringify(ours)
     return {

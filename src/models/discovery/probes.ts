@@ -159,7 +159,7 @@ const hosts: readonly { readonly pattern: RegExp; readonly asks: Asks }[] = [
   // Their lists of models hold names only: asking would be in vain. Cloudflare says it below an account's path alone.
   {
     pattern: under(
-      ...`api.cloudflare.com openai.com deepseek.com z.ai bigmodel.cn minimax.io minimaxi.com minimax.chat
+      ...`api.cloudflare.com openai.com chatgpt.com deepseek.com z.ai bigmodel.cn minimax.io minimaxi.com minimax.chat
       perplexity.ai databricks.com azuredatabricks.net`.split(/\s+/),
     ),
     asks: asksNothing,
