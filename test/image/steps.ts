@@ -2,6 +2,8 @@ export type Steps = {
   readonly heading: (text: string) => void
   /** Does it and says so; null where it failed. What it returns is said behind it. */
   readonly step: <Result>(title: string, work: () => Promise<Result> | Result) => Promise<Result | null>
+  /** What a user of a terminal saw, as it stood there. */
+  readonly record: (texts: readonly string[]) => void
   /** Something that this machine does not let us look at. */
   readonly unseen: (what: string) => void
   /** How it went, in one line; the exit code. */
@@ -30,6 +32,7 @@ export function openSteps(write: (text: string) => void): Steps {
         return null
       }
     },
+    record: (texts) => write(`\n${texts.join('\n').replaceAll(/^/gm, '    | ')}\n\n`),
     unseen: (what) => {
       notSeen.push(what)
       write(`  unseen  ${what}\n`)

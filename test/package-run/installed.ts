@@ -10,6 +10,8 @@ import { manifestIn } from '../supply-chain/lock-files.ts'
 /** A folder of a user's, in which Foldgate is the only package. */
 export type Installed = {
   readonly folder: string
+  /** The clean copy of the repository that it was packed from, with its own packages. */
+  readonly checkout: string
   /** What a user types: the path of its bin. */
   readonly foldgate: string
   readonly version: string
@@ -30,7 +32,7 @@ export async function installPackage(
   const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))
   const packed = await steps.step('npm ci, npm run build and npm pack, in a clean copy', async () => {
     await cleanCopy(repository, source)
-    await runCommand('npm', ['ci', '--ignore-scripts'], { cwd: source, env })
+    await runCommand('npm', ['ci'], { cwd: source, env })
     await runCommand('npm', ['run', 'build'], { cwd: source, env })
     await runCommand('npm', ['pack', '--ignore-scripts'], { cwd: source, env })
     const name = (await readdir(source)).find((path) => path.endsWith('.tgz')) ?? ''
@@ -85,6 +87,7 @@ export async function installPackage(
   await mkdir(home)
   return {
     folder: user,
+    checkout: source,
     foldgate: join(user, 'node_modules/.bin/foldgate'),
     version,
     env: { PATH, HOME: home, TMPDIR: process.env['TMPDIR'] },

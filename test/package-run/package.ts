@@ -4,8 +4,8 @@
  *   node test/package-run/package.ts [--keep]
  *
  * Packs a clean copy of the tracked files, installs it into an empty folder and looks at what came: its size, that it
- * starts without a compiler, what it says on a Node that is too old and of settings that need more. --keep leaves the folder
- * there. Exits with 1 if a step failed.
+ * starts without a compiler, what it says on a Node that is too old and of settings that need more. An agent does its work through
+ * it, as its user would see it. Then runs every command of the README. --keep leaves the folder there. Exits with 1 if a step failed.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openSteps } from '../image/steps.ts'
 import { installPackage } from './installed.ts'
+import { liveFirstMinutes } from './first-minutes.ts'
 import { tryProgram } from './program.ts'
+import { followReadme } from './readme.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const { values } = parseArgs({ options: { keep: { type: 'boolean' } } })
@@ -29,6 +31,10 @@ async function run(): Promise<number> {
     if (installed === null) return steps.end()
     steps.heading('The program')
     await tryProgram(installed, steps)
+    steps.heading('The first five minutes')
+    await liveFirstMinutes(installed, steps)
+    steps.heading('The README')
+    await followReadme(installed, steps)
     return steps.end()
   } finally {
     if (values.keep === true) process.stdout.write(`The folder is ${folder}\n`)

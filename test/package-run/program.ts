@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { existsSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { runCommand, startCommand } from '../image/run-command.ts'
 import type { Steps } from '../image/steps.ts'
 import type { Installed } from './installed.ts'
+import { untilSaid } from './until-said.ts'
 
 /** What the installed program says and does before anybody talks to it. */
 export async function tryProgram(installed: Installed, steps: Steps): Promise<void> {
@@ -50,16 +50,6 @@ export async function tryProgram(installed: Installed, steps: Steps): Promise<vo
 }
 
 // --- internal ---
-
-const WAIT_MS_MAX = 20_000
-
-async function untilSaid(running: ReturnType<typeof startCommand>, wanted: RegExp): Promise<string> {
-  for (const beganMs = performance.now(); performance.now() - beganMs < WAIT_MS_MAX;) {
-    if (wanted.test(running.output())) return running.output()
-    await setTimeout(10)
-  }
-  throw new Error(`it did not say ${wanted}:\n${running.output()}`)
-}
 
 /** A Node of this machine that Foldgate does not run on: the one that npm scripts are not run by. */
 function olderNode(path: string): { readonly path: string; readonly version: string } | null {

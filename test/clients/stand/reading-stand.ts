@@ -82,6 +82,15 @@ export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through
   }
 }
 
+/** Fills a folder with files of nearly one size, so that every round takes as much. */
+export async function layOut(folder: string, count: (text: string) => number): Promise<readonly ReadFile[]> {
+  await mkdir(folder)
+  const dice = openDice(30)
+  const files = Array.from({ length: FILES }, (_, index) => makeFile(dice, index + 1, count))
+  for (const { name, lines } of files) await writeFile(join(folder, name), `${lines.join('\n')}\n`)
+  return files
+}
+
 // --- internal ---
 
 /** About what a page of source code has. */
@@ -89,15 +98,6 @@ const FILE_TOKENS = 1_200
 
 /** More than are read. */
 const FILES = 50
-
-/** Files of nearly one size, so that every round takes as much. */
-async function layOut(folder: string, count: (text: string) => number): Promise<readonly ReadFile[]> {
-  await mkdir(folder)
-  const dice = openDice(30)
-  const files = Array.from({ length: FILES }, (_, index) => makeFile(dice, index + 1, count))
-  for (const { name, lines } of files) await writeFile(join(folder, name), `${lines.join('\n')}\n`)
-  return files
-}
 
 function makeFile(dice: Dice, number: number, count: (text: string) => number): ReadFile {
   const mark = (place: string) => `// The ${place} line of file ${number}: ${dice.hex(12)}`
