@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { openActivity } from './activity/activity.ts'
 import type { Tracing } from './activity/tracing/tracing.ts'
 import { openAdmin } from './admin/admin.ts'
@@ -8,6 +8,7 @@ import type { FoldgateError } from './errors.ts'
 import { Lifecycle } from './http/drain.ts'
 import { addressOf, openListeners, reachable, type ListeningApp } from './http/listeners.ts'
 import { openHttp } from './http/open-http.ts'
+import { refusedFacts } from './http/refused-facts.ts'
 import type { Log } from './log/log.ts'
 import { createWarnings } from './log/warnings.ts'
 import { openModels } from './models/open-models.ts'
@@ -53,7 +54,8 @@ export function createApp(options: AppOptions): App {
     secret,
     keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
   })
-  const onFailure = ({ code }: FoldgateError): void => log.warn('a request was refused or failed', { code })
+  const onFailure = (error: FoldgateError, incoming: IncomingMessage): void =>
+    log.warn('a request was refused or failed', refusedFacts(error, incoming))
 
   const activity = openActivity({
     prices: settings.prices,

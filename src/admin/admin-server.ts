@@ -24,7 +24,7 @@ export type AdminServerOptions = RoutesOptions &
     /** Whether the metrics are there without the token. */
     readonly hasOpenMetrics: boolean
     /** Called for every error that is answered here. */
-    readonly onFailure: (error: FoldgateError) => void
+    readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
   }
 
 /**
@@ -83,7 +83,7 @@ function isOpenedFromElsewhere({ method, headers }: IncomingMessage): boolean {
 function refuse(outgoing: ServerResponse, error: Error, { onFailure }: AdminServerOptions): void {
   if (error instanceof ClientGoneError) return
   const failure = answerable(error)
-  onFailure(failure)
+  onFailure(failure, outgoing.req)
   const challenge =
     failure.code === 'admin_token_required' ? { 'www-authenticate': challengeFor(outgoing.req) } : {}
   answerError(outgoing, failure, { ...answeredWith, ...challenge }, errorBody)

@@ -11,6 +11,7 @@ import { createLog } from '../log/log.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
+import { tellUpstreamTroubles } from './upstream-trouble.ts'
 import { shutdownLine, startLine, startWarnings, type Memory } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
@@ -37,6 +38,8 @@ export async function serve(context: CommandContext): Promise<number> {
     throw error
   }
   const { app, stopWatching } = opened
+  const looking = new AbortController()
+  let looked: Promise<void> | null = null
   // Before anything is printed: a program that waits for the start line may signal at once.
   context.onSignal('SIGHUP', opened.reload)
   const ended = endSignal(context, (signal) =>
@@ -57,6 +60,7 @@ export async function serve(context: CommandContext): Promise<number> {
         }),
       )
     for (const line of startWarnings(settings, { host, port }, memoryOf(context))) log.warn(line)
+    looked = tellUpstreamTroubles(settings, context.env, log.warn, looking.signal)
     if (adminTrouble !== null) {
       log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
     }
@@ -69,13 +73,16 @@ export async function serve(context: CommandContext): Promise<number> {
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
+    looking.abort()
     stopWatching()
     await app.close()
     if (error instanceof ListenError) return complain(context, [error.message])
     throw error
   }
   const signal = await ended
+  looking.abort()
   stopWatching()
+  await looked
   // A person at a terminal has no load balancer in front that has to hear of it first.
   const [cutOff] = await Promise.all([app.drain(signal !== 'SIGINT'), withdraw?.()])
   if (cutOff > 0)

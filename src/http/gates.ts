@@ -27,7 +27,7 @@ export type GateOptions = {
   readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
   /** Called for every error that is answered after the gates: what a handler threw, and what gave way. */
-  readonly onFailure?: (error: FoldgateError) => void
+  readonly onFailure?: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /**
@@ -68,7 +68,7 @@ export function gatesOf(
     const clientKeyName = clientKey?.name ?? null
     const scope = options.scopeOf({ incoming, target, clientKeyName })
     const end = (error: FoldgateError): void => {
-      options.onFailure?.(error)
+      options.onFailure?.(error, incoming)
       if (outgoing.headersSent) outgoing.destroy()
       else answerError(outgoing, error, answerHeaders)
       client.leave()

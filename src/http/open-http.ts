@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Failures } from '../activity/failures.ts'
 import type { Reports } from '../activity/reports.ts'
 import type { Settings } from '../config/settings.ts'
@@ -13,6 +13,7 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReceiveBodyOptions } from './receive-body.ts'
 import { createRelay, type Relay } from './relay.ts'
+import { refusedFacts } from './refused-facts.ts'
 import { createScopes } from './scope.ts'
 import { createServer, type ServerOptions } from './server.ts'
 
@@ -30,7 +31,7 @@ export type OpenHttpOptions = {
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway: (error: FoldgateError) => void
   /** Called for every other error of Foldgate's own that a client gets. */
-  readonly onFailure: (error: FoldgateError) => void
+  readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /** How requests of clients come in, and how those that nobody reads go on. */
@@ -66,11 +67,17 @@ export function openHttp(options: OpenHttpOptions): Doors {
     serverFor: (handleConversation) =>
       createServer({
         ...options,
-        onTurnedAway: (error) => {
+        onTurnedAway: (error, incoming) => {
           options.onTurnedAway(error)
+          // Codex asks for one at its every start, and goes on over HTTP.
+          if (error.code === 'upgrade_not_supported') {
+            warnings.upgrade()
+            return
+          }
           const times = timesTurnedAway(error.code)
-          if (times === 1) options.onFailure(error)
-          else if (times !== null) log.warn('requests were refused', { code: error.code, times })
+          if (times === 1) options.onFailure(error, incoming)
+          else if (times !== null)
+            log.warn('requests were refused', { ...refusedFacts(error, incoming), times })
         },
         limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
         corsOrigins: settings.cors.origins,

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { ClientGoneError, type FoldgateError } from '../errors.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
@@ -18,7 +19,7 @@ export type RelayOptions = ArrivalParts & {
   /** How fast a client has to send its body. */
   readonly arrival: ArrivalLimits
   /** Called when an answer breaks off. */
-  readonly onFailure?: (error: FoldgateError, exchange: ClientRequest) => void
+  readonly onFailure?: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /** `action` is what `x-foldgate-action` says; by default that nothing was read. */
@@ -64,7 +65,7 @@ export function createRelay(options: RelayOptions): Relay {
       headers: { 'x-foldgate-action': uncompacted === null ? action : `${action};reason=path` },
     })
     if (report !== null) options.reports.end(report, { outcome: delivery.outcome, ...unreadAnswer })
-    if (delivery.error !== null) options.onFailure?.(delivery.error, exchange)
+    if (delivery.error !== null) options.onFailure?.(delivery.error, exchange.incoming)
   }
 
   function tellRelayed(exchange: ClientRequest, action: 'relayed' | 'refused' | 'left'): void {

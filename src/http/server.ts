@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/contract.ts'
 import { answerable, ClientGoneError, type FoldgateError } from '../errors.ts'
 import { exchangeOver } from '../heap/young-garbage.ts'
@@ -19,7 +19,7 @@ export type ServerOptions = GateOptions & {
   /** Answers everything else. */
   readonly relay: (exchange: ClientRequest) => Promise<unknown>
   /** Called for every request that never got to a handler, and why. */
-  readonly onTurnedAway?: (error: FoldgateError) => void
+  readonly onTurnedAway?: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /**
@@ -69,7 +69,7 @@ function refuse(
 ): void {
   if (error instanceof ClientGoneError) return
   const failure = answerable(error)
-  if (isDispatched) onFailure?.(failure)
-  else onTurnedAway?.(failure)
+  if (isDispatched) onFailure?.(failure, outgoing.req)
+  else onTurnedAway?.(failure, outgoing.req)
   answerError(outgoing, failure, corsHeaders(outgoing.req, corsOrigins))
 }

@@ -17,6 +17,8 @@ export type Warnings = {
   readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
   /** An upstream could not be asked for its windows. */
   readonly unasked: (upstream: string, trouble: string) => void
+  /** A client asked for a WebSocket. */
+  readonly upgrade: () => void
   /** An upstream refused a request for a key that its client did not choose, or for none. */
   readonly keyRefused: (upstream: string, status: number, hint: string) => void
 }
@@ -39,6 +41,11 @@ export function createWarnings(log: Log): Warnings {
     log.warn(
       'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that',
       facts,
+    ),
+  )
+  const upgrade = once(() =>
+    log.info(
+      'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself',
     ),
   )
   return {
@@ -75,6 +82,7 @@ export function createWarnings(log: Log): Warnings {
         upstream,
         trouble,
       }),
+    upgrade: () => upgrade(''),
     keyRefused: (upstream, status, hint) => {
       const times = timesRefused(`${upstream} ${status} ${hint}`)
       if (times !== null)

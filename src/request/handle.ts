@@ -41,7 +41,7 @@ export function createHandle(
     }
     try {
       const { error } = await deliverAnswer(exchange, settled, parts)
-      if (error !== null) parts.onFailure(error)
+      if (error !== null) parts.onFailure(error, exchange.incoming)
     } finally {
       settled.release()
     }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Failures } from '../activity/failures.ts'
 import type { Reports } from '../activity/reports.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
@@ -47,7 +48,7 @@ export type RequestParts = ModelKnowledge &
     /** Called for every request in which something was repaired. */
     readonly onRepaired: (repairs: Repairs) => void
     /** Called when an answer broke off on its way. */
-    readonly onFailure: (error: FoldgateError) => void
+    readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
   }
 
 /** The ways of sending a form of a request, made once of the parts (`send/send-request.ts`). */

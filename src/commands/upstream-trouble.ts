@@ -1,0 +1,125 @@
+import type { Settings } from '../config/settings.ts'
+import type { Environment } from '../config/keys.ts'
+import { isJsonObject, parseJsonText } from '../conversation/json-value.ts'
+import { FoldgateError } from '../errors.ts'
+import { readModelList } from '../models/discovery/model-list.ts'
+import { rootOf } from '../upstream/root-paths.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+
+/**
+ * Looks at the addresses of all upstreams, in the background of a start, and tells what is wrong with them. Ends with
+ * `signal`, and after a few seconds in any case. Never rejects.
+ */
+export async function tellUpstreamTroubles(
+  settings: Settings,
+  env: Environment,
+  tell: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const upstreams = openUpstreams(settings, proxiesFrom(env))
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIME_BOX_MS)])
+  try {
+    await Promise.all(
+      [...settings.upstreams.keys()].slice(0, UPSTREAMS_MAX).map(async (name) => {
+        const trouble = await upstreamTrouble(upstreams, name, bounded)
+        if (trouble !== null && !signal.aborted) tell(trouble)
+      }),
+    )
+  } finally {
+    await upstreams.destroy()
+  }
+}
+
+// --- internal ---
+
+/** How long all of it may take, in milliseconds. */
+const TIME_BOX_MS = 5_000
+
+/** More of them belong to a gateway, which is looked after in other ways. */
+const UPSTREAMS_MAX = 20
+
+type AskedUpstreams = Pick<Upstreams, 'ask' | 'addressOf'>
+
+/**
+ * What a start finds out about an upstream's address, as a line for the log: that the server answers under `/v1` only,
+ * which the address leaves out, or that nothing listens there. Null where nothing is wrong, or nothing can be told: a
+ * server elsewhere whose address has its version is not asked at all. At most two small requests, with the key that
+ * Foldgate holds for it, if any.
+ */
+async function upstreamTrouble(
+  upstreams: AskedUpstreams,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { display, path, loopback } = upstreams.addressOf(name)
+  const hasVersion = rootOf(path) !== null
+  if (hasVersion && !loopback) return null
+  const here = await listAt(upstreams, name, `${path}/models`, signal)
+  if (here === 'nobody')
+    return `nothing listens at ${display}, the upstream "${name}": start the server, or name another address (${settingOf(name, 'URL')})`
+  if (hasVersion || here !== 'nothing') return null
+  const below = await listAt(upstreams, name, `${path}/v1/models`, signal)
+  if (below !== 'list' && below !== 'locked') return null
+  const told = below === 'list' ? 'is there' : 'wants a key'
+  return (
+    `the upstream "${name}" answers under /v1 only: ${display}/models is not there, and ${display}/v1/models ${told}: ` +
+    `write ${settingOf(name, `${display}/v1`)}`
+  )
+}
+
+/** `list`: of models; `locked`: one that wants a key; `nothing` of the kind; `nobody` listens; `unknown`: nothing to go by. */
+type Found = 'list' | 'locked' | 'nothing' | 'nobody' | 'unknown'
+
+/** Larger answers are lists, too: of a gateway with very many models. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024
+
+async function listAt(
+  upstreams: AskedUpstreams,
+  upstream: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  try {
+    const answer = await upstreams.ask({
+      upstream,
+      method: 'GET',
+      path,
+      query: '',
+      rawHeaders: ['user-agent', 'foldgate', 'accept', 'application/json', 'accept-encoding', 'identity'],
+      withholdCredential: true,
+      keyPlace: null,
+      body: null,
+      signal,
+    })
+    if (answer.status !== 200) answer.body.destroy()
+    if (answer.status === 401 || answer.status === 403) return 'locked'
+    if (answer.status === 404 || answer.status === 405) return 'nothing'
+    if (answer.status !== 200) return 'unknown'
+    const pieces: Buffer[] = []
+    let bytes = 0
+    for await (const piece of answer.body) {
+      bytes += piece.length
+      if (bytes > ANSWER_BYTES_MAX) return 'list'
+      pieces.push(piece)
+    }
+    return kindOf(Buffer.concat(pieces).toString())
+  } catch (error) {
+    // Aborted, too slow or broken off: the client's own requests will show what it is.
+    const isRefused = error instanceof FoldgateError && error.message.includes('(ECONNREFUSED)')
+    return isRefused ? 'nobody' : 'unknown'
+  }
+}
+
+/** Some servers answer every path with 200: with their page, or with an error in its body. */
+function kindOf(text: string): Found {
+  if (text.trimStart().startsWith('<')) return 'nothing'
+  const value = parseJsonText(text)
+  if (readModelList(value) !== null) return 'list'
+  return isJsonObject(value) && value['error'] !== undefined ? 'nothing' : 'unknown'
+}
+
+function settingOf(name: string, url: string): string {
+  return name === 'default' ? `--upstream ${url}` : `upstreams: {${name}: {url: ${url}}}`
+}
