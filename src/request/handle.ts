@@ -1,3 +1,4 @@
+import { FoldgateError } from '../errors.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import { reportUnanswered } from '../activity/reports.ts'
 import { arrivalNow, bareReport, type Arrival } from '../http/bare-report.ts'
@@ -89,9 +90,18 @@ async function settle(
   } catch (error) {
     arrived?.turn.end()
     arrived?.body.release()
+    if (known !== null && isServerLost(error)) parts.serverWindows.lost(known.question)
     tellUnanswered(exchange, error, known, arrived?.arrival ?? arrivalNow(parts), parts)
     throw error
   }
+}
+
+/** Whether nobody was there, or went away: a server that is started anew. */
+function isServerLost(error: unknown): boolean {
+  return (
+    error instanceof FoldgateError &&
+    (error.code === 'upstream_unreachable' || error.code === 'upstream_broken')
+  )
 }
 
 /** Tells of a request that ended in an error. Nothing that is told of it may take that error's place. */

@@ -31,6 +31,11 @@ export type ServerWindows = {
   readonly refresh: (question: WindowQuestion) => void
   /** The model has just answered, so it is loaded now: asks again if it was not. */
   readonly answered: (question: WindowQuestion) => void
+  /**
+   * A request found nobody there, or was broken off: who starts a server anew may give it another window. The model's next
+   * request asks again, and waits for the answer as the first one did.
+   */
+  readonly lost: (question: WindowQuestion) => void
   /** Ends what runs and takes no more. */
   readonly close: () => Promise<void>
 }
@@ -92,6 +97,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       answeredAtMs: null,
       refreshedAtMs: -Infinity,
       isRefreshDue: false,
+      isLost: false,
     }
     asked.set(key, model)
     return model
@@ -154,6 +160,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
         noteUse(subject.access, probe, reading.use, nowMs())
         said.take(subject, probe, reading)
         if (reading.trouble !== 'no-answer') site.origin.isMute = false
+        if (reading.use !== 'failed') model.isLost = false
+        else if (model.isLost) model.isRefreshDue = true
         if (reading.trouble !== null) troubles.push(reading.trouble)
       },
     })
@@ -197,6 +205,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const subject = subjectOf(question)
       if (subject === null || closing.signal.aborted || subject.site.origin.isMute) return false
       const model = askedModel(subject.key)
+      if (model.isLost) return runs.has(subject.key) || nowMs() - model.refreshedAtMs >= REFRESH_PAUSE_MS
       if (model.answeredAtMs !== null || figureIn(readings(subject)) !== null) return false
       return runs.has(subject.key) || subject.site.firstRun !== null || staleProbes(subject, false).length > 0
     },
@@ -214,6 +223,14 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const subject = subjectOf(question)
       if (subject === null || !asked.has(subject.key)) return
       if (readings(subject).some(({ reading }) => reading?.isUnloaded === true)) refresh(subject)
+    },
+    lost: (question) => {
+      const subject = subjectOf(question)
+      // Of a model that nobody has asked about nothing is known that could have changed.
+      if (subject === null || !asked.has(subject.key)) return
+      const model = askedModel(subject.key)
+      model.isRefreshDue = true
+      model.isLost = true
     },
     close: async () => {
       closing.abort(new Error('The server is not asked any more.'))
@@ -237,6 +254,8 @@ type AskedModel = {
   answeredAtMs: number | null
   refreshedAtMs: number
   isRefreshDue: boolean
+  /** Whether its server was gone, and has said nothing since. */
+  isLost: boolean
 }
 
 /** A server that takes longer has the next request answered instead. */

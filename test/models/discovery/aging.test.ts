@@ -6,6 +6,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 const list = (...rows: object[]) => ({ data: rows })
+const props = (tokens: number) => ({ default_generation_settings: { n_ctx: tokens } })
 
 /** So many hours with a request in each. */
 async function live(stand: WindowStand, model: string, hours: number): Promise<void> {
@@ -190,4 +191,47 @@ test("a catalogue's loaded size is a catalogue's", async () => {
   })
   await using stand = windowStand(server.url)
   expect(await stand.ask('m')).toMatchObject({ tokens: 9000, isLoaded: false })
+})
+
+// A model server was started anew with a larger window, and for a minute conversations went on being compacted under the
+// small one. What had been seen of it, a refused connection, was no sign to anybody.
+describe('a server that was gone is asked again by the first request that finds it back', () => {
+  test('llama.cpp with another -c, within the minute for which its word is fresh', async () => {
+    const routes: Routes = { 'GET /props': props(8192) }
+    await using server = await windowServer(routes)
+    await using stand = windowStand(server.url)
+    expect((await stand.ask('m'))?.tokens).toBe(8192)
+    routes['GET /props'] = props(32_768)
+    stand.clock.nowMs += 10_000
+    const asked = server.questions.length
+    // Without a sign nobody asks.
+    expect([(await stand.ask('m'))?.tokens, server.questions.length]).toEqual([8192, asked])
+    expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
+    stand.windows.lost(stand.question('m'))
+    // Nor does the sign: the next request does.
+    expect(server.questions.length).toBe(asked)
+    expect(stand.windows.shouldWait(stand.question('m'))).toBe(true)
+    expect((await stand.ask('m'))?.tokens).toBe(32_768)
+    expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
+  })
+
+  test('while it is still gone it is asked every few seconds at most, and only if there are requests', async () => {
+    const routes: Routes = { 'GET /props': props(8192) }
+    await using server = await windowServer(routes)
+    await using stand = windowStand(server.url)
+    await stand.ask('m')
+    routes['GET /props'] = json({}, 503)
+    stand.windows.lost(stand.question('m'))
+    expect((await stand.ask('m'))?.tokens).toBe(8192)
+    const asked = server.questions.length
+    for (let time = 0; time < 5; time += 1) {
+      stand.windows.lost(stand.question('m'))
+      await stand.ask('m')
+    }
+    expect(server.questions.length).toBe(asked)
+    routes['GET /props'] = props(4096)
+    stand.clock.nowMs += 5_000
+    expect(stand.windows.shouldWait(stand.question('m'))).toBe(true)
+    expect((await stand.ask('m'))?.tokens).toBe(4096)
+  })
 })
