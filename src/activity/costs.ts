@@ -1,21 +1,26 @@
 import type { Settings } from '../config/settings.ts'
 import { lruCache } from '../lru-cache.ts'
 import { mostSpecificGlob } from '../profiles/glob.ts'
+import { listPrice, type Price } from './list-prices.ts'
 import type { RequestEnd, RequestReport } from './request-report.ts'
 
-/** Per million tokens, in any one currency; null if it is not known. */
-export type Price = Settings['prices'][string]
-
-/** Finds the price of a model; null if the settings (`prices`) have none. */
+/**
+ * Finds the price of a model: what the settings (`prices`) say, or where they have none at all what its maker lists. Null
+ * where neither does. The two are never mixed: the settings may be in any currency.
+ */
 export function createPriceList(prices: Settings['prices']): (model: string) => Price | null {
   const patterns = Object.keys(prices)
+  const own = (model: string): Price | null => {
+    const pattern = mostSpecificGlob(patterns, model)
+    return pattern === null ? null : (prices[pattern] ?? null)
+  }
+  const find = patterns.length === 0 ? listPrice : own
   // Clients name the models: some are asked for again and again.
   const known = lruCache<{ readonly price: Price | null }>(MODELS_MAX)
   return function priceOf(model) {
     const found = known.get(model)
     if (found !== undefined) return found.price
-    const pattern = mostSpecificGlob(patterns, model)
-    const price = pattern === null ? null : (prices[pattern] ?? null)
+    const price = find(model)
     known.set(model, { price })
     return price
   }
@@ -61,11 +66,16 @@ export function promptCosts(
   if (price === null || price.input === null || usage === null) return { sent: null, whole: null }
   const { received, cached, written } = promptCounts(report, usage)
   const sent = usage.promptTokens
+  const priceTokensMax = price.promptTokensMax ?? Infinity
+  if (sent > priceTokensMax) return { sent: null, whole: null }
   const sentCost = costOf(sent, cached ?? 0, written ?? 0, price)
-  if (received === null || report.row.tokens_received === null) return { sent: sentCost, whole: null }
+  if (received === null || report.row.tokens_received === null || received > priceTokensMax)
+    return { sent: sentCost, whole: null }
   // What was sent whole cost what it cost.
   if (received === sent) return { sent: sentCost, whole: sentCost }
-  const repeated = cached === null ? 0 : Math.round(report.repeatedTokens * report.ratio)
+  // Where a cache is written by the client's marks alone, one who sets none reads none either, however long the prompt.
+  const isUncached = cached === null || (cached === 0 && written === 0)
+  const repeated = isUncached ? 0 : Math.round(report.repeatedTokens * report.ratio)
   const read = Math.min(repeated, received)
   // What was neither read nor written is the end behind the last mark: it would have been the same.
   const unwritten = sent - (cached ?? 0) - (written ?? 0)

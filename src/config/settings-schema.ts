@@ -315,7 +315,7 @@ export const settingsSchema = group({
     )
     .default({})
     .describe(
-      'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. With them the page says what compaction saved; what has no price is shown as unknown.',
+      'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. By them the page says what compaction saved. Without any it goes by what OpenAI and Anthropic list for theirs (10 November 2026, in US dollars); of what has no price it says nothing in money.',
     ),
 })
 

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createPriceList,
-  promptCosts,
-  summaryCost,
-  type CountedReport,
-  type Price,
-} from '../../src/activity/costs.ts'
+import { createPriceList, promptCosts, summaryCost, type CountedReport } from '../../src/activity/costs.ts'
+import type { Price } from '../../src/activity/list-prices.ts'
 import { reportOf, unmeasured } from './told-request.ts'
 
 const price: Price = { input: 10, cached_input: 1, cache_written_input: 12.5, output: 100 }
@@ -22,6 +17,41 @@ function usageOf(
 ) {
   return { promptTokens, cachedTokens, cacheWrittenTokens, completionTokens: 7 }
 }
+
+describe('where the settings have no prices', () => {
+  const priceOf = createPriceList({})
+
+  test.each([
+    ['gpt-5-mini', 0.25],
+    ['gpt-5-mini-2025-08-07', 0.25],
+    ['openai/gpt-4.1', 2],
+    ['claude-sonnet-4-5-20250929', 3],
+    ['anthropic/claude-sonnet-4.5', 3],
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', 1],
+    ['gpt-oss:20b', undefined],
+    ['qwen3:8b', undefined],
+    ['', undefined],
+  ])('the maker’s list says of %j: %j', (model, input) => {
+    expect(priceOf(model)?.input).toBe(input)
+  })
+
+  test('a prompt that is longer than its price reaches costs nobody knows what', () => {
+    const listed = priceOf('gpt-5.4')
+    expect(promptCosts(sized(300_000, 200_000), usageOf(200_000, 0), listed).whole).toBeNull()
+    expect(promptCosts(sized(260_000, 200_000), usageOf(200_000, 0), listed)).toEqual({
+      sent: expect.closeTo(0.5),
+      whole: expect.closeTo(0.65),
+    })
+    expect(promptCosts(sized(300_000, 280_000), usageOf(280_000, 0), listed)).toEqual({
+      sent: null,
+      whole: null,
+    })
+  })
+
+  test('a single price of one’s own puts the list aside: it may be in another currency', () => {
+    expect(createPriceList({ 'qwen*': price })('gpt-5-mini')).toBeNull()
+  })
+})
 
 describe('the price of a model', () => {
   const list = createPriceList({
@@ -42,7 +72,7 @@ describe('the price of a model', () => {
   })
 
   test('is unknown where there are none', () => {
-    expect(createPriceList({})('gpt-5')).toBeNull()
+    expect(createPriceList({})('my-own-model')).toBeNull()
   })
 })
 
@@ -117,6 +147,14 @@ describe('what a prompt cost, and would have cost whole', () => {
     const bound = reportOf({ tokens_are_bounds: true })
     expect(promptCosts(bound, usageOf(1_000, 0), price).whole).toBeNull()
   })
+})
+
+// The page told of a loss where a client of the Messages API marks nothing for the cache: the whole prompt would not have
+// been read from one either.
+test('of a client that uses no cache, the whole prompt is reckoned without one', () => {
+  const report = sized(30_000, 10_000, { repeatedTokens: 29_000 })
+  expect(promptCosts(report, usageOf(10_000, 0, 0), price).whole).toBeCloseTo(0.3)
+  expect(promptCosts(report, usageOf(10_000, 0, null), price).whole).toBeCloseTo(0.039)
 })
 
 describe('what summaries cost', () => {

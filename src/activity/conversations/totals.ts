@@ -20,7 +20,7 @@ const figures = z.object({
   /** Requests that were relayed unread, since their conversation is kept at the server, or since the server compacts it. */
   stateful_requests: count,
   native_requests: count,
-  /** In the currency of `prices`: of the requests that were changed and the summaries whose price is known. */
+  /** In the currency of `prices`, in US dollars where those are the listed ones: of the requests that were changed and the summaries whose price is known. */
   saved_money: count,
   summary_money: count,
   priced_requests: count,

@@ -77,7 +77,7 @@ function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): 
     <td>
       <span class="${alarming.has(event.type) ? 'badge warned' : 'badge'}">${eventNames[event.type]}</span>
     </td>
-    ${names !== null && html`<td>${conversation !== null && conversationLink(conversation, names.get(conversation) ?? null)}</td>`}
+    ${names !== null && html`<td class="name">${conversation !== null && conversationLink(conversation, names.get(conversation) ?? null)}</td>`}
     <td class="text">${what(event)}</td>
     <td class="right">
       ${tokens_before === null && tokens_after === null ? null : `${figure(tokens_before)} → ${figure(tokens_after)}`}
@@ -88,12 +88,13 @@ function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): 
 
 function what({ type, reason, passes, details }: StoredEvent): HtmlEscapedString {
   const done = type === 'compaction' ? compactionWords(treatedInDetails(details), 'message') : null
+  const why = reason === null ? null : foreign(type === 'compaction' ? compactionReason(reason) : reason)
   const parts = [
-    ...(reason === null
+    ...(done === null ? [] : [html`<span>${done}.</span>`]),
+    ...(why === null ? [] : [html`<span ${done === null ? null : html`class="soft"`}>${why}</span>`]),
+    ...(done !== null || passes.length === 0
       ? []
-      : [html`<span>${foreign(type === 'compaction' ? compactionReason(reason) : reason)}</span>`]),
-    ...(done === null ? [] : [html`<span class="done">${done}</span>`]),
-    ...(passes.length === 0 ? [] : [html`<span class="passes">${passes.join(' · ')}</span>`]),
+      : [html`<span class="passes">${passes.join(' · ')}</span>`]),
     ...Object.entries(details).flatMap(([name, value]) =>
       value === null || (type === 'compaction' && treatedNames.has(name))
         ? []

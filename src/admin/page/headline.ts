@@ -1,4 +1,5 @@
 import type { Totals } from '../../activity/conversations/totals.ts'
+import { LIST_PRICES_OF } from '../../activity/list-prices.ts'
 import { HOW_TO_SEND_ALL } from '../send-all.ts'
 import { plural, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
@@ -6,7 +7,7 @@ import { html, type HtmlEscapedString } from './markup.ts'
 export type HeadlineOptions = {
   /** What all requests on record come to; null if there are none. */
   readonly totals: Totals | null
-  /** Whether `prices` has any. */
+  /** Whether money is by the settings' `prices`; else it is by what makers list, in US dollars. */
   readonly hasPrices: boolean
   /** The base URL that clients are given. */
   readonly clientUrl: string
@@ -31,14 +32,20 @@ function invitation(clientUrl: string): HtmlEscapedString {
 
 function told(totals: Totals, hasPrices: boolean): HtmlEscapedString {
   const { requests, since, compactions, recoveries } = totals
-  const found = notes(totals, hasPrices)
+  const found = notes(totals)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
     plural(compactions, 'compaction'),
     `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
-    ...(savedMoney(totals) === null ? [] : ['money in the currency of your prices']),
+    ...(savedMoney(totals) === null
+      ? []
+      : [
+          hasPrices
+            ? 'money in the currency of your prices'
+            : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
+        ]),
   ]
-  return html`<p class="statement">${fitting(totals)} ${saving(totals)}</p>
+  return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
     <p class="soft facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
     ${found.length > 0 && html`<div class="note">${found.map((note) => html`<p>${note}</p>`)}</div>`}`
 }
@@ -61,8 +68,8 @@ function summaryMoney(totals: Totals): number | null {
   return totals.priced_summaries === 0 && totals.unknown_summaries > 0 ? null : totals.summary_money
 }
 
-/** What is left when summaries are paid. Money is null if either is not known. */
-function saving(totals: Totals): HtmlEscapedString {
+/** What is left when summaries are paid. Of money nothing is said if either is not known. */
+function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
   const { saved_tokens: savedTokens, summary_tokens: summaryTokens } = totals
   if (savedTokens === 0 && summaryTokens === 0) return html`Nothing was saved or spent so far.`
   const saved = savedMoney(totals)
@@ -70,44 +77,46 @@ function saving(totals: Totals): HtmlEscapedString {
   const leftTokens = savedTokens - summaryTokens
   const leftMoney = saved === null || paid === null ? null : saved - paid
   const tokens = amount(leftTokens, plural(Math.abs(leftTokens), 'token'))
-  const inMoney = leftMoney === null ? null : amount(leftMoney, `${money(Math.abs(leftMoney))} in money`)
+  const inMoney = leftMoney === null ? null : amount(leftMoney, moneyWords(Math.abs(leftMoney), hasPrices))
   const spentTokens = plural(summaryTokens, 'token')
-  const spent = paid === null ? spentTokens : `${spentTokens} and ${money(paid)}`
+  const spent =
+    leftMoney === null || paid === null
+      ? spentTokens
+      : `${spentTokens} and ${hasPrices ? '' : '$'}${money(paid)}`
   const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
   const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
-  const isUnknown = 'What that is in money is not known.'
   if (leftTokens >= 0) {
-    if (leftMoney === null) return html`${tokens} saved${netOf}. ${isUnknown}`
+    if (leftMoney === null) return html`${tokens} saved${netOf}.`
     if (leftMoney < 0) return html`${tokens} saved${netOf}, but that cost ${inMoney} more than it saved.`
     return html`${tokens} and ${inMoney} saved${netOf}.`
   }
-  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}. ${isUnknown}`
+  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}.`
   if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
   return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
+}
+
+function moneyWords(value: number, hasPrices: boolean): string {
+  return hasPrices ? `${money(value)} in money` : `about $${money(value)} at list prices`
 }
 
 function amount(value: number, words: string): HtmlEscapedString {
   return value < 0 ? html`<strong class="loss">${words}</strong>` : html`<strong>${words}</strong>`
 }
 
-/** Why something is not known and what to do about it. */
-function notes(totals: Totals, hasPrices: boolean): readonly HtmlEscapedString[] {
+/** What is left out of the sums, or went by unread, and what to do about it. */
+function notes(totals: Totals): readonly HtmlEscapedString[] {
   const { unknown_requests: requests, unknown_summaries: summaries } = totals
-  const hasChanged = totals.saved_tokens !== 0 || totals.summary_tokens !== 0
   const found: HtmlEscapedString[] = []
-  if (hasChanged && !hasPrices) {
-    found.push(
-      html`No prices are set, so money is not known. Set <code>prices</code> in <code>foldgate.yaml</code>.`,
-    )
-  } else if (requests > 0 || summaries > 0) {
+  const hasMoney =
+    totals.priced_requests > 0 && (totals.summary_tokens === 0 || summaryMoney(totals) !== null)
+  if (hasMoney && (requests > 0 || summaries > 0)) {
     const leftOut = [
       ...(requests > 0 ? [plural(requests, 'changed request')] : []),
       ...(summaries > 0 ? [plural(summaries, 'summary', 'summaries')] : []),
     ].join(' and ')
     found.push(
-      html`${leftOut} ${savedMoney(totals) === null ? 'cannot be' : 'are not'} counted in money: the model has
-        no price, or the provider stated no usage. Add the model to <code>prices</code> in
-        <code>foldgate.yaml</code>.`,
+      html`${leftOut} are not counted in money: the model has no price, or the provider stated no usage. Add
+        the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
     )
   }
   if (totals.observed_tokens > 0) {

@@ -1,5 +1,5 @@
 import type { ModelCard } from '../models/model-cards.ts'
-import { ago, plural, figure, moment, unknownFigure } from './figures.ts'
+import { ago, plural, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { windowWords } from './window-words.ts'
 
@@ -48,8 +48,8 @@ function row(card: ModelCard, now: Date): HtmlEscapedString {
       <span class="under"><span>${foreign(upstream)}</span> <span>credential ${credential}</span></span>
     </th>
     <td class="text">${windowCell(card)}</td>
-    <td class="right">${ratioCell(fields.ratio)}</td>
-    <td class="text">${refused.length === 0 ? unknownFigure : refused.join(', ')}</td>
+    <td class="right" data-name="ratio">${ratioCell(fields.ratio)}</td>
+    <td class="text">${refused.join(', ')}</td>
     <td class="right soft">${sinceCell(card, now)}</td>
     <td class="right">
       <button
@@ -74,7 +74,7 @@ function windowCell({ window_in_force: window, fields }: ModelCard): HtmlEscaped
 }
 
 function ratioCell(ratio: ModelCard['fields']['ratio']): HtmlEscapedString | string {
-  if (ratio === undefined) return unknownFigure
+  if (ratio === undefined) return ''
   const { ratio: value, own_tokens: ownTokens } = ratio.value
   return html`${value.toFixed(2)} <span class="under">over ${plural(ownTokens, 'token')}</span>`
 }
@@ -102,7 +102,7 @@ const refusals: Readonly<Record<string, string>> = {
 function sinceCell({ window_in_force: window, fields }: ModelCard, now: Date): HtmlEscapedString | string {
   const belief =
     window?.source === 'learnt' ? fields.window : window?.source === 'server' ? fields.stated : undefined
-  if (belief === undefined) return unknownFigure
+  if (belief === undefined) return ''
   return html`<time datetime="${belief.since}" title="${moment(belief.since)}"
     >${ago(belief.since, now)}</time
   >`

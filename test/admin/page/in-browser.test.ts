@@ -326,6 +326,16 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
     }
   })
 
+  // At 400 pixels the list showed two of its seven columns, and the rest was scrolled beside the screen.
+  test('on a narrow screen every column is seen', async () => {
+    const { page } = await openPage(browser, { context: { viewport: { width: 400, height: 800 } } })
+    const cut = await page.evaluate(
+      `[...document.querySelectorAll('section, section > div')].filter((at) => at.scrollWidth > at.clientWidth).map((at) => at.id)`,
+    )
+    expect(cut).toEqual([])
+    expect(await page.locator('#conversations [data-name=compactions]').first().isVisible()).toBe(true)
+  })
+
   test('without its script the page is there, and says that it stays as it is', async () => {
     await using stand = await pageStand()
     await using context = await browser.newContext({ javaScriptEnabled: false })

@@ -27,14 +27,16 @@ export async function takeScreenshots(options: ScreenshotOptions): Promise<reado
     const context = await browser.newContext({
       colorScheme,
       viewport: { width, height: 800 },
-      deviceScaleFactor: 2,
+      deviceScaleFactor: 1.25,
       reducedMotion: 'reduce',
     })
     const page = await context.newPage()
     const take = async (which: string) => {
       await page.locator('#connection.live').waitFor()
       const path = join(folder, `${which}-${colorScheme}.png`)
-      await page.screenshot({ path, fullPage: true })
+      const heightPixels = Number(await page.evaluate('document.documentElement.scrollHeight'))
+      const clip = { x: 0, y: 0, width, height: Math.min(heightPixels, HEIGHT_PIXELS_MAX) }
+      await page.screenshot({ path, fullPage: true, clip })
       taken.push(path)
     }
     await page.goto(origin)
@@ -49,6 +51,9 @@ export async function takeScreenshots(options: ScreenshotOptions): Promise<reado
   }
   return taken
 }
+
+/** What is below is more of the same. */
+const HEIGHT_PIXELS_MAX = 1_700
 
 if (import.meta.main) {
   const [origin, folder = 'docs'] = process.argv.slice(2)
