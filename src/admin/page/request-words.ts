@@ -106,6 +106,9 @@ const words: ReadonlyMap<string, RequestWords> = new Map(
     compacted: calm('compacted'),
     'compacted;repair': calm('repaired'),
     'compacted;thoughts': calm('sent without thoughts that no longer hold'),
+    'recovered;fallback': calm(
+      'answered by the larger model that the profile names, since no form of it would fit',
+    ),
     recovered: calm('compacted after the upstream refused it as too long'),
     'restored;original': steppedBack(
       'sent as it came, after the upstream refused a compacted form',

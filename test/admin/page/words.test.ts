@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { treesOf } from '../../../src/admin/page/branches.ts'
 import { argumentWords, callWords } from '../../../src/admin/page/call-words.ts'
@@ -70,6 +71,23 @@ describe('how a request went', () => {
     expect(told('failed-open', 'reading').level).toBe('failed')
     const broken = requestWords({ action: 'relayed', reason: null, status: 200, outcome: 'broken-off' })
     expect(broken).toMatchObject({ words: 'sent as it came; the answer broke off', level: 'failed' })
+  })
+
+  test('has words of its own for every action and reason that the documents name', async () => {
+    const pages = await Promise.all(
+      ['headers', 'troubleshooting'].map((name) =>
+        readFile(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8'),
+      ),
+    )
+    const named = new Set(
+      pages.join('').match(/\b(?:relayed|compacted|recovered|restored|failed-open);reason=[\w-]+/g),
+    )
+    expect(named.size).toBeGreaterThan(15)
+    const wordless = [...named].filter((each) => {
+      const [action = '', reason = ''] = each.split(';reason=')
+      return told(action, reason).words.endsWith(`: ${reason}`)
+    })
+    expect(wordless).toEqual([])
   })
 
   test('that another version wrote is told by its own words', () => {
