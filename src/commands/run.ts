@@ -20,6 +20,7 @@ import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
+import { tellUpstreamTroubles } from './upstream-trouble.ts'
 import { runAttached } from './run-attached.ts'
 import { additionsFor, environmentOf, startWith } from './run-child.ts'
 
@@ -45,15 +46,17 @@ export async function runCommand(context: CommandContext): Promise<number> {
       )
     }
     const log = openLog(own, settings)
+    const settingsInForce = settingsOfRun(own, settings, destinations)
+    const looked = lookAtUpstreams(own, settings, destinations)
     const opened = await openFoldgate(own, {
-      settings: settingsOfRun(own, settings, destinations),
+      settings: settingsInForce,
       profiles: files.profiles,
       inForce: (profiles) => withOneForAll(profiles, profile),
       log,
       write: (line) => log.info(line),
       anyAdminPort: flagOrVariable('admin-port', context.flags, context.env) === null,
     })
-    return await runWith(own, opened, destinations)
+    return await runWith(own, opened, destinations, looked)
   } catch (error) {
     const isTold = error instanceof LaunchError || error instanceof ListenError || error instanceof StoreError
     if (isTold) return complain(context, [error.message])
@@ -65,6 +68,9 @@ export async function runCommand(context: CommandContext): Promise<number> {
 
 const LOOPBACK = '127.0.0.1'
 
+/** How long the start looks at the addresses of upstreams, in milliseconds. */
+const LOOKING_MS = 1_000
+
 /** How long requests may go on that the command has left behind, in seconds. */
 const LEFT_BEHIND_S = 2
 
@@ -75,6 +81,25 @@ function settingsOfRun({ flags }: CommandContext, settings: Settings, { upstream
     port: flags.port === undefined ? 0 : settings.port,
     drain: { ...settings.drain, timeout_s: Math.min(settings.drain.timeout_s, LEFT_BEHIND_S) },
   }
+}
+
+/** What is wrong with addresses. It is known in milliseconds where it can be: the command does not wait for more. */
+async function lookAtUpstreams(
+  { env }: CommandContext,
+  settings: Settings,
+  { upstreams }: Destinations,
+): Promise<readonly string[]> {
+  const troubles: string[] = []
+  // The vendors' are known to be right.
+  const named = new Map([...upstreams].filter(([name]) => settings.upstreams.has(name)))
+  const enough = AbortSignal.timeout(LOOKING_MS)
+  await tellUpstreamTroubles(
+    { ...settings, upstreams: named },
+    env,
+    (line) => void troubles.push(line),
+    enough,
+  )
+  return troubles
 }
 
 /** The terminal is the command's: lines that are asked for go to a file. */
@@ -99,8 +124,9 @@ function openLog(context: CommandContext, { log_level: level }: Settings): Log {
 
 async function runWith(
   context: CommandContext,
-  { app, reload, stopWatching, storeName }: OpenedFoldgate,
+  { app, stopWatching, storeName }: OpenedFoldgate,
   destinations: Destinations,
+  looked: Promise<readonly string[]>,
 ): Promise<number> {
   const { stderr, flags, pid } = context
   const listening = await app.listen().catch(async (error: unknown) => {
@@ -122,6 +148,7 @@ async function runWith(
     if (listening.adminTrouble !== null)
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
+    for (const trouble of await looked) stderr.write(`foldgate: ${trouble}\n`)
     const end = await startWith(context, additions)
     if (end.kind === 'not-started') {
       complain(context, [end.message])
@@ -132,7 +159,7 @@ async function runWith(
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
     const seen = isKept ? `${place}, until Ctrl-C.` : howToSee(context, storeName)
     stderr.write(`${closingLines(figures, seen, isKept).join('\n')}\n`)
-    if (isKept) await untilSignal(context, reload)
+    if (isKept) await untilSignal(context)
     return end.code
   } finally {
     stopWatching()
@@ -158,9 +185,9 @@ function howToSee({ program }: CommandContext, storeName: string): string {
   return `to see what was done, message by message: "npx foldgate" shows it at http://127.0.0.1:3654/, and ${keep}.`
 }
 
-function untilSignal({ onSignal }: CommandContext, reload: () => void): Promise<void> {
-  onSignal('SIGHUP', reload)
+/** Until Ctrl-C, or until its terminal goes away. */
+function untilSignal({ onSignal }: CommandContext): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) onSignal(signal, resolve)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) onSignal(signal, resolve)
   })
 }

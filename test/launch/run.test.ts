@@ -114,8 +114,20 @@ test('signals reach the program, which decides; one that ends by a signal ends t
   expect(program.stderr()).toMatch(
     /^foldgate: no request came through\.\nfoldgate: the program may not read .*\n$/,
   )
-  const killed = await output(['run', '--', ...script(`process.kill(process.pid, 'SIGKILL')`)], started)
+  const killed = await output(
+    [
+      'run',
+      '--upstream',
+      `http://127.0.0.1:${await freePort()}/v1`,
+      '--',
+      ...script(`process.kill(process.pid, 'SIGKILL')`),
+    ],
+    started,
+  )
   expect(killed.code).toBe(128 + 9)
+  expect(killed.stderr).toMatch(
+    /^foldgate: nothing listens at http:\/\/127\.0\.0\.1:\d+\/v1, the upstream "default"/,
+  )
 })
 
 test('what cannot be started is said, with the exit codes of a shell; what is wrong is said before anything starts', async () => {
@@ -167,6 +179,7 @@ test('its standard input is the program’s, and --keep goes on until it is ende
     stderr:
       '--profile: is decided by the Foldgate that runs already — start that one with it, or leave --attach out\n',
   })
-  kept.child.kill('SIGINT')
+  // Its terminal is closed: it read its profiles again, and stayed behind.
+  kept.child.kill('SIGHUP')
   expect(await kept.ended).toBe(0)
 })
