@@ -21,7 +21,7 @@ export function agentsSdk(matrix: Matrix): void {
   // Its traces would go to OpenAI.
   setTracingDisabled(true)
 
-  const shows = matrix.client('OpenAI Agents SDK', '@openai/agents')
+  const shows = matrix.client('OpenAI Agents SDK', '@openai/agents', { lacks: ['embeddings', 'files'] })
   describe('OpenAI Agents SDK', () => {
     test(
       'an agent that reads files over several turns',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Matrix } from './matrix.ts'
+import { programsLack, type Matrix } from './matrix.ts'
 import { claudeCode } from './stand/claude-code.ts'
 import { SUMMARY } from './stand/reading-models.ts'
 import { LAST_WORDS, openReadingStand, TASK } from './stand/reading-stand.ts'
@@ -12,7 +12,10 @@ export function claudeCodeCompact(matrix: Matrix): void {
   const agent = claudeCode({ name: 'Claude Code, `/compact`', model: 'm', windowTokens: 60_000 })
   const impossible = agent.impossible()
   describe('Claude Code', () => {
-    const shows = matrix.client(agent.name, agent.packageName, { isAbsent: impossible !== null })
+    const shows = matrix.client(agent.name, agent.packageName, {
+      isAbsent: impossible !== null,
+      lacks: programsLack,
+    })
     const show = shows('streamedLoop', async () => {
       await using stand = await openReadingStand(agent, 'through Foldgate')
       const more = { args: ['--continue'] }

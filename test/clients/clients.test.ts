@@ -11,6 +11,7 @@ import { openMatrix } from './matrix.ts'
 import { messagesApi } from './messages-api.ts'
 import { openai } from './openai.ts'
 import { openaiRecall } from './openai-recall.ts'
+import { pythonClients } from './python-clients.ts'
 import { responsesApi } from './responses-api.ts'
 import { wholeWindow } from './whole-window.ts'
 
@@ -24,6 +25,7 @@ langchain(matrix)
 agentsSdk(matrix)
 responsesApi(matrix)
 messagesApi(matrix)
+pythonClients(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)
 claudeCodeCompact(matrix)

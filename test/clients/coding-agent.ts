@@ -8,7 +8,7 @@ import { sampleSource } from '../../src/demo/sample-text.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
-import type { Matrix } from './matrix.ts'
+import { programsLack, type Matrix } from './matrix.ts'
 import { runProgram } from './stand/run-program.ts'
 
 /**
@@ -16,7 +16,9 @@ import { runProgram } from './stand/run-program.ts'
  * for endless: a server with a small one behind it ends its work, unless somebody folds.
  */
 export function codingAgent(matrix: Matrix): void {
-  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent')
+  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent', {
+    lacks: programsLack,
+  })
   describe('pi, a coding agent', () => {
     test(
       'reads files until the window would have overflowed, then writes one',

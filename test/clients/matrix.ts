@@ -15,17 +15,24 @@ const features = {
   files: 'files',
 } as const
 
-type Feature = keyof typeof features
+export type Feature = keyof typeof features
 
-/** Wraps a test that shows features of one client; what it resolves with stands in their cells. */
+/** Wraps a test that shows features of one client. */
 export type ShowFeature = (
   feature: Feature | readonly Feature[],
-  run: () => Promise<string>,
+  run: () => Promise<unknown>,
 ) => () => Promise<void>
+
+/** What a program that works by itself has no call for. */
+export const programsLack: readonly Feature[] = ['chat', 'structured', 'abort', 'embeddings', 'files']
 
 type ClientOptions = {
   /** Whether it cannot run on this machine. Its tests are to skip then, and its row stands as it stood. Default false. */
   readonly isAbsent?: boolean
+  /** What it has no feature for. */
+  readonly lacks?: readonly Feature[]
+  /** Tells the version of its package. Default: what npm has installed. */
+  readonly versionOf?: (packageName: string) => string | Promise<string>
 }
 
 export type Matrix = {
@@ -37,25 +44,31 @@ export type Matrix = {
   readonly missing: () => readonly string[]
 }
 
-/** Collects what the tests of all clients show. A test that fails or does not run leaves its cells empty. */
+/** Collects what the tests of all clients show. A test that fails or does not run leaves its cells at "not tried". */
 export function openMatrix(): Matrix {
   const rows: ((standing: string) => Promise<string>)[] = []
   const missing: string[] = []
 
   return {
-    client: function addClient(name, packageName, { isAbsent = false } = {}) {
-      const shown = new Map<Feature, string>()
+    client: function addClient(
+      name,
+      packageName,
+      { isAbsent = false, lacks = [], versionOf = npmVersionOf } = {},
+    ) {
+      const shown = new Set<Feature>()
       rows.push(async (standing) => {
         if (isAbsent) return standing.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? ''
-        const cells = columns.map((feature) => shown.get(feature) ?? '')
+        const cells = columns.map((feature) =>
+          shown.has(feature) ? 'yes' : lacks.includes(feature) ? 'no such feature' : 'not tried',
+        )
         return `| ${name} | \`${packageName}\` ${await versionOf(packageName)} | ${cells.join(' | ')} |`
       })
       return function shows(feature, run) {
         const what = `${name}: ${[feature].flat().join(', ')}`
         if (!isAbsent) missing.push(what)
         return async () => {
-          const cell = await run()
-          for (const each of [feature].flat()) shown.set(each, cell)
+          await run()
+          for (const each of [feature].flat()) shown.add(each)
           missing.splice(missing.indexOf(what), 1)
         }
       }
@@ -88,7 +101,7 @@ const head = [
   '',
   'Clients that people use, each run against a server that refuses what OpenAI or Anthropic refuses: a broken sequence of messages, items or blocks, a prompt over its window. Each holds a conversation that outgrows that window. Nothing of the client is changed but its base URL.',
   '',
-  'Written by `npm run clients` from the tests that passed; a figure is how many requests the server accepted, none refused.',
+  'Written by `npm run clients` from the tests that passed: *yes* stands where no request was refused and the client got its answers. [How to set each of them up](connect.md#clients).',
   '',
   `| client | package | ${columns.map((feature) => features[feature]).join(' | ')} |`,
   `|---|---${columns.map(() => '|---').join('')}|`,
@@ -96,7 +109,7 @@ const head = [
 
 const foot = [
   '',
-  'An empty cell was not tried.',
+  'What stands for *tried* here was run by `npm run clients`; the page of a client says what was tried by hand.',
   '',
   '- *tools*: an agent loop of several turns; the recap stands in its last request.',
   '- *Responses API*: the same there, the model thinking before each step. The server leaves out reasoning that comes back behind a changed prefix, as OpenAI does: it had none to leave out. Straight at the server each of these ends with the window. All of them send all of the conversation ([how](connect.md#conversations-that-the-server-keeps)).',
@@ -115,7 +128,7 @@ const foot = [
   '',
 ]
 
-async function versionOf(packageName: string): Promise<string> {
+async function npmVersionOf(packageName: string): Promise<string> {
   const file = new URL(`node_modules/${packageName}/package.json`, import.meta.url)
   const described: { readonly version: string } = JSON.parse(await readFile(file, 'utf8'))
   return described.version

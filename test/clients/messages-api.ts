@@ -16,7 +16,7 @@ import { messagesStand, OUTPUT_TOKENS, type MessagesStand } from './stand/messag
 /** Libraries set to Anthropic's Messages API. */
 export function messagesApi(matrix: Matrix): void {
   for (const { name, packageName, path, plain, streamed } of libraries) {
-    const shows = matrix.client(`${name}, Messages API`, packageName)
+    const shows = matrix.client(`${name}, Messages API`, packageName, { lacks: ['embeddings'] })
     const showPlain = shows('loop', () => readAll(plain, 'plain', path))
     const showStreamed = shows('streamedLoop', () => readAll(streamed, 'streamed', path))
     const showErrors = shows('errors', () => failAll(plain, streamed))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Matrix } from './matrix.ts'
+import { programsLack, type Matrix } from './matrix.ts'
 import { compactionsMax, compactionsOf, earlyCompactions, type RunSizes } from './stand/compactions.ts'
 import type { ReadingAgent } from './stand/reading-agent.ts'
 import { readingAgents } from './stand/reading-agents.ts'
@@ -16,7 +16,10 @@ import { haveFilesRead, LAST_WORDS, TASK, type ReadFile } from './stand/reading-
 export function wholeWindow(matrix: Matrix): void {
   describe.for(readingAgents)('$name', (agent) => {
     const impossible = agent.impossible()
-    const shows = matrix.client(agent.name, agent.packageName, { isAbsent: impossible !== null })
+    const shows = matrix.client(agent.name, agent.packageName, {
+      isAbsent: impossible !== null,
+      lacks: programsLack,
+    })
     const show = shows(['streamedLoop', 'wholeWindow'], () => readAll(agent))
     test(
       'reads its files, each whole when it is the newest, with few compactions',

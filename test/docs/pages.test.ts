@@ -136,6 +136,18 @@ describe('what is told is told whole', () => {
     expect([...names].filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([])
   })
 
+  test('every client has a page that is listed, and says what to set, what was tried and what to know', async () => {
+    const names = await readdir(join(root, 'docs/clients'))
+    expect(names.length).toBeGreaterThan(15)
+    const list = pageAt('docs/connect.md')
+    expect(names.filter((name) => !list.includes(`](clients/${name})`))).toEqual([])
+    const bare = names.filter((name) => {
+      const headings = [...pageAt(`docs/clients/${name}`).matchAll(/^## (.*)$/gm)].map(([, said]) => said)
+      return headings.join(' ') !== 'Set Tried Know'
+    })
+    expect(bare).toEqual([])
+  })
+
   test('the glossary has every folder, header, metric and event', async () => {
     const page = pageAt('docs/glossary.md').toLowerCase()
     const words = new Set([
