@@ -3,6 +3,7 @@ import { type ConfigurationOptions, loadConfiguration } from '../config/configur
 import { formatProblem } from '../config/problem.ts'
 import type { ProfileFiles } from '../config/profile-files.ts'
 import type { Settings } from '../config/settings.ts'
+import { strayVariables } from '../config/stray-variables.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -49,7 +50,8 @@ export async function checkConfiguration(
   const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
   const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
   if (unkept !== null) lines.push(`warning: ${unkept}`)
-  lines.push(...keylessUpstreams(settings).map((line) => `warning: ${line}`))
+  const warnings = [...strayVariables(options.env, settings), ...keylessUpstreams(settings)]
+  lines.push(...warnings.map((line) => `warning: ${line}`))
   if (options.model === null) lines.push('', ...[...files.profiles.values()].map(profileLine).sort())
   else lines.push(...(await describeModel(options.model, settings, files, options.resolveWindow)))
   return { text: lines.join('\n'), exitCode: 0 }

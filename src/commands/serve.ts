@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { archiveTrouble } from '../archive/archive-trouble.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
+import { strayVariables } from '../config/stray-variables.ts'
 import { ListenError, onThisMachine } from '../http/listen.ts'
 import { addressOf, type Listening } from '../http/listeners.ts'
 import { announce } from '../launch/running.ts'
@@ -59,6 +60,7 @@ export async function serve(context: CommandContext): Promise<number> {
           profiles: opened.profiles(),
         }),
       )
+    for (const line of strayVariables(context.env, settings)) log.warn(line)
     for (const line of startWarnings(settings, { host, port }, memoryOf(context))) log.warn(line)
     looked = tellUpstreamTroubles(settings, context.env, log.warn, looking.signal)
     if (adminTrouble !== null) {

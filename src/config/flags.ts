@@ -183,7 +183,10 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
     problems.push(problemOf('run', 'names no program to start', 'write foldgate run -- claude'))
   const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]
-  problems.push(...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, null)))
+  const advice = command === 'check' || command === 'demo' ? 'a model is named by --model NAME' : null
+  problems.push(
+    ...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, advice)),
+  )
   for (const { name, commands: takers = allButDemo } of flags) {
     if (!given.has(name) || name === 'help' || name === 'version' || takers.includes(command)) continue
     if (name === 'upstream') continue

@@ -120,8 +120,25 @@ async function readSettingsFile({ flags, env, cwd }: SettingsOptions) {
   const path = resolve(cwd, source)
   const read = await readYaml(path, source)
   if (read !== null) return { path, ...read }
-  const problems = given === null ? [] : [problemOf(given.source, `the file ${source} does not exist`)]
+  const problems =
+    given === null
+      ? await otherSettingsFiles(cwd)
+      : [problemOf(given.source, `the file ${source} does not exist`)]
   return { path: given === null ? null : path, file: null, problems }
+}
+
+/** Files that were meant to be the settings: who has written one believes that it holds. */
+async function otherSettingsFiles(cwd: string): Promise<readonly Problem[]> {
+  const there: string[] = []
+  for (const name of ['foldgate.yml', 'foldgate.json'])
+    if (await isThere(resolve(cwd, name))) there.push(name)
+  return there.map((name) =>
+    problemOf(
+      name,
+      'is not read: the settings file is foldgate.yaml',
+      `rename it, or write --config ${name}`,
+    ),
+  )
 }
 
 /** Tells a problem at the flag or variable that set the value, else where it stands in the file. */
@@ -248,6 +265,13 @@ async function completeClientKeys(
 function listOf(overrides: boolean | readonly ClientOverride[]): readonly ClientOverride[] {
   if (typeof overrides !== 'boolean') return overrides
   return overrides ? clientOverrides : []
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function isDirectory(path: string): Promise<boolean> {

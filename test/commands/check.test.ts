@@ -151,3 +151,36 @@ test('it warns of upstreams that get no key, which a setting that says so ends',
     ],
   ])
 })
+
+// FOLDGATE_UPSTREAM_URL was set, and requests went to OpenAI: nothing said that no such variable is read.
+test('it warns of variables that nearly are its own, without their values', async () => {
+  const env = {
+    FOLDGATE_UPSTREAM_URL: 'http://PLANTED',
+    FOLDGATE_BASE_URL: 'http://PLANTED',
+    FOLDGATE_LOGLEVEL: 'debug',
+    FOLDGATE_LOG_LEVEL: 'info',
+    // A key that the settings name, and what Kubernetes says of a Service of our name.
+    FOLDGATE_STORES: 'PLANTED',
+    FOLDGATE_SERVICE_HOST: '10.0.0.1',
+    FOLDGATE_SERVICE_PORT: '80',
+    FOLDGATE_PORT_80_TCP_PORT: '80',
+    FOLDGATE_PORT: 'tcp://10.0.0.1:80',
+    FOLDGATE_KEY: 'PLANTED',
+  }
+  const yaml = 'upstreams: {default: {api_key_env: FOLDGATE_STORES}}\n'
+  const cwd = await temporaryFolder({ 'foldgate.yaml': yaml })
+  const { text } = await checkConfiguration({
+    cwd,
+    flags: {},
+    env,
+    builtInDirectory,
+    model: null,
+    resolveWindow,
+  })
+  expect(text.split('\n').filter((line) => line.startsWith('warning:'))).toEqual([
+    "warning: the variable FOLDGATE_BASE_URL is none of Foldgate's: did you mean FOLDGATE_UPSTREAM?",
+    "warning: the variable FOLDGATE_LOGLEVEL is none of Foldgate's: did you mean FOLDGATE_LOG_LEVEL?",
+    "warning: the variable FOLDGATE_UPSTREAM_URL is none of Foldgate's: did you mean FOLDGATE_UPSTREAM?",
+  ])
+  expect(text).not.toContain('PLANTED')
+})

@@ -41,7 +41,7 @@ test.each([
   ['--host --port', '--host: needs a value — write --host HOST'],
   ['cheek', '"cheek": unknown command — did you mean "check"?'],
   ['--help=yes', '--help: takes no value — write --help'],
-  ['check it', 'check: takes no argument "it"'],
+  ['check it', 'check: takes no argument "it" — a model is named by --model NAME'],
   ['serve --model m', '--model: is no flag of "serve" — it belongs to run, check, demo, explain'],
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
   ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, run, check, explain, health, purge'],

@@ -86,6 +86,15 @@ test('what Kubernetes says of a Service of our name is no setting', async () => 
   expect([settings.port, settings.admin.port]).toEqual([4000, 3654])
 })
 
+// A foldgate.yml was passed over without a word, and with it the client keys that it held.
+test.each(['foldgate.yml', 'foldgate.json'])('%s is told not to be the settings file', async (name) => {
+  expect(await problemsOf({ files: { [name]: 'port: 1\n' } })).toEqual([
+    `${name}: is not read: the settings file is foldgate.yaml — rename it, or write --config ${name}`,
+  ])
+  expect(await problemsOf({ files: { [name]: '{"port": 1}' }, flags: { config: name } })).toEqual([])
+  expect(await problemsOf({ yaml: '', files: { [name]: 'port: 1\n' } })).toEqual([])
+})
+
 test('paths in flags are relative to the working directory, those in the file to the file', async () => {
   const files = { 'etc/f.yaml': 'store: {url: "sqlite:a.db"}\narchive: {dir: kept}\n', 'own/x.yaml': '' }
   const settings = await settingsOf({ files, flags: { config: 'etc/f.yaml', profiles: 'own' } })
