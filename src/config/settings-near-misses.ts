@@ -62,6 +62,7 @@ export const settingsNearMisses: readonly NearMiss[] = [
   },
   { group: 'upstreams', keys: ['default'], value: 'address', advice: 'write default: {url: VALUE}' },
   { group: 'upstreams', keys: ['*'], value: 'address', advice: 'write {url: VALUE} in its place' },
+  { group: 'upstreams.*', keys: ['url'], value: 'bare-address', advice: 'write http://VALUE' },
   { group: 'upstreams.*', keys: addressKeys.filter((key) => key !== 'url'), advice: 'write url: URL' },
   { group: 'upstreams.*', keys: keyKeys, advice: `write ${upstreamKey}` },
   {

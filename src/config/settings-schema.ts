@@ -45,7 +45,7 @@ const dayInSeconds = 86_400
 const portPhrase = 'a port from 0 to 65535'
 const port = z.int({ error: portPhrase }).min(0, { error: portPhrase }).max(65_535, { error: portPhrase })
 
-const host = shortText('a host name or an address').regex(/^[A-Za-z0-9.:_[\]-]+$/, {
+const host = shortText('a host name or an address').regex(/^(?:[\w.-]+|\[?[\w.-]*(?::[\w.-]*){2,}\]?)$/, {
   error: 'a host name or an address, without scheme, port or path',
 })
 

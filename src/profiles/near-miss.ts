@@ -18,7 +18,7 @@ export type NearMiss = {
   readonly advice: string
 }
 
-export type ValueKind = 'address' | 'number' | 'off' | 'on' | 'text'
+export type ValueKind = 'address' | 'bare-address' | 'number' | 'off' | 'on' | 'text'
 
 /** What to write instead of the key or value at `path`; null if it is no near miss that is known. */
 export function lineToWrite(
@@ -36,11 +36,14 @@ export function lineToWrite(
   return miss?.advice.replaceAll('VALUE', () => shown(miss.value, value)) ?? null
 }
 
-/** Reads numbers as people write them: "8192", 128k, 128_000, 75%. */
+/** Reads numbers as people write them: "8192", 128k, 128_000, 128,000, 75%, 0,75. */
 export function readNumber(text: string): number | null {
   const parts = /^(\d[\d_,]*(?:\.\d+)?)\s*(k|%)?$/i.exec(text.trim())
   if (parts === null) return null
-  const number = Number((parts[1] ?? '').replaceAll(/[_,]/g, ''))
+  const written = parts[1] ?? ''
+  // A comma sets thousands apart, or stands for the point.
+  const isDecimal = /^\d+,\d+$/.test(written) && (written.startsWith('0,') || !/,\d{3}$/.test(written))
+  const number = Number(isDecimal ? written.replace(',', '.') : written.replaceAll(/[_,]/g, ''))
   const unit = parts[2]?.toLowerCase()
   if (unit === 'k') return number * 1000
   return unit === '%' ? number / 100 : number
@@ -50,6 +53,7 @@ export function readNumber(text: string): number | null {
 
 const isOfKind: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   address: (value) => typeof value === 'string' && /^https?:\/\//i.test(value),
+  'bare-address': (value) => typeof value === 'string' && bareAddress.test(value),
   number: (value) => numberIn(value) !== null,
   off: (value) => value === false || value === 'off' || value === 'no' || value === 'none',
   on: (value) => value === true || value === 'on' || value === 'yes',
@@ -63,6 +67,7 @@ function isGroupAt(group: string, path: readonly PropertyKey[]): boolean {
 
 function shown(kind: ValueKind | undefined, value: unknown): string {
   if (kind === 'number') return String(numberIn(value))
+  if (kind === 'bare-address') return String(value)
   if (kind === 'address') return plainAddress(value) ?? 'URL'
   return typeof value === 'string' && plainName.test(value) ? value : 'NAME'
 }
@@ -77,6 +82,9 @@ function plainAddress(value: unknown): string | null {
     typeof value === 'string' && /^https?:\/\/[\w.:[\]-]+(?:\/[\w.-]{1,32}){0,4}\/?$/i.test(value)
   return isPlain ? value : null
 }
+
+/** Host and port, which no key is. */
+const bareAddress = /^[\w.-]{1,100}:\d{1,5}(?:\/[\w.-]{1,32}){0,4}\/?$/
 
 /** Names of models, profiles and upstreams, and patterns on them. */
 const plainName = /^[a-z][\w./:*?-]{0,63}(?<!:)$/i

@@ -52,6 +52,11 @@ test.each([
     `upstreams: {default: {base_url: "${url}"}}`,
     'foldgate.yaml:1:23: unknown key "base_url" in "upstreams.default" — write url: URL',
   ],
+  // An address with its port was taken, and could not be listened on.
+  [
+    'host: "0.0.0.0:80"',
+    'foldgate.yaml:1:7: "host" must be a host name or an address, without scheme, port or path; found "0.0.0.0:80"',
+  ],
   [
     'window: 16384',
     'foldgate.yaml:1:1: unknown key "window" — it belongs in a profile: write window: {tokens: 16384} into profiles/default.yaml',
@@ -113,6 +118,15 @@ test.each([
 
 test.each([
   ['window: 16384', '"window" must be a group of keys; found 16384 — write window: {tokens: 16384}'],
+  // It was told to write 8.
+  [
+    'trigger: 0,8',
+    '"trigger" must be a ratio above 0 and up to 1, or a whole number of tokens above 1, or off; found "0,8" — write 0.8, without quotes or units',
+  ],
+  [
+    'window: {tokens: "128,000"}',
+    '"window.tokens" must be a whole number of tokens above 0, or auto; found "128,000" — write 128000, without quotes or units',
+  ],
   ['window: 16k', '"window" must be a group of keys; found "16k" — write window: {tokens: 16000}'],
   ['context_window: 8192', 'unknown key "context_window" — write window: {tokens: 8192}'],
   ['window: {num_ctx: 8192}', 'unknown key "num_ctx" in "window" — write window: {tokens: 8192}'],

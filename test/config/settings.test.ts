@@ -108,7 +108,7 @@ test('all values that are wrong are told at once, each at its place', async () =
   const yaml = 'prot: 80\nlimits:\n  body: 3\n'
   const env = { FOLDGATE_PORT: 'many' }
   expect(await problemsOf({ yaml, env, flags: { upstream: 'localhost:8080/v1' } })).toEqual([
-    '--upstream: "upstreams.default.url" must be an address that begins with http:// or https://',
+    '--upstream: "upstreams.default.url" must be an address that begins with http:// or https:// — write http://localhost:8080/v1',
     'FOLDGATE_PORT: "port" must be a port from 0 to 65535; found "many"',
     'foldgate.yaml:1:1: unknown key "prot" — did you mean "port"?',
     'foldgate.yaml:3:3: unknown key "body" in "limits" — did you mean "body_mb"?',
