@@ -15,10 +15,11 @@ export async function followReadme(installed: Installed, steps: Steps): Promise<
   // npm finds its registry by the user's settings; Foldgate keeps nothing in their home.
   const env = { ...process.env, PATH: installed.env['PATH'], XDG_STATE_HOME: installed.env['HOME'] }
   const text = await readFile(join(checkout, 'README.md'), 'utf8')
-  await writeFile(join(checkout, 'body.json'), JSON.stringify(body))
+  await writeFile(join(installed.folder, 'body.json'), JSON.stringify(body))
   const profiles = fencedBlocks(text, 'yaml').filter((block) => block.startsWith('# profiles/'))
-  await mkdir(join(checkout, 'profiles'), { recursive: true })
-  for (const block of profiles) await writeFile(join(checkout, block.slice(2, block.indexOf('\n'))), block)
+  await mkdir(join(installed.folder, 'profiles'), { recursive: true })
+  for (const block of profiles)
+    await writeFile(join(installed.folder, block.slice(2, block.indexOf('\n'))), block)
   const commands = commandsOf(text)
   await steps.step('the README names commands', () => assert.ok(commands.length > 5))
   for (const command of commands) {
@@ -72,21 +73,19 @@ type Outcome = {
 /** What is known of each command; the first pattern that fits holds. A server is ended once it has said that it listens. */
 const outcomes: readonly Outcome[] = [
   { pattern: /^npm ci$/, says: /(?:)/, ends: true },
-  { pattern: /^npm run demo$/, says: /Without Foldgate|without Foldgate/, ends: true },
-  { pattern: /^npm run build$/, says: /(?:)/, ends: true },
-  { pattern: /^npm start -- --upstream \S+$/, says: /Foldgate [\d.]+ listens on .*/, ends: false },
-  { pattern: /^npm start -- check --model \S+$/, says: /^window .*/m, ends: true },
-  { pattern: /^npm start -- explain body\.json$/, says: /.*\d+ tokens.*/, ends: true },
-  { pattern: /^node dist\/main\.js$/, says: /Foldgate [\d.]+ listens on .*/, ends: false },
+  { pattern: /^(?:npm run|npx foldgate) demo$/, says: /Without Foldgate|without Foldgate/, ends: true },
+  { pattern: /^npx foldgate --upstream \S+$/, says: /Foldgate [\d.]+ listens on .*/, ends: false },
+  { pattern: /^npx foldgate check --model \S+$/, says: /^window .*/m, ends: true },
+  { pattern: /^npx foldgate explain body\.json$/, says: /.*\d+ tokens.*/, ends: true },
   // Without a task and a terminal the agents have nothing to do, and say so.
   {
     pattern: /^npx foldgate run .*-- claude$/,
-    says: /^foldgate: no (?:request|conversation) came through/m,
+    says: /^foldgate: /m,
     ends: false,
   },
   {
     pattern: /^npx foldgate run .*-- codex$/,
-    says: /^foldgate: no (?:request|conversation) came through/m,
+    says: /^foldgate: /m,
     ends: false,
   },
   { pattern: /^docker /, says: /(?:)/, ends: true, engine: 'docker' },

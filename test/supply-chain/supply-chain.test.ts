@@ -98,7 +98,9 @@ test('only one package of all may run a script when it is installed, and that fo
   expect(allowScripts).toEqual({ node: true })
   // Foldgate's own install runs none either, wherever it is installed.
   expect(
-    Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare|pack|publish)/.test(name)),
+    Object.keys(scripts).filter((name) =>
+      /^(?:(?:pre|post)?(?:install|prepare|pack|publish)|prepublishOnly)$/.test(name),
+    ),
   ).toEqual([])
   const { installed } = await lockIn('')
   const scripted = installed.filter(([, { hasInstallScript, optional }]) => hasInstallScript && !optional)
