@@ -8,7 +8,7 @@ export type Windows = {
   /** A prompt was refused. Numbers that the refusal states of it are believed; without numbers it teaches nothing yet. */
   readonly refused: (key: ModelKey, conversation: string, refusal: Refusal) => void
   /** A prompt was refused with these numbers, which may hold its output limit against the window. */
-  readonly limitRefused: (key: ModelKey, classification: Refusal['classification']) => void
+  readonly limitRefused: (key: ModelKey, classification: LimitRefusal) => void
   /** Whether a larger prompt than this was answered of late: then a refusal's number is not to be gone by. */
   readonly isContradicted: (key: ModelKey, tokens: number) => boolean
   /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
@@ -28,6 +28,8 @@ export type Windows = {
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
 }
+
+type LimitRefusal = Pick<Classification, 'window' | 'promptTokens' | 'completionTokens' | 'remedy'>
 
 export type Refusal = {
   readonly classification: Pick<Classification, 'class' | 'window' | 'promptTokens' | 'remedy'>
@@ -81,8 +83,8 @@ export function createWindows(options: {
       suspected.refusedTokens.clear()
       believe(key, window, 'refusal')
     },
-    limitRefused: (key, { window, remedy }) => {
-      if (window === null || !lessOutput.has(remedy)) return
+    limitRefused: (key, classification) => {
+      if (!isOfLimit(classification)) return
       const suspected = models.suspected(key)
       suspected.togetherTokens = 0
       suspected.isLimitHeld = true
@@ -141,6 +143,14 @@ export function createWindows(options: {
 
 /** Remedies of refusals that hold the output limit against the window. */
 const lessOutput: ReadonlySet<Remedy> = new Set(['clamp', 'clamp-or-compact', 'less-output'])
+
+/** Whether a refusal holds the output limit against the window: by its remedy, or since its own count of the prompt alone would fit. */
+function isOfLimit({ window, promptTokens, completionTokens, remedy }: LimitRefusal): boolean {
+  if (window === null) return false
+  if (lessOutput.has(remedy)) return true
+  const isPromptFitting = promptTokens?.exact === true && promptTokens.tokens < window.tokens
+  return window.kind === 'total' && (completionTokens ?? 0) > 0 && isPromptFitting
+}
 
 /** Our count may be off by this factor, and numbers beyond it are about something else. */
 const COUNT_FACTOR_MAX = 4

@@ -40,8 +40,11 @@ export function tokenNumbersIn(said: string): TokenNumbers {
       sizes.set(tokens, together(sizes.get(tokens), sizedAs(tokens, before, behind)))
     }
   }
-  // Said once more without its name, e.g. in a sum, it still is the reply.
-  for (const output of outputs) if (sizes.get(output)?.isPrompt === false) sizes.delete(output)
+  // Said once more without its name, e.g. in a sum, it still is the reply. The window may be as large as the reply.
+  for (const output of outputs) {
+    const size = sizes.get(output)
+    if (size?.isPrompt === false && !size.isWindow) sizes.delete(output)
+  }
   return {
     sizes: [...sizes.values()].toSorted((one, other) => other.tokens - one.tokens),
     outputTokens: onlyOne(outputs),

@@ -96,3 +96,41 @@ test.each([
 ])('survives %s', (_, text) => {
   for (const wrap of Object.values(shapes)) expect(classifyAnswer(wrap(text)).window).toBeNull()
 })
+
+// A reply as large as the window was taken for the window's only mention, and none was left.
+describe('an output limit that is exactly the window', () => {
+  test.each([
+    [
+      'OpenAI',
+      "This model's maximum context length is 32000 tokens. However, you requested 38985 tokens (2028 in the messages, 4957 in the functions, and 32000 in the completion). Please reduce the length of the messages, functions, or completion.",
+      '32000 6985 32000 38985',
+    ],
+    [
+      'OpenRouter',
+      "This endpoint's maximum context length is 16384 tokens. However, you requested about 32384 tokens (12000 of text input, 4000 of tool input, 16384 in the output). Please reduce the length of either one.",
+      '16384 16000 16384 32384',
+    ],
+    [
+      'vLLM',
+      "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (8192 > 8192 - 5000).",
+      '8192 5000 8192 -',
+    ],
+    [
+      'Anthropic',
+      'input length and `max_tokens` exceed context limit: 7000 + 32000 > 32000, decrease input length or `max_tokens` and try again',
+      '32000 7000 32000 -',
+    ],
+  ])('is read in the words of %s', (_, text, states) => {
+    const read = classifyAnswer(answer(text))
+    expect(statesOf(read)).toBe(states)
+    expect(read).toMatchObject({ class: 'output_too_large', remedy: 'clamp' })
+  })
+
+  test('is no overflow where it is a cap of the model', () => {
+    for (const text of [
+      'max_tokens is too large: 32000. This model supports at most 32000 completion tokens, whereas you provided 32000.',
+      'max_tokens: 32000 > 32000, which is the maximum allowed number of output tokens for this model',
+    ])
+      expect(classifyAnswer(answer(text))).toMatchObject({ class: 'output_too_large', window: null })
+  })
+})
