@@ -1,7 +1,7 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
 import { treesOf, type ConversationTree } from './branches.ts'
 import { clientWords } from './client-words.ts'
-import { ago, boundedFigure, figure, moment, plural } from './figures.ts'
+import { ago, boundedFigure, clock, figure, moment, plural } from './figures.ts'
 import { gauge } from './gauge.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { requestWords, type ToldRequest } from './request-words.ts'
@@ -39,9 +39,8 @@ export function conversationLink(id: string, name: string | null): HtmlEscapedSt
 
 /** How a request went, and what to do about it; marked where it failed or Foldgate had to step back. */
 export function requestState(request: ToldRequest): HtmlEscapedString {
-  const { words, advice, level } = requestWords(request)
-  return html`<span class="state ${level}">${foreign(words)}</span>
-    ${advice !== null && html`<span class="under">${advice}</span>`}`
+  const { advice } = requestWords(request)
+  return html`${stateWords(request)} ${advice !== null && html`<span class="under">${advice}</span>`}`
 }
 
 /** Shown while an answer is on its way. */
@@ -83,7 +82,7 @@ function row({ root, branches }: ConversationTree, now: Date): HtmlEscapedString
   return html`<tr id="conversation-${root.id}">
     <th scope="row" class="text">
       ${conversationLink(root.id, conversationName(root))} ${root.answering && answeringMark}
-      <span class="under">${under(root)}</span>
+      <span class="under">${under(root, now)}</span>
       ${branches.length > 0 && branchList(root.id, branches, now)}
     </th>
     <td class="pressure">${gauge(root)}</td>
@@ -103,7 +102,7 @@ function branchList(root: string, branches: readonly ConversationCard[], now: Da
   const left = branches.length - BRANCHES_SHOWN
   return html`<details id="branches-${root}" class="branches">
     <summary>
-      ${plural(branches.length, 'branch', 'branches')}${answering > 0 && html`, <span class="answering">${figure(answering)} answering</span>`}
+      ${plural(branches.length, 'branch', 'branches')}${answering > 0 && html`, <span class="answering">${figure(answering)} answering</span>`}${branchesSummary(branches, now)}
     </summary>
     <ul>
       ${branches.slice(0, BRANCHES_SHOWN).map(
@@ -113,14 +112,36 @@ function branchList(root: string, branches: readonly ConversationCard[], now: Da
             ${branch.answering && answeringMark}
             <span class="under"
               ><span>${tokensOf(branch)} tokens</span> <span>${plural(branch.requests, 'request')}</span>
-              <span>${plural(branch.compactions, 'compaction')}</span>
-              <span>${requestWords(branch).words}</span> <span>${when(branch, now)}</span></span
+              <span>${plural(branch.compactions, 'compaction')}</span> <span>${stateWords(branch)}</span>
+              <span>${when(branch, now)}</span> <span>${firstSeen(branch, now)}</span></span
             >
           </li>`,
       )}
       ${left > 0 && html`<li class="soft">and ${figure(left)} more</li>`}
     </ul>
   </details>`
+}
+
+/** What nobody should have to unfold to learn: the conversation that goes on may be a branch of the one in the row. */
+function branchesSummary(branches: readonly ConversationCard[], now: Date): HtmlEscapedString {
+  const [latest] = branches
+  const compactions = branches.reduce((sum, branch) => sum + branch.compactions, 0)
+  const inAll = branches.length > 1 && compactions > 0 ? ' in all' : ''
+  return html`:
+  ${compactions === 0 ? 'never compacted' : `compacted ${plural(compactions, 'time')}${inAll}`}${latest !== undefined && html`; latest request ${stateWords(latest)}, ${when(latest, now)}`}`
+}
+
+/** Only what failed is marked as failed. */
+function stateWords(request: ToldRequest): HtmlEscapedString {
+  const { words, trouble, level } = requestWords(request)
+  return html`<span class="state ${level}">${foreign(words)}</span
+    >${trouble !== null && html`; <span class="state failed">${trouble}</span>`}`
+}
+
+/** Tells conversations apart that begin with the same words. */
+function firstSeen({ first_seen: instant }: ConversationCard, now: Date): HtmlEscapedString {
+  return html`first seen
+    <time datetime="${instant}" title="${moment(instant)}">${clock(instant, now)} UTC</time>`
 }
 
 function tokensOf(card: ConversationCard): HtmlEscapedString {
@@ -132,7 +153,7 @@ function when({ last_seen: lastSeen }: ConversationCard, now: Date): HtmlEscaped
   return html`<time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>`
 }
 
-function under(card: ConversationCard): HtmlEscapedString {
+function under(card: ConversationCard, now: Date): HtmlEscapedString {
   const { model, profile, client_key: key, label, client, opening, id } = card
   const name = conversationName(card)
   const program = clientWords(client)
@@ -142,5 +163,5 @@ function under(card: ConversationCard): HtmlEscapedString {
     ${opening?.folder != null && html`<span class="id">${foreign(opening.folder)}</span>`}
     ${profile !== null && html`<span>${foreign(profile)}</span>`}
     ${key !== null && html`<span>key ${foreign(key)}</span>`}
-    ${name !== null && html`<span class="id">${id}</span>`}`
+    ${name !== null && html`<span class="id">${id}</span>`} <span>${firstSeen(card, now)}</span>`
 }

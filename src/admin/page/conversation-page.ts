@@ -32,7 +32,7 @@ export function conversationPage({ conversation, ...setting }: ConversationPageO
     conversation: id,
     main: html`<nav aria-label="Way back"><a href="/">← All conversations</a></nav>
       ${facts(conversation, now)} ${actions(id)} ${requests(conversation, now)} ${messageList(conversation)}
-      ${eventTable({ events, now, names: null })}`,
+      ${eventTable({ events, now, names: null, hadEvents: conversation.compactions > 0 })}`,
   })
 }
 

@@ -12,16 +12,18 @@ export type EventTableOptions = {
   readonly now: Date
   /** The names of conversations, by id. Null: all events are of one conversation, and it is not said of which. */
   readonly names: ReadonlyMap<string, string | null> | null
+  /** Whether something is known to have happened: events that are not there are gone. */
+  readonly hadEvents: boolean
 }
 
 /** What Foldgate did or met, the newest first. */
-export function eventTable({ events, now, names }: EventTableOptions): HtmlEscapedString {
+export function eventTable({ events, now, names, hadEvents }: EventTableOptions): HtmlEscapedString {
   return html`<section id="events" data-live aria-labelledby="events-title">
     <h2 id="events-title">Events</h2>
     ${
       events.length === 0
         ? html`<p class="soft">
-            Nothing happened yet: compactions, recoveries and failures are listed here.
+            ${hadEvents ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.' : 'Nothing happened yet: compactions, recoveries and failures are listed here.'}
           </p>`
         : html`<table>
             <thead>

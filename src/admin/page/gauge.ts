@@ -1,4 +1,4 @@
-import { requestWords, type ToldRequest } from './request-words.ts'
+import { hasFailed, type ToldRequest } from './request-words.ts'
 import { percent } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -45,7 +45,7 @@ const PRESSURE_MAX = 1.25
 /** More than the budget that was answered all the same shows a budget that is too small; else it cannot fit. */
 function levelOf(of: Gauged, sent: number): 'calm' | 'high' | 'critical' {
   if (sent <= 1) return 'calm'
-  return requestWords(of).level === 'failed' ? 'critical' : 'high'
+  return hasFailed(of) ? 'critical' : 'high'
 }
 
 function placeOf(pressure: number): number {

@@ -1,6 +1,6 @@
 import type { Totals } from '../../activity/conversations/totals.ts'
 import { LIST_PRICES_OF } from '../../activity/list-prices.ts'
-import { HOW_TO_SEND_ALL } from '../send-all.ts'
+import { sendAllShortly } from '../send-all.ts'
 import { plural, moment, money } from './figures.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
@@ -11,13 +11,16 @@ export type HeadlineOptions = {
   readonly hasPrices: boolean
   /** The base URL that clients are given. */
   readonly clientUrl: string
+  /** The API of the latest request that left its conversation at the server; null if none is known. */
+  readonly statefulDialect: string | null
 }
 
 /** What Foldgate has been good for, in one or two sentences: gains, losses and what is not known alike. */
-export function headlineSection({ totals, hasPrices, clientUrl }: HeadlineOptions): HtmlEscapedString {
+export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
+  const { totals, hasPrices, clientUrl, statefulDialect } = options
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
     <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
-    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices)}
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices, statefulDialect)}
   </section>`
 }
 
@@ -30,9 +33,9 @@ function invitation(clientUrl: string): HtmlEscapedString {
     <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
 }
 
-function told(totals: Totals, hasPrices: boolean): HtmlEscapedString {
+function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null): HtmlEscapedString {
   const { requests, since, compactions, recoveries } = totals
-  const found = notes(totals)
+  const found = notes(totals, statefulDialect)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
     plural(compactions, 'compaction'),
@@ -104,7 +107,7 @@ function amount(value: number, words: string): HtmlEscapedString {
 }
 
 /** What is left out of the sums, or went by unread, and what to do about it. */
-function notes(totals: Totals): readonly HtmlEscapedString[] {
+function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEscapedString[] {
   const { unknown_requests: requests, unknown_summaries: summaries } = totals
   const found: HtmlEscapedString[] = []
   const hasMoney =
@@ -129,7 +132,7 @@ function notes(totals: Totals): readonly HtmlEscapedString[] {
     const their = totals.stateful_requests === 1 ? 'its' : 'their'
     found.push(
       html`${plural(totals.stateful_requests, 'request')} left ${their} conversation at the server, and went
-      on unread (<code>reason=stateful</code>): ${HOW_TO_SEND_ALL}.`,
+      on unread: ${sendAllShortly(statefulDialect)}.`,
     )
   }
   if (totals.native_requests > 0) {

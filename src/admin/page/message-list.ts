@@ -47,8 +47,9 @@ function sideBySide(
   const done = compactionWords(treatedMessages(messages), entryName)
   return html`${done !== null && html`<p class="done">${done}.</p>`}
     <p class="soft">${balance(messages, entryName)}</p>
+    ${done !== null && html`<p class="soft">The client still has all of it; the model reads what was left out back only where the profile has <code>recall</code>.</p>`}
     ${isEstimate && html`<p class="soft">Foldgate had no need to count: the tokens of each are the provider's count, shared out by bytes.</p>`}
-    ${!showsContent && html`<p class="note">Texts are not shown: <code>admin.show_content</code> is off in <code>foldgate.yaml</code>.</p>`}
+    ${!showsContent && html`<p class="note">Texts are not shown. To see them, write <code>admin: {show_content: true}</code> into <code>foldgate.yaml</code> and restart Foldgate.</p>`}
     <div class="heads" aria-hidden="true"><span>came in</span><span>was sent</span></div>
     <ol class="exchange">
       ${partLine('around-tools', 'tools', toolsTokens, scale)}

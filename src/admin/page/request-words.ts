@@ -10,55 +10,73 @@ export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {
 
 /** How a request went, in words. */
 export type RequestWords = {
+  /** What was done with it. */
   readonly words: string
+  /** What failed after that; null if nothing did. */
+  readonly trouble: string | null
   /** What would have it compacted, or mends what went wrong; null where nothing is to be done. */
   readonly advice: string | null
-  /** `failed`: the client did not get what it asked for, or a part of Foldgate failed. `stepped-back`: it did, by another way. */
+  /** Of what was done. `failed`: it was not sent, or a part of Foldgate failed. `stepped-back`: it went another way. */
   readonly level: 'calm' | 'stepped-back' | 'failed'
 }
 
 /** What was done with a request and what came of it. */
 export function requestWords(request: ToldRequest): RequestWords {
   const done = doneWords(request)
-  if (request.outcome === 'broken-off')
-    return { words: `${done.words}; the answer broke off`, advice: done.advice, level: 'failed' }
+  if (request.outcome === 'broken-off') return { ...done, trouble: 'the answer broke off' }
   const { status } = request
   if (status === null || status < 400 || request.action === 'refused') return done
-  return { words: `${done.words}; the upstream answered ${status}`, advice: done.advice, level: 'failed' }
+  return { ...done, trouble: `the upstream answered ${status}` }
+}
+
+/** The same in one line. */
+export function requestLine(request: ToldRequest): string {
+  const { words, trouble } = requestWords(request)
+  return trouble === null ? words : `${words}; ${trouble}`
+}
+
+/** Whether the client did not get what it asked for, or a part of Foldgate failed. */
+export function hasFailed(request: ToldRequest): boolean {
+  const { level, trouble } = requestWords(request)
+  return level === 'failed' || trouble !== null
 }
 
 // --- internal ---
 
 function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords {
   if (action === 'relayed' && reason === 'path')
-    return {
-      words: `sent unread: ${path ?? 'this path'} is not compacted`,
-      advice: 'have the client use /chat/completions, /responses or /messages',
-      level: 'calm',
-    }
+    return calm(
+      `sent unread: ${path ?? 'this path'} is not compacted`,
+      'have the client use /chat/completions, /responses or /messages',
+    )
   if (action === 'relayed' && reason === 'stateful')
     return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
-  if (action === 'refused')
-    return { words: reason === null ? 'not sent' : `refused: ${reason}`, advice: null, level: 'failed' }
+  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`, null)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
   const plain = words.get(action)
-  if (plain === undefined)
-    return { words: reason === null ? action : `${action}: ${reason}`, advice: null, level: 'calm' }
+  if (plain === undefined) return calm(reason === null ? action : `${action}: ${reason}`)
   return reason === null ? plain : { ...plain, words: `${plain.words}: ${reason}` }
 }
 
 const calm = (said: string, advice: string | null = null): RequestWords => ({
   words: said,
+  trouble: null,
   advice,
   level: 'calm',
 })
 const steppedBack = (said: string, advice: string | null = null): RequestWords => ({
   words: said,
+  trouble: null,
   advice,
   level: 'stepped-back',
 })
-const failed = (said: string, advice: string): RequestWords => ({ words: said, advice, level: 'failed' })
+const failed = (said: string, advice: string | null): RequestWords => ({
+  words: said,
+  trouble: null,
+  advice,
+  level: 'failed',
+})
 
 const atClient = 'the client has to send it otherwise'
 const reportIt = 'the log line “a part of Foldgate failed” says more; please report it'

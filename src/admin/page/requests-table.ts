@@ -2,7 +2,7 @@ import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import { boundedFigure, clock, figure, percent, unknownFigure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { requestWords } from './request-words.ts'
+import { requestLine } from './request-words.ts'
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 export function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
@@ -57,7 +57,7 @@ function line(row: UsageRow, number: number, now: Date, shows: Shown): HtmlEscap
     ${shows.written && html`<td class="right">${figure(row.cache_written_tokens)}</td>`}
     ${shows.missed && html`<td>${row.cache_miss}</td>`}
     <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
-    <td>${foreign(requestWords(row).words)}</td>
+    <td>${foreign(requestLine(row))}</td>
     <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
     ${shows.removed && html`<td class="right">${removedWords(row)}</td>`}
   </tr>`

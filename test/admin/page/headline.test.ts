@@ -9,6 +9,7 @@ function told(totals: Partial<Totals>, hasPrices = true): string {
     totals: totalsWith({ requests: 100, ...totals }),
     hasPrices,
     clientUrl: 'http://127.0.0.1:3653/v1',
+    statefulDialect: null,
   })
   return visibleText(markup)
 }

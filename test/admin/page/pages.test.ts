@@ -178,6 +178,25 @@ describe('the list of conversations', () => {
     expect(visibleText(home({ conversations: [cardWith()] }))).not.toContain('answering')
   })
 
+  // An agent ran twice with the same task. The second run, compacted nine times, was a branch that nobody unfolded:
+  // the row said "0 compactions".
+  test('says of branches what happened to them without unfolding, and when each run was first seen', () => {
+    const first = cardWith({ id: 'a', first_seen: before(7_200), last_seen: before(3_600) })
+    const branch = { parent: 'a', action: 'compacted', last_seen: before(5), first_seen: before(600) }
+    const second = cardWith({ id: 'b', ...branch, compactions: 9 })
+    const one = visibleText(home({ conversations: [first, second] }))
+    expect(one).toContain('1 branch: compacted 9 times; latest request compacted, just now')
+    expect(one).toContain('first seen 12:30:00 UTC')
+    expect(one).toContain('first seen 14:20:00 UTC')
+    const third = cardWith({ id: 'c', parent: 'a', compactions: 1, status: 404, last_seen: before(2) })
+    const two = home({ conversations: [first, second, third] })
+    expect(visibleText(two)).toContain(
+      '2 branches: compacted 10 times in all; latest request sent as it came; the upstream answered 404, just now',
+    )
+    expect(two).toMatch(/<span class="state calm">(<bdi>)?sent as it came</)
+    expect(two).toContain('<span class="state failed">the upstream answered 404</span>')
+  })
+
   test('shows upper bounds as such', () => {
     expect(visibleText(home({ conversations: [cardWith({ tokens_are_bounds: true })] }))).toContain(
       '≤ 11,904 → ≤ 11,904',
@@ -259,6 +278,28 @@ test('a conversation whose profile a refusal has overruled says which setting is
   expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('32,768 tokens: what the server states')
 })
 
+// Under "Compactions 8" stood "Nothing happened yet" after `foldgate purge`.
+test('events of a conversation that was compacted are gone where there are none', () => {
+  expect(visibleText(conversation({ events: [], compactions: 8 }))).toContain(
+    'No longer on record: the journal’s rows',
+  )
+  expect(visibleText(conversation({ events: [], compactions: 0 }))).toContain('Nothing happened yet')
+})
+
+test('what to do about requests that left their conversation at the server is said for their API alone', () => {
+  const totals = { ...someTotals(), stateful_requests: 14 }
+  const text = visibleText(home({ totals, unread: someUnread() }))
+  expect(text).toContain(
+    '14 requests left their conversation at the server, and went on unread: have the client send all of it, with store: false and neither previous_response_id nor conversation. ',
+  )
+  const messages = someUnread()
+    .slice(0, 1)
+    .map((card) => ({ ...card, dialect: 'messages' }))
+  expect(visibleText(home({ totals, unread: messages }))).toContain(
+    'went on unread: have the client send all of its messages, without thread.',
+  )
+})
+
 test('what was written to the cache, and why something was not in it, has columns where a provider says so', () => {
   const rows = [rowWith({ cache_written_tokens: 1_234 }), rowWith({ cache_miss: 'system' })]
   const figures = visibleText(conversation({ rows }))
@@ -275,7 +316,9 @@ describe('the messages of a conversation', () => {
   test('have no texts where they may not be shown, and it is said why', () => {
     const messages = agentMessages()
     const page = conversation({ shows_content: false, messages })
-    expect(visibleText(page)).toContain('Texts are not shown: admin.show_content is off in foldgate.yaml.')
+    expect(visibleText(page)).toContain(
+      'Texts are not shown. To see them, write admin: {show_content: true} into foldgate.yaml and restart Foldgate.',
+    )
     expect(page).not.toContain('You are a careful engineer')
     expect(page).not.toContain('## Goal')
   })
@@ -293,6 +336,9 @@ describe('the messages of a conversation', () => {
     expect(text).toMatch(/61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent\./)
     expect(text).toContain(
       '1 old result cleared, 1 large result cut to the beginning and the end, 1 output reduced to what a terminal shows, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
+    )
+    expect(text).toContain(
+      'The client still has all of it; the model reads what was left out back only where',
     )
     expect(text).toContain('tools 4,120 tokens came in, 4,120 were sent: kept')
   })

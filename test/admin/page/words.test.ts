@@ -6,7 +6,7 @@ import { clientWords } from '../../../src/admin/page/client-words.ts'
 import { compactionWords, treatedInDetails } from '../../../src/admin/page/compaction-words.ts'
 import { sizedRequest } from '../../../src/admin/page/message-sizes.ts'
 import { shownControls } from '../../../src/admin/page/message-words.ts'
-import { requestWords } from '../../../src/admin/page/request-words.ts'
+import { hasFailed, requestLine, requestWords } from '../../../src/admin/page/request-words.ts'
 import { messageWith } from './made-up-messages.ts'
 import { before, cardWith, rowWith } from './made-up.ts'
 
@@ -50,6 +50,7 @@ describe('how a request went', () => {
     expect(stateful.advice).not.toContain('thread')
     expect(requestWords({ action: 'relayed', reason: 'path', status: null, path: '/api/chat' })).toEqual({
       words: 'sent unread: /api/chat is not compacted',
+      trouble: null,
       advice: 'have the client use /chat/completions, /responses or /messages',
       level: 'calm',
     })
@@ -60,17 +61,21 @@ describe('how a request went', () => {
       ['relayed', 'compacted', 'recovered', 'bypassed', 'left'].map((action) => told(action).level),
     ).toEqual(Array.from({ length: 5 }, () => 'calm'))
     expect(told('restored', 'original').level).toBe('stepped-back')
+    // All of it was red, also what had gone well.
     expect(told('compacted', null, 429)).toMatchObject({
-      words: 'compacted; the upstream answered 429',
-      level: 'failed',
+      words: 'compacted',
+      trouble: 'the upstream answered 429',
+      level: 'calm',
     })
+    expect(hasFailed({ action: 'compacted', reason: null, status: 429 })).toBe(true)
+    expect(hasFailed({ action: 'compacted', reason: null, status: 200 })).toBe(false)
     expect(told('refused', 'queue_full', 503)).toMatchObject({
       words: 'refused: queue_full',
       level: 'failed',
     })
     expect(told('failed-open', 'reading').level).toBe('failed')
-    const broken = requestWords({ action: 'relayed', reason: null, status: 200, outcome: 'broken-off' })
-    expect(broken).toMatchObject({ words: 'sent as it came; the answer broke off', level: 'failed' })
+    const broken = requestLine({ action: 'relayed', reason: null, status: 200, outcome: 'broken-off' })
+    expect(broken).toBe('sent as it came; the answer broke off')
   })
 
   test('has words of its own for every action and reason that the documents name', async () => {
