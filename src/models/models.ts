@@ -19,7 +19,7 @@ import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolv
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
 /**
- * What is believed of models, one record for each upstream, credential and model. Memory is what requests look at; the
+ * What is believed of models, one record for each upstream, address, credential and model. Memory is what requests look at; the
  * store is read before a model's first request and again now and then, and written behind, so that a restart loses nothing
  * and replicas learn from one another: of each field the newest belief stands.
  */

@@ -51,7 +51,8 @@ export async function readRequest(
     refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
-  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs)
+  const address = upstreams.addressOf(upstreamName)
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile
@@ -61,7 +62,7 @@ export async function readRequest(
     received: chat,
     profile: treated,
     isSubscription,
-    blanksBilling: blanksBilling(treated, upstreams.addressOf(upstreamName)),
+    blanksBilling: blanksBilling(treated, address),
     model,
     renamedTo: null,
     deployment,

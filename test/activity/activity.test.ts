@@ -182,7 +182,7 @@ describe('what else happens', () => {
 
   test('a window, a failure, what the operator asks for', async () => {
     const { learnt, failures, compactRequested, events, changed } = open()
-    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5')
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5', 'http://upstream')
     learnt({ key, window: { tokens: 8_192, kind: 'total' }, by: 'refusal', conversation: null })
     failures.note('archive', Object.assign(new Error('PLANTED'), { code: 'ENOSPC' }))
     compactRequested('c0ffee')

@@ -12,6 +12,8 @@ export type AdminStandOptions = Pick<FoldgateOptions, 'profile' | 'profiles' | '
   readonly admin?: object
   /** What else it says. */
   readonly settings?: object
+  /** The address of another stand's upstream, as a replica has it. */
+  readonly upstream?: string
   /** The admin token. Default: none. */
   readonly token?: string
 }

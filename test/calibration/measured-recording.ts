@@ -54,7 +54,7 @@ export async function measureRecording(
       {
         chat,
         profile,
-        modelKey: modelKeyOf('default', '', model),
+        modelKey: modelKeyOf('default', '', model, 'http://upstream'),
         place: { scope: 'recorded' },
         recall: null,
         remembered: { conversation: recording.id, compaction: null },

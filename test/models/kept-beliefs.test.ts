@@ -95,6 +95,28 @@ describe('a window that an overflow taught', () => {
     expect(await requestsFor(upstream, second, other)).toBeGreaterThan(1)
   })
 
+  // A server of 200,000 tokens came after one of 32,000 under the same model's name: conversations were compacted for nothing.
+  test('is not used at another address of the same upstream name', async () => {
+    const before = await upstreamWith(windowed)
+    const now = await upstreamWith(completion('fine'))
+    const { store, learnt } = sharedStore()
+    const first = await foldgateAt(before, { store })
+    await requestsFor(before, first, tooLong(1))
+    await first.close()
+
+    const second = await foldgateAt(now, { store })
+    const body = tooLong(2)
+    const reply = await postChat(second.url, body, { authorization: 'Bearer one' })
+    expect(reply.header('x-foldgate-window')).toBe('128000;source=default')
+    expect(reply.action).toBe('relayed')
+    expect(rawMessages(now.requests.at(-1))).toEqual(body.messages.map((message) => JSON.stringify(message)))
+    await second.close()
+    // Each keeps its own: back at the first one, nothing overflows.
+    expect(learnt.size).toBe(2)
+    const third = await foldgateAt(before, { store })
+    expect(await requestsFor(before, third, tooLong(3))).toBe(1)
+  })
+
   test('ends when it would have ended without the restart', async () => {
     const upstream = await upstreamWith(windowed)
     const { store } = sharedStore()

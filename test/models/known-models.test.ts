@@ -9,8 +9,8 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { modelsOn, unknownWindow } from '../support/models.ts'
 
 const hourMs = 3_600_000
-const key = modelKeyOf('default', 'c1', 'm')
-const other = modelKeyOf('default', 'c1', 'other')
+const key = modelKeyOf('default', 'c1', 'm', 'http://upstream')
+const other = modelKeyOf('default', 'c1', 'other', 'http://upstream')
 
 function open(store = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })) {
   let nowMs = 1_000_000

@@ -8,7 +8,7 @@ import { digest } from '../../src/request/read/body-source.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { sharedStore } from '../request/records/shared-store.ts'
 
-const key = modelKeyOf('default', 'c1', 'm')
+const key = modelKeyOf('default', 'c1', 'm', 'http://upstream')
 const total = (tokens: number) => ({ tokens, kind: 'total' as const })
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -149,7 +149,7 @@ test('a store that was absent is read once it is back', async () => {
 })
 
 describe('an accepted credential', () => {
-  const otherModel = modelKeyOf('default', 'c1', 'n')
+  const otherModel = modelKeyOf('default', 'c1', 'n', 'http://upstream')
 
   test('is known to the next process, of its upstream and itself only, and for a day', async () => {
     const { store } = sharedStore()
@@ -160,8 +160,8 @@ describe('an accepted credential', () => {
     expect(accepted.has(key)).toBe(false)
     await models.load(key)
     expect(accepted.has(key)).toBe(true)
-    expect(accepted.has(modelKeyOf('default', 'c2', 'm'))).toBe(false)
-    expect(accepted.has(modelKeyOf('cheap', 'c1', 'm'))).toBe(false)
+    expect(accepted.has(modelKeyOf('default', 'c2', 'm', 'http://upstream'))).toBe(false)
+    expect(accepted.has(modelKeyOf('cheap', 'c1', 'm', 'http://upstream'))).toBe(false)
     await vi.advanceTimersByTimeAsync(dayMs - 2_000)
     expect(accepted.has(key)).toBe(true)
     await vi.advanceTimersByTimeAsync(2_000)
@@ -252,7 +252,7 @@ describe('a belief ends in time', () => {
 
 test('the list names each model of which something is believed, since when and until when', async () => {
   const { models, learns } = replicaOn(sharedStore().store)
-  models.get(modelKeyOf('default', 'c1', 'unseen'), 'window')
+  models.get(modelKeyOf('default', 'c1', 'unseen', 'http://upstream'), 'window')
   await learns((each) => each.set(key, 'window', total(8192), 'refusal'))
   const [known, ...others] = models.list()
   expect(others).toEqual([])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { noteCached, readsFromCache } from '../../src/models/prompt-caches.ts'
 import { modelsOn } from '../support/models.ts'
 
-const key = modelKeyOf('http://upstream', 'a digest', 'coder')
+const key = modelKeyOf('http://upstream', 'a digest', 'coder', 'http://upstream')
 const promptTokens = 10_000
 const cached = 9_000
 
@@ -28,7 +28,9 @@ test('a provider that read nothing twice in a row is not taken to have a cache',
   noteCached(models, key, promptTokens, 0)
   noteCached(models, key, promptTokens, null)
   expect(readsFromCache(models, key)).toBe(false)
-  expect(readsFromCache(models, modelKeyOf('http://upstream', 'a digest', 'another'))).toBe(false)
+  expect(
+    readsFromCache(models, modelKeyOf('http://upstream', 'a digest', 'another', 'http://upstream')),
+  ).toBe(false)
 })
 
 test('a short prompt says nothing: not everybody caches those', () => {

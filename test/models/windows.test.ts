@@ -4,7 +4,7 @@ import { createWindows, type LearntWindow, type Refusal } from '../../src/models
 import { modelsOn } from '../support/models.ts'
 
 const hourMs = 3_600_000
-const key = modelKeyOf('default', 'c1', 'm')
+const key = modelKeyOf('default', 'c1', 'm', 'http://upstream')
 
 function open() {
   let nowMs = 1_000_000
@@ -42,9 +42,9 @@ describe('a refusal with numbers', () => {
     refused({})
     expect(learnt()).toEqual({ tokens: 8192, kind: 'total' })
     for (const other of [
-      modelKeyOf('v', 'c1', 'm'),
-      modelKeyOf('default', 'c2', 'm'),
-      modelKeyOf('default', 'c1', 'n'),
+      modelKeyOf('v', 'c1', 'm', 'http://upstream'),
+      modelKeyOf('default', 'c2', 'm', 'http://upstream'),
+      modelKeyOf('default', 'c1', 'n', 'http://upstream'),
     ])
       expect(learnt(other)).toBeNull()
     refused({})

@@ -18,7 +18,7 @@ import { rounds, user } from '../compaction/sending.ts'
 import { unknownWindow } from '../support/models.ts'
 
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
-const modelKey = modelKeyOf('default', '', 'gpt-4o')
+const modelKey = modelKeyOf('default', '', 'gpt-4o', 'http://upstream')
 
 /** What forms are made with, and what was recorded. */
 function recordingParts() {

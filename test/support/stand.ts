@@ -13,7 +13,11 @@ export type Stand = {
 /** Starts both; `await using` ends them with the test. */
 export async function standWith(
   script: Script | readonly Script[],
-  options: Omit<FoldgateOptions, 'upstream'> & { readonly onQuestion?: Script } = {},
+  options: Omit<FoldgateOptions, 'upstream'> & {
+    readonly onQuestion?: Script
+    /** The address of another upstream, to share it. */
+    readonly upstream?: string
+  } = {},
 ): Promise<Stand> {
   const { onQuestion } = options
   const upstream = await fakeUpstream(script, onQuestion === undefined ? {} : { onQuestion })

@@ -147,7 +147,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
   const measure = await measureRequest(
     {
       ...asked,
-      modelKey: modelKeyOf(profile.upstream ?? 'default', '', model),
+      modelKey: modelKeyOf(profile.upstream ?? 'default', '', model, ''),
       place: { scope: ASKED_SCOPE },
       remembered: { conversation: ASKED_SCOPE, compaction: null },
     },

@@ -91,13 +91,14 @@ function atLargerModel(request: PreparedRequest, parts: RequestParts): PreparedR
   const { upstreams } = parts
   if (isObservedSubscription(exchange, upstreamName, profile, upstreams)) return null
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
-  const modelKey = modelKeyOf(name, exchange.scope.credential, knownAs)
+  const address = upstreams.addressOf(upstreamName)
+  const modelKey = modelKeyOf(name, exchange.scope.credential, knownAs, address.display)
   const target = deployment === null ? exchange.target : withDeployment(exchange.target, model)
   return {
     ...request,
     exchange: { ...exchange, target },
     profile: profileFor(request, model, parts),
-    blanksBilling: blanksBilling(profile, upstreams.addressOf(upstreamName)),
+    blanksBilling: blanksBilling(profile, address),
     model,
     renamedTo: model,
     deployment: deployment === null ? null : model,

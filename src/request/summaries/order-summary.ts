@@ -57,12 +57,20 @@ export type OrderParts = {
   readonly nowMs: () => number
 }
 
-/** The model that writes summaries for a request, as what is learnt of it is kept. */
-export function summaryModelKey({ profile, modelKey, model }: ReadRequest): ModelKey {
+/** The model that writes summaries for a request, and at which upstream for whom. */
+export function summaryModelOf({
+  profile,
+  modelKey,
+  model,
+}: ReadRequest): Pick<ModelKey, 'upstream' | 'credential' | 'model'> {
   const { summary } = profile
   // Another upstream is not sent the client's headers, by which the same model may be known under a name of its own.
   const own = summary.upstream === null ? modelKey.model : model
-  return modelKeyOf(summary.upstream ?? modelKey.upstream, modelKey.credential, summary.model ?? own)
+  return {
+    upstream: summary.upstream ?? modelKey.upstream,
+    credential: modelKey.credential,
+    model: summary.model ?? own,
+  }
 }
 
 /**
@@ -77,7 +85,7 @@ export async function orderSummary(
   const { request, counted, sent, range } = ordered
   const { subject } = counted
   const { profile, chat } = request
-  const modelKey = summaryModelKey(request)
+  const modelKey = summaryKeyOf(request, parts.upstreams)
   const { previous, indexes } = await materialOf(ordered, parts.writer)
   const messages = await drive(transcriptOf(subject, indexes))
   const order = {
@@ -114,6 +122,13 @@ export async function orderSummary(
 }
 
 // --- internal ---
+
+/** That model as what is learnt of it is kept. */
+function summaryKeyOf(request: ReadRequest, upstreams: Upstreams): ModelKey {
+  const { upstream, credential, model } = summaryModelOf(request)
+  const address = upstreams.addressOf(request.profile.summary.upstream ?? request.upstreamName)
+  return modelKeyOf(upstream, credential, model, address.display)
+}
 
 /** In the place of a conversation: whichever is summarised, it is the model's window. */
 const SUMMARIES = 'summaries'
@@ -228,7 +243,7 @@ function withDeployment(target: Target, model: string): Target {
 function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: OrderParts): number | null {
   const { summary } = request.profile
   if (summary.upstream === null && summary.model === null) return knownWindow(request.measure)?.tokens ?? null
-  const modelKey = summaryModelKey(request)
+  const modelKey = summaryKeyOf(request, upstreams)
   const match = matchProfile(profiles(), { model: modelKey.model, headers: {}, requested: null })
   // A profile for all models says nothing of this one.
   const isNamed = match.kind !== 'unknown' && match.profile.models.length > 0
@@ -242,7 +257,7 @@ function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: Ord
     reserveTokens: summary.max_tokens,
     server: null,
     names: [modelKey.model],
-    host: new URL(upstreams.addressOf(summary.upstream ?? request.upstreamName).origin).hostname,
+    host: upstreams.addressOf(summary.upstream ?? request.upstreamName).hostname,
   })
   return source === 'default' ? null : found
 }

@@ -28,7 +28,7 @@ import {
 import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { savesEnough } from '../../summaries/write-summary.ts'
 import type { Counted, MeasuredRequest } from '../request.ts'
-import { orderSummary, summaryModelKey, type OrderParts } from './order-summary.ts'
+import { orderSummary, summaryModelOf, type OrderParts } from './order-summary.ts'
 import { summaryModeOf } from './summary-mode.ts'
 
 /** A request whose conversation was counted. */
@@ -152,7 +152,7 @@ export async function outlookOf(
 // --- internal ---
 
 function isLimited(request: MeasuredRequest, { rateLimits }: SummaryParts): boolean {
-  return rateLimits.isLimited(summaryModelKey(request))
+  return rateLimits.isLimited(summaryModelOf(request))
 }
 
 /** The newest fold that summaries were asked for since a compaction, and whether it reaches further than that. */
@@ -238,7 +238,7 @@ async function obtainAll(
   const { request, counted } = wanted
   const { chat, place, profile, remembered, lookedUpAtMs } = request
   const { conversation } = remembered
-  const { upstream, model } = summaryModelKey(request)
+  const { upstream, model } = summaryModelOf(request)
   const account = { chat, scope: place.scope }
   const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
   for (const range of fold.ranges) {

@@ -120,7 +120,7 @@ describe('a request', () => {
 
 describe('what Foldgate learns and meets', () => {
   test('a window', () => {
-    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5')
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5', 'http://upstream')
     const window = { tokens: 8_192, kind: 'total' } as const
     const event = windowEvent({ key, window, by: 'refusal', conversation: 'c0ffee' })
     expect(event).toMatchObject({

@@ -6,7 +6,7 @@ import type { Beliefs } from '../../../src/models/model-record.ts'
 const held = { from: 'answer', sinceMs: 0, untilMs: Infinity } as const
 
 function fieldsOf(beliefs: Beliefs): ModelCard['fields'] {
-  const key = modelKeyOf('default', 'a-digest-of-22-letters', 'm')
+  const key = modelKeyOf('default', 'a-digest-of-22-letters', 'm', 'http://upstream')
   return modelCard({ id: 'id', key, beliefs, window: null }).fields
 }
 

@@ -153,7 +153,8 @@ describe('DELETE /models/ID', () => {
     let now = Date.now()
     const options = { store, script: windowed, profile: roomy, nowMs: () => now }
     await using first = await adminStand(options)
-    await using second = await adminStand(options)
+    const replica = { ...options, upstream: first.upstream.url }
+    await using second = await adminStand(replica)
     await ask(first, 'm', growing)
     const { id } = await believed(first, 'window')
     await expect.poll(() => store.getFirst([`model:${id}`])).not.toBeNull()
@@ -166,7 +167,7 @@ describe('DELETE /models/ID', () => {
     now += 60_000
     await ask(second, 'm', hello)
     await expect.poll(async () => (await listed(second))[0]?.fields.window).toBeUndefined()
-    await using restarted = await adminStand(options)
+    await using restarted = await adminStand(replica)
     await ask(restarted, 'm', hello)
     expect((await believed(restarted, 'accepted')).fields.window).toBeUndefined()
   })
@@ -211,7 +212,7 @@ test('of a credential’s digest never more than eight characters are said, what
       fc.integer({ min: 1, max: 1_000_000 }),
       (credential, mark, tokens) => {
         const models = modelsOn()
-        const key = modelKeyOf('default', credential, 'm')
+        const key = modelKeyOf('default', credential, 'm', 'http://upstream')
         models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
         models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false, hasChanged: false }, 'server')
         models.set(key, 'answered', tokens, 'answer')

@@ -11,7 +11,7 @@ import {
 import { freshCounts as fresh } from '../../support/models.ts'
 
 const modelOf = (model: string) => ({
-  key: modelKeyOf('default', 'c', model),
+  key: modelKeyOf('default', 'c', model, 'http://upstream'),
   encoding: 'o200k_base',
 })
 const a = modelOf('a')
