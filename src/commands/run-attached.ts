@@ -9,7 +9,7 @@ import { printed } from '../launch/printed.ts'
 import { figuresBetween, readFigures, type RunFigures } from '../launch/run-figures.ts'
 import { answers, findRunning, type RunningFoldgate } from '../launch/running.ts'
 import { complain, say, type CommandContext } from './command.ts'
-import { additionsFor, startWith } from './run-child.ts'
+import { additionsFor, hasQuit, startWith } from './run-child.ts'
 
 /** Runs a command in front of whose model a Foldgate stands that runs already. */
 export async function runAttached(context: CommandContext): Promise<number> {
@@ -23,7 +23,8 @@ export async function runAttached(context: CommandContext): Promise<number> {
   }
   const loaded = await loadSettings(context)
   const settings = loaded.ok ? loaded.settings : loaded.valid
-  const running = (await findRunning(context)) ?? (await atPort(settings))
+  const own = await findRunning(context)
+  const running = own ?? (await atPort(settings))
   if (running === null) {
     const message = `no Foldgate of yours runs, neither by its own word nor at ${addressOf(settings)}`
     return complain(context, [
@@ -34,6 +35,7 @@ export async function runAttached(context: CommandContext): Promise<number> {
   try {
     const additions = await additionsFor(context, running.behind, running.origin)
     if (context.flags.print === true) return say(context, printed(additions))
+    context.stderr.write(`foldgate: ${attachedTo(running, own !== null)}\n`)
     const before = await figuresOf(running, token)
     const end = await startWith(context, additions)
     if (end.kind === 'not-started') {
@@ -41,7 +43,7 @@ export async function runAttached(context: CommandContext): Promise<number> {
       return end.code
     }
     const after = await figuresOf(running, token)
-    context.stderr.write(`${linesFor(running, before, after).join('\n')}\n`)
+    context.stderr.write(`${linesFor(running, before, after, hasQuit(end.code, context)).join('\n')}\n`)
     return end.code
   } catch (error) {
     if (error instanceof LaunchError) return complain(context, [error.message])
@@ -65,7 +67,7 @@ async function atPort(address: ListenAddress): Promise<RunningFoldgate | null> {
   const origin = addressOf(onThisMachine(address))
   if (!(await answers(origin))) return null
   const behind = { messagesPath: '', isAnthropic: false, isOneServer: true, chatGptPath: null }
-  return { origin, admin: null, behind }
+  return { origin, admin: null, addresses: {}, behind }
 }
 
 /** What has been counted there so far; null where that is not to be had. */
@@ -82,10 +84,18 @@ async function figuresOf({ admin }: RunningFoldgate, token: string | null): Prom
 
 const ANSWER_MS = 3_000
 
+function attachedTo({ origin, addresses }: RunningFoldgate, isOwn: boolean): string {
+  const forwardsTo = addresses['default']
+  if (forwardsTo !== undefined) return `attached to ${origin}, which forwards to ${forwardsTo}`
+  if (isOwn) return `attached to ${origin}`
+  return `attached to ${origin}, found by its port alone: whose it is and where it forwards to is not known`
+}
+
 function linesFor(
-  { admin, origin }: RunningFoldgate,
+  { admin, origin, addresses }: RunningFoldgate,
   before: RunFigures | null,
   after: RunFigures | null,
+  isQuit: boolean,
 ): readonly string[] {
   const seen =
     admin === null
@@ -93,5 +103,10 @@ function linesFor(
       : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
   if (before === null || after === null)
     return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
-  return closingLines(figuresBetween(before, after), seen, false)
+  return closingLines(figuresBetween(before, after), {
+    seen,
+    goesOn: false,
+    isQuit,
+    addresses: new Map(Object.entries(addresses)),
+  })
 }

@@ -27,7 +27,15 @@ export function startWith(context: CommandContext, additions: Additions): Promis
   return runChild({ command, env: childEnvironment(env, additions), cwd, hasTerminal, onSignal })
 }
 
+/** Whether a program with this exit code ended as one does that its user has quit: by Ctrl-C, or on a terminal without a fault. */
+export function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTerminal'>): boolean {
+  return code === INTERRUPTED || (code === 0 && hasTerminal)
+}
+
 // --- internal ---
+
+/** As shells tell an end by SIGINT. */
+const INTERRUPTED = 130
 
 function placeOf({ program, env, cwd }: CommandContext): LaunchPlace {
   return { env, cwd, args: program.slice(findProgram(program).ownArgumentsAt), readText }

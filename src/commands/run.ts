@@ -12,7 +12,7 @@ import { withOneForAll } from '../launch/one-profile.ts'
 import { printed } from '../launch/printed.ts'
 import { readFigures } from '../launch/run-figures.ts'
 import { announce } from '../launch/running.ts'
-import { destinationsOf, type Destinations } from '../launch/vendors.ts'
+import { addressesOf, destinationsOf, type Destinations } from '../launch/vendors.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { matchProfile } from '../profiles/match.ts'
 import { stateFile } from '../stores/state-folder.ts'
@@ -22,7 +22,7 @@ import { complain, flagText, say, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { tellUpstreamTroubles } from './upstream-trouble.ts'
 import { runAttached } from './run-attached.ts'
-import { additionsFor, environmentOf, startWith } from './run-child.ts'
+import { additionsFor, environmentOf, hasQuit, startWith } from './run-child.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -137,6 +137,7 @@ async function runWith(
   const origin = addressOf(listening)
   const page = listening.admin === null ? null : `${addressOf(listening.admin)}/`
   const isKept = flags.keep === true
+  const addresses = addressesOf(destinations.upstreams)
   let drained: Promise<number> | null = null
   const drain = (): Promise<number> => (drained ??= app.drain(false))
   let withdraw: (() => Promise<void>) | null = null
@@ -144,7 +145,11 @@ async function runWith(
     refuseLoop(listening, destinations)
     const additions = await additionsFor(context, destinations.behind, origin)
     if (storeName !== 'memory:')
-      withdraw = await announce({ behind: destinations.behind, origin, admin: page }, pid, context)
+      withdraw = await announce(
+        { behind: destinations.behind, addresses: Object.fromEntries(addresses), origin, admin: page },
+        pid,
+        context,
+      )
     if (listening.adminTrouble !== null)
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
@@ -158,7 +163,13 @@ async function runWith(
     const figures = readFigures(await app.metrics())
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
     const seen = isKept ? `${place}, until Ctrl-C.` : howToSee(context, storeName)
-    stderr.write(`${closingLines(figures, seen, isKept).join('\n')}\n`)
+    const lines = closingLines(figures, {
+      seen,
+      goesOn: isKept,
+      isQuit: hasQuit(end.code, context),
+      addresses,
+    })
+    stderr.write(`${lines.join('\n')}\n`)
     if (isKept) await untilSignal(context)
     return end.code
   } finally {

@@ -7,7 +7,7 @@ import { strayVariables } from '../config/stray-variables.ts'
 import { ListenError, onThisMachine } from '../http/listen.ts'
 import { addressOf, type Listening } from '../http/listeners.ts'
 import { announce } from '../launch/running.ts'
-import { behindOf } from '../launch/vendors.ts'
+import { addressesOf, behindOf } from '../launch/vendors.ts'
 import { createLog } from '../log/log.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
@@ -105,6 +105,7 @@ async function sayItRuns(
   const running = {
     origin: addressOf(onThisMachine({ host, port })),
     admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
+    addresses: Object.fromEntries(addressesOf(upstreams)),
     behind: behindOf(upstreams),
   }
   return announce(running, context.pid, context)

@@ -8,10 +8,25 @@ export type RunFigures = {
   readonly recovered: number
   /** With an error of Foldgate's own. */
   readonly refused: number
+  /** Left by the program before there was an answer. */
+  readonly left: number
+  /** Answered with an error, by what the metric tells of them. */
+  readonly errors: readonly ErrorAnswers[]
   /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
   readonly receivedTokens: number
   readonly sentTokens: number
   readonly cachedTokens: number
+}
+
+/** Conversations that were answered with the same error. */
+export type ErrorAnswers = {
+  readonly status: string
+  /** Of Foldgate's own errors; empty for the upstream's. */
+  readonly code: string
+  /** The upstream's name; empty where none was asked. */
+  readonly upstream: string
+  readonly endpoint: string
+  readonly count: number
 }
 
 /** Reads the figures from metrics, in Prometheus' text format. */
@@ -26,6 +41,14 @@ export function readFigures(metrics: string): RunFigures {
     compacted: requests({ action: 'compacted' }),
     recovered: requests({ action: 'recovered' }),
     refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
+    left: requests({ action: 'left' }) - requests({ action: 'left', endpoint: 'other' }),
+    errors: seriesOf(metrics, 'foldgate_error_answers_total').map(({ labels, value }) => ({
+      status: labels['status'] ?? '',
+      code: labels['code'] ?? '',
+      upstream: labels['upstream'] ?? '',
+      endpoint: labels['endpoint'] ?? '',
+      count: value,
+    })),
     receivedTokens: tokens('received'),
     sentTokens: tokens('sent'),
     cachedTokens: tokens('cached'),
@@ -40,6 +63,11 @@ export function figuresBetween(before: RunFigures, after: RunFigures): RunFigure
     compacted: after.compacted - before.compacted,
     recovered: after.recovered - before.recovered,
     refused: after.refused - before.refused,
+    left: after.left - before.left,
+    errors: after.errors.flatMap((each) => {
+      const count = each.count - (before.errors.find((known) => isSame(known, each))?.count ?? 0)
+      return count > 0 ? [{ ...each, count }] : []
+    }),
     receivedTokens: after.receivedTokens - before.receivedTokens,
     sentTokens: after.sentTokens - before.sentTokens,
     cachedTokens: after.cachedTokens - before.cachedTokens,
@@ -48,15 +76,25 @@ export function figuresBetween(before: RunFigures, after: RunFigures): RunFigure
 
 // --- internal ---
 
+function isSame(one: ErrorAnswers, other: ErrorAnswers): boolean {
+  return (['status', 'code', 'upstream', 'endpoint'] as const).every((name) => one[name] === other[name])
+}
+
 /** The sum of a counter over the series with these labels. */
-function sumOf(text: string, name: string, labels: Readonly<Record<string, string>>): number {
-  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-  let sum = 0
-  for (const line of text.split('\n')) {
-    if (!line.startsWith(`${name}{`)) continue
+function sumOf(text: string, name: string, wanted: Readonly<Record<string, string>>): number {
+  return seriesOf(text, name)
+    .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+type Series = { readonly labels: Readonly<Record<string, string>>; readonly value: number }
+
+function seriesOf(text: string, name: string): readonly Series[] {
+  return text.split('\n').flatMap((line) => {
+    if (!line.startsWith(`${name}{`)) return []
     const end = line.lastIndexOf('}')
-    const found = line.slice(name.length + 1, end).split(',')
-    if (wanted.every((label) => found.includes(label))) sum += Number(line.slice(end + 1))
-  }
-  return sum
+    const found = line.slice(name.length + 1, end).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
+    const labels = Object.fromEntries(Array.from(found, ([, label = '', value = '']) => [label, value]))
+    return [{ labels, value: Number(line.slice(end + 1)) }]
+  })
 }

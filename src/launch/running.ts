@@ -10,6 +10,8 @@ const runningSchema = z.object({
   origin: z.url(),
   /** Its admin listener; null where it has none. */
   admin: z.url().nullable(),
+  /** Addresses of its upstreams, by their names; empty where an older one did not say them. */
+  addresses: z.record(z.string(), z.string()).default({}),
   /** What is behind it. */
   behind: z.object({
     messagesPath: z.string(),

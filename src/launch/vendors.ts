@@ -22,6 +22,11 @@ export function behindOf(upstreams: Settings['upstreams']): Behind {
   return behind(upstreams, standard === undefined || !isVendors(standard))
 }
 
+/** The addresses of upstreams by their names, as they may be shown. */
+export function addressesOf(upstreams: Settings['upstreams']): ReadonlyMap<string, string> {
+  return new Map([...upstreams].map(([name, { url }]) => [name, parseUpstreamAddress(url).display]))
+}
+
 /**
  * If the settings name a server, that one is for everything. Else each API goes where the environment had it go, or to
  * its vendor; the client's own key goes along.

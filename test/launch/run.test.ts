@@ -171,7 +171,9 @@ test('its standard input is the program’s, and --keep goes on until it is ende
 
   const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
   expect([attached.code, attached.stdout]).toEqual([7, '200 relayed default 200\n'])
-  expect(attached.stderr).toMatch(/^foldgate: 2 requests, sent as they came\.\n.*message by message: http/)
+  expect(attached.stderr).toMatch(
+    /^foldgate: attached to http:\S+, which forwards to http:\S+\/v1\nfoldgate: 2 requests, sent as they came\.\n.*message by message: http/,
+  )
   expect(upstream.requests).toHaveLength(2)
   const refused = await output(['run', '--attach', '--profile', 'tight', '--', ...script('')], started)
   expect(refused).toMatchObject({

@@ -18,6 +18,11 @@ export const metricNames = {
     labels: ['action', 'profile', 'endpoint'],
     help: "Requests, by what was done with them (relayed, compacted, recovered, restored, bypassed, failed-open; refused with an error of Foldgate's own; left by its client before the answer), by profile, and by the API that they came by (chat_completions, responses, messages, completions, api_chat, other).",
   },
+  foldgate_error_answers_total: {
+    type: 'counter',
+    labels: ['status', 'code', 'upstream', 'endpoint'],
+    help: "Generation requests that were answered with an error, by its status, by the code of Foldgate's own errors (empty for those that the upstream answered), by the upstream (empty where none was asked), and by the API that they came by.",
+  },
   foldgate_prompt_tokens_total: {
     type: 'counter',
     labels: ['stage', 'profile'],

@@ -18,7 +18,7 @@ export type Metrics = Required<Listener> & {
   readonly close: () => void
 }
 
-/** Counts what is told of requests. No label has more values than there are profiles, but for a few dozen fixed ones. */
+/** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
   const registry = new Registry()
   const of = (name: MetricName) => {
@@ -26,6 +26,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     return { name, help, labelNames: [...labels], registers: [registry] }
   }
   const requests = new Counter(of('foldgate_requests_total'))
+  const errors = new Counter(of('foldgate_error_answers_total'))
   const tokens = new Counter(of('foldgate_prompt_tokens_total'))
   const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
   const compactions = new Counter(of('foldgate_compactions_total'))
@@ -52,14 +53,21 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   for (const part of failingParts) failures.inc({ part }, 0)
 
   // `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`.
+  const endpointLabel = (endpoint: string): string => endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
   const count = (action: string, profile: string, endpoint: string): void =>
-    requests.inc({ action, profile, endpoint: endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_') })
+    requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
   return {
     begun: ({ row, compactions: made, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
+      if (row.status !== null && row.status >= 400) {
+        const code = action === 'refused' ? (row.reason ?? '') : ''
+        // A request that was refused before names whatever its client liked.
+        const upstream = code === '' || code.startsWith('upstream_') ? row.upstream : ''
+        errors.inc({ status: row.status, code, upstream, endpoint: endpointLabel(dialect ?? 'other') })
+      }
       if (row.beyond_window === true) beyond.inc({ profile })
       for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
       if (action === 'recovered') recoveries.inc({ outcome: row.reason ?? 'recovered' })
