@@ -2,15 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { complain, say, type Command } from './commands/command.ts'
-import { type CommandName, commands, flags, parseArguments } from './config/flags.ts'
+import { help } from './commands/help.ts'
+import { type CommandName, parseArguments } from './config/flags.ts'
+import { isKnownProgram } from './launch/find-program.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {
   // A reader of the output may go away: that ends neither a proxy nor a command.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const parsed = parseArguments(process.argv.slice(2))
+  const parsed = parseArguments(process.argv.slice(2), isKnownProgram)
   if (parsed.flags['version'] === true) return say(process, await version())
-  if (parsed.flags['help'] === true) return say(process, help())
+  if (parsed.flags['help'] === true) return say(process, help(parsed.command))
   if (parsed.problems.length > 0) return complain(process, parsed.problems)
   const command = await loadCommand[parsed.command]()
   const { env, platform, stdout, stderr } = process
@@ -56,14 +58,4 @@ const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))
 async function version(): Promise<string> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
   return /"version": "([^"]*)"/.exec(text)?.[1] ?? 'unknown'
-}
-
-function help(): string {
-  const rows = [
-    ...Object.values(commands).map(({ usage, meaning }) => [usage, meaning]),
-    ['', ''],
-    ...flags.map((flag) => [`--${flag.name} ${flag.value ?? ''}`, flag.meaning]),
-  ]
-  const width = Math.max(...rows.map(([left = '']) => left.length))
-  return rows.map(([left = '', right = '']) => `${left.padEnd(width + 2)}${right}`.trimEnd()).join('\n')
 }

@@ -90,7 +90,7 @@ const allFlags = [
   {
     name: 'profile',
     value: 'NAME',
-    meaning: 'Profile to ask about, or the one of all requests of a run.',
+    meaning: 'Profile of all requests (run), or to ask about (explain).',
     commands: ['run', 'explain'],
   },
   { name: 'attach', meaning: 'Use the Foldgate that runs already.', commands: ['run'] },
@@ -112,6 +112,12 @@ export type FlagName = (typeof allFlags)[number]['name']
 /** All flags: the source of parsing, `--help` and docs/configuration.md. */
 export const flags: readonly Flag[] = allFlags
 
+/** Whether a command takes a flag. */
+export function takesFlag(command: CommandName, { name, commands: takers = allButDemo }: Flag): boolean {
+  const isOfAll = name === 'help' || name === 'version' || name === 'upstream'
+  return isOfAll || takers.includes(command)
+}
+
 /** The flags that were given, by name; a switch is true. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
 
@@ -126,8 +132,14 @@ export type ParsedArguments = {
   readonly problems: readonly Problem[]
 }
 
-/** Reads the arguments after the program's name. Never throws; all problems are listed at once. */
-export function parseArguments(argv: readonly string[]): ParsedArguments {
+/**
+ * Reads the arguments after the program's name. Never throws; all problems are listed at once. `isProgram`: whether a word
+ * names a program that `run` knows.
+ */
+export function parseArguments(
+  argv: readonly string[],
+  isProgram: (word: string) => boolean = () => false,
+): ParsedArguments {
   const options = flags.map(({ name, value, short }) => [
     name,
     { type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) } as const,
@@ -164,9 +176,9 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
         name,
         flags.map((each) => each.name),
       )
-      problems.push(
-        problemOf(token.rawName, 'unknown flag', near === null ? listed : `did you mean --${near}?`),
-      )
+      const meant = near === null ? listed : `did you mean --${near}?`
+      const advice = isWindow.test(name) ? windowAdvice(token.value ?? argv[token.index + 1]) : meant
+      problems.push(problemOf(token.rawName, 'unknown flag', advice))
       if (token.inlineValue !== true) strayAt = token.index + 1
       continue
     }
@@ -174,11 +186,20 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     if (problem !== null) problems.push(problem)
     else given.set(flag.name, token.value ?? true)
   }
+  if (words[0] === 'help') {
+    given.set('help', true)
+    words.shift()
+  }
   const [first, ...rest] = words
   const command = first !== undefined && isCommand(first) ? first : 'serve'
   if (first !== undefined && !isCommand(first)) {
-    const advice = meantOr(first, Object.keys(commands), listed)
-    problems.push(problemOf(JSON.stringify(first), 'unknown command', advice))
+    const meant = isProgram(first)
+      ? `did you mean foldgate run -- ${first}?`
+      : meantOr(first, [...Object.keys(commands), 'help'], listed)
+    const problem = problemOf(JSON.stringify(first), 'unknown command', meant)
+    // What stands behind it was meant for what it should have been: a program's own flags are no fault.
+    const told = isProgram(first) ? [problem] : [...problems, problem]
+    return { command, flags: Object.fromEntries(given), file: null, program, problems: told }
   }
   if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
     problems.push(problemOf('run', 'names no program to start', 'write foldgate run -- claude'))
@@ -187,9 +208,9 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   problems.push(
     ...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, advice)),
   )
-  for (const { name, commands: takers = allButDemo } of flags) {
-    if (!given.has(name) || name === 'help' || name === 'version' || takers.includes(command)) continue
-    if (name === 'upstream') continue
+  for (const flag of flags) {
+    const { name, commands: takers = allButDemo } = flag
+    if (!given.has(name) || takesFlag(command, flag)) continue
     problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, `it belongs to ${takers.join(', ')}`))
   }
   return { command, flags: Object.fromEntries(given), file, program, problems }
@@ -222,6 +243,14 @@ function valueProblem(flag: Flag, value: string | undefined, inline: boolean): P
 }
 
 const listed = 'foldgate --help lists all'
+
+/** What people call the window, which differs by model and so is no flag. */
+const isWindow = /^(?:window|context)(?:[-_](?:window|size|length|tokens))?$/
+
+function windowAdvice(value: string | undefined): string {
+  const tokens = value !== undefined && /^\d+$/.test(value) ? value : '32000'
+  return `a window is set in a profile: write window: {tokens: ${tokens}} into profiles/default.yaml, which is for all requests`
+}
 
 const allButDemo = [
   'serve',

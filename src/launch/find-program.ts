@@ -22,6 +22,11 @@ export function findProgram(command: readonly string[]): FoundProgram {
   return { program: anyProgram, ownArgumentsAt: 1 }
 }
 
+/** Whether a word names a program that is known. */
+export function isKnownProgram(word: string): boolean {
+  return programNamed(word) !== null
+}
+
 // --- internal ---
 
 const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]

@@ -50,6 +50,32 @@ test.each([
 })
 
 test.each([
+  ['help', 'serve'],
+  ['help run', 'run'],
+  ['run --help', 'run'],
+  ['run --help -- claude', 'run'],
+])('%s asks for help', (line, command) => {
+  expect(parseArguments(line.split(' '))).toMatchObject({ command, flags: { help: true }, problems: [] })
+})
+
+// It was answered with a second line that spoke of a command nobody had typed, and a program's flags with one each.
+test.each([
+  ['frobnicate run', '"frobnicate": unknown command — foldgate --help lists all'],
+  ['claude --dangerously-skip', '"claude": unknown command — did you mean foldgate run -- claude?'],
+  [
+    '--window 32000',
+    '--window: unknown flag — a window is set in a profile: write window: {tokens: 32000} into profiles/default.yaml, which is for all requests',
+  ],
+  [
+    'run --context-length=8000 -- claude',
+    '--context-length: unknown flag — a window is set in a profile: write window: {tokens: 8000} into profiles/default.yaml, which is for all requests',
+  ],
+])('%s is told in one line', (line, problem) => {
+  const { problems } = parseArguments(line.split(' '), (word) => word === 'claude')
+  expect(problems.map(formatProblem)).toEqual([problem])
+})
+
+test.each([
   ['run -- claude --model m', {}, ['claude', '--model', 'm']],
   [
     'run --keep --model m -- npx -y @openai/codex exec',
