@@ -52,8 +52,6 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     recoveries.inc({ outcome }, 0)
   for (const part of failingParts) failures.inc({ part }, 0)
 
-  // `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`.
-  const endpointLabel = (endpoint: string): string => endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
   const count = (action: string, profile: string, endpoint: string): void =>
     requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
@@ -111,6 +109,11 @@ export function createMetrics({ version }: { readonly version: string }): Metric
 }
 
 // --- internal ---
+
+/** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
+function endpointLabel(endpoint: string): string {
+  return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
+}
 
 /** A request that no profile was chosen for. */
 const NO_PROFILE = ''
