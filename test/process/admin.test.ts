@@ -7,11 +7,13 @@ import { chatOf, postChat } from '../support/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { output, serve } from './program.ts'
 
-/** How many records a file holds of a conversation. */
+/** How many records, and rows of the journal of usage, a file holds of a conversation. */
 function recordsOf(path: string, conversation: string): () => number {
   const database = new DatabaseSync(path, { readOnly: true })
   onTestFinished(() => database.close())
-  const records = database.prepare('SELECT id FROM entries WHERE conversation = ?')
+  const records = database.prepare(
+    'SELECT id FROM entries WHERE conversation = ?1 UNION ALL SELECT id FROM journal_usage WHERE conversation = ?1',
+  )
   return () => records.all(conversation).length
 }
 
@@ -40,8 +42,9 @@ test('two Foldgates on one machine both start; the one with the admin listener d
   expect([refused.status, refused.code]).toEqual([401, 'admin_token_required'])
   const authorization = 'Bearer PLANTED-TOKEN'
   const held = recordsOf(join(cwd, 'store.sqlite'), conversation)
-  // That a request was seen is recorded beside its answer.
-  await expect.poll(held).toBe(2)
+  // That a request was seen is recorded beside its answer, and its row of the journal is written a moment later: one that came
+  // behind the deletion was there to be deleted again.
+  await expect.poll(held).toBe(3)
   expect((await deleteConversation(origin, conversation, { authorization })).status).toBe(204)
   expect(held()).toBe(0)
   const again = await deleteConversation(origin, conversation, { authorization })
