@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
-import { compactionReason } from '../compaction-reason.ts'
 import { compactionWords, treatedInDetails, treatedNames } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
+import { eventDetails, eventReason } from './event-words.ts'
 import { clock, duration, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 
@@ -88,25 +88,22 @@ function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): 
   </tr>`
 }
 
-function what({ type, reason, passes, details }: StoredEvent): HtmlEscapedString {
-  const done = type === 'compaction' ? compactionWords(treatedInDetails(details), 'message') : null
-  const why = reason === null ? null : foreign(type === 'compaction' ? compactionReason(reason) : reason)
+function what(event: StoredEvent): HtmlEscapedString {
+  const { type, passes, details } = event
+  const isCompaction = type === 'compaction'
+  const done = isCompaction ? compactionWords(treatedInDetails(details), 'message') : null
+  const why = eventReason(event)
   const parts = [
     ...(done === null ? [] : [html`<span>${done}.</span>`]),
-    ...(why === null ? [] : [html`<span ${done === null ? null : html`class="soft"`}>${why}</span>`]),
+    ...(why === null
+      ? []
+      : [html`<span ${done === null ? null : html`class="soft"`}>${foreign(why)}</span>`]),
     ...(done !== null || passes.length === 0
       ? []
       : [html`<span class="passes">${passes.join(' · ')}</span>`]),
-    ...Object.entries(details).flatMap(([name, value]) =>
-      value === null || (type === 'compaction' && treatedNames.has(name))
-        ? []
-        : html`<span class="soft">${foreign(`${name.replaceAll('_', ' ')} ${told(value)}`)}</span>`,
+    ...eventDetails(details, (name) => isCompaction && treatedNames.has(name)).map(
+      (words) => html`<span class="soft">${foreign(words)}</span>`,
     ),
   ]
   return html`${parts.map((part) => html`${part} `)}`
-}
-
-function told(value: string | number | boolean): string {
-  if (typeof value === 'number') return value.toLocaleString('en-US')
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value
 }

@@ -13,7 +13,7 @@ import {
 } from './message-line.ts'
 import { messageRuns, type MessageRun } from './message-runs.ts'
 import { sizedRequest, type SizedRequest } from './message-sizes.ts'
-import { shownControls, treatmentMeanings } from './message-words.ts'
+import { shownControls, sizeMeanings, treatmentMeanings } from './message-words.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList(
@@ -56,7 +56,7 @@ function sideBySide(
       ${partLine('around-system', `system text beside the ${entryName}s`, systemTokens, scale)}
       ${messageRuns(messages).map((run) => shownRun(run, scale))}
     </ol>
-    ${meanings(messages, entryName)}`
+    ${meanings(entryName)}`
 }
 
 const unsent: ReadonlySet<ShownMessage['treatment']> = new Set(['folded', 'dropped', 'outdated', 'joined'])
@@ -124,19 +124,16 @@ function span(first: number | null, last: number | null): string {
   return first === last ? figure(first) : `${figure(first)}–${figure(last)}`
 }
 
-function meanings(
-  messages: readonly ShownMessage[],
-  entryName: MessageScale['entryName'],
-): HtmlEscapedString {
-  const present = new Set(messages.map(({ treatment }) => treatment))
+/** All of them: what happened earlier has words, too. */
+function meanings(entryName: MessageScale['entryName']): HtmlEscapedString {
   return html`<details id="meanings" class="figures">
     <summary>What the words mean</summary>
     <dl>
-      ${[...present].map(
-        (treatment) =>
+      ${Object.entries({ ...sizeMeanings, ...treatmentMeanings }).map(
+        ([word, meaning]) =>
           html`<div>
-            <dt>${treatment}</dt>
-            <dd>${treatmentMeanings[treatment]}</dd>
+            <dt>${word}</dt>
+            <dd>${meaning}</dd>
           </div>`,
       )}
     </dl>

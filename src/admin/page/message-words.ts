@@ -1,13 +1,20 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
 
+/** What words of size mean that stand all over the pages. */
+export const sizeMeanings = {
+  budget: 'what a prompt may take: the window less what is kept free for the reply',
+  pressure: 'tokens of a prompt as a share of the budget; at 100% it is full',
+  trigger: 'the pressure at which a compaction begins; the profile sets it',
+} as const
+
 /** What each treatment means, for the list below the messages. */
 export const treatmentMeanings = {
   kept: 'sent as it came, byte for byte',
   rendered: 'terminal output, reduced to what a terminal would show in the end',
-  previewed: 'a large result, reduced to its beginning and its end',
+  previewed: 'a large result, of which only the beginning and the end were sent',
   cleared: 'an old result, replaced by a line that names the tool and the size',
   unloaded: 'an image or a file, replaced by a line that names it',
-  clipped: 'shortened in the middle, since it would not have fit otherwise',
+  clipped: 'cut to its share: shortened in the middle, since it would not have fit otherwise',
   folded: 'not sent; a summary or a recap stands for it',
   dropped: 'not sent, and nothing stands for it: there was no room',
   outdated:

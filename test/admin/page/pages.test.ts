@@ -43,6 +43,10 @@ function conversation(changes: Partial<ConversationDetail> = {}): string {
   return conversationPage({ ...setting, conversation: detailWith(changes) }).toString()
 }
 
+function toldEvent(changes: Parameters<typeof eventWith>[0]): string {
+  return visibleText(conversation({ events: [eventWith({ passes: [], ...changes })] }))
+}
+
 // A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
 // shown to an operator whose browser may delete conversations.
 describe('hostile names and texts', () => {
@@ -278,6 +282,24 @@ test('a conversation whose profile a refusal has overruled says which setting is
   expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('32,768 tokens: what the server states')
 })
 
+// Rows said "other attempts 1 status 404 upstream default" and "refusal window tokens 32,000 kind total".
+test('events are told in words', () => {
+  expect(
+    toldEvent({
+      type: 'refusal',
+      reason: 'other',
+      details: { attempts: 1, status: 404, upstream: 'default' },
+    }),
+  ).toContain('Refusal answered 404 by the upstream default')
+  const window = { window_tokens: 32_000, kind: 'total', upstream: 'default' }
+  expect(toldEvent({ type: 'window', reason: 'refusal', details: window })).toContain(
+    'the upstream refused more window: 32,000 tokens for prompt and reply together by the upstream default',
+  )
+  expect(toldEvent({ type: 'window', reason: 'by-hand', details: { new_field: 3 } })).toContain(
+    'by-hand new field 3',
+  )
+})
+
 // Under "Compactions 8" stood "Nothing happened yet" after `foldgate purge`.
 test('events of a conversation that was compacted are gone where there are none', () => {
   expect(visibleText(conversation({ events: [], compactions: 8 }))).toContain(
@@ -335,8 +357,10 @@ describe('the messages of a conversation', () => {
     const text = visibleText(conversation())
     expect(text).toMatch(/61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent\./)
     expect(text).toContain(
-      '1 old result cleared, 1 large result cut to the beginning and the end, 1 output reduced to what a terminal shows, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
+      '1 old result cleared, 1 large result previewed, 1 output rendered, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
     )
+    expect(text).toContain('budget what a prompt may take')
+    expect(text).toContain('clipped cut to its share')
     expect(text).toContain(
       'The client still has all of it; the model reads what was left out back only where',
     )

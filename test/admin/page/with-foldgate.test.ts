@@ -158,7 +158,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
     await page.getByRole('link', { name: 'quiet' }).click()
     await page.locator('#messages').waitFor()
     expect(await page.content()).not.toContain('PLANTED-SECRET')
-    await page.getByText('admin.show_content').waitFor()
+    await page.getByText('admin: {show_content: true}').waitFor()
   })
 
   test('a conversation is compacted at its next request, and deleted, by the buttons', async () => {
