@@ -55,7 +55,7 @@ export function* recapOf(
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
-  const writer = openedWriter(subject, folds, shortened.length > 0, tokensMax, areNamed)
+  const writer = openedWriter(subject, folds, tokensMax, areNamed)
   yield
   let made: Made = { text: null, tokens: 0, how: null }
   if (writer !== null)
@@ -81,18 +81,13 @@ const NAME_TOKENS = 6
 function openedWriter(
   subject: Subject,
   indexes: readonly number[],
-  areOthersShortened: boolean,
   tokensMax: number,
   areNamed: boolean,
 ): Writer | null {
   const count = indexes.filter((index) => opensMessage(subject, index)).length
-  const what = count === 1 ? '1 earlier message' : `${count} earlier messages`
-  const were = count === 1 ? 'was' : 'were'
-  // What is quoted below may be of a message that still stands, cleared or cut.
-  const others = areOthersShortened ? ', and others were shortened' : ''
   const names = areNamed ? [` (${numbersOf(indexes, subject.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
-    const left = `${what}${name} ${were} left out here to fit the context window${others}.`
+    const left = `${count} earlier messages${name} were left out here to fit the context window.`
     const writer = createWriter(subject, tokensMax, [`${RECAP_OPEN}\n${left}`, RECAP_CLOSE])
     if (writer.spentTokens() <= tokensMax) return writer
   }

@@ -96,21 +96,6 @@ describe('a recap', () => {
       /^<conversation-recap>\n3 earlier messages were left out/,
     )
     expect(textOf([user('a'), assistant('b'), user('c')], { except: [0] })).toMatch(/\n2 earlier messages/)
-    expect(textOf([user('a'), assistant('b')], { except: [0] })).toMatch(
-      /\n1 earlier message was left out here to fit the context window\.\n/,
-    )
-  })
-
-  // A result that still stands in part was quoted as if it were one of the messages that are gone.
-  test('says where others are quoted that were only shortened', () => {
-    const messages = [user('a'), assistant('b'), ...round('r', 'src/retry.ts: line 4821 is wrong')]
-    const folded = { start: 0, end: 2, except: [], tokensMax: 500, systemTokensMax: 50 }
-    const beside = { visible: [], shortened: [3], said: [] }
-    const { text } = finish(
-      recapOf(subjectOf(messages), folded, beside, createMadeCache({ charsMax: 10_000 })),
-    )
-    expect(text).toMatch(/\n2 earlier messages were left out here .*, and others were shortened\.\n/)
-    expect(text).toContain('line 4821')
   })
 
   test('is a bare mark where there is no room for words, and nothing where there is none for that', () => {
