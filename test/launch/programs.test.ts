@@ -29,7 +29,7 @@ type Given = {
   readonly files?: Readonly<Record<string, string>>
 }
 
-const nothing = { cwd: '/work', args: [], readText: async () => null }
+const nothing = { cwd: '/shop', args: [], readText: async () => null }
 
 async function told(
   command: string,
@@ -37,7 +37,7 @@ async function told(
 ): Promise<readonly string[]> {
   const readText = async (path: string): Promise<string | null> => files[path] ?? null
   return printed(
-    await findProgram([command]).program.additions(way, { env, cwd: '/work', args, readText }),
+    await findProgram([command]).program.additions(way, { env, cwd: '/shop', args, readText }),
   ).split('\n')
 }
 
@@ -132,7 +132,7 @@ test('Claude Code whose settings name a server is told again on its command line
   const files = {
     '/home/me/.claude/settings.json':
       '{"env":{"ANTHROPIC_BASE_URL":"https://first.example","ANTHROPIC_AUTH_TOKEN":"PLANTED"}}',
-    '/work/.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"https://second.example"}}',
+    '/shop/.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"https://second.example"}}',
   }
   const env = { HOME: '/home/me' }
   const place = {
