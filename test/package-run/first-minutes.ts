@@ -96,7 +96,7 @@ async function live(agent: Agent, { folder, env }: Installed, steps: Steps): Pro
     assert.equal(code, 0)
     assert.ok(running.output().includes(LAST_WORDS), 'it did not do its work')
     assert.match(running.output(), /^foldgate: .*\b\d+ compacted\b.*\btokens saved\b/m)
-    assert.match(page, /<title>[^<]*Foldgate/)
+    assert.match(page, conversationLink, 'the page showed no conversation while the agent worked')
     const loop = upstream.requests().filter(({ isLoop }) => isLoop)
     const answered = loop.filter(({ rejected }) => rejected === null).length
     assert.equal(answered, agent.rounds + 1)
@@ -117,6 +117,8 @@ function shortened(output: string): string {
 
 const LINES_SHOWN = 16
 
+const conversationLink = /href="[^"]*conversations\//
+
 /** The page while the agent works, once it has a conversation on it. */
 async function pageOnceItTells(url: string, ended: Promise<unknown>): Promise<string> {
   const over = ended.then(() => true)
@@ -125,7 +127,6 @@ async function pageOnceItTells(url: string, ended: Promise<unknown>): Promise<st
       (answer) => answer.text(),
       () => '',
     )
-    const isTold = /href="[^"]*conversations\//.test(page)
-    if (isTold || (await Promise.race([over, setTimeout(50, false)]))) return page
+    if (conversationLink.test(page) || (await Promise.race([over, setTimeout(50, false)]))) return page
   }
 }
