@@ -43,9 +43,11 @@ export async function serve(context: CommandContext): Promise<number> {
   let looked: Promise<void> | null = null
   // Before anything is printed: a program that waits for the start line may signal at once.
   context.onSignal('SIGHUP', opened.reload)
-  const ended = endSignal(context, (signal) =>
-    log.info(shutdownLine(signal, app.running(), settings), { signal }),
-  )
+  const ended = endSignal(context, (signal) => {
+    // At once: what the start still waits for may take longer than a load balancer's next question.
+    app.leave()
+    log.info(shutdownLine(signal, app.running(), settings), { signal })
+  })
   let withdraw: (() => Promise<void>) | null = null
   try {
     const { host, port, admin, adminTrouble } = await app.listen()

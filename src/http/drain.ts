@@ -25,6 +25,11 @@ export class Lifecycle {
     outgoing.once('close', this.#end)
   }
 
+  /** From here on it is not ready, but serves what still comes. */
+  leave(): void {
+    if (this.phase === 'serving') this.phase = 'leaving'
+  }
+
   /** Ends the server in order. Resolves with the number of requests that had to be cut off. */
   drain(server: Server, options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(server, options)
@@ -37,7 +42,7 @@ export class Lifecycle {
   }
 
   async #drain(server: Server, { delayMs, timeoutMs }: DrainOptions): Promise<number> {
-    this.phase = 'leaving'
+    this.leave()
     await sleep(delayMs)
     this.phase = 'closing'
     const closed = new Promise<void>((resolve) => {

@@ -30,6 +30,8 @@ export type ListeningApp = {
   readonly listen: () => Promise<Listening>
   /** How many requests are running. */
   readonly running: () => number
+  /** Says from now on that it is not ready, and still serves. */
+  readonly leave: () => void
   /**
    * Ends the app in order; resolves with the number of requests that had to be cut off. `isLeaving`: whether new
    * connections are served for `drain.delay_s` before, since a load balancer may still send some.
@@ -60,6 +62,7 @@ export function openListeners(options: ListenersOptions): ListeningApp {
       return { ...place, ...(await listenForAdmin(options)) }
     },
     running: () => lifecycle.running,
+    leave: () => lifecycle.leave(),
     drain: async (isLeaving) => {
       const cutOff = await lifecycle.drain(server, {
         delayMs: isLeaving ? settings.drain.delay_s * 1000 : 0,

@@ -132,6 +132,7 @@ describe('a Foldgate that serves', () => {
     },
   )
 
+  // A signal just behind the start was told in the log, while `/readyz` said `ready` until the start was done.
   test('while it waits for load balancers it is not ready, but still serves', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
     const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 3, timeout_s: 5}\n' })
