@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { meantOr, nearest } from '../profiles/nearest.ts'
+import { nearest } from '../profiles/nearest.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
@@ -132,13 +132,18 @@ export type ParsedArguments = {
   readonly problems: readonly Problem[]
 }
 
-/**
- * Reads the arguments after the program's name. Never throws; all problems are listed at once. `isProgram`: whether a word
- * names a program that `run` knows.
- */
+/** The programs that `run` knows. */
+export type KnownPrograms = {
+  /** Whether a word names one, be it by a path or by its package. */
+  readonly isNamed: (word: string) => boolean
+  /** Their names as they are typed. */
+  readonly commands: readonly string[]
+}
+
+/** Reads the arguments after the program's name. Never throws; all problems are listed at once. */
 export function parseArguments(
   argv: readonly string[],
-  isProgram: (word: string) => boolean = () => false,
+  programs: KnownPrograms = { isNamed: () => false, commands: [] },
 ): ParsedArguments {
   const options = flags.map(({ name, value, short }) => [
     name,
@@ -193,12 +198,15 @@ export function parseArguments(
   const [first, ...rest] = words
   const command = first !== undefined && isCommand(first) ? first : 'serve'
   if (first !== undefined && !isCommand(first)) {
-    const meant = isProgram(first)
-      ? `did you mean foldgate run -- ${first}?`
-      : meantOr(first, [...Object.keys(commands), 'help'], listed)
+    const near = programs.isNamed(first)
+      ? first
+      : nearest(first, [...Object.keys(commands), 'help', ...programs.commands])
+    const isProgram = near !== null && programs.isNamed(near)
+    const meant =
+      near === null ? listed : `did you mean ${isProgram ? `foldgate run -- ${near}` : `"${near}"`}?`
     const problem = problemOf(JSON.stringify(first), 'unknown command', meant)
     // What stands behind it was meant for what it should have been: a program's own flags are no fault.
-    const told = isProgram(first) ? [problem] : [...problems, problem]
+    const told = isProgram ? [problem] : [...problems, problem]
     return { command, flags: Object.fromEntries(given), file: null, program, problems: told }
   }
   if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))

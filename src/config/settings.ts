@@ -144,8 +144,10 @@ async function otherSettingsFiles(cwd: string): Promise<readonly Problem[]> {
 /** Tells a problem at the flag or variable that set the value, else where it stands in the file. */
 function locate(problem: KeyProblem, file: YamlFile | null, overrides: readonly Override[]): Problem {
   const { message, suggestion } = problem
-  const override = overrides.find(({ path }) => path.join('.') === spellPath(problem.path))
-  if (override !== undefined) return problemOf(override.source, message, suggestion)
+  const key = spellPath(problem.path)
+  const override = overrides.find(({ path }) => path.join('.') === key)
+  // Who wrote a flag or a variable has written no key.
+  if (override !== undefined) return problemOf(override.source, message.replace(`"${key}" `, ''), suggestion)
   return file?.locate(problem) ?? problemOf('settings', message, suggestion)
 }
 

@@ -1,3 +1,4 @@
+import { nearest } from '../profiles/nearest.ts'
 import type { KnownProgram } from './known-program.ts'
 import { aider } from './programs/aider.ts'
 import { anyProgram } from './programs/any-program.ts'
@@ -5,6 +6,8 @@ import { claude } from './programs/claude.ts'
 import { codex } from './programs/codex.ts'
 import { opencode } from './programs/opencode.ts'
 import { qwen } from './programs/qwen.ts'
+
+const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
 
 /** Which program a command starts, and after how many of its words the program's own arguments begin. */
 export type FoundProgram = { readonly program: KnownProgram; readonly ownArgumentsAt: number }
@@ -27,9 +30,15 @@ export function isKnownProgram(word: string): boolean {
   return programNamed(word) !== null
 }
 
-// --- internal ---
+/** The names of those that are known, as they are typed. */
+export const knownCommands: readonly string[] = programs.flatMap(({ commands }) => commands)
 
-const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
+/** The known program whose name a word was most likely meant to be, as it is typed; null if it is one, or near none. */
+export function nearestProgram(word: string): string | null {
+  return isKnownProgram(word) || /[/\\]/.test(word) ? null : nearest(baseName(word), knownCommands)
+}
+
+// --- internal ---
 
 /** Programs that start another one, named by the first word that is no option. */
 const runners: ReadonlySet<string> = new Set(['npx', 'pnpx', 'bunx', 'uvx', 'node', 'bun', 'deno'])

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { nearestProgram } from './find-program.ts'
 
 export type ChildOptions = {
   /** The program and its arguments. */
@@ -59,9 +60,11 @@ function notStarted(program: string, reason: string): ChildEnd {
     return { kind: 'not-started', code: NOT_EXECUTABLE, message }
   }
   const where = program.includes('/') ? 'there is no such file' : 'it is not on the PATH'
+  const near = nearestProgram(program)
+  const advice = near === null ? '' : ` — did you mean "${near}"?`
   return {
     kind: 'not-started',
     code: NOT_FOUND,
-    message: `foldgate run: ${program} cannot be started: ${where}`,
+    message: `foldgate run: ${program} cannot be started: ${where}${advice}`,
   }
 }

@@ -62,6 +62,8 @@ test.each([
 test.each([
   ['frobnicate run', '"frobnicate": unknown command — foldgate --help lists all'],
   ['claude --dangerously-skip', '"claude": unknown command — did you mean foldgate run -- claude?'],
+  ['cluade -p hello', '"cluade": unknown command — did you mean foldgate run -- claude?'],
+  ['chekc', '"chekc": unknown command — did you mean "check"?'],
   [
     '--window 32000',
     '--window: unknown flag — a window is set in a profile: write window: {tokens: 32000} into profiles/default.yaml, which is for all requests',
@@ -71,7 +73,10 @@ test.each([
     '--context-length: unknown flag — a window is set in a profile: write window: {tokens: 8000} into profiles/default.yaml, which is for all requests',
   ],
 ])('%s is told in one line', (line, problem) => {
-  const { problems } = parseArguments(line.split(' '), (word) => word === 'claude')
+  const { problems } = parseArguments(line.split(' '), {
+    isNamed: (word) => word === 'claude',
+    commands: ['claude'],
+  })
   expect(problems.map(formatProblem)).toEqual([problem])
 })
 

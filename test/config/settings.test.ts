@@ -108,8 +108,8 @@ test('all values that are wrong are told at once, each at its place', async () =
   const yaml = 'prot: 80\nlimits:\n  body: 3\n'
   const env = { FOLDGATE_PORT: 'many' }
   expect(await problemsOf({ yaml, env, flags: { upstream: 'localhost:8080/v1' } })).toEqual([
-    '--upstream: "upstreams.default.url" must be an address that begins with http:// or https:// — write http://localhost:8080/v1',
-    'FOLDGATE_PORT: "port" must be a port from 0 to 65535; found "many"',
+    '--upstream: must be an address that begins with http:// or https:// — write http://localhost:8080/v1',
+    'FOLDGATE_PORT: must be a port from 0 to 65535; found "many"',
     'foldgate.yaml:1:1: unknown key "prot" — did you mean "port"?',
     'foldgate.yaml:3:3: unknown key "body" in "limits" — did you mean "body_mb"?',
   ])
@@ -210,7 +210,7 @@ test('with a key of its own Foldgate is no open relay: off loopback it needs cli
   const env = { MAIN_KEY: 'k', A_KEY: 'a' }
   expect(await problemsOf({ yaml, env })).toEqual([])
   expect(await problemsOf({ yaml, env, flags: { host: '0.0.0.0' } })).toEqual([
-    '--host: "host" is 0.0.0.0, which other machines reach, and Foldgate holds a key for the upstream "default": anyone could use it — add client_keys to foldgate.yaml, or listen on 127.0.0.1',
+    '--host: is 0.0.0.0, which other machines reach, and Foldgate holds a key for the upstream "default": anyone could use it — add client_keys to foldgate.yaml, or listen on 127.0.0.1',
   ])
   const withKeys = `${yaml}client_keys: [{name: a, key_env: A_KEY}]\n`
   expect(await problemsOf({ yaml: withKeys, env, flags: { host: '0.0.0.0' } })).toEqual([])
@@ -243,7 +243,7 @@ test('a key given as a header is a key that Foldgate holds', async () => {
 
 test('the admin listener needs a token off loopback', async () => {
   expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0' } })).toEqual([
-    '--admin-host: "admin.host" is 0.0.0.0, which other machines reach, and there is no token — set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0',
+    '--admin-host: is 0.0.0.0, which other machines reach, and there is no token — set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0',
   ])
   expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0', 'admin-port': '0' } })).toEqual([])
   const env = { TOKEN: 't' }

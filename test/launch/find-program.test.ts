@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findProgram } from '../../src/launch/find-program.ts'
+import { findProgram, nearestProgram } from '../../src/launch/find-program.ts'
 
 test.each([
   ['claude -p hello', 'Claude Code', 1],
@@ -19,4 +19,16 @@ test.each([
 ])('%s is %s', (command, name, ownArgumentsAt) => {
   const found = findProgram(command.split(' '))
   expect([found.program.name, found.ownArgumentsAt]).toEqual([name, ownArgumentsAt])
+})
+
+test.each([
+  ['cluade', 'claude'],
+  ['Opncode', 'opencode'],
+  ['aidr', 'aider'],
+  // It is known, and is not there: nothing is misspelt.
+  ['claude', null],
+  ['./cluade', null],
+  ['frobnicate', null],
+])('%s was meant to be %s', (word, meant) => {
+  expect(nearestProgram(word)).toBe(meant)
 })

@@ -137,6 +137,11 @@ test('what cannot be started is said, with the exit codes of a shell; what is wr
     code: 127,
     stderr: 'foldgate run: no-such-program cannot be started: it is not on the PATH\n',
   })
+  const misspelt = await output(['run', '--', 'cluade'], started)
+  expect([misspelt.code, misspelt.stderr]).toEqual([
+    127,
+    'foldgate run: cluade cannot be started: it is not on the PATH — did you mean "claude"?\n',
+  ])
   const closed = await output(['run', '--', join(started.cwd, 'agent.mjs')], started)
   expect([closed.code, closed.stderr]).toEqual([
     126,

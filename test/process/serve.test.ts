@@ -98,7 +98,7 @@ describe('a Foldgate that serves', () => {
     async (url) => {
       const { code, stdout, stderr } = await output(['--upstream', url], { cwd: await temporaryFolder({}) })
       expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toContain('upstreams.default.url')
+      expect(stderr).toMatch(/^--upstream: must be an address without /)
       expect(stderr).not.toContain('PLANTED')
     },
   )
