@@ -9,10 +9,10 @@ import { addressOf, type Listening } from '../http/listeners.ts'
 import { announce } from '../launch/running.ts'
 import { addressesOf, behindOf } from '../launch/vendors.ts'
 import { createLog } from '../log/log.ts'
+import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
-import { tellUpstreamTroubles } from './upstream-trouble.ts'
 import { shutdownLine, startLine, startWarnings, type Memory } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */

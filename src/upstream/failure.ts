@@ -50,6 +50,11 @@ export function upstreamFailure(
   })
 }
 
+/** Whether nothing listens at an upstream's address, of an error that `upstreamFailure` made. */
+export function isRefusedConnection(error: unknown): boolean {
+  return error instanceof FoldgateError && errorCode(error.cause) === 'ECONNREFUSED'
+}
+
 // --- internal ---
 
 /** Where the address of an upstream is set. */

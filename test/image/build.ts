@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { chmod, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, posix } from 'node:path'
+import type { Steps } from '../support/steps.ts'
 import { execForm, readIgnored, variablesOf, type Instruction, type Stage } from './dockerfile.ts'
 import type { Rooms } from './rooms.ts'
-import type { Steps } from './steps.ts'
 
 /** An image as a folder, with what a container of it is started with. */
 export type Image = {

@@ -4,8 +4,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Command, Rooms, Running, Started } from './rooms.ts'
-import { runCommand, startCommand } from './run-command.ts'
+import { runCommand, startCommand, type Running } from '../support/run-command.ts'
+import type { Command, Rooms, Started } from './rooms.ts'
 
 /** What mounts and changes roots; it needs root on Linux. */
 const tools = ['unshare', 'mount', 'setpriv'] as const

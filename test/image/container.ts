@@ -1,8 +1,9 @@
 import { mkdir, stat, chown } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import type { Running } from '../support/run-command.ts'
 import type { Image } from './build.ts'
-import type { Rooms, Running } from './rooms.ts'
+import type { Rooms } from './rooms.ts'
 
 /** A container of the image, as far as one is without Docker. */
 export type Container = {

@@ -3,8 +3,8 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { z } from 'zod'
 import { lockIn, runtimePackages } from '../supply-chain/lock-files.ts'
+import type { Steps } from '../support/steps.ts'
 import type { Image } from './build.ts'
-import type { Steps } from './steps.ts'
 
 /** Looks at what is in the image: no more than what Foldgate needs to run. */
 export async function lookInside(image: Image, steps: Steps): Promise<void> {

@@ -6,11 +6,11 @@ import { loadCounter } from '../../src/tokens/encodings.ts'
 import { longConversation } from '../support/long-conversation.ts'
 import { postChat } from '../support/post-chat.ts'
 import { freePort } from '../support/free-port.ts'
+import type { Steps } from '../support/steps.ts'
 import type { Image } from './build.ts'
 import { makeVolume, startContainer, type Container } from './container.ts'
 import { filesIn } from './contents.ts'
 import type { Rooms } from './rooms.ts'
-import type { Steps } from './steps.ts'
 
 /** Known to Foldgate's table with this window: a container without any settings knows when to compact. */
 const MODEL = 'gpt-4'

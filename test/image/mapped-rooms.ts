@@ -1,7 +1,7 @@
 import { chmod, readdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import type { Command, Rooms, Running, Started } from './rooms.ts'
-import { runCommand, startCommand } from './run-command.ts'
+import { runCommand, startCommand, type Running } from '../support/run-command.ts'
+import type { Command, Rooms, Started } from './rooms.ts'
 
 /**
  * For machines without namespaces: absolute paths of commands and variables are moved into the folder, and the

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
+import type { Running } from '../support/run-command.ts'
 
 /** What a command of the image is run with. */
 export type Command = {
@@ -14,16 +14,6 @@ export type Started = Command & {
   readonly group: number
   /** Path in the image, and the folder that is mounted there. */
   readonly volumes: ReadonlyMap<string, string>
-}
-
-/** A program that runs in the image. */
-export type Running = {
-  readonly child: ChildProcess
-  readonly output: () => string
-  /** Exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string>
-  /** The program's own id on this machine, behind whatever started it. */
-  readonly pid: () => Promise<number>
 }
 
 /** Runs commands with a folder as their root. */

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { cleanCopy } from '../image/build.ts'
 import { filesIn } from '../image/contents.ts'
-import { runCommand } from '../image/run-command.ts'
-import type { Steps } from '../image/steps.ts'
+import { runCommand } from '../support/run-command.ts'
+import type { Steps } from '../support/steps.ts'
 import { manifestIn } from '../supply-chain/lock-files.ts'
 
 /** A folder of a user's, in which Foldgate is the only package. */

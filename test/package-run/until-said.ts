@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Running } from '../image/rooms.ts'
+import type { Running } from '../support/run-command.ts'
 
 /** Waits until a program has said it. Rejects with all that it said where it does not, or ends before. */
 export async function untilSaid(running: Running, wanted: RegExp): Promise<string> {

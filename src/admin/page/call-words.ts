@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
-import { firstWords } from './message-words.ts'
+import { firstWords } from './readable-text.ts'
 
 type Call = { readonly name: string; readonly argumentsText: string }
 

@@ -1,6 +1,6 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
 import { treesOf, type ConversationTree } from './branches.ts'
-import { clientWords } from './client-words.ts'
+import { clientName } from './client-name.ts'
 import { ago, boundedFigure, clock, figure, moment, plural } from './figures.ts'
 import { gauge } from './gauge.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -25,7 +25,7 @@ export function conversationPath(id: string): string {
 
 /** What a person knows a conversation by: the first words of its task, its label, or who leads it; null if nothing is known. */
 export function conversationName({ opening, label, client }: Named): string | null {
-  return opening?.words ?? label ?? clientWords(client)
+  return opening?.words ?? label ?? clientName(client)
 }
 
 type Named = Pick<ConversationCard, 'opening' | 'label' | 'client'>
@@ -156,7 +156,7 @@ function when({ last_seen: lastSeen }: ConversationCard, now: Date): HtmlEscaped
 function under(card: ConversationCard, now: Date): HtmlEscapedString {
   const { model, profile, client_key: key, label, client, opening, id } = card
   const name = conversationName(card)
-  const program = clientWords(client)
+  const program = clientName(client)
   return html`${label !== null && label !== name && html`<span>${foreign(label)}</span>`}
     ${program !== null && program !== name && html`<span>${foreign(program)}</span>`}
     <span>${model === '' ? 'no model named' : foreign(model)}</span>

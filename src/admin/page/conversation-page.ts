@@ -1,6 +1,6 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import { chart } from './chart.ts'
-import { clientWords } from './client-words.ts'
+import { clientName } from './client-name.ts'
 import {
   answeringMark,
   conversationLink,
@@ -50,7 +50,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
     tokens_are_bounds: isBound,
   } = conversation
   const name = conversationName(conversation)
-  const program = clientWords(client)
+  const program = clientName(client)
   return html`<section id="facts" data-live aria-labelledby="conversation-title">
     <h1 id="conversation-title">
       ${name === null ? html`<code>${id}</code>` : foreign(name)} ${answering && answeringMark}

@@ -3,14 +3,8 @@ import type { EntryName } from '../../dialects/contract.ts'
 import { argumentWords, callWords } from './call-words.ts'
 import { figure } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import {
-  firstWords,
-  pinnedWords,
-  shownControls,
-  treatmentMeanings,
-  unescaped,
-  withoutOpaque,
-} from './message-words.ts'
+import { pinnedWords, treatmentMeanings } from './message-meanings.ts'
+import { firstWords, shownControls, unescaped, withoutOpaque } from './readable-text.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {

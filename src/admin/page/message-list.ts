@@ -13,7 +13,8 @@ import {
 } from './message-line.ts'
 import { messageRuns, type MessageRun } from './message-runs.ts'
 import { sizedRequest, type SizedRequest } from './message-sizes.ts'
-import { shownControls, sizeMeanings, treatmentMeanings } from './message-words.ts'
+import { sizeMeanings, treatmentMeanings } from './message-meanings.ts'
+import { shownControls } from './readable-text.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList(

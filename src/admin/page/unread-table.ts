@@ -1,5 +1,5 @@
 import type { UnreadCard } from '../../activity/conversations/unread-tally.ts'
-import { clientWords } from './client-words.ts'
+import { clientName } from './client-name.ts'
 import { requestState } from './conversation-list.ts'
 import { ago, figure, moment } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -38,7 +38,7 @@ function table(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
 
 function row(card: UnreadCard, now: Date): HtmlEscapedString {
   const { client, dialect, path, requests, last_seen: lastSeen } = card
-  const name = clientWords(client)
+  const name = clientName(client)
   return html`<tr>
     <th scope="row" class="text">${name === null ? 'a client without a name' : foreign(name)}</th>
     <td>${path !== null ? html`<code>${path}</code>` : foreign((dialect ?? '').replaceAll('-', ' '))}</td>

@@ -2,6 +2,7 @@ import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
 import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
 import { isOfSubscription, subscriptionBeta } from '../../upstream/subscription.ts'
 import { keysOfQuery } from '../../upstream/target.ts'
+import { answerText } from './answer-text.ts'
 import type { Probe } from './probes.ts'
 import type { WindowQuestion } from './window-question.ts'
 
@@ -18,11 +19,7 @@ export type NoJson = {
   readonly trouble: WindowTrouble | null
 }
 
-/**
- * The name under which Foldgate sends requests of its own.
- *
- * @internal exported for tests
- */
+/** The name under which Foldgate sends requests of its own. */
 export const questionUserAgent = 'foldgate'
 
 /** Asks one endpoint, with the client's credentials and nothing else of it. Never rejects. */
@@ -43,7 +40,7 @@ export async function askJson(
     return refusalOf(answer.status)
   }
   try {
-    const text = await textOf(answer)
+    const text = await answerText(answer)
     return text === null ? { outcome: 'failed', trouble: 'too-large' } : parsed(text, request.probe)
   } catch {
     return {
@@ -63,9 +60,6 @@ type ProbeRequest = {
   readonly probe: Probe
   readonly signal: AbortSignal
 }
-
-/** OpenRouter's list, the largest known, is about 1 MB. Reading 4 MB as JSON takes some tens of milliseconds. */
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
 function onTheWire(question: WindowQuestion, { path, body, probe, signal }: ProbeRequest): OwnRequest {
   const [bare = '', query = ''] = path.split('?')
@@ -117,18 +111,6 @@ function refusalOf(status: number): NoJson {
   if (status === 401 || status === 403) return { outcome: 'denied', trouble: null }
   const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
   return { outcome: passes && status !== 501 ? 'failed' : 'absent', trouble: null }
-}
-
-/** Null where it is too large. Rejects where it breaks off. */
-async function textOf({ body }: Answer): Promise<string | null> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.length
-    if (bytes > ANSWER_BYTES_MAX) return null
-    pieces.push(piece)
-  }
-  return new TextDecoder().decode(Buffer.concat(pieces))
 }
 
 function parsed(text: string, { isGuess }: Probe): JsonAnswer {

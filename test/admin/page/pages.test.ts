@@ -3,7 +3,7 @@ import { assetPaths, pageAssets } from '../../../src/admin/page/assets.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
-import { unescaped } from '../../../src/admin/page/message-words.ts'
+import { unescaped } from '../../../src/admin/page/readable-text.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import { agentMessages, messageWith } from './made-up-messages.ts'
 import {

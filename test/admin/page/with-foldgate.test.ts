@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { unescaped } from '../../../src/admin/page/message-words.ts'
+import { unescaped } from '../../../src/admin/page/readable-text.ts'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { exactUpstream } from '../../support/exact-upstream.ts'

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { treesOf } from '../../../src/admin/page/branches.ts'
 import { argumentWords, callWords } from '../../../src/admin/page/call-words.ts'
-import { clientWords } from '../../../src/admin/page/client-words.ts'
+import { clientName } from '../../../src/admin/page/client-name.ts'
 import { compactionWords, treatedInDetails } from '../../../src/admin/page/compaction-words.ts'
 import { sizedRequest } from '../../../src/admin/page/message-sizes.ts'
-import { shownControls } from '../../../src/admin/page/message-words.ts'
+import { shownControls } from '../../../src/admin/page/readable-text.ts'
 import { hasFailed, requestLine, requestWords } from '../../../src/admin/page/request-words.ts'
 import { messageWith } from './made-up-messages.ts'
 import { before, cardWith, rowWith } from './made-up.ts'
@@ -34,7 +34,7 @@ test.each([
   ['', null],
   [null, null],
 ])('a client that calls itself %j is %j', (userAgent, words) => {
-  expect(clientWords(userAgent)).toBe(words)
+  expect(clientName(userAgent)).toBe(words)
 })
 
 describe('how a request went', () => {

@@ -1,5 +1,14 @@
-import { spawn, type SpawnOptions } from 'node:child_process'
-import type { Running } from './rooms.ts'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+
+/** A program that was started. */
+export type Running = {
+  readonly child: ChildProcess
+  readonly output: () => string
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>
+  /** The program's own id on this machine, behind whatever started it. */
+  readonly pid: () => Promise<number>
+}
 
 /** Starts a program and keeps what it says. */
 export function startCommand(

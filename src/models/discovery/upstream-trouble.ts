@@ -1,12 +1,14 @@
-import type { Settings } from '../config/settings.ts'
-import type { Environment } from '../config/keys.ts'
-import { isJsonObject, parseJsonText } from '../conversation/json-value.ts'
-import { FoldgateError } from '../errors.ts'
-import { readModelList } from '../models/discovery/model-list.ts'
-import { rootOf } from '../upstream/root-paths.ts'
-import { openUpstreams } from '../upstream/open-upstreams.ts'
-import { proxiesFrom } from '../upstream/pools.ts'
-import type { Upstreams } from '../upstream/upstreams.ts'
+import type { Environment } from '../../config/keys.ts'
+import type { Settings } from '../../config/settings.ts'
+import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import { isRefusedConnection } from '../../upstream/failure.ts'
+import { openUpstreams } from '../../upstream/open-upstreams.ts'
+import { proxiesFrom } from '../../upstream/pools.ts'
+import { rootOf } from '../../upstream/root-paths.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import { answerText } from './answer-text.ts'
+import { questionUserAgent } from './ask-json.ts'
+import { readModelList } from './model-list.ts'
 
 /**
  * Looks at the addresses of all upstreams, in the background of a start, and tells what is wrong with them. Ends with
@@ -72,9 +74,6 @@ async function upstreamTrouble(
 /** `list`: of models; `locked`: one that wants a key; `nothing` of the kind; `nobody` listens; `unknown`: nothing to go by. */
 type Found = 'list' | 'locked' | 'nothing' | 'nobody' | 'unknown'
 
-/** Larger answers are lists, too: of a gateway with very many models. */
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024
-
 async function listAt(
   upstreams: AskedUpstreams,
   upstream: string,
@@ -87,7 +86,14 @@ async function listAt(
       method: 'GET',
       path,
       query: '',
-      rawHeaders: ['user-agent', 'foldgate', 'accept', 'application/json', 'accept-encoding', 'identity'],
+      rawHeaders: [
+        'user-agent',
+        questionUserAgent,
+        'accept',
+        'application/json',
+        'accept-encoding',
+        'identity',
+      ],
       withholdCredential: true,
       keyPlace: null,
       body: null,
@@ -97,18 +103,12 @@ async function listAt(
     if (answer.status === 401 || answer.status === 403) return 'locked'
     if (answer.status === 404 || answer.status === 405) return 'nothing'
     if (answer.status !== 200) return 'unknown'
-    const pieces: Buffer[] = []
-    let bytes = 0
-    for await (const piece of answer.body) {
-      bytes += piece.length
-      if (bytes > ANSWER_BYTES_MAX) return 'list'
-      pieces.push(piece)
-    }
-    return kindOf(Buffer.concat(pieces).toString())
+    const text = await answerText(answer)
+    // What is larger is a list, too: of a gateway with very many models.
+    return text === null ? 'list' : kindOf(text)
   } catch (error) {
     // Aborted, too slow or broken off: the client's own requests will show what it is.
-    const isRefused = error instanceof FoldgateError && error.message.includes('(ECONNREFUSED)')
-    return isRefused ? 'nobody' : 'unknown'
+    return isRefusedConnection(error) ? 'nobody' : 'unknown'
   }
 }
 

@@ -1,5 +1,5 @@
 /** A client as people call it, with its version: `Claude Code 2.1.332` of `claude-cli/2.1.332 (external, cli)`. Null if it says nothing. */
-export function clientWords(userAgent: string | null): string | null {
+export function clientName(userAgent: string | null): string | null {
   const agent = userAgent?.trim() ?? ''
   if (agent === '') return null
   for (const { product, name } of programs) {
