@@ -6,8 +6,11 @@ import type { Archive } from '../archive/archive.ts'
 import type { Log } from '../log/log.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import { findOwnWindow } from '../models/own-window.ts'
+import { readSharedWindow } from '../models/shared-window.ts'
+import { digest } from '../request/read/body-source.ts'
 import type { Requests } from '../request/open-requests.ts'
 import { readLimits } from '../request/read/read-limits.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { createAdminServer, type AdminServerOptions } from './admin-server.ts'
@@ -20,6 +23,7 @@ export type AdminOptions = Pick<AdminServerOptions, 'bodyLimits' | 'onFailure'> 
   Pick<ExplainParts, 'profiles'> & {
     readonly settings: Settings
     readonly store: Store
+    readonly guarded: StoreGuard
     readonly upstreams: Upstreams
     readonly knowledge: ModelKnowledge
     readonly requests: Requests
@@ -41,7 +45,12 @@ export function openAdmin(options: AdminOptions): Server {
   const explain = createExplain({
     profiles: options.profiles,
     findWindow: (profile, model) =>
-      findOwnWindow(profile, model, { upstreams: options.upstreams, serverWindows }),
+      findOwnWindow(profile, model, {
+        upstreams: options.upstreams,
+        serverWindows,
+        learntOf: (of) => options.guarded({}, () => readSharedWindow(store, of, digest)),
+        nowMs,
+      }),
     isAnthropic: (upstream) => options.upstreams.addressOf(upstream).isAnthropic,
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),

@@ -7,7 +7,7 @@ import { strayVariables } from '../config/stray-variables.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { complain, flagText, say, type CommandContext } from './command.ts'
+import { complain, flagText, noteOn, say, type CommandContext } from './command.ts'
 import { keylessUpstreams, summariesOf } from './start-lines.ts'
 import { lookUpWindow, profileLine, windowLines, type WindowFound } from './window.ts'
 
@@ -16,7 +16,8 @@ export async function check(context: CommandContext): Promise<number> {
   const { text, exitCode } = await checkConfiguration({
     ...context,
     model: flagText(context.flags, 'model'),
-    resolveWindow: (profile, model, settings) => lookUpWindow(settings, context.env, profile, model),
+    resolveWindow: (profile, model, settings) =>
+      lookUpWindow({ settings, place: context, onTrouble: noteOn(context) }, profile, model),
   })
   return exitCode === 0 ? say(context, text) : complain(context, [text])
 }

@@ -43,6 +43,11 @@ export function complain(
   return 1
 }
 
+/** Prints what the user should know beside the result. */
+export function noteOn({ stderr }: Pick<CommandContext, 'stderr'>): (message: string) => void {
+  return (message) => void stderr.write(`warning: ${message}\n`)
+}
+
 /** The value of a flag; null if it was not given. */
 export function flagText(flags: FlagValues, name: keyof FlagValues): string | null {
   const value = flags[name]

@@ -8,7 +8,7 @@ import { errorCode } from '../config/read-text.ts'
 import { FoldgateError } from '../errors.ts'
 import { readLimits } from '../request/read/read-limits.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
-import { complain, flagText, paperOf, say, type CommandContext } from './command.ts'
+import { complain, flagText, noteOn, paperOf, say, type CommandContext } from './command.ts'
 import { lookUpWindow } from './window.ts'
 
 /** Says what would be sent for the body of a request, and why. */
@@ -22,7 +22,8 @@ export async function explain(context: CommandContext): Promise<number> {
   const { settings, files } = configuration
   const explainBody = createExplain({
     profiles: () => files.profiles,
-    findWindow: (profile, model) => lookUpWindow(settings, context.env, profile, model),
+    findWindow: (profile, model) =>
+      lookUpWindow({ settings, place: context, onTrouble: noteOn(context) }, profile, model),
     isAnthropic: (name) => {
       const upstream = settings.upstreams.get(name ?? 'default')
       return upstream !== undefined && parseUpstreamAddress(upstream.url).isAnthropic

@@ -1,8 +1,13 @@
-import type { Environment } from '../config/keys.ts'
 import type { Settings } from '../config/settings.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
+import type { ModelRecord } from '../models/model-record.ts'
 import { findOwnWindow } from '../models/own-window.ts'
+import { readSharedWindow, type SharedModel } from '../models/shared-window.ts'
+import { digest } from '../request/read/body-source.ts'
+import { openStoreToRead } from '../stores/open-store.ts'
+import type { UserPlace } from '../stores/state-folder.ts'
+import { StoreError, troubleOf } from '../stores/store-error.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import { createServerWindows } from '../models/discovery/server-windows.ts'
 import { lowestThresholdTokens } from '../compaction/due.ts'
@@ -14,20 +19,37 @@ import { targetOf, triggerOf } from '../profiles/effective.ts'
 
 export type WindowFound = Pick<ResolvedWindow, 'tokens' | 'kind' | 'source'>
 
+export type LookUpOptions = {
+  readonly settings: Settings
+  readonly place: UserPlace
+  /** Called with why the store could not be read. */
+  readonly onTrouble: (message: string) => void
+}
+
 /**
- * The window that a model gets under a profile, as a request without a credential of its own would find it: what
- * `foldgate check` tells. The upstream is asked where a request would ask it.
+ * The window that a model gets under a profile, by what the store that the settings name has learnt of it, and by what the
+ * upstream says now. The store is only read, whether a Foldgate runs on it or not.
  */
 export async function lookUpWindow(
-  settings: Settings,
-  env: Environment,
+  { settings, place, onTrouble }: LookUpOptions,
   profile: Profile,
   model: string,
 ): Promise<ResolvedWindow> {
-  const upstreams = openUpstreams(settings, proxiesFrom(env))
+  const upstreams = openUpstreams(settings, proxiesFrom(place.env))
   const serverWindows = createServerWindows({ upstreams, onTrouble: () => {} })
+  async function learntOf(of: SharedModel): Promise<ModelRecord> {
+    try {
+      const store = await openStoreToRead(settings.store, place)
+      if (store === null) return {}
+      return await readSharedWindow(store, of, digest).finally(() => store.close())
+    } catch (error) {
+      const why = error instanceof StoreError ? error.message : `the store failed (${troubleOf(error)})`
+      onTrouble(`what was learnt of windows is not known: ${why}`)
+      return {}
+    }
+  }
   try {
-    return await findOwnWindow(profile, model, { upstreams, serverWindows })
+    return await findOwnWindow(profile, model, { upstreams, serverWindows, learntOf, nowMs: Date.now })
   } finally {
     await serverWindows.close()
     await upstreams.destroy()

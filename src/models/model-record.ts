@@ -88,8 +88,30 @@ export function keptFields(record: ModelRecord): ModelRecord {
   return { ...record, stated: undefined }
 }
 
+/** A belief as far as it holds now. `knownSinceMs`: since when, as far as this process knows; default: as was recorded. */
+export function beliefAt<Name extends Field>(
+  record: ModelRecord,
+  field: Name,
+  nowMs: number,
+  knownSinceMs?: number,
+): Belief<Values[Name]> | null {
+  const known: RecordedBelief<Values[Name]> | undefined = record[field]
+  if (known === undefined || known.value === null) return null
+  // What was said by a clock that is ahead, or before this one went back, must not last for as long as that.
+  const sinceMs = Math.min(knownSinceMs ?? known.atMs, nowMs)
+  const untilMs = sinceMs + lifetimeMs(field, known.value)
+  return untilMs <= nowMs ? null : { value: known.value, from: known.from, sinceMs, untilMs }
+}
+
+export function isNewer(
+  one: { readonly atMs: number } | undefined,
+  other: { readonly atMs: number } | undefined,
+): boolean {
+  return (one?.atMs ?? -Infinity) > (other?.atMs ?? -Infinity)
+}
+
 /** For how long a belief holds, in milliseconds. Its end is the probe: whatever was wrong with it ends by itself. */
-export function lifetimeMs<Name extends Field>(field: Name, value: Values[Name] | null): number {
+function lifetimeMs<Name extends Field>(field: Name, value: Values[Name] | null): number {
   if (value === 'original') return ORIGINAL_MS
   return value === 'guessed' ? HOUR_MS : endings[field].lifetimeMs
 }

@@ -1,11 +1,12 @@
 import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
-import type { Store } from '../stores/store.ts'
+import type { Store, StoreEntry } from '../stores/store.ts'
 import type { ModelKey } from './model-key.ts'
 import {
+  beliefAt,
   fields,
+  isNewer,
   keptFields,
-  lifetimeMs,
   readModelRecord,
   type Belief,
   type Beliefs,
@@ -16,6 +17,7 @@ import {
   type Values,
 } from './model-record.ts'
 import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolve-window.ts'
+import { createSharedWindows, tellsWindow } from './shared-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
 /**
@@ -78,6 +80,7 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   const noted = new Map<Model, NodeJS.Timeout>()
   /** Those whose record is being read or written. */
   const busy = new Map<Model, Promise<void>>()
+  const sharedEntry = createSharedWindows(store, digest)
   let isClosed = false
 
   function modelOf(key: ModelKey): Model {
@@ -89,6 +92,7 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       record: {},
       sinceMs: {},
       isRead: false,
+      isToShare: false,
       askedAtMs: 0,
       suspected: noSuspicions(nowMs()),
       found: null,
@@ -98,14 +102,9 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   }
 
   function beliefIn<Name extends Field>(model: Model, field: Name): Belief<Values[Name]> | null {
-    const recorded: RecordedBelief<Values[Name]> | undefined = model.record[field]
-    if (recorded === undefined || recorded.value === null) return null
-    const now = nowMs()
-    // What was said by a clock that is ahead, or before this one went back, must not last for as long as that.
-    const sinceMs = Math.min(model.sinceMs[field] ?? recorded.atMs, now)
-    model.sinceMs[field] = sinceMs
-    const untilMs = sinceMs + lifetimeMs(field, recorded.value)
-    return untilMs <= now ? null : { value: recorded.value, from: recorded.from, sinceMs, untilMs }
+    const belief = beliefAt(model.record, field, nowMs(), model.sinceMs[field])
+    if (belief !== null) model.sinceMs[field] = belief.sinceMs
+    return belief
   }
 
   function beliefsIn(model: Model): Beliefs {
@@ -143,7 +142,8 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   ): void {
     // Two beliefs of one millisecond are told apart, too.
     take(model, field, { value, from, atMs: Math.max(nowMs(), (model.record[field]?.atMs ?? 0) + 1) })
-    if (field !== 'stated') note(model)
+    if (tellsWindow(field)) model.isToShare = true
+    note(model)
   }
 
   /** Takes what the store has newer, and writes what it has not: another replica may have written since. */
@@ -156,8 +156,18 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       if (theirs !== undefined && isNewer(theirs, model.record[field])) take(model, field, theirs)
     }
     const kept = keptFields(model.record)
+    const entries: StoreEntry[] = []
     if (fields.some((field) => isNewer(kept[field], stored[field])))
-      await store.put([{ key: recordKey(model), value: JSON.stringify(kept) }])
+      entries.push({ key: recordKey(model), value: JSON.stringify(kept) })
+    const isToShare = model.isToShare
+    model.isToShare = false
+    try {
+      if (isToShare) entries.push(await sharedEntry(model.key, model.record))
+      if (entries.length > 0) await store.put(entries)
+    } catch (error) {
+      model.isToShare ||= isToShare
+      throw error
+    }
   }
 
   /** Brings a model's record and the store's together, one time after the other. Never rejects. */
@@ -250,6 +260,8 @@ type Model = {
   /** Since when each belief is held, by this process's clock. */
   readonly sinceMs: { [Name in Field]?: number }
   isRead: boolean
+  /** Whether more is known of its window than was written for those who ask without a credential. */
+  isToShare: boolean
   askedAtMs: number
   suspected: Suspicions
   /** What the latest request found its window from; null before any. */
@@ -269,11 +281,4 @@ const RENEWED_SHARE = 0.25
 
 function recordKey({ id }: Model): string {
   return `model:${id}`
-}
-
-function isNewer(
-  one: { readonly atMs: number } | undefined,
-  other: { readonly atMs: number } | undefined,
-): boolean {
-  return (one?.atMs ?? -Infinity) > (other?.atMs ?? -Infinity)
 }

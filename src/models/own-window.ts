@@ -1,28 +1,41 @@
-import { resolveWindow, type ResolvedWindow } from './resolve-window.ts'
+import { beliefAt, type Belief, type ModelRecord, type Values } from './model-record.ts'
+import { resolveWindow, type ResolvedWindow, type ServerFigure } from './resolve-window.ts'
+import type { SharedModel } from './shared-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import type { ServerWindows } from './discovery/server-windows.ts'
+import type { ServerWindow, ServerWindows } from './discovery/server-windows.ts'
 import type { WindowQuestion } from './discovery/window-question.ts'
 
+export type OwnWindowParts = {
+  readonly upstreams: Pick<Upstreams, 'addressOf'>
+  readonly serverWindows: Pick<ServerWindows, 'lookup' | 'settled'>
+  /** What a Foldgate has learnt of a model's window. */
+  readonly learntOf: (model: SharedModel) => Promise<ModelRecord>
+  readonly nowMs: () => number
+}
+
 /**
- * The window that a model gets under a profile, as a request without a credential of its own would find it: what
- * `foldgate check` and `explain` tell. The upstream is asked where a request would ask it.
+ * The window that a model gets under a profile, as a request without a credential of its own would find it, had it learnt what
+ * others have: what `foldgate check` and `explain` tell. The upstream is asked where a request would ask it; where it says
+ * nothing without a client's credential, what it said with one counts.
  */
 export async function findOwnWindow(
   profile: Profile,
   model: string,
-  { upstreams, serverWindows }: { readonly upstreams: Upstreams; readonly serverWindows: ServerWindows },
+  { upstreams, serverWindows, learntOf, nowMs }: OwnWindowParts,
 ): Promise<ResolvedWindow> {
+  const { hostname, display } = upstreams.addressOf(profile.upstream)
+  const learnt = await learntOf({ upstream: profile.upstream ?? 'default', address: display, model })
   const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
     maxTokens: profile.window.max,
-    learnt: null,
+    learnt: beliefAt(learnt, 'window', nowMs()),
     suggestedTokens: null,
-    answeredTokens: 0,
+    answeredTokens: beliefAt(learnt, 'answered', nowMs())?.value ?? 0,
     reserveTokens: profile.window.output_reserve,
     names: [model],
-    host: upstreams.addressOf(profile.upstream).hostname,
+    host: hostname,
   }
   if (sources.configuredTokens !== null) return resolveWindow({ ...sources, server: null })
   const question: WindowQuestion = {
@@ -36,10 +49,21 @@ export async function findOwnWindow(
   serverWindows.lookup(question)
   await serverWindows.settled(question, WAIT_MS)
   const said = serverWindows.lookup(question)
-  return resolveWindow({ ...sources, server: said === null ? null : { ...said, sinceMs: 0 } })
+  return resolveWindow({ ...sources, server: serverFigure(said, beliefAt(learnt, 'stated', nowMs())) })
 }
 
 // --- internal ---
 
 /** How long is waited for an upstream's word, in milliseconds. */
 const WAIT_MS = 2_000
+
+/** What the server says now, else what it said; since when, as far as that is known. */
+function serverFigure(
+  said: ServerWindow | null,
+  stated: Belief<Values['stated']> | null,
+): ServerFigure | null {
+  const isSame = said === null || said.tokens === stated?.value.tokens
+  const sinceMs = isSame && stated?.value.hasChanged === true ? stated.sinceMs : 0
+  if (said !== null) return { ...said, sinceMs }
+  return stated === null ? null : { ...stated.value, sinceMs }
+}

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { Settings } from '../config/settings.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import { batchingStore } from './batching-store.ts'
@@ -28,10 +29,27 @@ export async function openStore(settings: StoreSettings, place: UserPlace): Prom
   }
 }
 
+/**
+ * Opens the store that the settings name for reading alone. Null where nothing is in it that could be read: it is in memory, or
+ * there is no file yet. Rejects with a `StoreError`.
+ */
+export async function openStoreToRead(
+  settings: StoreSettings,
+  place: UserPlace,
+): Promise<Pick<Store, 'getFirst' | 'close'> | null> {
+  const location = storeLocation(settings.url, place)
+  if (location.kind === 'memory') return null
+  if (location.kind === 'sqlite' && !(await isFilled(location.path))) return null
+  const bare = await openBareStore(location, settings, true)
+  const encryptKey = settings.encrypt_key?.reveal() ?? null
+  return encryptKey === null ? bare : encryptedStore(bare, encryptKey)
+}
+
 /** Opens a store without encryption, and without an installation's secret in it. */
 export async function openBareStore(
   location: StoreLocation,
   settings: Pick<StoreSettings, 'ttl_days' | 'max_mb'>,
+  isReadOnly = false,
 ): Promise<Store> {
   const limits = { bytesMax: settings.max_mb * MEGABYTE, lifetimeMs: lifetimeMsOf(settings) }
   // Each driver is loaded only if it is used.
@@ -40,7 +58,7 @@ export async function openBareStore(
       return openMemoryStore(limits)
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite-store.ts')
-      return openSqliteStore({ path: location.path, ...limits })
+      return openSqliteStore({ path: location.path, isReadOnly, ...limits })
     }
     case 'redis': {
       const { openRedisStore } = await withOptionalPackages(
@@ -102,6 +120,14 @@ async function openAt(
     return store.close()
   }
   return { secret: agreed.secret, store: { ...store, close } }
+}
+
+/** Whether somebody has written to the file. */
+function isFilled(path: string): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  )
 }
 
 const FILE_NAME = 'foldgate.sqlite'

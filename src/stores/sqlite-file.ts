@@ -34,6 +34,20 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   }
 }
 
+/** Opens a file that is there already, for reading alone. Nothing of it is created or changed. Throws a `StoreError`. */
+export function openSqliteFileToRead(path: string): DatabaseSync {
+  let database: DatabaseSync | null = null
+  try {
+    database = new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true })
+    refuseForeign(database, path)
+    if (pragma(database, 'user_version') === SCHEMA_VERSION) return database
+    throw new StoreError(`${path} holds nothing that this Foldgate can read`)
+  } catch (error) {
+    if (database?.isOpen === true) database.close()
+    throw error instanceof StoreError ? error : explained(error, path)
+  }
+}
+
 // --- internal ---
 
 /** Raised whenever the tables change; not for new ones that an older Foldgate may leave alone. */

@@ -1,19 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { hash } from 'node:crypto'
-import { openSqliteFile } from './sqlite-file.ts'
+import { openSqliteFile, openSqliteFileToRead } from './sqlite-file.ts'
 import { sqliteJournals } from './sqlite-journals.ts'
 import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
 import type { Store, StoreEntry, StoreLimits } from './store.ts'
 
-export type SqliteStoreOptions = StoreLimits & { readonly path: string }
+export type SqliteStoreOptions = StoreLimits & {
+  readonly path: string
+  /** Whether the file has to be there already, and is only read: whatever would write rejects. */
+  readonly isReadOnly?: boolean
+}
 
 /**
  * A store in one file, which several processes of a machine may share. Node's SQLite is synchronous: every
  * operation is one small transaction, or many small steps.
  */
-export async function openSqliteStore({ path, bytesMax, lifetimeMs }: SqliteStoreOptions): Promise<Store> {
-  const database = await openSqliteFile(path)
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, bytesMax, lifetimeMs, isReadOnly = false } = options
+  const database = isReadOnly ? openSqliteFileToRead(path) : await openSqliteFile(path)
   const statements = prepareStatements(database)
   const journals = sqliteJournals(database, { bytesMax, lifetimeMs })
   const pageBytes = count(database.prepare('PRAGMA page_size'), 'page_size')

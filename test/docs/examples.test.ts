@@ -16,13 +16,17 @@ test('the example of settings and its profile are valid, as the start reads them
   const options = { flags: {}, env: {}, cwd: examples, builtInDirectory }
   const configuration = await loadConfiguration(options)
   expect(configuration.ok ? [] : configuration.problems).toEqual([])
+  const trouble: string[] = []
+  const place = { env: { HOME: await temporaryFolder({}) }, platform: 'linux' }
   const { text } = await checkConfiguration({
     ...options,
     model: 'qwen3:8b',
-    resolveWindow: (profile, model, settings) => lookUpWindow(settings, {}, profile, model),
+    resolveWindow: (profile, model, settings) =>
+      lookUpWindow({ settings, place, onTrouble: (message) => trouble.push(message) }, profile, model),
   })
   expect(text).toContain('profile  small-qwen')
   expect(text).toContain('16,384 tokens')
+  expect(trouble).toEqual([])
 })
 
 test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(

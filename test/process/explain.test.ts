@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { prose, round, system, user } from '../compaction/sending.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { output } from './program.ts'
+import { longRun } from '../support/conversations.ts'
+import { eventually } from '../support/eventually.ts'
+import { exactUpstream } from '../support/exact-upstream.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
+import { output, serve } from './program.ts'
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
@@ -87,4 +91,41 @@ test('settings and profiles that are wrong are told as at a start', async () => 
   const { code, stderr } = await output(['explain', 'body.json'], { cwd })
   expect(code).toBe(1)
   expect(stderr).toMatch(/default\.yaml:1:\d+: .*trigger/)
+})
+
+// It said "a guess" of a window that the Foldgate beside it had learnt from its upstream.
+test('a window that a Foldgate on the same store has learnt is known: while that runs, with its source, and by check', async () => {
+  const upstream = await exactUpstream(4_096)
+  onTestFinished(() => upstream.close())
+  const asked = chatOf(longRun(12, 7), { model: 'nobody-knows-it' })
+  const cwd = await temporaryFolder({
+    'foldgate.yaml': JSON.stringify({ upstreams: { default: { url: upstream.url } } }),
+    'body.json': JSON.stringify(asked),
+  })
+  const before = await output(['explain', 'body.json'], { cwd })
+  expect(before.stdout).toMatch(/^window +128,000 tokens for prompt and reply, from nowhere: a guess$/m)
+  expect(await readdir(cwd)).not.toContain('.local')
+
+  const foldgate = await serve([], { cwd })
+  // Whose credential it was learnt with, explain cannot know.
+  const reply = await postChat(foldgate.url, asked, { authorization: 'Bearer of-a-client' })
+  expect([reply.status, reply.header('x-foldgate-action')]).toEqual([200, 'recovered'])
+  await eventually(async () => {
+    const { code, stdout, stderr } = await output(['explain', 'body.json'], { cwd })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^window +4,096 tokens for prompt and reply, from an overflow answer$/m)
+    expect(stdout).toMatch(/^would +be compacted to/m)
+  })
+  const checked = await output(['check', '--model', 'nobody-knows-it'], { cwd })
+  expect(checked.stdout).toContain('window   4,096 tokens, total; source: learnt (an overflow answer')
+})
+
+test('a store that cannot be read is no reason not to explain: it is told', async () => {
+  const cwd = await temporaryFolder({ ...files, 'other.sqlite': 'no database at all, but long enough' })
+  const { code, stdout, stderr } = await output(['explain', 'body.json', '--store', 'sqlite:other.sqlite'], {
+    cwd,
+  })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^would +be compacted to/m)
+  expect(stderr).toMatch(/^warning: what was learnt of windows is not known: .*other\.sqlite is no database/)
 })

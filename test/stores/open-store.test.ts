@@ -1,7 +1,7 @@
-import { chmod, stat } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openStore, type OpenedStore, storeLocation } from '../../src/stores/open-store.ts'
+import { openStore, openStoreToRead, type OpenedStore, storeLocation } from '../../src/stores/open-store.ts'
 import { Secret } from '../../src/config/secret.ts'
 import { purgeStore } from '../../src/commands/purge.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
@@ -15,18 +15,13 @@ type More = {
   readonly max_mb?: number
 }
 
-async function openAt(url: string, { encryptKey, ...more }: More = {}): Promise<OpenedStore> {
+function settingsOf(url: string, { encryptKey, ...more }: More = {}) {
   const encrypt_key = encryptKey === undefined ? null : new Secret(encryptKey)
-  const settings = {
-    url,
-    ttl_days: 7,
-    max_mb: 64,
-    required: false,
-    encrypt_key_env: null,
-    encrypt_key,
-    ...more,
-  }
-  const opened = await openStore(settings, linux({}))
+  return { url, ttl_days: 7, max_mb: 64, required: false, encrypt_key_env: null, encrypt_key, ...more }
+}
+
+async function openAt(url: string, more: More = {}): Promise<OpenedStore> {
+  const opened = await openStore(settingsOf(url, more), linux({}))
   onTestFinished(opened.store.close)
   return opened
 }
@@ -194,4 +189,34 @@ describe('the installation’s secret', () => {
     expect(secret).toHaveLength(32)
     expect((await openAt(url)).secret).toEqual(secret)
   })
+})
+
+describe('a store that is only read', () => {
+  test('is not made where there is none, and has nothing where it ends with its process', async () => {
+    const folder = await temporaryFolder()
+    expect(
+      await openStoreToRead(settingsOf(`sqlite:${join(folder, 'a', 'none.sqlite')}`), linux({})),
+    ).toBeNull()
+    expect(await readdir(folder)).toEqual([])
+    expect(await openStoreToRead(settingsOf('memory:'), linux({}))).toBeNull()
+  })
+
+  test.each([{}, { encryptKey: 'a key' }])(
+    'has what another process has just written, with %j',
+    async (more) => {
+      const path = join(await temporaryFolder(), 'store.sqlite')
+      const writer = await openAt(`sqlite:${path}`, more)
+      await putValue(writer.store, 'k', 'while it is open')
+      const read = async () => {
+        const reader = await openStoreToRead(settingsOf(`sqlite:${path}`, more), linux({}))
+        return (await reader?.getFirst(['k']).finally(() => reader.close()))?.value
+      }
+      expect(await read()).toBe('while it is open')
+      await putValue(writer.store, 'k', 'after it was closed')
+      await writer.store.close()
+      const before = await readFile(path)
+      expect(await read()).toBe('after it was closed')
+      expect(await readFile(path)).toEqual(before)
+    },
+  )
 })

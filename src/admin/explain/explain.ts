@@ -50,7 +50,7 @@ export type Explain = (body: Buffer, options: ExplainOptions) => Promise<Explana
 
 /**
  * Says what would be sent for a request body, and why, message by message: as a request that is seen for the first time
- * by a Foldgate that nothing has taught. Nothing is sent, recorded or kept. Throws `malformed_request` or `unknown_profile`.
+ * by a Foldgate that was taught nothing but the model's window. Nothing is sent, recorded or kept. Throws `malformed_request` or `unknown_profile`.
  */
 export function createExplain(parts: ExplainParts): Explain {
   return async function explain(body, options) {
