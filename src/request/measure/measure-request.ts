@@ -1,6 +1,8 @@
 import { hasFamily } from '../../tokens/families.ts'
 import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
+import { underWindow } from './measure.ts'
+import { providerBudgetIn } from './reserve.ts'
 import { findWindow } from './window-finder.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 
@@ -48,4 +50,20 @@ export async function countedMeasure(sending: Sending, parts: RequestParts): Pro
   if (measure !== null && measure.counted !== null) return measure
   sending.measure = await measureOf(request, parts, true)
   return sending.measure
+}
+
+/**
+ * The measure as it is told of a request that was refused and then answered: by what is known now of the window of its model,
+ * since a refusal has disproved what it was measured by.
+ */
+export async function measureAfterRefusal(
+  { measure, request }: Sending,
+  parts: RequestParts,
+): Promise<Measure | null> {
+  if (measure === null) return null
+  return parts.failures.around('measure', measure, async () => {
+    const window = await findWindow(request, parts)
+    const takesBeyond = (tokens: number): boolean => parts.windows.takesBeyond(request.modelKey, tokens)
+    return underWindow(measure, window, providerBudgetIn(request, window, takesBeyond))
+  })
 }

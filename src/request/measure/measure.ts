@@ -16,13 +16,13 @@ import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
-import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
+import { thresholdTokens } from '../../tokens/budget.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
-import { reserveIn } from './reserve.ts'
+import { providerBudgetIn } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
 import { withoutPast } from './without-past.ts'
 
@@ -65,12 +65,10 @@ export function createMeasure(
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
-    const { tokens: windowTokens, kind } = window
     const takesBeyond = (tokens: number): boolean => options.takesBeyond(modelKey, tokens)
-    const reserveTokens = reserveIn(request, window, takesBeyond)
-    const providerBudget = budgetOf({ windowTokens, kind, reserveTokens })
+    const providerBudget = providerBudgetIn(request, window, takesBeyond)
     const guess = counts.rateOf(counting, familyRatio, 0)
-    const guessedBudgetTokens = Math.max(1, Math.floor(providerBudget / guess.ratio))
+    const guessedBudgetTokens = ownBudget(providerBudget, guess)
     const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
     const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
@@ -92,7 +90,7 @@ export function createMeasure(
     const { subject, aroundTokens } = counted
     const { systemCount } = chat.structure
     const rate = counts.rateOf(counting, familyRatio, aroundTokens)
-    const budgetTokens = Math.max(1, Math.floor(providerBudget / rate.ratio))
+    const budgetTokens = ownBudget(providerBudget, rate)
     const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
     const incomingTokens = aroundTokens + conversationTokens
     const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
@@ -120,6 +118,17 @@ export function createMeasure(
   }
 }
 
+/** What a measured request is under a window that was learnt since. What was counted stands, and what was planned by it. */
+export function underWindow(measure: Measure, window: ResolvedWindow, providerBudget: number): Measure {
+  const budgetTokens = ownBudget(providerBudget, measure.rate)
+  return {
+    ...measure,
+    window,
+    budgetTokens,
+    pressure: (measure.pressure * measure.budgetTokens) / budgetTokens,
+  }
+}
+
 /** The window of a measured request; null where it is a guess, by which no answer may be judged. */
 export function knownWindow(measure: Measure | null): StatedWindow | null {
   if (measure === null || measure.window.source === 'default') return null
@@ -127,6 +136,10 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
 }
 
 // --- internal ---
+
+function ownBudget(providerBudget: number, { ratio }: Rate): number {
+  return Math.max(1, Math.floor(providerBudget / ratio))
+}
 
 /** Tokens added to our count of a prompt of which the provider has counted no beginning yet: tools and overheads, in ours. */
 function besideFor(

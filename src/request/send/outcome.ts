@@ -29,6 +29,11 @@ export function isAnswered({ verdict, answer }: Judged): boolean {
   return (verdict === 'good' || verdict === 'empty') && answer.status < 400
 }
 
+/** Whether it was answered after it was refused as too long. An upstream's last refusal is no recovery. */
+export function isRecovered(outcome: Outcome): boolean {
+  return outcome.remedy === 'recovered' && isAnswered(outcome)
+}
+
 /** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
 export function isOurDoing({ verdict, answer, classification }: Judged): boolean {
   if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false

@@ -1,5 +1,6 @@
 import { anyHasBoundThoughts } from '../../compaction/subject.ts'
-import { isAnswered } from './outcome.ts'
+import { measureAfterRefusal } from '../measure/measure-request.ts'
+import { isAnswered, isRecovered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'
 import { fallBack } from './fall-back.ts'
 import { offerRecall } from './offer-recall.ts'
@@ -62,6 +63,7 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
   if (isAnswered(outcome) && answered === null && standing !== null && mayThink(request))
     void records.sendElsewhere(request, standing)
   void records.see(chat, place, { ...remembered, compaction })
+  if (isRecovered(outcome)) sending.measure = await measureAfterRefusal(sending, parts)
   return { ...request, measure: sending.measure, outcome, sending }
 }
 

@@ -13,7 +13,7 @@ import { bareReport } from '../../http/bare-report.ts'
 import type { SummaryOutlook } from '../../summaries/summary-record.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest } from '../request.ts'
-import { isAnswered } from '../send/outcome.ts'
+import { isAnswered, isRecovered } from '../send/outcome.ts'
 
 /** The report of a request whose answer is settled on. */
 export function answeredReport(
@@ -123,7 +123,7 @@ export function readReport(
 
 // --- internal ---
 
-/** An upstream's last refusal is no recovery. A reason is told if it helps. */
+/** A reason is told if it helps. */
 function whatWasDone({
   outcome,
   failedOpen,
@@ -132,8 +132,7 @@ function whatWasDone({
 }: AnsweredRequest): Pick<BegunRow, 'action' | 'reason'> {
   const { isRewritten, chat, compacted, strict, clampedOutputTokens } = outcome.form
   const byFallback = (outcome.fallback?.answered ?? null) === null ? null : 'fallback'
-  if (outcome.remedy === 'recovered' && isAnswered(outcome))
-    return { action: 'recovered', reason: byFallback }
+  if (isRecovered(outcome)) return { action: 'recovered', reason: byFallback }
   if (outcome.remedy === 'restored' && isAnswered(outcome)) {
     if (outcome.refusedThoughts !== undefined) return { action: 'restored', reason: 'thoughts' }
     return { action: 'restored', reason: strict ? 'strict' : 'original' }

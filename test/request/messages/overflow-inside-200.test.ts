@@ -32,9 +32,11 @@ test.each<[string, boolean, Script]>([
 ])('%s is recovered, far below a window that only the table has', async (_name, stream, refusal) => {
   await using at = await standWith([refusal, fine])
   const messages = [user('Begin.'), ...roundsOf(12)]
-  const answer = await post({ foldgate: at }, { model: 'claude-haiku-4-5', stream, messages })
-  expect(answer.headers.get('x-foldgate-window')).toContain('200000')
+  const body = { model: 'claude-haiku-4-5', stream, messages }
+  const answer = await post({ foldgate: at }, body)
   expect(answer.headers.get('x-foldgate-action')).toBe('recovered')
+  const others = await post({ foldgate: at }, body, { 'x-api-key': 'of-another' })
+  expect(others.headers.get('x-foldgate-window')).toBe('200000;source=table')
   expect(contentOf(answer)).toEqual([{ type: 'text', text: 'Fine.' }])
   const [first, second] = at.upstream.requests
   expect(second?.body.length).toBeLessThan((first?.body.length ?? 0) * 0.8)
