@@ -20,6 +20,7 @@ import { stateFile } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { complain, flagText, say, type CommandContext } from './command.ts'
+import { listenTrouble } from './listen-trouble.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { runAttached } from './run-attached.ts'
 import { additionsFor, environmentOf, hasQuit, startWith } from './run-child.ts'
@@ -58,8 +59,8 @@ export async function runCommand(context: CommandContext): Promise<number> {
     })
     return await runWith(own, opened, destinations, looked)
   } catch (error) {
-    const isTold = error instanceof LaunchError || error instanceof ListenError || error instanceof StoreError
-    if (isTold) return complain(context, [error.message])
+    if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
+    if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
     throw error
   }
 }

@@ -12,6 +12,7 @@ import { createLog } from '../log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { complain, type CommandContext } from './command.ts'
+import { listenTrouble } from './listen-trouble.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { shutdownLine, startLine, startWarnings, type Memory } from './start-lines.ts'
 
@@ -58,6 +59,7 @@ export async function serve(context: CommandContext): Promise<number> {
           host,
           port,
           admin,
+          adminTrouble,
           store: opened.storeName,
           profiles: opened.profiles(),
         }),
@@ -80,7 +82,7 @@ export async function serve(context: CommandContext): Promise<number> {
     looking.abort()
     stopWatching()
     await app.close()
-    if (error instanceof ListenError) return complain(context, [error.message])
+    if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
     throw error
   }
   const signal = await ended

@@ -2,13 +2,12 @@ import type { Settings } from '../config/settings.ts'
 import { holdsCredential } from '../config/settings-rules.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { ListenAddress } from '../http/listen.ts'
-import { addressOf } from '../http/listeners.ts'
+import { addressOf, type Listening } from '../http/listeners.ts'
 import { hasSummaries } from '../profiles/effective.ts'
 import type { Profile } from '../profiles/schema.ts'
 
-export type Started = ListenAddress & {
+export type Started = Listening & {
   readonly version: string
-  readonly admin: ListenAddress | null
   /** The store's name. */
   readonly store: string
   readonly profiles: ReadonlyMap<string, Profile>
@@ -16,13 +15,13 @@ export type Started = ListenAddress & {
 
 /** What Foldgate says when it has started: where it listens, where it forwards to, and who pays for summaries. */
 export function startLine(settings: Settings, started: Started): string {
-  const { version, admin, store, profiles } = started
+  const { version, store, profiles } = started
   const upstream = settings.upstreams.get('default')?.url ?? ''
   return (
     `Foldgate ${version} listens on ${addressOf(started)}/v1 and forwards to ${upstream}; ` +
     `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
     (store === 'memory:' ? 'memory' : store) +
-    (admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`)
+    pageText(started)
   )
 }
 
@@ -89,6 +88,12 @@ export function shutdownLine(
 }
 
 // --- internal ---
+
+/** Nothing where none was wanted. */
+function pageText({ admin, adminTrouble }: Listening): string {
+  if (adminTrouble !== null) return `; there is no page: ${adminTrouble}`
+  return admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`
+}
 
 const TOLD_MAX = 3
 

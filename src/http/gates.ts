@@ -8,6 +8,7 @@ import type { ClientRequest } from './client-request.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
 import { clientKeyOf, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
+import { ownSign } from './own-sign.ts'
 import { routeOf } from './routes.ts'
 import type { Scope } from './scope.ts'
 
@@ -116,6 +117,7 @@ function answerProbe(outgoing: ServerResponse, probe: string, { phase }: Lifecyc
   const status = probe === '/healthz' ? 'ok' : phase === 'serving' ? 'ready' : 'draining'
   outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
     'content-type': 'application/json',
+    ...ownSign,
   })
   outgoing.end(JSON.stringify({ status }))
   cutOffUnread(outgoing)

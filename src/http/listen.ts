@@ -17,6 +17,13 @@ export type AddressFlags = { readonly host: string; readonly port: string }
 /** A port or address that cannot be listened on. The message says what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
+  /** Whether somebody else listens there. */
+  readonly isTaken: boolean
+
+  constructor(message: string, cause: NodeJS.ErrnoException) {
+    super(message, { cause })
+    this.isTaken = cause.code === 'EADDRINUSE'
+  }
 }
 
 /** Listens and returns the port in use. Rejects with a `ListenError` that names the flag to change. */
@@ -27,7 +34,7 @@ export function listen(
 ): Promise<ListenAddress> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) =>
-      reject(new ListenError(explain(error, { host, port }, flags), { cause: error }))
+      reject(new ListenError(explain(error, { host, port }, flags), error))
     server.once('error', fail)
     server.listen({ host, port }, () => {
       server.off('error', fail)

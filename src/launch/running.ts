@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJsonText } from '../conversation/json-value.ts'
+import { ownSign } from '../http/own-sign.ts'
 import { stateFile, type UserPlace } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 
@@ -71,11 +72,15 @@ export async function findRunning(place: UserPlace): Promise<RunningFoldgate | n
   return null
 }
 
-/** Whether a Foldgate answers there. */
+/** Whether a Foldgate answers there, and no other program that has such a path. */
 export async function answers(origin: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${origin}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) })
-    return answer.ok && (await answer.text()).includes('"status":"ok"')
+    const answer = await fetch(`${origin}/healthz`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    await answer.body?.cancel()
+    return answer.ok && answer.headers.get('server') === ownSign.server
   } catch {
     return false
   }

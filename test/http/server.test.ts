@@ -79,7 +79,8 @@ describe('routes', () => {
     await using upstream = await fakeUpstream(silence)
     await using proxy = await startProxy(upstream.url)
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
-    expect((await fetch(`${proxy.origin}/readyz?verbose`, { method: 'HEAD' })).status).toBe(200)
+    const ready = await fetch(`${proxy.origin}/readyz?verbose`, { method: 'HEAD' })
+    expect([ready.status, ready.headers.get('server')]).toEqual([200, 'foldgate'])
     expect(upstream.requests).toEqual([])
   })
 

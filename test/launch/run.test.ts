@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
@@ -152,9 +154,14 @@ test('what cannot be started is said, with the exit codes of a shell; what is wr
     code: 1,
     stderr: '--profile: there is no profile "tigth"; did you mean "tight"?\n',
   })
+  // What answered like this was taken for a Foldgate, and would have been sent what the program asks.
+  const other = createServer((_incoming, outgoing) => outgoing.end('{"status":"ok"}'))
+  const port = String(await freePort())
+  await once(other.listen(Number(port), '127.0.0.1'), 'listening')
+  onTestFinished(() => void other.close())
   const alone = await output(['run', '--attach', '--', ...script('')], {
     ...started,
-    env: { ...started.env, FOLDGATE_PORT: String(await freePort()) },
+    env: { ...started.env, FOLDGATE_PORT: port },
   })
   expect([alone.code, alone.stderr]).toEqual([
     1,

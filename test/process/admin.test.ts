@@ -33,7 +33,19 @@ test('two Foldgates on one machine both start; the one with the admin listener d
   const [line] = await second.said(/.*Foldgate goes on without it.*/)
   expect(line).toContain('"level":"warn"')
   expect(line).toContain('--admin-port (FOLDGATE_ADMIN_PORT)')
+  // It was told by that line alone, under one that people read.
+  expect(second.stdout()).toContain(
+    `; there is no page: Port ${port} on 127.0.0.1 is taken by another program. Choose another one with --admin-port (FOLDGATE_ADMIN_PORT).`,
+  )
   expect(second.stdout()).not.toContain('the admin listener is at')
+  // The other port of the first is taken, too, by what its probe knows as a Foldgate.
+  const clients = new URL(first.origin)
+  const third = await output(['--upstream', upstream.url, '--port', clients.port], { cwd, env })
+  expect([third.code, third.stderr]).toEqual([
+    1,
+    `Port ${clients.port} on 127.0.0.1 is taken: a Foldgate listens there already, with its own settings. ` +
+      `Use that one (${first.url}, or foldgate run --attach -- COMMAND), or choose another port with --port (FOLDGATE_PORT).\n`,
+  ])
 
   const reply = await postChat(second.url, begun)
   expect(reply.status).toBe(200)

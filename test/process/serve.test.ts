@@ -189,6 +189,7 @@ describe('a Foldgate that serves', () => {
   })
 
   test('a taken port names the flag that sets it', async () => {
+    // It is asked whether it is a Foldgate, and never answers.
     const taken = createServer()
     await new Promise<void>((resolve) => {
       taken.listen(0, '127.0.0.1', resolve)
@@ -198,7 +199,11 @@ describe('a Foldgate that serves', () => {
     const port = typeof address === 'object' ? String(address?.port) : ''
     const { code, stdout, stderr } = await output(['--port', port], { cwd: await temporaryFolder({}) })
     expect(code).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^Port ${port} .* --port \\(FOLDGATE_PORT\\)\\.\\n$`))
+    expect(stderr).toMatch(
+      new RegExp(
+        `^Port ${port} on 127\\.0\\.0\\.1 is taken by another program\\. .* --port \\(FOLDGATE_PORT\\)\\.\\n$`,
+      ),
+    )
     expect(stdout).toBe('')
   })
 

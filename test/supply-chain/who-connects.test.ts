@@ -17,7 +17,7 @@ const known: Readonly<Record<string, string>> = {
   'stores/redis-store.ts': 'the store in the settings',
   'activity/tracing/exporters.ts': 'the collector that OTEL_… variables name',
   'commands/run-attached.ts': '`foldgate run --attach`, to a Foldgate of its user',
-  'launch/running.ts': 'the same',
+  'launch/running.ts': 'the same; where the port of its clients is taken, to what has it',
   'upstream/address.ts': 'none: it reads addresses',
   'upstream/connector.ts': 'the upstreams in the settings',
   'upstream/pools.ts': 'the upstreams in the settings',
