@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
@@ -78,16 +77,12 @@ const AROUND_CHARS = 40
  * The distinct things that a message names, each with the words around its first mention there; tool output
  * as a terminal would show it in the end. Found once for each message.
  */
-function* thingsOf(
-  subject: Subject,
-  index: number,
-  cache: MadeCache,
-): Steps<readonly (readonly [name: string, words: string])[]> {
+function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly NamedThing[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
   const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return knownThings.parse(JSON.parse(known))
+  if (known !== null) return thingsFrom(known)
 
   const { text, calls } = yield* readMessage(subject, message)
   const near = lookedAt(text)
@@ -98,12 +93,24 @@ function* thingsOf(
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
   const found = [...things]
-  cache.set(key, { text: JSON.stringify(found), tokens: 0, how: null })
+  cache.set(key, { text: textOfThings(found), tokens: 0, how: null })
   return found
 }
 
-/** What `thingsOf` puts into the cache. */
-const knownThings = z.array(z.tuple([z.string(), z.string()])).readonly()
+type NamedThing = readonly [name: string, words: string]
+
+/** Things as the cache holds them, each in a line: neither a name nor the words around one have a tab or a line break. */
+function textOfThings(things: readonly NamedThing[]): string {
+  return things.map(([name, words]) => `${name}\t${words}`).join('\n')
+}
+
+function thingsFrom(text: string): readonly NamedThing[] {
+  if (text === '') return []
+  return text.split('\n').map((line) => {
+    const nameEnd = line.indexOf('\t')
+    return [line.slice(0, nameEnd), line.slice(nameEnd + 1)]
+  })
+}
 
 function* addThings(text: string, things: Map<string, string>): Steps<void> {
   let words = 0

@@ -1,23 +1,13 @@
 import type { Steps } from '../../conversation/source.ts'
-import { renderTerminal } from '../passes/render.ts'
 import { messageNumber } from '../message-numbers.ts'
-import { readMessage } from '../read-message.ts'
 import { readableTokens, replyStart, toolNameOf, type Subject } from '../subject.ts'
 import { labels, namedLabel, unforged } from './headings.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
-import {
-  lookedAt,
-  partsOf,
-  passagesOf,
-  tellingLines,
-  type Part,
-  type Passage,
-  type Speaker,
-} from './passage.ts'
+import { tellingLines, type Passage, type Speaker } from './passage.ts'
+import { QUOTABLE_CHARS, quotablePassages, quotableTexts, type QuotablePassage } from './quotable.ts'
 import { likelihoodOf } from './rank.ts'
 import type { Unsaid } from './user/said.ts'
-import { thingsIn } from './things.ts'
 
 export type QuoteOptions = {
   /** The messages that may be quoted, in order. */
@@ -65,11 +55,9 @@ export function* chooseQuotes(subject: Subject, options: QuoteOptions): Steps<Qu
 
 // --- internal ---
 
-type Candidate = {
+type Candidate = QuotablePassage & {
   readonly index: number
-  readonly passage: Passage
   readonly label: string
-  readonly lines: readonly string[]
   /** By its share of the message's characters: to rank by, not to count with. */
   readonly tokensAbout: number
   /** Tokens between its message and the newest one. */
@@ -90,9 +78,6 @@ const THING_WORTH = 20
 /** Passages that are weighed between two pauses: of each the lines are looked up. */
 const CANDIDATES_PER_STEP = 8
 
-/** Only so much text is looked at, the newest first: older wording is hardly ever needed. */
-const QUOTABLE_CHARS = 200_000
-
 /** Of a passage at least this share of lines has to be new. */
 const NEW_SHARE_MIN = 0.5
 
@@ -110,70 +95,42 @@ function* candidatesOf(subject: Subject, options: QuoteOptions): Steps<Candidate
   let ageTokens = 0
   for (const index of options.indexes.toReversed()) {
     if (chars > QUOTABLE_CHARS) break
-    const parts = yield* quotableParts(subject, index, options.unsaid)
+    const quotable = yield* quotablePassages(subject, index, options.unsaid.get(index))
     const size = subject.sizes[index] ?? 0
     const bytes = Math.max(1, subject.messages[index]?.facts.bytes ?? 1)
     const first = replyStart(subject, index)
-    for (const passage of passagesOf(parts)) {
-      const lines = tellingLines(passage.text)
+    for (const { passage, lines, names } of quotable.passages) {
       for (const line of lines) {
         const later = holders.get(line)
         if (later?.first !== first) holders.set(line, { count: (later?.count ?? 0) + 1, first })
       }
       const label = labelOf(subject, index, passage, options.areNamed)
       const tokensAbout = (size * passage.text.length) / bytes
-      candidates.push({ index, passage, label, lines, tokensAbout, ageTokens, worth: 0 })
+      candidates.push({ index, passage, label, lines, names, tokensAbout, ageTokens, worth: 0 })
     }
-    for (const { text } of parts) chars += text.length
+    chars += quotable.chars
     ageTokens += readableTokens(subject, index)
     yield
   }
   for (const [place, candidate] of candidates.entries()) {
     if (place % CANDIDATES_PER_STEP === 0) yield
-    const { passage, lines, tokensAbout } = candidate
+    const { passage, lines, names, tokensAbout } = candidate
     let again = 0
     for (const line of lines) if ((holders.get(line)?.count ?? 0) > 1) again += 1
     candidate.worth =
       (worthOf[passage.speaker] * (1 + again / lines.length)) / (1 + candidate.ageTokens / HALF_AGE_TOKENS) +
-      (THING_WORTH * thingsWorth(passage.text, options.mentions)) / Math.max(1, tokensAbout)
+      (THING_WORTH * thingsWorth(names, options.mentions)) / Math.max(1, tokensAbout)
   }
   return candidates
 }
 
-function thingsWorth(text: string, mentions: ReadonlyMap<string, Mention>): number {
-  const found = new Set<string>()
+function thingsWorth(names: readonly string[], mentions: ReadonlyMap<string, Mention>): number {
   let worth = 0
-  for (const { name } of thingsIn(text)) {
-    const mention = found.has(name) ? undefined : mentions.get(name)
-    found.add(name)
+  for (const name of names) {
+    const mention = mentions.get(name)
     if (mention !== undefined) worth += likelihoodOf(name, mention)
   }
   return worth
-}
-
-/** The texts of a message as they may be quoted; of what the user said that which stands nowhere else in the recap. */
-function* quotableParts(subject: Subject, index: number, unsaid: Unsaid = new Map()): Steps<Part[]> {
-  const rest = unsaid.get(index)
-  if (rest !== undefined) return rest === '' ? [] : [{ speaker: 'user', text: withoutMiddle(rest) }]
-  const message = subject.messages[index]
-  if (message === undefined) return []
-  const { role } = message.facts
-  if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
-  const quotable: Part[] = []
-  for (const { speaker, text } of yield* partsOf(yield* readMessage(subject, message), role)) {
-    const near = lookedAt(text)
-    quotable.push({
-      speaker,
-      text: withoutMiddle(speaker === 'result' ? yield* renderTerminal(near) : near),
-    })
-  }
-  return quotable
-}
-
-/** A text as far as it is looked at: of a very long one the beginning and the end. */
-function withoutMiddle(text: string): string {
-  if (text.length <= QUOTABLE_CHARS) return text
-  return `${text.slice(0, QUOTABLE_CHARS / 2)}\n${text.slice(-QUOTABLE_CHARS / 2)}`
 }
 
 function labelOf(subject: Subject, index: number, { speaker, part }: Passage, isNamed: boolean): string {
@@ -187,7 +144,7 @@ function labelOf(subject: Subject, index: number, { speaker, part }: Passage, is
 function* linesOf(subject: Subject, indexes: readonly number[]): Steps<Set<string>> {
   const lines = new Set<string>()
   for (const index of indexes) {
-    for (const { text } of yield* quotableParts(subject, index))
+    for (const { text } of yield* quotableTexts(subject, index))
       for (const line of tellingLines(text)) lines.add(line)
     yield
   }

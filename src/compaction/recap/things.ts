@@ -13,6 +13,10 @@ export function* thingsIn(text: string): Generator<Thing, void, void> {
 /** The same word by word, null for each that names nothing specific: for whoever has to pause in a long text. */
 export function* wordsIn(text: string): Generator<Thing | null, void, void> {
   for (const match of text.matchAll(word)) {
+    if (!mayBeSpecific.test(match[0])) {
+      yield null
+      continue
+    }
     const lead = leadingPunctuation.exec(match[0])?.[0].length ?? 0
     const name = match[0].slice(lead).replace(trailingPunctuation, '')
     const start = match.index + lead
@@ -31,6 +35,9 @@ const WORD_CHARS_MAX = 200
  * consumes, so that the search stays linear in whatever text it is given.
  */
 const word = /https?:\/\/[^\s"'<>\\]{1,400}|(?<!<(?=\/))[\w$@~.+#/-]{3,200}/g
+
+/** What every specific name has one of: most words have none, and need no closer look. */
+const mayBeSpecific = /[\d/@._$]|[a-z][A-Z]/
 
 const leadingPunctuation = /^(?:(?:\.\/)+|[.@+#-]+(?=[^./]))/
 const trailingPunctuation = /[.@+#/-]+$/
