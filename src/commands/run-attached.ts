@@ -9,7 +9,7 @@ import { printed } from '../launch/printed.ts'
 import { figuresBetween, readFigures, type RunFigures } from '../launch/run-figures.ts'
 import { answers, findRunning, type RunningFoldgate } from '../launch/running.ts'
 import { complain, say, type CommandContext } from './command.ts'
-import { additionsFor, hasQuit, startWith } from './run-child.ts'
+import { additionsFor, hasQuit, startWith, tellMissingModel } from './run-child.ts'
 
 /** Runs a command in front of whose model a Foldgate stands that runs already. */
 export async function runAttached(context: CommandContext): Promise<number> {
@@ -32,6 +32,7 @@ export async function runAttached(context: CommandContext): Promise<number> {
     ])
   }
   const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
+  tellMissingModel(context, running.behind)
   try {
     const additions = await additionsFor(context, running.behind, running.origin)
     if (context.flags.print === true) return say(context, printed(additions))

@@ -19,6 +19,21 @@ export async function environmentOf(context: CommandContext): Promise<Environmen
   return { ...context.env, ...own }
 }
 
+/** Says so where the command may go past the one server, since no model of that is named. */
+export function tellMissingModel(context: CommandContext, { isOneServer }: Behind): void {
+  const { program, flags, stderr } = context
+  const found = findProgram(program)
+  const way = { isOneServer, model: flagText(flags, 'model') }
+  if (found.program.lacksModel?.(way, placeOf(context)) !== true) return
+  const upstream = flagText(flags, 'upstream')
+  const server = upstream === null ? '' : ` --upstream ${upstream}`
+  const command = program.slice(0, found.ownArgumentsAt).join(' ')
+  const line = `foldgate run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
+  stderr.write(
+    `foldgate: ${found.program.name} is told no model of this server, and may ask a provider of its own instead: write ${line}\n`,
+  )
+}
+
 /** Starts the command with what it is given, and waits for its end. */
 export function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
   const { program, env, cwd, hasTerminal, onSignal } = context

@@ -23,7 +23,7 @@ import { complain, flagText, say, type CommandContext } from './command.ts'
 import { listenTrouble } from './listen-trouble.ts'
 import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
 import { runAttached } from './run-attached.ts'
-import { additionsFor, environmentOf, hasQuit, startWith } from './run-child.ts'
+import { additionsFor, environmentOf, hasQuit, startWith, tellMissingModel } from './run-child.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -38,6 +38,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
   if (asked.kind === 'unknown') return complain(context, [problemOf('--profile', asked.message)])
   const destinations = destinationsOf(settings, await environmentOf(context))
   if ('message' in destinations) return complain(context, [destinations])
+  tellMissingModel(context, destinations.behind)
   try {
     if (context.flags.print === true) {
       const port = flagText(context.flags, 'port') ?? 'PORT'

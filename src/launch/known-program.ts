@@ -37,6 +37,8 @@ export type Additions = {
   readonly args: readonly string[]
   /** Variables as they may be shown, where they hold what is the user's own. */
   readonly shown: Readonly<Record<string, string>>
+  /** Why variables are set, by their names, where name and value do not say it. */
+  readonly reasons: Readonly<Record<string, string>>
 }
 
 /** A program that is known by its name: how it is told where its requests go. */
@@ -48,6 +50,8 @@ export type KnownProgram = {
   readonly packages: readonly string[]
   /** Variables that it sets itself, from settings of its own, over those of its environment. Default: none. */
   readonly ownVariables?: (place: LaunchPlace) => Promise<Environment>
+  /** Whether it may ask a provider of its own, past the one server, since nobody has named a model of that. Default: no. */
+  readonly lacksModel?: (way: Pick<Way, 'isOneServer' | 'model'>, place: LaunchPlace) => boolean
   /** Throws a `LaunchError` where what the user has set cannot be read. */
   readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
 }
@@ -58,8 +62,11 @@ export class LaunchError extends Error {
 }
 
 /** Additions that are variables only, none of them the user's. */
-export function variables(env: Readonly<Record<string, string>>, args: readonly string[] = []): Additions {
-  return { env, args, shown: {} }
+export function variables(
+  env: Readonly<Record<string, string>>,
+  { args = [], reasons = {} }: Partial<Pick<Additions, 'args' | 'reasons'>> = {},
+): Additions {
+  return { env, args, shown: {}, reasons }
 }
 
 /** The base URL of the OpenAI APIs. */
@@ -84,6 +91,9 @@ export function hasOption(args: readonly string[], option: string): boolean {
 
 /** A key for servers that want none: their clients do. */
 export const placeholderKey = 'none'
+
+/** Why such a key is set. */
+export const placeholderReason = 'no key is set, and the program wants one: local servers want none'
 
 /** A key's variable, where the environment has none and the one server that was named may need none. */
 export function keyIfNone(name: string, { isOneServer }: Way, env: Environment): Record<string, string> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { childEnvironment } from '../../src/launch/child-environment.ts'
 
-const additions = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:7/v1' }, args: [], shown: {} }
+const additions = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:7/v1' }, args: [], shown: {}, reasons: {} }
 
 test('a program has the environment that it would have had, and what points it here', () => {
   expect(childEnvironment({ LANG: 'C', OPENAI_BASE_URL: 'http://h/v1' }, additions)).toEqual({

@@ -44,6 +44,7 @@ async function told(
 test('a sample of each program in front of the vendors: the keys that it has go along', async () => {
   expect(await told('claude', { way: vendors })).toEqual([
     'ANTHROPIC_BASE_URL=http://127.0.0.1:7/u/anthropic',
+    '# Claude Code turns it off for a base URL that it does not know',
     'ENABLE_TOOL_SEARCH=true',
   ])
   expect(await told('codex', { way: vendors })).toEqual([
@@ -55,6 +56,7 @@ test('a sample of each program in front of the vendors: the keys that it has go 
   expect(await told('qwen', { way: vendors })).toEqual(['OPENAI_BASE_URL=http://127.0.0.1:7/v1'])
   expect(await told('aider', { way: vendors })).toEqual([
     'OPENAI_API_BASE=http://127.0.0.1:7/v1',
+    "# goes before aider's settings files, which the variable above does not",
     'AIDER_OPENAI_API_BASE=http://127.0.0.1:7/v1',
     'ANTHROPIC_API_BASE=http://127.0.0.1:7/u/anthropic',
   ])
@@ -68,10 +70,15 @@ test('a sample of each program in front of the vendors: the keys that it has go 
 test('a sample of each program in front of one server with one model: no login is wanted, none is sent there', async () => {
   expect(await told('claude', { way: local })).toEqual([
     'ANTHROPIC_BASE_URL=http://127.0.0.1:7',
+    "# else a line that changes with each request spoils the server's prompt cache",
     'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
+    // It was printed alone, and looked like a setting of the window.
+    "# not the model's window, which Foldgate finds out and keeps to: what Claude Code takes for it anyway, with a warning at each start",
     'CLAUDE_CODE_MAX_CONTEXT_TOKENS=1000000',
+    '# no key is set, and the program wants one: local servers want none',
     'ANTHROPIC_AUTH_TOKEN=none',
     'ANTHROPIC_MODEL=qwen3:8b',
+    '# Claude Code asks further models for other work: they are all this one',
     'ANTHROPIC_SMALL_FAST_MODEL=qwen3:8b',
     'ANTHROPIC_DEFAULT_FABLE_MODEL=qwen3:8b',
     'ANTHROPIC_DEFAULT_OPUS_MODEL=qwen3:8b',
@@ -83,6 +90,7 @@ test('a sample of each program in front of one server with one model: no login i
   ])
   expect(await told('qwen', { way: local })).toEqual([
     'OPENAI_BASE_URL=http://127.0.0.1:7/v1',
+    '# no key is set, and the program wants one: local servers want none',
     'OPENAI_API_KEY=none',
     'OPENAI_MODEL=qwen3:8b',
     'arguments before its own: --auth-type openai --model qwen3:8b',
@@ -111,7 +119,9 @@ test('what the user has set stays, unless it leads past Foldgate; his keys are n
   const claude = await told('claude', { way: { ...local, model: null }, env })
   expect(claude).toEqual([
     'ANTHROPIC_BASE_URL=http://127.0.0.1:7',
+    "# else a line that changes with each request spoils the server's prompt cache",
     'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
+    '# else requests go to that cloud, past the base URL',
     'CLAUDE_CODE_USE_BEDROCK=0',
   ])
   const [codex = ''] = await told('codex', { way: local, env })
@@ -180,4 +190,23 @@ test('Codex signed in by ChatGPT goes where ChatGPT is; with a key, where the AP
   expect(await address({ HOME: '/home/me', CODEX_HOME: '/elsewhere' })).toBe('http://127.0.0.1:7/v1')
   expect(await address({ HOME: '/home/me', CODEX_API_KEY: 'key' })).toBe('http://127.0.0.1:7/v1')
   expect(await address({ HOME: '/nobody' })).toBe('http://127.0.0.1:7/v1')
+})
+
+// It was started all the same, and asked the provider that it had asked last.
+test.each([
+  ['opencode', true],
+  ['opencode run hello', true],
+  ['npx opencode-ai run hello', true],
+  ['opencode --model openai/gpt-5', false],
+  ['opencode run -m=foldgate/m hello', false],
+  ['claude', false],
+])('in front of a server of which no model is named, %s lacks one: %s', (line, lacks) => {
+  const command = line.split(' ')
+  const { program, ownArgumentsAt } = findProgram(command)
+  const place = { ...nothing, env: {}, args: command.slice(ownArgumentsAt) }
+  expect(program.lacksModel?.({ ...local, model: null }, place) ?? false).toBe(lacks)
+  expect(program.lacksModel?.(local, place) ?? false).toBe(false)
+  expect(program.lacksModel?.(vendors, place) ?? false).toBe(false)
+  const env = { OPENCODE_CONFIG_CONTENT: '{"model":"openai/gpt-5"}' }
+  expect(program.lacksModel?.({ ...local, model: null }, { ...place, env }) ?? false).toBe(false)
 })

@@ -169,6 +169,20 @@ test('what cannot be started is said, with the exit codes of a shell; what is wr
   ])
 })
 
+test('that opencode is told no model of the server is said, with the line to write; what is printed stays what it is', async () => {
+  const started = await user()
+  const server = ['run', '--print', '--upstream', 'http://127.0.0.1:9/v1']
+  const without = await output([...server, '--', 'opencode', 'run', 'PLANTED'], started)
+  expect([without.code, without.stderr]).toEqual([
+    0,
+    'foldgate: opencode is told no model of this server, and may ask a provider of its own instead: ' +
+      'write foldgate run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
+  ])
+  expect(without.stdout).toMatch(/^OPENCODE_CONFIG_CONTENT=\{.*\}\n$/)
+  const named = await output([...server, '--model', 'm', '--', 'opencode'], started)
+  expect([named.code, named.stderr]).toEqual([0, ''])
+})
+
 test('its standard input is the program’s, and --keep goes on until it is ended', async () => {
   await using upstream = await fakeUpstream(completion('fine'))
   const started = await user()

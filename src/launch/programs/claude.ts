@@ -7,6 +7,7 @@ import {
   LaunchError,
   messagesUrl,
   placeholderKey,
+  placeholderReason,
   type KnownProgram,
   type LaunchPlace,
   type Way,
@@ -33,11 +34,29 @@ export const claude: KnownProgram = {
     const overridden = Object.entries(env).filter(([name]) => own[name] !== undefined)
     const settings = { env: { ...Object.fromEntries(overridden), ...keysLeftOut(way, place.env, own) } }
     const isNeeded = Object.keys(settings.env).length > 0 && !hasOption(place.args, '--settings')
-    return { env, args: isNeeded ? ['--settings', JSON.stringify(settings)] : [], shown: {} }
+    return { env, args: isNeeded ? ['--settings', JSON.stringify(settings)] : [], shown: {}, reasons }
   },
 }
 
 // --- internal ---
+
+const windowName = 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'
+
+/** Each sends its requests to a cloud of its own, whatever the base URL is. */
+const otherClouds = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
+
+const reasons = {
+  ENABLE_TOOL_SEARCH: 'Claude Code turns it off for a base URL that it does not know',
+  CLAUDE_CODE_ATTRIBUTION_HEADER:
+    "else a line that changes with each request spoils the server's prompt cache",
+  [windowName]:
+    "not the model's window, which Foldgate finds out and keeps to: what Claude Code takes for it anyway, with a warning at each start",
+  ANTHROPIC_AUTH_TOKEN: placeholderReason,
+  ANTHROPIC_SMALL_FAST_MODEL: 'Claude Code asks further models for other work: they are all this one',
+  ...Object.fromEntries(
+    otherClouds.map((name) => [name, 'else requests go to that cloud, past the base URL']),
+  ),
+}
 
 const keyNames = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']
 
@@ -80,8 +99,6 @@ function forOthers({ isOneServer }: Way, env: Environment, own: Environment): Re
   }
 }
 
-const windowName = 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'
-
 /** Keys in its settings that a server of the command line must not get. */
 function keysLeftOut({ isOneServer }: Way, env: Environment, own: Environment): Record<string, string> {
   const leftOut = keyNames.filter((name) => isOneServer && isSet(own, name) && !isSet(env, name))
@@ -89,9 +106,6 @@ function keysLeftOut({ isOneServer }: Way, env: Environment, own: Environment): 
     leftOut.map((name) => [name, name === 'ANTHROPIC_AUTH_TOKEN' ? placeholderKey : '']),
   )
 }
-
-/** Each sends its requests to a cloud of its own, whatever the base URL is. */
-const otherClouds = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
 
 /** It asks different models for different work: a server with one model has to be asked for that. */
 function modelVariables(model: string | null): Record<string, string> {

@@ -18,10 +18,7 @@ export const codex: KnownProgram = {
   additions: async (way, place) => {
     const settings = way.isOneServer ? ownProvider(way, place) : await builtInProvider(way, place)
     const model = way.model === null ? [] : [`model=${toml(way.model)}`]
-    return variables(
-      {},
-      [...settings, ...model].flatMap((setting) => ['-c', setting]),
-    )
+    return variables({}, { args: [...settings, ...model].flatMap((setting) => ['-c', setting]) })
   },
 }
 

@@ -1,3 +1,4 @@
+import type { Environment } from '../../config/keys.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import {
   isSet,
@@ -20,18 +21,29 @@ export const opencode: KnownProgram = {
     if (!isJsonObject(users)) throw new LaunchError(`${variable} is no JSON object: mend it, or unset it`)
     const key = isSet(env, 'OPENAI_API_KEY') ? '{env:OPENAI_API_KEY}' : placeholderKey
     const ours = settingsFor(way, key)
-    const shown = JSON.stringify(ours)
+    const isLaidOver = Object.keys(users).length > 0
     return {
       env: { [variable]: JSON.stringify(merged(users, ours)) },
       args: [],
-      shown: { [variable]: Object.keys(users).length === 0 ? shown : `${shown}, laid over your own` },
+      shown: { [variable]: JSON.stringify(ours) },
+      reasons: isLaidOver ? { [variable]: 'laid over your own, which is not shown' } : {},
     }
   },
+  // The provider for that server is made with the model: without one there is none.
+  lacksModel: ({ isOneServer, model }, { env, args }) =>
+    isOneServer && model === null && !args.some((word) => modelOption.test(word)) && !namesModel(env),
 }
 
 // --- internal ---
 
 const variable = 'OPENCODE_CONFIG_CONTENT'
+
+const modelOption = /^(?:--model(?:=|$)|-m)/
+
+function namesModel(env: Environment): boolean {
+  const users = parseJsonText(env[variable] ?? '')
+  return isJsonObject(users) && typeof users['model'] === 'string'
+}
 
 function settingsFor(way: Way, apiKey: string): Record<string, unknown> {
   const provider = {

@@ -1,4 +1,12 @@
-import { hasOption, isSet, keyIfNone, openAiUrl, variables, type KnownProgram } from '../known-program.ts'
+import {
+  hasOption,
+  isSet,
+  keyIfNone,
+  openAiUrl,
+  placeholderReason,
+  variables,
+  type KnownProgram,
+} from '../known-program.ts'
 
 /** Qwen Code. Signed in otherwise, or not yet, it reads none of these variables until it is told to. */
 export const qwen: KnownProgram = {
@@ -13,11 +21,14 @@ export const qwen: KnownProgram = {
         ...keyIfNone('OPENAI_API_KEY', way, env),
         ...(way.model !== null && { OPENAI_MODEL: way.model }),
       },
-      [
-        ...(isMeant && !hasOption(args, '--auth-type') ? ['--auth-type', 'openai'] : []),
-        // Else the model of its settings brings its own address along.
-        ...(way.model !== null && !hasOption(args, '--model') ? ['--model', way.model] : []),
-      ],
+      {
+        args: [
+          ...(isMeant && !hasOption(args, '--auth-type') ? ['--auth-type', 'openai'] : []),
+          // Else the model of its settings brings its own address along.
+          ...(way.model !== null && !hasOption(args, '--model') ? ['--model', way.model] : []),
+        ],
+        reasons: { OPENAI_API_KEY: placeholderReason },
+      },
     )
   },
 }
