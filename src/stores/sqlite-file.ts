@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { journalTables } from './sqlite-journals.ts'
 import { transaction } from './sqlite-steps.ts'
 import { StoreError, troubleOf } from './store-error.ts'
@@ -38,7 +40,7 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 export function openSqliteFileToRead(path: string): DatabaseSync {
   let database: DatabaseSync | null = null
   try {
-    database = new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true })
+    database = new DatabaseSync(readingUrl(path), { timeout: BUSY_MS, readOnly: true })
     refuseForeign(database, path)
     if (pragma(database, 'user_version') === SCHEMA_VERSION) return database
     throw new StoreError(`${path} holds nothing that this Foldgate can read`)
@@ -97,6 +99,16 @@ const ELSEWHERE = 'make it writable, or name another one by --store sqlite:PATH'
 const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
+
+/**
+ * A reader leaves `-wal` and `-shm` behind where nobody else has the file open, unless it is told that nothing changes: there is
+ * a log as long as somebody may write. Then it also reads what lies in a folder that it may not write to.
+ */
+function readingUrl(path: string): URL {
+  const url = pathToFileURL(path)
+  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1')
+  return url
+}
 
 /** SQLite creates `-wal` and `-shm` with the mode of the file, which therefore has to be right before. */
 async function createPrivate(path: string): Promise<void> {

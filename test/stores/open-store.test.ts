@@ -1,5 +1,5 @@
 import { chmod, readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openStore, openStoreToRead, type OpenedStore, storeLocation } from '../../src/stores/open-store.ts'
 import { Secret } from '../../src/config/secret.ts'
@@ -217,6 +217,8 @@ describe('a store that is only read', () => {
       const before = await readFile(path)
       expect(await read()).toBe('after it was closed')
       expect(await readFile(path)).toEqual(before)
+      // SQLite's own files beside it were left there, for whoever opens the store next.
+      expect(await readdir(dirname(path))).toEqual(['store.sqlite'])
     },
   )
 })
