@@ -19,8 +19,22 @@ export type NoJson = {
   readonly trouble: WindowTrouble | null
 }
 
-/** The name under which Foldgate sends requests of its own. */
+/**
+ * The name under which Foldgate sends requests of its own.
+ *
+ * @internal exported for tests
+ */
 export const questionUserAgent = 'foldgate'
+
+/** The headers of each of them. Answers have to be readable here. */
+export const questionHeaders: readonly string[] = [
+  'user-agent',
+  questionUserAgent,
+  'accept',
+  'application/json',
+  'accept-encoding',
+  'identity',
+]
 
 /** Asks one endpoint, with the client's credentials and nothing else of it. Never rejects. */
 export async function askJson(
@@ -71,12 +85,7 @@ function onTheWire(question: WindowQuestion, { path, body, probe, signal }: Prob
     path: bare,
     query: queries === '' ? '' : `?${queries}`,
     rawHeaders: [
-      'user-agent',
-      questionUserAgent,
-      'accept',
-      'application/json',
-      'accept-encoding',
-      'identity',
+      ...questionHeaders,
       ...(body === null ? [] : ['content-type', 'application/json']),
       ...probe.headers,
       ...credentialsAt(probe.keyPlace, question),

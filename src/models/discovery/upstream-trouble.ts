@@ -7,7 +7,7 @@ import { proxiesFrom } from '../../upstream/pools.ts'
 import { rootOf } from '../../upstream/root-paths.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { answerText } from './answer-text.ts'
-import { questionUserAgent } from './ask-json.ts'
+import { questionHeaders } from './ask-json.ts'
 import { readModelList } from './model-list.ts'
 
 /**
@@ -86,14 +86,7 @@ async function listAt(
       method: 'GET',
       path,
       query: '',
-      rawHeaders: [
-        'user-agent',
-        questionUserAgent,
-        'accept',
-        'application/json',
-        'accept-encoding',
-        'identity',
-      ],
+      rawHeaders: questionHeaders,
       withholdCredential: true,
       keyPlace: null,
       body: null,
