@@ -572,6 +572,17 @@ describe('the drain', () => {
     expect(await drained).toBe(0)
   })
 
+  // The signal came while the start still wrote where it runs: until that was done, load balancers were told `ready`.
+  test('can be announced before it begins: then it is not ready, and serves whoever comes', async () => {
+    await using upstream = await fakeUpstream(json({ ok: true }))
+    await using proxy = await startProxy(upstream.url)
+    expect((await fetch(`${proxy.origin}/readyz`)).status).toBe(200)
+    proxy.lifecycle.leave()
+    expect((await fetch(`${proxy.origin}/readyz`)).status).toBe(503)
+    expect(await (await fetch(`${proxy.origin}/v1/x`)).json()).toEqual({ ok: true })
+    expect(await proxy.lifecycle.drain(proxy.server, { delayMs: 0, timeoutMs: 1_000 })).toBe(0)
+  })
+
   test('a request that does not finish in time is cut off, and counted', async () => {
     await using upstream = await fakeUpstream(events(['data: 1\n\n'], 'never'))
     await using proxy = await startProxy(upstream.url)
