@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { chmod, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, posix } from 'node:path'
 import type { Steps } from '../support/steps.ts'
+import { copyTracked } from '../support/tracked-files.ts'
 import { execForm, readIgnored, variablesOf, type Instruction, type Stage } from './dockerfile.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -32,14 +32,7 @@ export type BuildOptions = {
 /** Makes the context of a build: the tracked files as they are now, without what `.dockerignore` keeps out. */
 export async function makeContext(repository: string, context: string): Promise<number> {
   const ignored = readIgnored(await readFile(join(repository, '.dockerignore'), 'utf8'))
-  const files = trackedFiles(repository).filter((path) => !ignored(path))
-  await copyFiles(repository, files, context)
-  return files.length
-}
-
-/** Copies all tracked files as they are now. */
-export async function cleanCopy(repository: string, folder: string): Promise<void> {
-  await copyFiles(repository, trackedFiles(repository), folder)
+  return copyTracked(repository, context, ignored)
 }
 
 /** Runs every instruction of every stage. The last stage is the image; null where a step failed. */
@@ -172,21 +165,5 @@ async function copy(
     const to = isFolder && !(await stat(path)).isDirectory() ? join(place, basename(source)) : place
     await mkdir(dirname(to), { recursive: true })
     await cp(path, to, { recursive: true, verbatimSymlinks: true })
-  }
-}
-
-function trackedFiles(repository: string): readonly string[] {
-  const told = spawnSync('git', ['ls-files', '-z'], { cwd: repository, encoding: 'utf8' })
-  if (told.status !== 0) throw new Error(`git does not tell the tracked files: ${told.stderr}`)
-  return told.stdout.split('\0').filter((path) => path !== '')
-}
-
-async function copyFiles(from: string, paths: readonly string[], to: string): Promise<void> {
-  for (const path of paths) {
-    await mkdir(dirname(join(to, path)), { recursive: true })
-    // What was deleted and not yet committed is no longer there.
-    await cp(join(from, path), join(to, path)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
   }
 }

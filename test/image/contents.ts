@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFile, readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { lockIn, runtimePackages } from '../supply-chain/lock-files.ts'
 import type { Steps } from '../support/steps.ts'
+import { filesIn } from '../support/tracked-files.ts'
 import type { Image } from './build.ts'
 
 /** Looks at what is in the image: no more than what Foldgate needs to run. */
@@ -86,15 +87,6 @@ export async function noScriptRan(stage: string): Promise<string> {
   assert.ok(await isThere(join(stage, 'node_modules/node/package.json')))
   assert.ok(!(await isThere(join(stage, 'node_modules/node/bin/node'))))
   return `${scripted.length} package has one, for development`
-}
-
-/** Every file below a folder, by its path from there. */
-export async function filesIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .toSorted()
 }
 
 // --- internal ---

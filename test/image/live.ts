@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import type { Steps } from '../support/steps.ts'
 import type { Image } from './build.ts'
 import { makeVolume, startContainer, type Container } from './container.ts'
-import { filesIn } from './contents.ts'
+import { filesIn } from '../support/tracked-files.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Known to Foldgate's table with this window: a container without any settings knows when to compact. */

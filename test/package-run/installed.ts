@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { cleanCopy } from '../image/build.ts'
-import { filesIn } from '../image/contents.ts'
+import { copyTracked, filesIn } from '../support/tracked-files.ts'
 import { runCommand } from '../support/run-command.ts'
 import type { Steps } from '../support/steps.ts'
 import { manifestIn } from '../supply-chain/lock-files.ts'
@@ -31,7 +30,7 @@ export async function installPackage(
   const env = { ...process.env, PATH }
   const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))
   const packed = await steps.step('npm ci, npm run build and npm pack, in a clean copy', async () => {
-    await cleanCopy(repository, source)
+    await copyTracked(repository, source)
     await runCommand('npm', ['ci'], { cwd: source, env })
     await runCommand('npm', ['run', 'build'], { cwd: source, env })
     await runCommand('npm', ['pack', '--ignore-scripts'], { cwd: source, env })
