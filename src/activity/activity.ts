@@ -136,6 +136,7 @@ export function openActivity(options: ActivityOptions): Activity {
   }
 
   const records: Listener = {
+    counted: () => totals.addCounted(nowMs()),
     begun: (report, messages) => {
       tellRefused(report)
       const { conversation } = report.row

@@ -220,6 +220,17 @@ export const settingsSchema = group({
       .default(300)
       .describe('Longest silence within a body, in seconds; 0: no limit.'),
   }),
+  small_requests: section(
+    'Requests so small that nothing is to be done to them: their bytes are sent at once.',
+    {
+      detailed_per_s: count('requests a second', 0, 1_000_000)
+        .nullable()
+        .default(20)
+        .describe(
+          'How many of them are looked into each second, while they are answered: these have an id (`x-foldgate-conversation`) and stand on the page and in the journal. The others are counted, in totals and metrics. null: all are looked into.',
+        ),
+    },
+  ),
   drain: section('Shutting down.', {
     delay_s: seconds(dayInSeconds)
       .default(5)

@@ -34,6 +34,8 @@ export type AnswerLimits = {
   readonly eventCharactersMax: number
   /** A stream that says nothing in so many is passed on. Some servers repeat the request in their first event. */
   readonly undecidedCharactersMax: number
+  /** So much of a stream's end holds what it states of its usage, but for what stands in its first events, in bytes. */
+  readonly endingBytes: number
 }
 
 /** Takes the events of a streamed answer one by one. What one says may depend on those before it. */

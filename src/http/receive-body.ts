@@ -3,7 +3,7 @@ import { FoldgateError, ClientGoneError } from '../errors.ts'
 import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
 import type { ClientRequest } from './client-request.ts'
-import type { FairShare, Taking } from '../scheduling/fair-share.ts'
+import type { FairShare, Lease, Taking } from '../scheduling/fair-share.ts'
 import { bodyAtHand, declaredBytes, inviteBody } from './upload.ts'
 import { decodeBody } from './decode-body.ts'
 import { gather } from './gather.ts'
@@ -42,10 +42,7 @@ export async function receiveBody(
   const { incoming, outgoing } = exchange
   const { bodyBytesMax, budget } = options
   const share = budget.open(exchange.holder)
-  const charge: Charge = (bytes) => {
-    const taking = share.take(bytes)
-    if (taking !== 'taken') throw overloaded(taking)
-  }
+  const charge = chargeTo(share)
   try {
     const declared = declaredBytes(incoming)
     if (declared !== null && (declared > bodyBytesMax || declared > budget.max))
@@ -66,7 +63,38 @@ export async function receiveBody(
   }
 }
 
+/**
+ * A body of no more than so many bytes that has arrived whole with its request's headers, and says that it is coded in no way;
+ * else null, and nothing of it is read. To be asked once the request's own event is over.
+ */
+export function receiveAtHand(
+  { incoming, holder }: Pick<ClientRequest, 'incoming' | 'holder'>,
+  { bodyBytesMax, budget }: ReceiveBodyOptions,
+  bytesMax: number,
+): RequestBody | null {
+  const { headers } = incoming
+  const declared = declaredBytes(incoming)
+  if (declared === null || declared > bytesMax || declared > bodyBytesMax) return null
+  if (headers.expect !== undefined || headers['content-encoding'] !== undefined) return null
+  if (declared === 0 || incoming.readableLength !== declared) return null
+  const share = budget.open(holder)
+  const raw = share.take(declared) === 'taken' ? bodyAtHand(incoming, declared) : null
+  if (raw === null) {
+    // Who receives it in pieces says what is wrong.
+    share.release()
+    return null
+  }
+  return { raw, decoded: raw, charge: chargeTo(share), release: share.release }
+}
+
 // --- internal ---
+
+function chargeTo(share: Lease): Charge {
+  return (bytes) => {
+    const taking = share.take(bytes)
+    if (taking !== 'taken') throw overloaded(taking)
+  }
+}
 
 type Charge = RequestBody['charge']
 

@@ -10,6 +10,8 @@ import { workFor } from '../scheduling/drive.ts'
 import { compactRequest } from './compact.ts'
 import { isLookedAt, sendBypassed } from './bypass.ts'
 import { measureRequest } from './measure/measure-request.ts'
+import type { Kinds } from './plain/kinds.ts'
+import type { BegunRequest, PlainWay } from './plain/plain-way.ts'
 import type { RequestParts, SendingParts } from './parts.ts'
 import { readRequest } from './read-request.ts'
 import { repairRequest } from './repair.ts'
@@ -30,12 +32,15 @@ import { sendUnread } from './unread.ts'
  * down to the client's own bytes. Last the answer flows.
  */
 export function createHandle(
-  parts: RequestParts,
+  parts: RequestParts & { readonly plainWay: PlainWay; readonly kinds: Pick<Kinds, 'note'> },
 ): (exchange: ClientRequest, dialect: Dialect) => Promise<void> {
+  const { plainWay } = parts
   const sendingParts = { ...parts, senders: createSenders(parts) }
 
   return async function handle(exchange, dialect) {
-    const settled = await workFor(exchange.holder.name, () => settle(exchange, dialect, sendingParts))
+    const begun = plainWay.isPossible(exchange) ? await plainWay.pass(exchange, dialect) : null
+    if (begun === 'passed') return
+    const settled = await workFor(exchange.holder.name, () => settle(exchange, dialect, begun, sendingParts))
     if (settled === null) {
       await parts.relay(exchange, 'bypassed')
       return
@@ -58,7 +63,8 @@ export function createHandle(
 async function settle(
   exchange: ClientRequest,
   dialect: Dialect,
-  parts: SendingParts,
+  begun: BegunRequest | null,
+  parts: SendingParts & { readonly kinds: Pick<Kinds, 'note'> },
 ): Promise<Settled | null> {
   let arrived: ArrivedRequest | null = null
   /** What was known of the request when it failed. */
@@ -71,9 +77,10 @@ async function settle(
       if (rights !== null) refuseUnread(rights, 'x-foldgate-bypass asks for it')
       if (!(await isLookedAt(exchange, parts))) return null
     }
-    const body = await receiveBody(exchange, parts.bodyLimits)
+    const body = begun?.body ?? (await receiveBody(exchange, parts.bodyLimits))
     const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
-    arrived = { exchange, dialect, options, body, arrival: arrivalNow(parts), turn }
+    const { arrival = arrivalNow(parts), early = null } = begun ?? {}
+    arrived = { exchange, dialect, options, body, arrival, turn, early }
     if (options.bypass) return await sendBypassed(arrived, parts)
     const read = await readRequest(arrived, parts)
     if ('unread' in read) return await sendUnread(read, parts)
@@ -86,13 +93,17 @@ async function settle(
     if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
     const answered = await sendRequest(prepared, parts)
     const replied = await replyTo(answered, parts)
-    return tellAnswer(replied, parts)
+    const settled = tellAnswer(replied, parts)
+    parts.kinds.note(replied, settled.headers)
+    return settled
   } catch (error) {
     arrived?.turn.end()
     arrived?.body.release()
     if (known !== null && isServerLost(error)) parts.serverWindows.lost(known.question)
     tellUnanswered(exchange, error, known, arrived?.arrival ?? arrivalNow(parts), parts)
     throw error
+  } finally {
+    begun?.early?.discard()
   }
 }
 

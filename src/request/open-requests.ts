@@ -8,6 +8,7 @@ import type { Log } from '../log/log.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
+import { createAllowance } from '../scheduling/allowance.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
@@ -15,6 +16,8 @@ import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import { createHandle } from './handle.ts'
 import { createMeasure } from './measure/measure.ts'
+import { createKinds } from './plain/kinds.ts'
+import { createPlainWay } from './plain/plain-way.ts'
 import { digest } from './read/body-source.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './parts.ts'
@@ -65,15 +68,25 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     bodyBytesMin: LAST_BODY_BYTES_MIN,
     idleMs: LAST_BODY_IDLE_MS,
   })
+  const reading = {
+    readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
+    limits: readLimits(limits),
+    lastBodies,
+  }
+  const usageInStreams = settings.usage.in_streams
+  const kinds = createKinds({ ...options, ...knowledge, records, requestedCompactions, usageInStreams })
+  const detailed = createAllowance(settings.small_requests.detailed_per_s)
   const handle = createHandle({
     ...options,
     ...http,
     ...knowledge,
+    kinds,
+    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed, reading }),
     summaries,
     cache,
     records,
     requestedCompactions,
-    usageInStreams: settings.usage.in_streams,
+    usageInStreams,
     measure: createMeasure({
       counts: knowledge.counts,
       wantsCount: knowledge.learning.wantsCount,
@@ -84,11 +97,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     recallOffer: createRecallOffers(),
     prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
-    reading: {
-      readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-      limits: readLimits(limits),
-      lastBodies,
-    },
+    reading,
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
   })
   return {

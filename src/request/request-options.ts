@@ -24,7 +24,7 @@ export function readRequestOptions(
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
   const { headers } = incoming
-  if (!headerNames.some((name) => headers[name] !== undefined)) return nothingAsked
+  if (!asksForOptions(incoming)) return nothingAsked
   const read = (name: ClientOverride): string | null => {
     const value = headers[`x-foldgate-${name}`]
     if (value === undefined) return null
@@ -45,11 +45,18 @@ export function readRequestOptions(
   }
 }
 
+/** Whether a client asks for anything. */
+export function asksForOptions({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  for (const name of headerNames) if (headers[name] !== undefined) return true
+  return false
+}
+
+/** Of a request that asks for nothing: this very object. */
+export const nothingAsked: RequestOptions = { bypass: false, profile: null, compact: null, conversation: null }
+
 // --- internal ---
 
 const headerNames = clientOverrides.map((name) => `x-foldgate-${name}`)
-
-const nothingAsked: RequestOptions = { bypass: false, profile: null, compact: null, conversation: null }
 
 const compactValues = ['force', 'off', 'truncate', 'summarize'] as const
 

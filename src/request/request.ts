@@ -18,6 +18,7 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
+import type { EarlyAnswer } from './plain/early-answer.ts'
 import type { RequestBody } from '../http/receive-body.ts'
 import type { WindowQuestion } from '../models/discovery/window-question.ts'
 import type { Flight } from './send/shared-pool.ts'
@@ -54,6 +55,8 @@ export type ArrivedRequest = {
   readonly arrival: Arrival
   /** Its turn among those of which much is new: given up while it waits for a model or a server. */
   readonly turn: HeavyTurn
+  /** The answer to its very bytes, if they were sent before it was read; else null. */
+  readonly early: EarlyAnswer | null
 }
 
 /** Why a body is relayed as it came. */

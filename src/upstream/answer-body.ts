@@ -47,6 +47,7 @@ export class AnswerBody {
   /** What was given since it last rested; while it rests, others have their turn. */
   #turnBytes = 0
   #isResting = false
+  #hasGiven = false
   #isSourcePaused: boolean
   /** `whole` and `failed`: the source has no more, but pieces may wait; `ended` and `broken`: nothing is left. */
   #state: 'open' | 'whole' | 'failed' | 'ended' | 'broken' = 'open'
@@ -62,6 +63,13 @@ export class AnswerBody {
   /** Whether all of it was taken. */
   get isEnded(): boolean {
     return this.#state === 'ended'
+  }
+
+  /** All of it, if it has come to its end and nobody has taken any of it; it stays where it is. */
+  get atHand(): Buffer | null {
+    if (this.#state !== 'whole' || this.#hasGiven) return null
+    const [only] = this.#waiting
+    return only !== undefined && this.#waiting.length === 1 ? only : Buffer.concat(this.#waiting)
   }
 
   /** Gives what waits at once, within this call, and then what comes. */
@@ -188,6 +196,7 @@ export class AnswerBody {
   }
 
   #give(reader: BodyReader, piece: Buffer): void {
+    this.#hasGiven = true
     this.#turnBytes += piece.length
     if (this.#turnBytes >= TURN_BYTES_MAX) this.#rest()
     reader.piece(piece)

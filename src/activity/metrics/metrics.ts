@@ -55,7 +55,29 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const count = (action: string, profile: string, endpoint: string): void =>
     requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
+  /** What of the metrics a counted request changes, with its labels looked up once. */
+  const countedOf = handles((profile, dialect) => ({
+    requests: requests.labels({ action: 'relayed', profile, endpoint: endpointLabel(dialect) }),
+    pressure: pressure.labels({ profile }),
+    received: tokens.labels({ stage: 'received', profile }),
+    sent: tokens.labels({ stage: 'sent', profile }),
+    cached: tokens.labels({ stage: 'cached', profile }),
+    written: tokens.labels({ stage: 'cache_written', profile }),
+  }))
+
   return {
+    counted: ({ profile, dialect, addedMs, firstByteMs, usage, ...request }) => {
+      const counted = countedOf(profile, dialect)
+      counted.requests.inc()
+      counted.pressure.observe(request.pressure)
+      added.observe(addedMs / 1000)
+      firstByte.observe(firstByteMs / 1000)
+      if (usage === null) return
+      counted.received.inc(usage.promptTokens)
+      counted.sent.inc(usage.promptTokens)
+      if (usage.cachedTokens !== null) counted.cached.inc(usage.cachedTokens)
+      if (usage.cacheWrittenTokens !== null) counted.written.inc(usage.cacheWrittenTokens)
+    },
     begun: ({ row, compactions: made, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
@@ -113,6 +135,19 @@ export function createMetrics({ version }: { readonly version: string }): Metric
 /** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
 function endpointLabel(endpoint: string): string {
   return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
+}
+
+/** Makes what is asked for by a profile and a dialect once for each of them: there are few. */
+function handles<Made>(make: (profile: string, dialect: string) => Made): typeof make {
+  const made = new Map<string, Map<string, Made>>()
+  return (profile, dialect) => {
+    const known = made.get(profile)?.get(dialect)
+    if (known !== undefined) return known
+    const fresh = make(profile, dialect)
+    const ofProfile = made.get(profile) ?? new Map<string, Made>()
+    made.set(profile, ofProfile.set(dialect, fresh))
+    return fresh
+  }
 }
 
 /** A request that no profile was chosen for. */

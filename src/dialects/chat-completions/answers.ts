@@ -44,7 +44,11 @@ export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
 }
 
 /** Longer events hold media. A stream that is silent longer than any role delta or comment is not waited for. */
-export const chatLimits: AnswerLimits = { eventCharactersMax: 1 << 20, undecidedCharactersMax: 256 * 1024 }
+export const chatLimits: AnswerLimits = {
+  eventCharactersMax: 1 << 20,
+  undecidedCharactersMax: 256 * 1024,
+  endingBytes: 4_096,
+}
 
 export function isTelling({ name, data, error }: ServerEvent): boolean {
   return name !== '' || error !== '' || telling.test(data)

@@ -135,6 +135,24 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
   return { tokens: measure.window.tokens, kind: measure.window.kind }
 }
 
+/**
+ * A body of fewer bytes has not to be counted, if it holds no media; 0 if every body has. A text never has more tokens than
+ * UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes tokens. The budget is in our tokens, so
+ * the provider's ratio is in it already.
+ */
+export function uncountedBelowBytes(profile: Profile, budgetTokens: number): number {
+  const { every, limit, preview, render } = profile
+  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
+  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
+  if (looksAtEachMessage || looksAtCounts) return 0
+  // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
+  return Math.min(
+    lowestThresholdTokens(profile, budgetTokens, 0),
+    hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
+    budgetTokens * COUNTED_FROM_SHARE,
+  )
+}
+
 // --- internal ---
 
 function ownBudget(providerBudget: number, { ratio }: Rate): number {
@@ -160,23 +178,9 @@ const BESIDE_SHARE_MAX = 0.5
 
 /** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
 function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
-  const { every, limit, preview, render } = profile
-  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
-  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
-  if (looksAtEachMessage || looksAtCounts) return false
   // Media cost what their size says, not what their bytes say.
   for (const { facts } of chat.messages) if (facts.media.length > 0) return false
-  // A text never has more tokens than UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes
-  // tokens. The budget is in our tokens, so the provider's ratio is in it already.
-  return (
-    bodyBytes <
-    // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
-    Math.min(
-      lowestThresholdTokens(profile, budgetTokens, 0),
-      hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
-      budgetTokens * COUNTED_FROM_SHARE,
-    )
-  )
+  return bodyBytes < uncountedBelowBytes(profile, budgetTokens)
 }
 
 /** Prompts are counted from this share of the budget on, whatever the trigger. */

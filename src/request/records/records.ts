@@ -13,6 +13,7 @@ import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
 import { ownElsewhere, withElsewhere } from './elsewhere.ts'
 import { identityOf, leadsThrough } from './branches.ts'
+import { createCompactedPlaces, type CompactedPlaces } from './compacted-places.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
 import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
@@ -37,6 +38,8 @@ export type Records = {
   readonly holdsThoughts: (scope: string) => Promise<boolean>
   /** Records that this request was seen, in the compaction that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
+  /** How few bytes a conversation of a place may have that stands in a compaction (`compacted-places.ts`). */
+  readonly compacted: CompactedPlaces
   /**
    * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
    * that of a conversation that was deleted is not kept here.
@@ -51,6 +54,7 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
 
 /** If the store fails, requests go on as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard): Records {
+  const compacted = createCompactedPlaces(store, guarded)
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
@@ -198,6 +202,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
 
   function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
     const { chat, place, remembered } = of
+    compacted.note(place, chat.messages, compaction)
     return guarded(undefined, () =>
       store.put([
         { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
@@ -207,19 +212,22 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   }
 
   return {
+    compacted,
     forgetRead: () => {
       compactions.clear()
       ways.clear()
     },
     find,
     see,
-    keep: ({ chat, place, remembered: { conversation } }, compaction) =>
-      guarded(compaction, async () => {
+    keep: ({ chat, place, remembered: { conversation } }, compaction) => {
+      compacted.note(place, chat.messages, compaction)
+      return guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = thoughtsOf(chat, place)
         if (thoughts.length > 0) await store.put(thoughts)
         return readOnce(await store.putIfAbsent(key, value, conversation), chat) ?? compaction
-      }),
+      })
+    },
     replace,
     sendElsewhere: (of, compaction) => replace(of, withElsewhere(compaction, of.chat)),
     holdsThoughts: (scope) =>

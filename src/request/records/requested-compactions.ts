@@ -8,6 +8,8 @@ import type { StoreGuard } from '../../stores/store-guard.ts'
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
 export type RequestedCompactions = {
   readonly ask: (conversation: string) => Promise<void>
+  /** Whether one was asked for of late, as far as this process knows: it may be for any small request. */
+  readonly mayBeAsked: () => boolean
   /** Whether a compaction was asked for; the first request that takes it has it. No promise if none is known of. */
   readonly take: (conversation: string) => Promise<boolean> | false
 }
@@ -16,6 +18,12 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
   const asked = lruCache<string>(REQUESTED_MAX)
   let readUpTo: string | null = null
   let readAtMs = Number.NEGATIVE_INFINITY
+  let askedAtMs = Number.NEGATIVE_INFINITY
+
+  function note(conversation: string, id: string): void {
+    asked.set(conversation, id)
+    askedAtMs = performance.now()
+  }
 
   /** Requests made at other replicas are looked for once a second: a look-up for each request would cost too much. */
   async function readOthers(): Promise<void> {
@@ -26,7 +34,7 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
     for (const { id, text } of rows) {
       readUpTo = id
       const request = requestSchema.safeParse(parseJsonText(text)).data
-      if (request !== undefined) asked.set(request.conversation, request.id)
+      if (request !== undefined) note(request.conversation, request.id)
     }
   }
 
@@ -43,10 +51,11 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
   return {
     ask: async (conversation) => {
       const request = { id: randomUUID(), conversation }
-      asked.set(conversation, request.id)
+      note(conversation, request.id)
       const rows = [{ text: JSON.stringify(request), group: conversation }]
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
+    mayBeAsked: () => performance.now() - askedAtMs < WAITED_FOR_MS,
     take: (conversation) => {
       const isReadFirst = performance.now() - readAtMs >= READ_GAP_MS
       return (isReadFirst || asked.has(conversation)) && takeIn(conversation, isReadFirst)
@@ -60,6 +69,9 @@ const requestSchema = z.object({ id: z.uuid(), conversation: z.string() })
 
 /** Conversations of which a compaction may be asked for at a time. */
 const REQUESTED_MAX = 1_000
+
+/** For how long small requests are looked into for it, in milliseconds. */
+const WAITED_FOR_MS = 600_000
 
 /** How long it may take until what was asked of another replica is known here, in milliseconds. */
 const READ_GAP_MS = 1_000

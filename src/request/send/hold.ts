@@ -26,9 +26,11 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBe
     const pieces: Buffer[] = []
     const small = createGrowingBytes()
     let bytes = 0
-    const timer = setTimeout(() => settle('time'), options.holdMs)
+    let timer: NodeJS.Timeout | undefined
+    let isSettled = false
 
     function settle(reason: HeldBeginning['reason'], error: unknown = null): void {
+      isSettled = true
       clearTimeout(timer)
       body.unread()
       if (small.length() > 0) pieces.push(small.take())
@@ -45,6 +47,8 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBe
       end: () => settle('ended'),
       broken: (error) => settle('broken', error),
     })
+    // Mostly enough of it is there by now.
+    if (!isSettled) timer = setTimeout(settle, options.holdMs, 'time')
   })
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
+import type { UpstreamAddress } from '../../upstream/address.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import { withoutBilling } from '../billing-line.ts'
 import { knownWindow } from '../measure/measure.ts'
@@ -26,22 +27,25 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     // A server that knows the key would answer with what it answered to another body.
     if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
       headerOverrides['idempotency-key'] = randomUUID()
+    const { early } = sending.request
+    const sentEarly = isChanged || sending.attempts > 1 ? null : (early?.take() ?? null)
+    if (early !== null && sentEarly !== null) sending.firstSentAtMs = early.sentAtMs
     const body = isChanged ? bodyOf(sent) : sending.request.body.raw
-    const answer = await upstreams.send({
-      ...exchange,
-      upstream: upstreamName,
-      body: body instanceof Promise ? await body : body,
-      headerOverrides,
-    })
-    const firstByteMs = performance.now() - sentAtMs
+    const answer = await (sentEarly ??
+      upstreams.send({
+        ...exchange,
+        upstream: upstreamName,
+        body: body instanceof Promise ? await body : body,
+        headerOverrides,
+      }))
+    const firstByteMs = sentEarly === null || early === null ? performance.now() - sentAtMs : early.firstByteMs
     const { measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const { measure: latest, flight } = sending
-    // Who runs a model that the table lists elsewhere may have started it with less.
-    const isHearsay =
-      measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
-    const mayOverflow = isHearsay || sending.wasTooLong || isFull(measure, promptTokens)
-    const judged = await judge(answer, {
+    const isUncertain = measure !== null && isHearsay(measure, model, upstreams.addressOf(upstreamName))
+    const mayOverflow = isUncertain || sending.wasTooLong || isFull(measure, promptTokens)
+    const judgedEarly = sentEarly === null ? null : (early?.judged ?? null)
+    const judged = judgedEarly ?? (await judge(answer, {
       answers: form.chat.dialect.answers,
       mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
       // Hosted models have no server whose memory requests share.
@@ -50,11 +54,22 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
       holdMs: profile.overflow.hold_ms,
       knownWindowTokens: knownWindow(measure)?.tokens ?? null,
       expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
-    })
+    }))
     const { attempts, firstSentAtMs } = sending
     const timing = { attempts, firstSentAtMs, firstByteMs }
     return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
   }
+}
+
+/** Whether who runs the model may have started it with less than the table has of it: it lists it elsewhere. */
+export function isHearsay({ window }: Measure, model: string, { hostname }: UpstreamAddress): boolean {
+  return window.source === 'table' && !isListedAt(model, hostname)
+}
+
+/** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */
+export function isFull(measure: Measure | null, promptTokens: number): boolean {
+  if (measure === null || measure.window.source === 'default') return true
+  return promptTokens > measure.window.tokens * HOLD_SHARE
 }
 
 // --- internal ---
@@ -65,9 +80,3 @@ function bodyOf({ chat, pieces }: Form): Buffer | Promise<Buffer> {
 
 /** Below this share of the window an answer with status 200 is no overflow, unless the window is a guess or hearsay. */
 const HOLD_SHARE = 0.5
-
-/** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */
-function isFull(measure: Measure | null, promptTokens: number): boolean {
-  if (measure === null || measure.window.source === 'default') return true
-  return promptTokens > measure.window.tokens * HOLD_SHARE
-}

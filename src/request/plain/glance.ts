@@ -1,0 +1,66 @@
+import type { Answers, Usage } from '../../dialects/answer-contract.ts'
+import { judgeJson } from '../../overflow/classify-ending.ts'
+import { shapeOf } from '../../upstream/answer-shape.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import { knownWindow } from '../measure/measure.ts'
+import { observeAnswer } from '../observe.ts'
+import type { Judged } from '../request.ts'
+import { judge } from '../send/judge.ts'
+import type { Kind } from './kinds.ts'
+import { keepStreamEnds } from './stream-ends.ts'
+
+/** What a glance at the answer to a small request shows. */
+export type Glance =
+  /** Somebody has to look into it. `judged`: what was found out, if the beginning of it was taken for that. */
+  | { readonly isOdd: true; readonly judged: Judged | null }
+  /** It may go on as it comes. */
+  | {
+      readonly isOdd: false
+      /** What was taken of it. */
+      readonly held: readonly Buffer[]
+      /** Sees what goes on. */
+      readonly tap: (piece: Buffer) => void
+      /** What it states of its usage, once it is over. */
+      readonly usage: () => Usage | null
+    }
+
+/** Looks at an answer as far as it is there: mostly all of a plain one is. Waits only where it may be an overflow. */
+export function glanceAt(answer: Answer, answers: Answers, kind: Kind): Glance | Promise<Glance> {
+  const shape = shapeOf(answer)
+  if (shape === null) return { isOdd: true, judged: null }
+  const whole = shape === 'json' ? answer.body.atHand : null
+  if (whole === null) return kind.isHearsay ? afterHolding(answer, answers, kind) : flowing(answer, answers, [])
+  const { facts, classification } = judgeJson(whole.toString('utf8'), answers, {
+    knownWindowTokens: kind.isHearsay ? kind.measure.window.tokens : null,
+  })
+  const isOdd = kind.isHearsay && (facts?.isError === true || classification.class === 'overflow')
+  if (isOdd) return { isOdd, judged: null }
+  return { isOdd: false, held: [], tap: nothing, usage: () => facts?.usage ?? null }
+}
+
+// --- internal ---
+
+function nothing(): void {
+  // What it says is known.
+}
+
+async function afterHolding(answer: Answer, answers: Answers, { profile, measure }: Kind): Promise<Glance> {
+  const judged = await judge(answer, {
+    answers,
+    mayOverflow: true,
+    mayBeCrowded: false,
+    holdMs: profile.overflow.hold_ms,
+    knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+    expectedPromptTokens: null,
+  })
+  return judged.verdict === 'good' ? flowing(answer, answers, judged.held) : { isOdd: true, judged }
+}
+
+function flowing(answer: Answer, answers: Answers, held: readonly Buffer[]): Glance {
+  if (shapeOf(answer) === 'stream') {
+    const { tap, usage } = keepStreamEnds(answers)
+    return { isOdd: false, held, tap, usage }
+  }
+  const observer = observeAnswer(answer, answers)
+  return { isOdd: false, held, tap: observer.tap, usage: () => observer.end()?.usage ?? null }
+}

@@ -1,0 +1,133 @@
+import type { BodyFacts, Dialect } from '../../dialects/contract.ts'
+import type { ClientRequest } from '../../http/client-request.ts'
+import { lruCache } from '../../lru-cache.ts'
+import { expectedTokens } from '../../models/counts/prompt.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { uncountedBelowBytes } from '../measure/measure.ts'
+import type { RequestParts } from '../parts.ts'
+import { nothingAsked } from '../request-options.ts'
+import type { AnsweredRequest, Measure } from '../request.ts'
+import { isHearsay, isFull } from '../send/send-once.ts'
+import { isUntouched } from '../send/outgoing-body.ts'
+
+/**
+ * A kind of requests to which nothing is to be done as long as they are small: one of it was looked into, and went on as it
+ * came. What was found out for it holds for the others: client, model and output limit are the same, and so is all that is
+ * believed of the model.
+ */
+export type Kind = Pick<AnsweredRequest, 'profile' | 'model' | 'modelKey' | 'upstreamName' | 'place'> & {
+  readonly measure: Measure
+  /** Smaller bodies need not be counted. */
+  readonly belowBytes: number
+  /** Whether the window is only what is said of the model elsewhere: an answer may still be an overflow. */
+  readonly isHearsay: boolean
+  /** The headers by which the answer of the one that was looked into told what was done. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The kinds of late. */
+export type Kinds = {
+  /** The kind of a small request; null if it has to be looked into before it is sent. */
+  readonly find: (exchange: ClientRequest, dialect: Dialect, body: BodyFacts, bytes: number) => Kind | null
+  /** A request was answered, with these headers of ours. */
+  readonly note: (request: AnsweredRequest, headers: Readonly<Record<string, string>>) => void
+}
+
+/** What decides on kinds. */
+export type KindParts = Pick<
+  RequestParts,
+  'profiles' | 'models' | 'windows' | 'records' | 'requestedCompactions' | 'upstreams' | 'usageInStreams'
+>
+
+export function createKinds(parts: KindParts): Kinds {
+  const { models, windows, records, profiles, requestedCompactions } = parts
+  const kinds = lruCache<Noted>(KINDS_MAX)
+
+  return {
+    find: (exchange, dialect, body, bytes) => {
+      const name = nameOf(exchange, dialect, body)
+      const noted = kinds.get(name)
+      if (noted === undefined) return null
+      const { kind } = noted
+      const { modelKey, measure } = kind
+      const isCurrent =
+        performance.now() - noted.atMs < CURRENT_MS &&
+        noted.profiles === profiles() &&
+        noted.revision === models.revision(modelKey)
+      if (!isCurrent) {
+        kinds.delete(name)
+        return null
+      }
+      if (bytes >= kind.belowBytes || bytes >= (records.compacted.fewestBytes(kind.place) ?? 0)) return null
+      const tokens = expectedTokens(bytes, measure.rate, null)
+      if (isFull(measure, tokens) || windows.isDoubted(modelKey, tokens)) return null
+      if (body.outputLimit !== null && windows.holdsLimit(modelKey, measure.window.tokens)) return null
+      if (body.billingLine !== null || requestedCompactions.mayBeAsked()) return null
+      return kind
+    },
+    note: (request, headers) => {
+      const name = nameOf(request.exchange, request.dialect, request.chat.body)
+      const kind = kindOf(request, headers, parts)
+      // Before it is asked for: what is on record of the place may have to be looked up.
+      if (kind === null || records.compacted.fewestBytes(kind.place) === null) return
+      const revision = models.revision(kind.modelKey)
+      kinds.set(name, { kind, atMs: performance.now(), profiles: profiles(), revision })
+    },
+  }
+}
+
+// --- internal ---
+
+const KINDS_MAX = 1_000
+
+/** How long what was found out for one request holds for others, in milliseconds: then one is looked into again. */
+const CURRENT_MS = 10_000
+
+type Noted = {
+  readonly kind: Kind
+  readonly atMs: number
+  readonly profiles: ReadonlyMap<string, Profile>
+  readonly revision: number
+}
+
+/** All of a request that decides on its treatment, beside what it says. */
+function nameOf(exchange: ClientRequest, dialect: Dialect, { model, outputLimit }: BodyFacts): string {
+  const { scope, target, upstreamName, incoming } = exchange
+  const beta = incoming.headers['anthropic-beta'] ?? ''
+  return `${dialect.name}\n${scope.scope}\n${scope.credential}\n${upstreamName ?? ''}\n${target.path}\n${target.query}\n${outputLimit?.tokens ?? ''}\n${String(beta)}\n${model ?? ''}`
+}
+
+/** Null where the next one like it has to be looked into as well. */
+function kindOf(
+  request: AnsweredRequest,
+  headers: Readonly<Record<string, string>>,
+  { profiles, upstreams, usageInStreams }: KindParts,
+): Kind | null {
+  const { exchange, options, profile, measure, outcome, remembered, model, modelKey, upstreamName } = request
+  // Each request of a confined client is held against its rights, and an option is one request's own.
+  if (exchange.rights !== null || options !== nothingAsked) return null
+  const isAsItCame = isUntouched(outcome.form) && request.chat === request.received
+  const isAnsweredAtOnce = outcome.verdict === 'good' && outcome.attempts === 1 && outcome.answer.status === 200
+  if (!isAsItCame || !isAnsweredAtOnce) return null
+  if (request.whyUntouched !== null || request.failedOpen !== null || request.isForced) return null
+  if (remembered.compaction !== null) return null
+  // What these do depends on what a request says.
+  if (profile.repair || profile.recall.enabled || profile.continuation.max > 0) return null
+  if (usageInStreams === 'always' || [...profiles().values()].some(goesByHeaders)) return null
+  if (measure === null || measure.counted !== null || measure.window.source === 'default') return null
+  return {
+    profile,
+    model,
+    modelKey,
+    upstreamName,
+    place: request.place,
+    measure,
+    belowBytes: uncountedBelowBytes(profile, measure.budgetTokens),
+    isHearsay: isHearsay(measure, model, upstreams.addressOf(upstreamName)),
+    headers,
+  }
+}
+
+function goesByHeaders({ headers }: Profile): boolean {
+  return Object.keys(headers).length > 0
+}

@@ -1,0 +1,143 @@
+import { isUtf8 } from 'node:buffer'
+import { finish } from '../../conversation/source.ts'
+import { mayHoldMedia } from '../../dialects/media/may-hold-media.ts'
+import type { Usage } from '../../dialects/answer-contract.ts'
+import type { Dialect } from '../../dialects/contract.ts'
+import { arrivalNow, type Arrival } from '../../http/bare-report.ts'
+import type { ClientRequest } from '../../http/client-request.ts'
+import { deliver } from '../../http/deliver.ts'
+import { receiveAtHand, type RequestBody } from '../../http/receive-body.ts'
+import type { Allowance } from '../../scheduling/allowance.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { RequestParts } from '../parts.ts'
+import { bodySource } from '../read/body-source.ts'
+import { asksForOptions } from '../request-options.ts'
+import { EarlyAnswer } from './early-answer.ts'
+import { glanceAt } from './glance.ts'
+import type { Kind, Kinds } from './kinds.ts'
+
+/** A small request whose body has arrived with its headers, and that somebody has to look into. */
+export type BegunRequest = {
+  readonly body: RequestBody
+  readonly arrival: Arrival
+  /** The answer to its bytes, if they were sent already; else null. */
+  readonly early: EarlyAnswer | null
+}
+
+/**
+ * The way of small requests to which nothing is to be done, as far as their bytes and others of their kind tell: they are sent
+ * at once. As many as the settings say (`small_requests.detailed_per_s`) are looked into while the upstream works: they go
+ * through all stages with the answer that is on its way. The others are passed on and counted, unless their answer is one that
+ * has to be looked into.
+ */
+export type PlainWay = {
+  /** Whether a request may go it, by its headers. */
+  readonly isPossible: (exchange: ClientRequest) => boolean
+  /**
+   * Passes a request and its answer on. Resolves with what has begun of one that has to be looked into, or with null if
+   * nothing of its body was taken. Never rejects.
+   */
+  readonly pass: (exchange: ClientRequest, dialect: Dialect) => Promise<BegunRequest | 'passed' | null>
+}
+
+export type PlainParts = Pick<
+  RequestParts,
+  'bodyLimits' | 'failures' | 'models' | 'nowMs' | 'onFailure' | 'reading' | 'reports' | 'stallMs' | 'upstreams'
+> & {
+  readonly kinds: Pick<Kinds, 'find'>
+  /** How many are looked into. */
+  readonly detailed: Allowance
+}
+
+export function createPlainWay(parts: PlainParts): PlainWay {
+  const { kinds, detailed, bodyLimits, failures, models, reading, reports, upstreams } = parts
+  const { count } = reports
+
+  function kindOf(exchange: ClientRequest, dialect: Dialect, raw: Buffer): Kind | null {
+    if (!isUtf8(raw)) return null
+    const source = bodySource(raw)
+    const read = finish(dialect.bodies.read(source, reading.limits, null))
+    if (!read.read || mayHoldMedia(source.latin1(0, raw.length))) return null
+    return kinds.find(exchange, dialect, read.body, raw.length)
+  }
+
+  function tell(
+    told: Sent & { readonly firstByteMs: number },
+    dialect: Dialect,
+    readUsage: () => Usage | null,
+  ): void {
+    const { kind, body, arrival, sentAtMs, firstByteMs } = told
+    count?.({
+      profile: kind.profile.name,
+      dialect: dialect.name,
+      pressure: body.raw.length / kind.measure.budgetTokens,
+      addedMs: sentAtMs - arrival.monotonicMs,
+      firstByteMs,
+      usage: failures.attempt('observation', null, readUsage),
+    })
+  }
+
+  return {
+    isPossible: ({ incoming, rights }) => rights === null && !asksForOptions(incoming),
+    pass: async (exchange, dialect) => {
+      // The parser comes to the body once the event that began the request is over.
+      await Promise.resolve()
+      const body = receiveAtHand(exchange, bodyLimits, SMALL_BYTES_MAX)
+      if (body === null) return null
+      const arrival = arrivalNow(parts)
+      const { raw } = body
+      const kind = failures.attempt('reading', null, kindOf, exchange, dialect, raw)
+      if (kind === null) return { body, arrival, early: null }
+      void models.load(kind.modelKey)
+      const sentAtMs = performance.now()
+      const { upstreamName: upstream } = kind
+      const sending = upstreams.send({ ...exchange, upstream, body: raw, headerOverrides: readableAnswer })
+      if (count === null || detailed.take())
+        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs) }
+
+      let answer: Answer
+      try {
+        answer = await sending
+      } catch {
+        // Who looks into it tells what went wrong.
+        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs) }
+      }
+      const firstByteMs = performance.now() - sentAtMs
+      const seen = glanceAt(answer, dialect.answers, kind)
+      const glance = seen instanceof Promise ? await seen : seen
+      if (glance.isOdd)
+        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs, { firstByteMs, judged: glance.judged }) }
+      const { error } = await deliver(exchange, answer, {
+        headers: headersOf(kind, raw.length),
+        held: glance.held,
+        tap: glance.tap,
+        stallMs: parts.stallMs,
+      })
+      body.release()
+      tell({ kind, body, arrival, sentAtMs, firstByteMs }, dialect, glance.usage)
+      if (error !== null) parts.onFailure(error, exchange.incoming)
+      return 'passed'
+    },
+  }
+}
+
+// --- internal ---
+
+/** What comes whole with its headers is no longer than what Node reads of a connection at once, in bytes. */
+const SMALL_BYTES_MAX = 65_536
+
+/** Answers have to be readable here. */
+const readableAnswer = { 'accept-encoding': 'identity' } as const
+
+type Sent = Pick<BegunRequest, 'body' | 'arrival'> & { readonly kind: Kind; readonly sentAtMs: number }
+
+/** What one of its kind was told, with bounds of this one: nobody has counted it. */
+function headersOf({ headers, measure }: Kind, bytes: number): Readonly<Record<string, string>> {
+  // A bound is rounded up, or it would be none.
+  const pressure = Math.ceil((bytes / measure.budgetTokens) * 100) / 100
+  return {
+    ...headers,
+    'x-foldgate-tokens': `<${bytes};sent=<${bytes}`,
+    'x-foldgate-pressure': `<${pressure.toFixed(2)}`,
+  }
+}
