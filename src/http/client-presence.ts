@@ -1,11 +1,25 @@
+import type { ServerResponse } from 'node:http'
 import { ClientGoneError } from '../errors.ts'
 import type { Cancellation } from '../upstream/cancellation.ts'
 
-/** Aborts with a `ClientGoneError` when the client leaves. */
+/** Follows a client through its exchange: aborts with a `ClientGoneError` when it leaves before its answer is complete. */
 export class ClientPresence implements Cancellation {
   aborted = false
   reason: unknown = undefined
   #listeners: (() => void)[] = []
+  #onOver: (() => void)[] = []
+
+  constructor(outgoing: ServerResponse) {
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) this.leave()
+      for (const over of this.#onOver) over()
+    })
+  }
+
+  /** Calls back when the exchange is over, however it ended. */
+  whenOver(over: () => void): void {
+    this.#onOver.push(over)
+  }
 
   /** From now on the client counts as gone. */
   leave(): void {

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type DrainOptions = {
@@ -19,10 +19,15 @@ export class Lifecycle {
   #drained: Promise<number> | null = null
   #onEnd: (() => void) | null = null
 
-  /** Counts a request until its answer is over. */
-  begin(outgoing: ServerResponse): void {
+  /** Counts a request, until `end` is called for it. */
+  begin(): void {
     this.running += 1
-    outgoing.once('close', this.#end)
+  }
+
+  /** The answer to a request is over. */
+  readonly end = (): void => {
+    this.running -= 1
+    if (this.running === 0) this.#onEnd?.()
   }
 
   /** From here on it is not ready, but serves what still comes. */
@@ -34,11 +39,6 @@ export class Lifecycle {
   drain(server: Server, options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(server, options)
     return this.#drained
-  }
-
-  readonly #end = (): void => {
-    this.running -= 1
-    if (this.running === 0) this.#onEnd?.()
   }
 
   async #drain(server: Server, { delayMs, timeoutMs }: DrainOptions): Promise<number> {

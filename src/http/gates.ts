@@ -55,7 +55,8 @@ export function gatesOf(
     if (lifecycle.phase === 'closing') throw draining
     // A returning client may reach another replica.
     if (lifecycle.phase === 'leaving') outgoing.shouldKeepAlive = false
-    lifecycle.begin(outgoing)
+    lifecycle.begin()
+    client.whenOver(lifecycle.end)
     if (options.guardsPages) {
       refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
       refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
@@ -82,7 +83,7 @@ export function gatesOf(
     const place = places.open(holder)
     const taking = place.take(1)
     if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
-    outgoing.once('close', place.release)
+    client.whenOver(place.release)
     return {
       incoming,
       outgoing,

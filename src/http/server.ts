@@ -40,10 +40,7 @@ function listenerOf(options: ServerOptions): RequestListener {
   const passGates = gatesOf(options)
 
   return async function answer(incoming, outgoing, fault) {
-    const client = new ClientPresence()
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) client.leave()
-    })
+    const client = new ClientPresence(outgoing)
     let isDispatched = false
     try {
       if (fault !== null) throw fault

@@ -81,7 +81,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     ...http,
     ...knowledge,
     kinds,
-    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed, reading }),
+    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed }),
     summaries,
     cache,
     records,

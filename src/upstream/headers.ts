@@ -1,4 +1,5 @@
 import { credentialHeaders, headerValue } from './credential.ts'
+import { headerNameOf } from './header-names.ts'
 
 export type RequestHeaderOptions = {
   /** The client's headers, name and value by turns, as they came. */
@@ -19,12 +20,13 @@ export type RequestHeaderOptions = {
  */
 export function requestHeaders(options: RequestHeaderOptions): string[] {
   const { rawHeaders, configured, overrides = {}, bodyBytes } = options
-  const replaced = new Set(Object.keys(overrides))
+  const replaced = new Set<string>()
+  for (const name in overrides) replaced.add(name)
   for (const [name] of configured) replaced.add(name.toLowerCase())
-  const staying = options.forwardCredential ? notForUpstream : notForOthers
-  const headers = passedOn(rawHeaders, staying, replaced)
-  for (const [name, value] of [...configured, ...Object.entries(overrides)])
-    if (value !== null && sendable.test(`${name}\n${value}`)) headers.push(name, value)
+  const headers: string[] = []
+  passOn(headers, rawHeaders, options.forwardCredential ? notForUpstream : notForOthers, replaced)
+  for (const [name, value] of configured) add(headers, name, value)
+  for (const name in overrides) add(headers, name, overrides[name] ?? null)
   if (bodyBytes !== null) headers.push('content-length', String(bodyBytes))
   return headers
 }
@@ -43,14 +45,19 @@ export type ResponseHeaderOptions = {
  * spelling, without those of its connection, and with Foldgate's own behind them.
  */
 export function responseHeaders({ rawHeaders, own, drop = [] }: ResponseHeaderOptions): string[] {
-  const replaced = new Set(Object.keys(own))
+  const replaced = new Set<string>()
+  for (const name in own) replaced.add(name)
   // A list: ours is added to the upstream's.
   replaced.delete('vary')
   for (const name of drop) replaced.add(name)
   // A length beside a transfer coding is void (RFC 9112 section 6.3).
   if (headerValue(rawHeaders, 'transfer-encoding') !== null) replaced.add('content-length')
-  const headers = passedOn(rawHeaders, hopByHop, replaced)
-  for (const name of Object.keys(own)) headers.push(name, (own[name] ?? '').replace(unprintable, escaped))
+  const headers: string[] = []
+  passOn(headers, rawHeaders, nothing, replaced)
+  for (const name in own) {
+    const value = own[name] ?? ''
+    headers.push(name, printable.test(value) ? value : value.replace(unprintable, escaped))
+  }
   return headers
 }
 
@@ -75,55 +82,57 @@ export function asRecord(rawHeaders: readonly string[]): Record<string, string |
 
 // --- internal ---
 
-const ownPrefix = 'x-foldgate-'
-
-const hopByHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-])
+function add(headers: string[], name: string, value: string | null): void {
+  if (value !== null && headerNameOf(name).isToken && line.test(value)) headers.push(name, value)
+}
 
 /** `host` and the length are made anew; undici refuses `expect`, which Foldgate answers itself. */
-const notForUpstream: ReadonlySet<string> = new Set([...hopByHop, 'host', 'content-length', 'expect'])
+const notForUpstream: ReadonlySet<string> = new Set(['host', 'content-length', 'expect'])
 
 /** The same where an upstream may not see the client's credential. */
 const notForOthers: ReadonlySet<string> = new Set([...notForUpstream, ...credentialHeaders])
 
+const nothing: ReadonlySet<string> = new Set()
+
 /**
- * The headers that go on, as a flat list: without those that stay here whatever they say, those that are replaced, those
+ * Adds to `headers` those that go on: without those that stay here whatever they say, those that are replaced, those
  * that the connection header names, and those that nobody could send on. Names are in lower case.
  */
-function passedOn(
+function passOn(
+  headers: string[],
   rawHeaders: readonly string[],
   staying: ReadonlySet<string>,
-  replaced: Set<string>,
-): string[] {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (name.length !== 'connection'.length || name.toLowerCase() !== 'connection') continue
-    for (const token of (rawHeaders[at + 1] ?? '').split(',')) replaced.add(token.trim().toLowerCase())
-  }
-  const headers: string[] = []
+  replaced: ReadonlySet<string>,
+): void {
+  const named = namedByConnection(rawHeaders)
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const value = rawHeaders[at + 1] ?? ''
-    const lower = name.toLowerCase()
-    if (staying.has(lower) || replaced.has(lower)) continue
-    if (lower.startsWith('proxy-') || lower.startsWith(ownPrefix)) continue
-    if (sendable.test(`${name}\n${value}`)) headers.push(name, value)
+    const { lower, stays, isToken } = headerNameOf(name)
+    if (stays || !isToken || staying.has(lower) || replaced.has(lower) || named.has(lower)) continue
+    if (line.test(value)) headers.push(name, value)
   }
-  return headers
 }
 
-/** A name and a value, each in a line (RFC 9110 sections 5.1 and 5.5): a token, and a value without line breaks or other control characters. */
-const sendable = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+\n[\t\u0020-\u007e\u0080-\u00ff]*$/
+function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
+  let named: Set<string> | null = null
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (headerNameOf(rawHeaders[at] ?? '').lower !== 'connection') continue
+    const value = rawHeaders[at + 1] ?? ''
+    // Nearly every one says only this, which names nothing that is not dropped anyway.
+    if (value === 'keep-alive') continue
+    named ??= new Set()
+    for (const token of value.split(',')) named.add(token.trim().toLowerCase())
+  }
+  return named ?? nothing
+}
+
+/** A value in a line, without line breaks or other control characters (RFC 9110 section 5.5). */
+const line = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
 /** What could end a header or upset a reader: it is percent-encoded. */
 const unprintable = /[^\u0020-\u007e]/gu
+const printable = /^[\u0020-\u007e]*$/
 
 function escaped(character: string): string {
   return [...Buffer.from(character, 'utf8')]

@@ -55,28 +55,35 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const count = (action: string, profile: string, endpoint: string): void =>
     requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
-  /** What of the metrics a counted request changes, with its labels looked up once. */
-  const countedOf = handles((profile, dialect) => ({
-    requests: requests.labels({ action: 'relayed', profile, endpoint: endpointLabel(dialect) }),
-    pressure: pressure.labels({ profile }),
-    received: tokens.labels({ stage: 'received', profile }),
-    sent: tokens.labels({ stage: 'sent', profile }),
-    cached: tokens.labels({ stage: 'cached', profile }),
-    written: tokens.labels({ stage: 'cache_written', profile }),
-  }))
+  /** What counted requests come to that is in no metric yet: many are added as one. */
+  const uncounted = new Map<string, Sums>()
+
+  function addCounted(): void {
+    for (const sums of uncounted.values()) {
+      const { profile, endpoint } = sums
+      requests.inc({ action: 'relayed', profile, endpoint }, sums.requests)
+      for (const [stage, count] of Object.entries(sums.tokens))
+        if (count !== null) tokens.inc({ stage, profile }, count)
+    }
+    uncounted.clear()
+  }
 
   return {
     counted: ({ profile, dialect, addedMs, firstByteMs, usage, ...request }) => {
-      const counted = countedOf(profile, dialect)
-      counted.requests.inc()
-      counted.pressure.observe(request.pressure)
+      const name = `${dialect} ${profile}`
+      const sums = uncounted.get(name) ?? noSums(profile, endpointLabel(dialect))
+      if (sums.requests === 0) uncounted.set(name, sums)
+      sums.requests += 1
+      pressure.observe({ profile }, request.pressure)
       added.observe(addedMs / 1000)
       firstByte.observe(firstByteMs / 1000)
       if (usage === null) return
-      counted.received.inc(usage.promptTokens)
-      counted.sent.inc(usage.promptTokens)
-      if (usage.cachedTokens !== null) counted.cached.inc(usage.cachedTokens)
-      if (usage.cacheWrittenTokens !== null) counted.written.inc(usage.cacheWrittenTokens)
+      const { tokens: sum } = sums
+      sum.received = (sum.received ?? 0) + usage.promptTokens
+      sum.sent = (sum.sent ?? 0) + usage.promptTokens
+      if (usage.cachedTokens !== null) sum.cached = (sum.cached ?? 0) + usage.cachedTokens
+      if (usage.cacheWrittenTokens !== null)
+        sum.cache_written = (sum.cache_written ?? 0) + usage.cacheWrittenTokens
     },
     begun: ({ row, compactions: made, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
@@ -124,7 +131,10 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       summaryTokens.inc({ kind: 'cache_written' }, written.cacheWrittenTokens)
       summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
     },
-    text: () => registry.metrics(),
+    text: () => {
+      addCounted()
+      return registry.metrics()
+    },
     contentType: registry.contentType,
     close: () => clearInterval(lagTimer),
   }
@@ -137,17 +147,17 @@ function endpointLabel(endpoint: string): string {
   return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
 }
 
-/** Makes what is asked for by a profile and a dialect once for each of them: there are few. */
-function handles<Made>(make: (profile: string, dialect: string) => Made): typeof make {
-  const made = new Map<string, Map<string, Made>>()
-  return (profile, dialect) => {
-    const known = made.get(profile)?.get(dialect)
-    if (known !== undefined) return known
-    const fresh = make(profile, dialect)
-    const ofProfile = made.get(profile) ?? new Map<string, Made>()
-    made.set(profile, ofProfile.set(dialect, fresh))
-    return fresh
-  }
+/** Sums over requests of one profile and endpoint; tokens by their stage, null if none were stated. */
+type Sums = {
+  readonly profile: string
+  readonly endpoint: string
+  requests: number
+  readonly tokens: Record<'received' | 'sent' | 'cached' | 'cache_written', number | null>
+}
+
+function noSums(profile: string, endpoint: string): Sums {
+  const tokens = { received: null, sent: null, cached: null, cache_written: null }
+  return { profile, endpoint, requests: 0, tokens }
 }
 
 /** A request that no profile was chosen for. */

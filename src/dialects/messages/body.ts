@@ -79,24 +79,25 @@ export function isMessagesBody(source: Source, { fieldNames, tools, history }: B
   return ownBlock.test(source.latin1(history.start, history.end))
 }
 
-// --- internal ---
-
-const ownFields: ReadonlySet<string> = new Set(['system', 'stop_sequences', 'context_management'])
-
-// No quotation mark stands unescaped within a text.
-const ownTool = /"input_schema"\s*:/
-const ownBlock = /"type"\s*:\s*"tool_(?:use|result)"/
-
-/** Edits of the server's that take more out of a history than thoughts, from some size on. */
-const shorteningEdit = /^(?:compact|clear_tool_uses)_/
-
-function editsItself(management: unknown): boolean {
+/** Whether the server is asked to take more out of the history than thoughts. */
+export function editsItself(management: unknown): boolean {
   const edits: unknown = isJsonObject(management) ? management['edits'] : null
   return (
     Array.isArray(edits) &&
     edits.some((edit) => isJsonObject(edit) && shorteningEdit.test(stringOr(edit['type'], '')))
   )
 }
+
+// --- internal ---
+
+/** Edits of the server's that take more out of a history than thoughts, from some size on. */
+const shorteningEdit = /^(?:compact|clear_tool_uses)_/
+
+const ownFields: ReadonlySet<string> = new Set(['system', 'stop_sequences', 'context_management'])
+
+// No quotation mark stands unescaped within a text.
+const ownTool = /"input_schema"\s*:/
+const ownBlock = /"type"\s*:\s*"tool_(?:use|result)"/
 
 function budgetIn(thinking: unknown): number {
   const budget = isJsonObject(thinking) ? thinking['budget_tokens'] : null

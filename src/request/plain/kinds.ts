@@ -1,4 +1,4 @@
-import type { BodyFacts, Dialect } from '../../dialects/contract.ts'
+import type { BodyOutline, Dialect } from '../../dialects/contract.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { expectedTokens } from '../../models/counts/prompt.ts'
@@ -28,7 +28,7 @@ export type Kind = Pick<AnsweredRequest, 'profile' | 'model' | 'modelKey' | 'ups
 /** The kinds of late. */
 export type Kinds = {
   /** The kind of a small request; null if it has to be looked into before it is sent. */
-  readonly find: (exchange: ClientRequest, dialect: Dialect, body: BodyFacts, bytes: number) => Kind | null
+  readonly find: (exchange: ClientRequest, dialect: Dialect, outline: BodyOutline, bytes: number) => Kind | null
   /** A request was answered, with these headers of ours. */
   readonly note: (request: AnsweredRequest, headers: Readonly<Record<string, string>>) => void
 }
@@ -44,8 +44,8 @@ export function createKinds(parts: KindParts): Kinds {
   const kinds = lruCache<Noted>(KINDS_MAX)
 
   return {
-    find: (exchange, dialect, body, bytes) => {
-      const name = nameOf(exchange, dialect, body)
+    find: (exchange, dialect, outline, bytes) => {
+      const name = nameOf(exchange, dialect, outline)
       const noted = kinds.get(name)
       if (noted === undefined) return null
       const { kind } = noted
@@ -61,12 +61,14 @@ export function createKinds(parts: KindParts): Kinds {
       if (bytes >= kind.belowBytes || bytes >= (records.compacted.fewestBytes(kind.place) ?? 0)) return null
       const tokens = expectedTokens(bytes, measure.rate, null)
       if (isFull(measure, tokens) || windows.isDoubted(modelKey, tokens)) return null
-      if (body.outputLimit !== null && windows.holdsLimit(modelKey, measure.window.tokens)) return null
-      if (body.billingLine !== null || requestedCompactions.mayBeAsked()) return null
-      return kind
+      if (outline.outputTokens !== null && windows.holdsLimit(modelKey, measure.window.tokens)) return null
+      return requestedCompactions.mayBeAsked() ? null : kind
     },
     note: (request, headers) => {
-      const name = nameOf(request.exchange, request.dialect, request.chat.body)
+      const { model, outputLimit } = request.chat.body
+      if (model === null) return
+      const outline = { model, outputTokens: outputLimit?.tokens ?? null }
+      const name = nameOf(request.exchange, request.dialect, outline)
       const kind = kindOf(request, headers, parts)
       // Before it is asked for: what is on record of the place may have to be looked up.
       if (kind === null || records.compacted.fewestBytes(kind.place) === null) return
@@ -91,10 +93,10 @@ type Noted = {
 }
 
 /** All of a request that decides on its treatment, beside what it says. */
-function nameOf(exchange: ClientRequest, dialect: Dialect, { model, outputLimit }: BodyFacts): string {
+function nameOf(exchange: ClientRequest, dialect: Dialect, { model, outputTokens }: BodyOutline): string {
   const { scope, target, upstreamName, incoming } = exchange
   const beta = incoming.headers['anthropic-beta'] ?? ''
-  return `${dialect.name}\n${scope.scope}\n${scope.credential}\n${upstreamName ?? ''}\n${target.path}\n${target.query}\n${outputLimit?.tokens ?? ''}\n${String(beta)}\n${model ?? ''}`
+  return `${dialect.name}\n${scope.scope}\n${scope.credential}\n${upstreamName ?? ''}\n${target.path}\n${target.query}\n${outputTokens ?? ''}\n${String(beta)}\n${model}`
 }
 
 /** Null where the next one like it has to be looked into as well. */

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { finish } from '../../conversation/source.ts'
-import { mayHoldMedia } from '../../dialects/media/may-hold-media.ts'
+import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { Usage } from '../../dialects/answer-contract.ts'
 import type { Dialect } from '../../dialects/contract.ts'
 import { arrivalNow, type Arrival } from '../../http/bare-report.ts'
@@ -10,7 +9,6 @@ import { receiveAtHand, type RequestBody } from '../../http/receive-body.ts'
 import type { Allowance } from '../../scheduling/allowance.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../parts.ts'
-import { bodySource } from '../read/body-source.ts'
 import { asksForOptions } from '../request-options.ts'
 import { EarlyAnswer } from './early-answer.ts'
 import { glanceAt } from './glance.ts'
@@ -42,7 +40,7 @@ export type PlainWay = {
 
 export type PlainParts = Pick<
   RequestParts,
-  'bodyLimits' | 'failures' | 'models' | 'nowMs' | 'onFailure' | 'reading' | 'reports' | 'stallMs' | 'upstreams'
+  'bodyLimits' | 'failures' | 'models' | 'nowMs' | 'onFailure' | 'reports' | 'stallMs' | 'upstreams'
 > & {
   readonly kinds: Pick<Kinds, 'find'>
   /** How many are looked into. */
@@ -50,15 +48,13 @@ export type PlainParts = Pick<
 }
 
 export function createPlainWay(parts: PlainParts): PlainWay {
-  const { kinds, detailed, bodyLimits, failures, models, reading, reports, upstreams } = parts
+  const { kinds, detailed, bodyLimits, failures, models, reports, upstreams } = parts
   const { count } = reports
 
   function kindOf(exchange: ClientRequest, dialect: Dialect, raw: Buffer): Kind | null {
-    if (!isUtf8(raw)) return null
-    const source = bodySource(raw)
-    const read = finish(dialect.bodies.read(source, reading.limits, null))
-    if (!read.read || mayHoldMedia(source.latin1(0, raw.length))) return null
-    return kinds.find(exchange, dialect, read.body, raw.length)
+    const body = isUtf8(raw) ? parseJsonText(raw.toString('utf8')) : null
+    const outline = isJsonObject(body) ? dialect.bodies.outline(body) : null
+    return outline === null ? null : kinds.find(exchange, dialect, outline, raw.length)
   }
 
   function tell(
