@@ -55,6 +55,7 @@ export const profileNearMisses: readonly NearMiss[] = [
       'cors',
       'hosts',
       'limits',
+      'small_requests',
       'drain',
       'store',
       'admin',

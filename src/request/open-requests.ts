@@ -10,7 +10,7 @@ import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createAllowance } from '../scheduling/allowance.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
-import type { StoreGuard } from '../stores/store-guard.ts'
+import { createStoreGuard, type StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
@@ -23,6 +23,7 @@ import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './parts.ts'
 import { readLimits } from './read/read-limits.ts'
 import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
+import { createCompactedPlaces } from './records/compacted-places.ts'
 import { createRecords } from './records/records.ts'
 import { openSummaries } from './summaries/open-summaries.ts'
 
@@ -61,7 +62,9 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     mentioned: settings.archive.mention ? archive : null,
     onWritten: options.onSummary,
   })
-  const records = createRecords(store, guarded)
+  // With a guard of its own: what it looks up ahead of need must not keep requests from their records.
+  const compacted = createCompactedPlaces(store, createStoreGuard(failures))
+  const records = createRecords(store, guarded, compacted.note)
   const requestedCompactions = createRequestedCompactions(store, guarded)
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * 1024 * 1024,
@@ -74,7 +77,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     lastBodies,
   }
   const usageInStreams = settings.usage.in_streams
-  const kinds = createKinds({ ...options, ...knowledge, records, requestedCompactions, usageInStreams })
+  const kinds = createKinds({ ...options, ...knowledge, compacted, requestedCompactions, usageInStreams })
   const detailed = createAllowance(settings.small_requests.detailed_per_s)
   const handle = createHandle({
     ...options,

@@ -1,11 +1,10 @@
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Judged } from '../request.ts'
 
 /**
  * The answer to a request that was sent before anybody looked into it. Whoever would have sent the very same bytes takes it; if
- * nobody does, it is given up.
+ * nobody does, it is given up. `Judged`: what may be found out about its beginning.
  */
-export class EarlyAnswer {
+export class EarlyAnswer<Judged> {
   /** When it was sent, as `performance.now()` told. */
   readonly sentAtMs: number
   /** What the beginning of the answer means, if somebody has looked at that already. */

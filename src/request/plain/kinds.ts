@@ -6,6 +6,7 @@ import type { Profile } from '../../profiles/schema.ts'
 import { uncountedBelowBytes } from '../measure/measure.ts'
 import type { RequestParts } from '../parts.ts'
 import { nothingAsked } from '../request-options.ts'
+import type { CompactedPlaces } from '../records/compacted-places.ts'
 import type { AnsweredRequest, Measure } from '../request.ts'
 import { isHearsay, isFull } from '../send/send-once.ts'
 import { isUntouched } from '../send/outgoing-body.ts'
@@ -36,11 +37,11 @@ export type Kinds = {
 /** What decides on kinds. */
 export type KindParts = Pick<
   RequestParts,
-  'profiles' | 'models' | 'windows' | 'records' | 'requestedCompactions' | 'upstreams' | 'usageInStreams'
->
+  'profiles' | 'models' | 'windows' | 'requestedCompactions' | 'upstreams' | 'usageInStreams'
+> & { readonly compacted: Pick<CompactedPlaces, 'fewestBytes'> }
 
 export function createKinds(parts: KindParts): Kinds {
-  const { models, windows, records, profiles, requestedCompactions } = parts
+  const { models, windows, compacted, profiles, requestedCompactions } = parts
   const kinds = lruCache<Noted>(KINDS_MAX)
 
   return {
@@ -58,7 +59,7 @@ export function createKinds(parts: KindParts): Kinds {
         kinds.delete(name)
         return null
       }
-      if (bytes >= kind.belowBytes || bytes >= (records.compacted.fewestBytes(kind.place) ?? 0)) return null
+      if (bytes >= kind.belowBytes || bytes >= (compacted.fewestBytes(kind.place) ?? 0)) return null
       const tokens = expectedTokens(bytes, measure.rate, null)
       if (isFull(measure, tokens) || windows.isDoubted(modelKey, tokens)) return null
       if (outline.outputTokens !== null && windows.holdsLimit(modelKey, measure.window.tokens)) return null
@@ -71,7 +72,7 @@ export function createKinds(parts: KindParts): Kinds {
       const name = nameOf(request.exchange, request.dialect, outline)
       const kind = kindOf(request, headers, parts)
       // Before it is asked for: what is on record of the place may have to be looked up.
-      if (kind === null || records.compacted.fewestBytes(kind.place) === null) return
+      if (kind === null || compacted.fewestBytes(kind.place) === null) return
       const revision = models.revision(kind.modelKey)
       kinds.set(name, { kind, atMs: performance.now(), profiles: profiles(), revision })
     },

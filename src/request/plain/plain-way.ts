@@ -9,6 +9,7 @@ import { receiveAtHand, type RequestBody } from '../../http/receive-body.ts'
 import type { Allowance } from '../../scheduling/allowance.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../parts.ts'
+import type { Judged } from '../request.ts'
 import { asksForOptions } from '../request-options.ts'
 import { EarlyAnswer } from './early-answer.ts'
 import { glanceAt } from './glance.ts'
@@ -19,7 +20,7 @@ export type BegunRequest = {
   readonly body: RequestBody
   readonly arrival: Arrival
   /** The answer to its bytes, if they were sent already; else null. */
-  readonly early: EarlyAnswer | null
+  readonly early: EarlyAnswer<Judged> | null
 }
 
 /**

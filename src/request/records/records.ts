@@ -13,7 +13,7 @@ import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
 import { ownElsewhere, withElsewhere } from './elsewhere.ts'
 import { identityOf, leadsThrough } from './branches.ts'
-import { createCompactedPlaces, type CompactedPlaces } from './compacted-places.ts'
+import type { CompactedPlaces } from './compacted-places.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
 import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
@@ -38,8 +38,6 @@ export type Records = {
   readonly holdsThoughts: (scope: string) => Promise<boolean>
   /** Records that this request was seen, in the compaction that `remembered` names. */
   readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
-  /** How few bytes a conversation of a place may have that stands in a compaction (`compacted-places.ts`). */
-  readonly compacted: CompactedPlaces
   /**
    * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
    * that of a conversation that was deleted is not kept here.
@@ -52,9 +50,15 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
   readonly remembered: Pick<Remembered, 'conversation'>
 }
 
-/** If the store fails, requests go on as if nothing were on record. */
-export function createRecords(store: Store, guarded: StoreGuard): Records {
-  const compacted = createCompactedPlaces(store, guarded)
+/**
+ * If the store fails, requests go on as if nothing were on record. `onCompaction` is called before a compaction is recorded,
+ * with the messages that it is of.
+ */
+export function createRecords(
+  store: Store,
+  guarded: StoreGuard,
+  onCompaction: CompactedPlaces['note'] = () => {},
+): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
@@ -202,7 +206,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
 
   function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
     const { chat, place, remembered } = of
-    compacted.note(place, chat.messages, compaction)
+    onCompaction(place, chat.messages, compaction)
     return guarded(undefined, () =>
       store.put([
         { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
@@ -212,7 +216,6 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   }
 
   return {
-    compacted,
     forgetRead: () => {
       compactions.clear()
       ways.clear()
@@ -220,7 +223,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     find,
     see,
     keep: ({ chat, place, remembered: { conversation } }, compaction) => {
-      compacted.note(place, chat.messages, compaction)
+      onCompaction(place, chat.messages, compaction)
       return guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = thoughtsOf(chat, place)
