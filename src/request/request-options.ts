@@ -52,7 +52,12 @@ export function asksForOptions({ headers }: Pick<IncomingMessage, 'headers'>): b
 }
 
 /** Of a request that asks for nothing: this very object. */
-export const nothingAsked: RequestOptions = { bypass: false, profile: null, compact: null, conversation: null }
+export const nothingAsked: RequestOptions = {
+  bypass: false,
+  profile: null,
+  compact: null,
+  conversation: null,
+}
 
 // --- internal ---
 

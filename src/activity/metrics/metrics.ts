@@ -62,8 +62,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     for (const sums of uncounted.values()) {
       const { profile, endpoint } = sums
       requests.inc({ action: 'relayed', profile, endpoint }, sums.requests)
-      for (const [stage, count] of Object.entries(sums.tokens))
-        if (count !== null) tokens.inc({ stage, profile }, count)
+      for (const [stage, sum] of Object.entries(sums.tokens))
+        if (sum !== null) tokens.inc({ stage, profile }, sum)
     }
     uncounted.clear()
   }

@@ -7,8 +7,7 @@ import type { BodyOutline } from '../contract.ts'
 export function outlineOfChat({ model, messages, ...body }: JsonObject): BodyOutline | null {
   if (typeof model !== 'string' || !Array.isArray(messages) || messages.length === 0) return null
   if (!messages.every(isPlainMessage)) return null
-  const outputTokens =
-    positiveInteger(body['max_completion_tokens']) ?? positiveInteger(body['max_tokens'])
+  const outputTokens = positiveInteger(body['max_completion_tokens']) ?? positiveInteger(body['max_tokens'])
   return { model, outputTokens }
 }
 

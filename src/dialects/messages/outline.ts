@@ -19,7 +19,10 @@ export function outlineOfMessage({ model, messages, system, ...body }: JsonObjec
 function isPlainMessage(message: unknown): boolean {
   if (!isJsonObject(message) || typeof message['role'] !== 'string') return false
   const { content } = message
-  return typeof content === 'string' || (Array.isArray(content) && content.length > 0 && content.every(isPlainBlock))
+  return (
+    typeof content === 'string' ||
+    (Array.isArray(content) && content.length > 0 && content.every(isPlainBlock))
+  )
 }
 
 function isPlainBlock(block: unknown): boolean {

@@ -8,7 +8,9 @@ import { compactsItself } from './body.ts'
 export function outlineOfResponse({ model, input, ...body }: JsonObject): BodyOutline | null {
   if (typeof model !== 'string' || serverFields.some((name) => isPresent(body[name]))) return null
   if (compactsItself(body['context_management'])) return null
-  const isPlain = Array.isArray(input) ? input.length > 0 && input.every(isPlainItem) : typeof input === 'string'
+  const isPlain = Array.isArray(input)
+    ? input.length > 0 && input.every(isPlainItem)
+    : typeof input === 'string'
   return isPlain ? { model, outputTokens: positiveInteger(body['max_output_tokens']) } : null
 }
 

@@ -29,7 +29,8 @@ export function glanceAt(answer: Answer, answers: Answers, kind: Kind): Glance |
   const shape = shapeOf(answer)
   if (shape === null) return { isOdd: true, judged: null }
   const whole = shape === 'json' ? answer.body.atHand : null
-  if (whole === null) return kind.isHearsay ? afterHolding(answer, answers, kind) : flowing(answer, answers, [])
+  if (whole === null)
+    return kind.isHearsay ? afterHolding(answer, answers, kind) : flowing(answer, answers, [])
   const { facts, classification } = judgeJson(whole.toString('utf8'), answers, {
     knownWindowTokens: kind.isHearsay ? kind.measure.window.tokens : null,
   })

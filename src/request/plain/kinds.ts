@@ -29,7 +29,12 @@ export type Kind = Pick<AnsweredRequest, 'profile' | 'model' | 'modelKey' | 'ups
 /** The kinds of late. */
 export type Kinds = {
   /** The kind of a small request; null if it has to be looked into before it is sent. */
-  readonly find: (exchange: ClientRequest, dialect: Dialect, outline: BodyOutline, bytes: number) => Kind | null
+  readonly find: (
+    exchange: ClientRequest,
+    dialect: Dialect,
+    outline: BodyOutline,
+    bytes: number,
+  ) => Kind | null
   /** A request was answered, with these headers of ours. */
   readonly note: (request: AnsweredRequest, headers: Readonly<Record<string, string>>) => void
 }
@@ -110,7 +115,8 @@ function kindOf(
   // Each request of a confined client is held against its rights, and an option is one request's own.
   if (exchange.rights !== null || options !== nothingAsked) return null
   const isAsItCame = isUntouched(outcome.form) && request.chat === request.received
-  const isAnsweredAtOnce = outcome.verdict === 'good' && outcome.attempts === 1 && outcome.answer.status === 200
+  const isAnsweredAtOnce =
+    outcome.verdict === 'good' && outcome.attempts === 1 && outcome.answer.status === 200
   if (!isAsItCame || !isAnsweredAtOnce) return null
   if (request.whyUntouched !== null || request.failedOpen !== null || request.isForced) return null
   if (remembered.compaction !== null) return null

@@ -103,7 +103,11 @@ export function createPlainWay(parts: PlainParts): PlainWay {
       const seen = glanceAt(answer, dialect.answers, kind)
       const glance = seen instanceof Promise ? await seen : seen
       if (glance.isOdd)
-        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs, { firstByteMs, judged: glance.judged }) }
+        return {
+          body,
+          arrival,
+          early: new EarlyAnswer(sending, sentAtMs, { firstByteMs, judged: glance.judged }),
+        }
       const { error } = await deliver(exchange, answer, {
         headers: headersOf(kind, raw.length),
         held: glance.held,

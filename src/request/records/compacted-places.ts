@@ -73,7 +73,10 @@ export function createCompactedPlaces(
       for (const { facts } of messages.slice(0, point)) bytes += facts.bytes
       const fewest = Math.floor(bytes / SPELLINGS_FACTOR)
       const known = places.get(key)
-      places.set(key, { bytes: Math.min(fewest, known?.bytes ?? Infinity), readAtMs: known?.readAtMs ?? -Infinity })
+      places.set(key, {
+        bytes: Math.min(fewest, known?.bytes ?? Infinity),
+        readAtMs: known?.readAtMs ?? -Infinity,
+      })
       void write(key, fewest)
     },
   }

@@ -38,23 +38,27 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
         body: body instanceof Promise ? await body : body,
         headerOverrides,
       }))
-    const firstByteMs = sentEarly === null || early === null ? performance.now() - sentAtMs : early.firstByteMs
+    const firstByteMs =
+      sentEarly === null || early === null ? performance.now() - sentAtMs : early.firstByteMs
     const { measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const { measure: latest, flight } = sending
     const isUncertain = measure !== null && isHearsay(measure, model, upstreams.addressOf(upstreamName))
     const mayOverflow = isUncertain || sending.wasTooLong || isFull(measure, promptTokens)
     const judgedEarly = sentEarly === null ? null : (early?.judged ?? null)
-    const judged = judgedEarly ?? (await judge(answer, {
-      answers: form.chat.dialect.answers,
-      mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
-      // Hosted models have no server whose memory requests share.
-      mayBeCrowded:
-        flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),
-      holdMs: profile.overflow.hold_ms,
-      knownWindowTokens: knownWindow(measure)?.tokens ?? null,
-      expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
-    }))
+    const judged =
+      judgedEarly ??
+      (await judge(answer, {
+        answers: form.chat.dialect.answers,
+        mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
+        // Hosted models have no server whose memory requests share.
+        mayBeCrowded:
+          flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),
+        holdMs: profile.overflow.hold_ms,
+        knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+        expectedPromptTokens:
+          latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
+      }))
     const { attempts, firstSentAtMs } = sending
     const timing = { attempts, firstSentAtMs, firstByteMs }
     return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
