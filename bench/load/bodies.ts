@@ -24,6 +24,30 @@ export function chatBody(bytes: number, more: object = {}): string {
   })
 }
 
+/** The same chat as a request for a response. */
+export function responseBody(bytes: number): string {
+  const { model, messages } = JSON.parse(chatBody(bytes)) as { model: string; messages: object[] }
+  return JSON.stringify({
+    model,
+    store: false,
+    input: messages.map((message) => ({ type: 'message', ...message })),
+  })
+}
+
+/** The same chat as a request for a message. */
+export function messageBody(bytes: number): string {
+  const { model, messages } = JSON.parse(chatBody(bytes)) as {
+    model: string
+    messages: { content: string }[]
+  }
+  return JSON.stringify({
+    model,
+    max_tokens: 1_024,
+    system: messages[0]?.content,
+    messages: messages.slice(1),
+  })
+}
+
 /** A chat of about so many bytes, nearly all of them one picture: text of that size would fit no window. */
 export function pictureBody(bytes: number): string {
   const picture = Buffer.alloc(Math.floor(((bytes - 600) * 3) / 4), 'a picture of nothing').toString('base64')

@@ -9,6 +9,7 @@ import { shown, shownSpread } from '../shown.ts'
 import { cpuMicroseconds } from '../subjects/process-figures.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { untilQuiet } from '../subjects/until-quiet.ts'
+import { besideAgent } from './beside-agent.ts'
 import { checkOf } from './check-of.ts'
 import { startCompactingFoldgate } from './warm/compacting.ts'
 
@@ -20,7 +21,8 @@ export function besideCheckout(path: string): Measure {
   const checkout = resolve(path)
   return {
     name: 'beside',
-    run: async ({ effort, upstreamOrigin, tell }) => {
+    run: async (options) => {
+      const { effort, upstreamOrigin, tell } = options
       tell(`building ${checkout}`)
       build(checkout)
       const other = await startCompactingFoldgate(upstreamOrigin, { checkout })
@@ -65,12 +67,13 @@ export function besideCheckout(path: string): Measure {
         await own.stop()
         await other.stop()
       }
+      const agent = await besideAgent(options, checkout)
       return {
         name: 'beside',
         title: 'Beside another checkout',
         about: `The same requests to this checkout and to the one in \`${path}\`, both built, with their records in a SQLite file and a window of 128,000 tokens. Warm: the next turn of a conversation that is known and compacted. Cold: a conversation that the process sees for the first time. Ratios are those of one round.`,
-        tables: [{ caption: 'What a turn takes', columns, rows }],
-        checks,
+        tables: [{ caption: 'What a turn takes', columns, rows }, agent.table],
+        checks: [...checks, agent.check],
       }
     },
   }

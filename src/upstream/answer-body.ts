@@ -65,11 +65,12 @@ export class AnswerBody {
     return this.#state === 'ended'
   }
 
-  /** All of it, if it has come to its end and nobody has taken any of it; it stays where it is. */
-  get atHand(): Buffer | null {
-    if (this.#state !== 'whole' || this.#hasGiven) return null
+  /** What has come of it, if nobody has taken any of it yet; it stays where it is. Null if somebody has. */
+  get atHand(): { readonly bytes: Buffer; readonly isWhole: boolean } | null {
+    if (this.#hasGiven) return null
     const [only] = this.#waiting
-    return only !== undefined && this.#waiting.length === 1 ? only : Buffer.concat(this.#waiting)
+    const bytes = only !== undefined && this.#waiting.length === 1 ? only : Buffer.concat(this.#waiting)
+    return { bytes, isWhole: this.#state === 'whole' }
   }
 
   /** Gives what waits at once, within this call, and then what comes. */

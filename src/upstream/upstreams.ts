@@ -194,13 +194,16 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         bodyTimeout: timeouts.idleMs,
       }
       const sentAtMs = performance.now()
-      const answer = await dispatchRequest(dispatcher, sending, signal).catch((error: unknown) => {
+      let answer: DispatchedAnswer
+      try {
+        answer = await dispatchRequest(dispatcher, sending, signal)
+      } catch (error) {
         // A stream has been read by now, and what changes something at a server is not for us to repeat.
         const isRepeatable = Buffer.isBuffer(body) || method === 'GET' || method === 'HEAD'
         const isStale = isStaleConnection(error, performance.now() - sentAtMs)
-        if (throughProxy || !isRepeatable || signal?.aborted === true || !isStale) throw error
-        return pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
-      })
+        if (throughProxy || !isRepeatable || isGivenUp(signal) || !isStale) throw error
+        answer = await pools.overFresh(address, (fresh) => dispatchRequest(fresh, sending, signal))
+      }
       answer.body.onceOver(leave)
       return {
         ...answer,
@@ -235,6 +238,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 }
 
 // --- internal ---
+
+/** Asked anew each time: it may be given up while it is on its way. */
+function isGivenUp(signal: Cancellation | null): boolean {
+  return signal?.aborted === true
+}
 
 type DispatchedRequest = Pick<
   UpstreamRequest,

@@ -1,13 +1,23 @@
-import { chatBody, embeddingsBody, pictureBody } from '../../load/bodies.ts'
+import { chatBody, embeddingsBody, messageBody, pictureBody, responseBody } from '../../load/bodies.ts'
 
 /** One kind of load. */
 export type Scenario = {
-  readonly kind: 'unread' | 'chat'
+  readonly kind: 'unread' | 'chat' | 'response' | 'message'
   readonly size: string
   readonly path: string
   readonly body: string
   readonly connections: number
 }
+
+/** The size of most requests. */
+export const SMALL = '2 kB'
+const SMALL_BYTES = 2_000
+
+/** The same chat in the two other formats that are inspected. */
+const otherDialects = [
+  { kind: 'response', path: '/v1/responses', body: responseBody(SMALL_BYTES) },
+  { kind: 'message', path: '/v1/messages', body: messageBody(SMALL_BYTES) },
+] as const
 
 type Size = Pick<Scenario, 'size'> & { readonly bytes: number; readonly connections: readonly number[] }
 
@@ -29,7 +39,10 @@ export type Phase = {
 export const phases: readonly Phase[] = [
   {
     name: '2 kB',
-    scenarios: scenariosOf([{ size: '2 kB', bytes: 2_000, connections: [1, 32, 256] }]),
+    scenarios: [
+      ...scenariosOf([{ size: SMALL, bytes: SMALL_BYTES, connections: [1, 32, 256] }]),
+      ...otherDialects.map((each) => ({ ...each, size: SMALL, connections: 32 })),
+    ],
     roundsFactor: 3,
     durationFactor: 0.5,
   },

@@ -1,4 +1,5 @@
 import type { Answers, Usage } from '../../dialects/answer-contract.ts'
+import { watchStream } from '../../overflow/answer-watch.ts'
 import { judgeJson } from '../../overflow/classify-ending.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
@@ -24,22 +25,33 @@ export type Glance =
       readonly usage: () => Usage | null
     }
 
-/** Looks at an answer as far as it is there: mostly all of a plain one is. Waits only where it may be an overflow. */
+/** Looks at an answer as far as it is there, and waits only where that tells nothing of one that may be an overflow. */
 export function glanceAt(answer: Answer, answers: Answers, kind: Kind): Glance | Promise<Glance> {
   const shape = shapeOf(answer)
   if (shape === null) return { isOdd: true, judged: null }
-  const whole = shape === 'json' ? answer.body.atHand : null
-  if (whole === null)
-    return kind.isHearsay ? afterHolding(answer, answers, kind) : flowing(answer, answers, [])
-  const { facts, classification } = judgeJson(whole.toString('utf8'), answers, {
-    knownWindowTokens: kind.isHearsay ? kind.measure.window.tokens : null,
-  })
-  const isOdd = kind.isHearsay && (facts?.isError === true || classification.class === 'overflow')
+  const { atHand } = answer.body
+  if (shape === 'json' && atHand?.isWhole === true) return glanceAtJson(atHand.bytes, answers, kind)
+  if (!kind.isHearsay) return flowing(answer, answers, [])
+  const hasBegun = shape === 'stream' && atHand !== null && beginsReply(atHand.bytes, answers, kind)
+  return hasBegun ? flowing(answer, answers, []) : afterHolding(answer, answers, kind)
+}
+
+// --- internal ---
+
+/** A plain answer that is there as a whole: what it is need not be found out again at its end. */
+function glanceAtJson(bytes: Buffer, answers: Answers, { isHearsay, measure }: Kind): Glance {
+  const knownWindowTokens = isHearsay ? measure.window.tokens : null
+  const { facts, classification } = judgeJson(bytes.toString('utf8'), answers, { knownWindowTokens })
+  const isOdd = isHearsay && (facts?.isError === true || classification.class === 'overflow')
   if (isOdd) return { isOdd, judged: null }
   return { isOdd: false, held: [], tap: nothing, usage: () => facts?.usage ?? null }
 }
 
-// --- internal ---
+/** Whether the first bytes of a stream hold output: then it is no overflow. */
+function beginsReply(bytes: Buffer, answers: Answers, { measure }: Kind): boolean {
+  const knowledge = { knownWindowTokens: measure.window.tokens }
+  return watchStream(answers, knowledge).feed(bytes.toString('utf8')).state === 'good'
+}
 
 function nothing(): void {
   // What it says is known.
