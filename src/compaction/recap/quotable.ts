@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { readMessage } from '../read-message.ts'
@@ -24,24 +25,21 @@ export type Quotable = {
 export const QUOTABLE_CHARS = 200_000
 
 /**
- * The passages of a message that may be quoted; `rest` is what of the user's message stands nowhere else in the recap. A walk
- * through the past writes one recap after the other of the same messages, so each is read once.
+ * The passages of a message that may be quoted; `rest` is what of the user's message stands nowhere else in the recap. Each
+ * recap of a conversation is of much the same messages as the one before, in a walk through the past or many requests later: each
+ * is read once.
  */
 export function* quotablePassages(
   subject: Subject,
   index: number,
   rest: string | undefined,
 ): Steps<Quotable> {
-  let read = readBySubject.get(subject)
-  if (read === undefined || read.chars > READ_CHARS_MAX) {
-    read = { chars: 0, byIndex: new Map() }
-    readBySubject.set(subject, read)
-  }
-  const known = read.byIndex.get(index)
-  if (known !== undefined && known.rest === rest) return known.quotable
+  const facts = subject.messages[index]?.facts
+  const name = `${subject.memorySpace} ${facts?.role} ${facts?.hash} ${rest === undefined ? '' : subject.digest(rest)}`
+  const known = read.get(name)
+  if (known !== undefined) return known
   const quotable = yield* passagesFrom(yield* quotableTexts(subject, index, rest))
-  read.byIndex.set(index, { rest, quotable })
-  read.chars += quotable.chars
+  read.set(name, quotable)
   return quotable
 }
 
@@ -65,16 +63,17 @@ export function* quotableTexts(subject: Subject, index: number, rest?: string): 
 
 // --- internal ---
 
-/** What was read of a request's messages, which goes with the request. */
-type Read = {
-  chars: number
-  readonly byIndex: Map<number, { readonly rest: string | undefined; readonly quotable: Quotable }>
-}
+/** Texts whose passages are remembered, in characters: what eight recaps look at. */
+const READ_CHARS_MAX = 8 * QUOTABLE_CHARS
 
-const readBySubject = new WeakMap<Subject, Read>()
+/** What an entry weighs beside its text. */
+const ENTRY_CHARS = 200
 
-/** Beyond this it is begun anew: a recap looks at half of it, and the next one at much the same. */
-const READ_CHARS_MAX = 2 * QUOTABLE_CHARS
+/** Under names that hold whose they are: what one client said is nobody else's. */
+const read = new LRUCache<string, Quotable>({
+  maxSize: READ_CHARS_MAX,
+  sizeCalculation: ({ chars }) => ENTRY_CHARS + chars,
+})
 
 /** Passages that are read between two pauses. */
 const PASSAGES_PER_STEP = 8
