@@ -64,7 +64,7 @@ export function* quotableTexts(subject: Subject, index: number, rest?: string): 
 // --- internal ---
 
 /** Texts whose passages are remembered, in characters: what eight recaps look at. */
-const READ_CHARS_MAX = 8 * QUOTABLE_CHARS
+const READ_CHARS_MAX = 1_600_000
 
 /** What an entry weighs beside its text. */
 const ENTRY_CHARS = 200
