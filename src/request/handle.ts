@@ -20,6 +20,7 @@ import { readRequestOptions } from './request-options.ts'
 import type { ArrivedRequest, PreparedRequest, ReadRequest } from './request.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { createSenders, sendRequest } from './send/send-request.ts'
+import type { PoolOf } from './send/shared-pool.ts'
 import { deliverAnswer, type Settled } from './tell/deliver-answer.ts'
 import { heldMessages } from './tell/held-messages.ts'
 import { readReport } from './tell/report.ts'
@@ -32,10 +33,14 @@ import { sendUnread } from './unread.ts'
  * down to the client's own bytes. Last the answer flows.
  */
 export function createHandle(
-  parts: RequestParts & { readonly plainWay: PlainWay; readonly kinds: Pick<Kinds, 'note'> },
+  parts: RequestParts & {
+    readonly plainWay: PlainWay
+    readonly kinds: Pick<Kinds, 'note'>
+    readonly poolOf: PoolOf
+  },
 ): (exchange: ClientRequest, dialect: Dialect) => Promise<void> {
   const { plainWay } = parts
-  const sendingParts = { ...parts, senders: createSenders(parts) }
+  const sendingParts = { ...parts, senders: createSenders(parts, parts.poolOf) }
 
   return async function handle(exchange, dialect) {
     const begun = plainWay.isPossible(exchange) ? await plainWay.pass(exchange, dialect) : null

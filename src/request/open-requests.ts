@@ -22,6 +22,7 @@ import { digest } from './read/body-source.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './parts.ts'
 import { readLimits } from './read/read-limits.ts'
+import { createSharedPools } from './send/shared-pool.ts'
 import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
 import { createCompactedPlaces } from './records/compacted-places.ts'
 import { createRecords } from './records/records.ts'
@@ -79,12 +80,14 @@ export function openRequests(options: OpenRequestsOptions): Requests {
   const usageInStreams = settings.usage.in_streams
   const kinds = createKinds({ ...options, ...knowledge, compacted, requestedCompactions, usageInStreams })
   const detailed = createAllowance(settings.small_requests.detailed_per_s)
+  const poolOf = createSharedPools()
   const handle = createHandle({
     ...options,
     ...http,
     ...knowledge,
     kinds,
-    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed }),
+    poolOf,
+    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed, poolOf }),
     summaries,
     cache,
     records,

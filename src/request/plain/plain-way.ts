@@ -6,11 +6,14 @@ import { arrivalNow, type Arrival } from '../../http/bare-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver } from '../../http/deliver.ts'
 import { receiveAtHand, type RequestBody } from '../../http/receive-body.ts'
+import { expectedTokens } from '../../models/counts/prompt.ts'
 import type { Allowance } from '../../scheduling/allowance.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Judged } from '../request.ts'
 import { asksForOptions } from '../request-options.ts'
+import { isFull } from '../send/send-once.ts'
+import type { Flight, PoolOf } from '../send/shared-pool.ts'
 import { EarlyAnswer } from './early-answer.ts'
 import { glanceAt } from './glance.ts'
 import type { Kind, Kinds } from './kinds.ts'
@@ -44,6 +47,7 @@ export type PlainParts = Pick<
   'bodyLimits' | 'failures' | 'models' | 'nowMs' | 'onFailure' | 'reports' | 'stallMs' | 'upstreams'
 > & {
   readonly kinds: Pick<Kinds, 'find'>
+  readonly poolOf: PoolOf
   /** How many are looked into. */
   readonly detailed: Allowance
 }
@@ -56,6 +60,16 @@ export function createPlainWay(parts: PlainParts): PlainWay {
     const body = isUtf8(raw) ? parseJsonText(raw.toString('utf8')) : null
     const outline = isJsonObject(body) ? dialect.bodies.outline(body) : null
     return outline === null ? null : kinds.find(exchange, dialect, outline, raw.length)
+  }
+
+  /** Where requests may share a server's memory, as they do not at hosted models, each is known to the others. */
+  function enterPool(
+    { measure, upstreamName }: Kind,
+    bytes: number,
+  ): (Pick<Flight, 'end'> & { isFull: boolean }) | null {
+    if (measure.window.source === 'table') return null
+    const flight = parts.poolOf(upstreamName).enter(expectedTokens(bytes, measure.rate, null))
+    return { end: flight.end, isFull: isFull(measure, flight.sharedTokens) }
   }
 
   function tell(
@@ -89,25 +103,26 @@ export function createPlainWay(parts: PlainParts): PlainWay {
       const sentAtMs = performance.now()
       const { upstreamName: upstream } = kind
       const sending = upstreams.send({ ...exchange, upstream, body: raw, headerOverrides: readableAnswer })
-      if (count === null || detailed.take())
-        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs) }
+      const toLookInto = (seen: SeenAnswer | null): BegunRequest => {
+        flight?.end()
+        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs, seen) }
+      }
+      const isLookedInto = count === null || detailed.take()
+      const flight = isLookedInto ? null : enterPool(kind, raw.length)
+      if (isLookedInto || flight?.isFull === true) return toLookInto(null)
 
       let answer: Answer
       try {
         answer = await sending
       } catch {
         // Who looks into it tells what went wrong.
-        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs) }
+        return toLookInto(null)
       }
       const firstByteMs = performance.now() - sentAtMs
       const seen = glanceAt(answer, dialect.answers, kind)
       const glance = seen instanceof Promise ? await seen : seen
-      if (glance.isOdd)
-        return {
-          body,
-          arrival,
-          early: new EarlyAnswer(sending, sentAtMs, { firstByteMs, judged: glance.judged }),
-        }
+      if (glance.isOdd) return toLookInto({ firstByteMs, judged: glance.judged })
+      if (flight !== null) answer.body.onceOver(flight.end)
       const { error } = await deliver(exchange, answer, {
         headers: headersOf(kind, raw.length),
         held: glance.held,
@@ -129,6 +144,9 @@ const SMALL_BYTES_MAX = 65_536
 
 /** Answers have to be readable here. */
 const readableAnswer = { 'accept-encoding': 'identity' } as const
+
+/** What is known of an answer that has come. */
+type SeenAnswer = { readonly firstByteMs: number; readonly judged: Judged | null }
 
 type Sent = Pick<BegunRequest, 'body' | 'arrival'> & { readonly kind: Kind; readonly sentAtMs: number }
 

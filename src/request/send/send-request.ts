@@ -9,7 +9,7 @@ import { recoverFromOverflow } from './recover.ts'
 import { cureThoughts } from './refused-thoughts.ts'
 import { restoreOnRefusal } from './restore.ts'
 import { sendOnce } from './send-once.ts'
-import { createSharedPools } from './shared-pool.ts'
+import type { PoolOf } from './shared-pool.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import { waitWhenCrowded } from './wait-when-crowded.ts'
 import type { RequestParts, Senders, SendingParts } from '../parts.ts'
@@ -20,8 +20,8 @@ import type { AnsweredRequest, PreparedRequest, Sending } from '../request.ts'
  * wrapper stands around all others. `once` sends one form, and the same again if the server was crowded; `askPlainly` uses
  * it directly, since a plain answer needs no usage asked for.
  */
-export function createSenders(parts: RequestParts): Senders {
-  const once = waitWhenCrowded(createSharedPools())(sendOnce(parts))
+export function createSenders(parts: RequestParts, poolOf: PoolOf): Senders {
+  const once = waitWhenCrowded(poolOf)(sendOnce(parts))
   const wrappers = [
     recoverFromOverflow(parts),
     restoreOnRefusal(parts),
