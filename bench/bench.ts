@@ -1,7 +1,7 @@
 /**
  * Measures Foldgate beside what it is compared with, and writes a page of results.
  *
- *   npm run bench -- [--quick] [--only NAME[,NAME]] [--beside PATH] [--out FILE]
+ *   npm run bench -- [--quick] [--rounds N] [--only NAME[,NAME]] [--beside PATH] [--out FILE]
  *
  * Exits with 0 also where a bound is missed, which the page tells; with 2 where it cannot run at all.
  */
@@ -39,7 +39,8 @@ async function run(args: readonly string[]): Promise<number> {
     return refuse('The bench reads CPU time and memory from /proc, so it runs on Linux only.')
 
   const machine = describeMachine(leaveSubjectCore())
-  const effort = given.isQuick ? quick : whole
+  const usual = given.isQuick ? quick : whole
+  const effort = { ...usual, rounds: given.rounds ?? usual.rounds }
   const chosen =
     given.beside === null
       ? measures.filter(({ name }) => given.only?.includes(name) ?? true)
