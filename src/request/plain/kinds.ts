@@ -77,7 +77,7 @@ export function createKinds(parts: KindParts): Kinds {
       const name = nameOf(request.exchange, request.dialect, outline)
       const kind = kindOf(request, headers, parts)
       // Before it is asked for: what is on record of the place may have to be looked up.
-      if (kind === null || compacted.fewestBytes(kind.place) === null) return
+      if (kind === null || name.length > NAME_CHARS_MAX || compacted.fewestBytes(kind.place) === null) return
       const revision = models.revision(kind.modelKey)
       kinds.set(name, { kind, atMs: performance.now(), profiles: profiles(), revision })
     },
@@ -87,6 +87,9 @@ export function createKinds(parts: KindParts): Kinds {
 // --- internal ---
 
 const KINDS_MAX = 1_000
+
+/** Clients choose most of what a kind goes by: of longer names none is remembered. */
+const NAME_CHARS_MAX = 1_000
 
 /** How long what was found out for one request holds for others, in milliseconds: then one is looked into again. */
 const CURRENT_MS = 10_000
