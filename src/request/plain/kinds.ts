@@ -22,7 +22,7 @@ export type Kind = Pick<AnsweredRequest, 'profile' | 'model' | 'modelKey' | 'ups
   readonly belowBytes: number
   /** Whether the window is only what is said of the model elsewhere: an answer may still be an overflow. */
   readonly isHearsay: boolean
-  /** The headers by which the answer of the one that was looked into told what was done. */
+  /** The headers by which the answer of the one that was looked into told what was done, as far as they hold for the others. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -136,8 +136,14 @@ function kindOf(
     measure,
     belowBytes: uncountedBelowBytes(profile, measure.budgetTokens),
     isHearsay: isHearsay(measure, model, upstreams.addressOf(upstreamName)),
-    headers,
+    headers: ofAny(headers),
   }
+}
+
+/** Without what is said of one conversation, and of one answer. */
+function ofAny(headers: Readonly<Record<string, string>>): Kind['headers'] {
+  const { 'x-foldgate-conversation': _id, 'x-foldgate-cache': _cache, ...others } = headers
+  return others
 }
 
 function goesByHeaders({ headers }: Profile): boolean {
