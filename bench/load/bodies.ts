@@ -26,7 +26,7 @@ export function chatBody(bytes: number, more: object = {}): string {
 
 /** The same chat as a request for a response. */
 export function responseBody(bytes: number): string {
-  const { model, messages } = JSON.parse(chatBody(bytes)) as { model: string; messages: object[] }
+  const { model, messages }: { model: string; messages: object[] } = JSON.parse(chatBody(bytes))
   return JSON.stringify({
     model,
     store: false,
@@ -36,10 +36,7 @@ export function responseBody(bytes: number): string {
 
 /** The same chat as a request for a message. */
 export function messageBody(bytes: number): string {
-  const { model, messages } = JSON.parse(chatBody(bytes)) as {
-    model: string
-    messages: { content: string }[]
-  }
+  const { model, messages }: { model: string; messages: { content: string }[] } = JSON.parse(chatBody(bytes))
   return JSON.stringify({
     model,
     max_tokens: 1_024,
