@@ -6,6 +6,7 @@ import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import { watchKeys } from '../config/watch-keys.ts'
 import { watchProfiles } from '../config/watch-profiles.ts'
+import { collectWhenIdle } from '../heap/idle-garbage.ts'
 import type { Log } from '../log/log.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -25,7 +26,7 @@ export type OpenOptions = {
   readonly anyAdminPort: boolean
 }
 
-/** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk. */
+/** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk, and its memory small. */
 export type OpenedFoldgate = {
   readonly app: App
   /** Those in force. */
@@ -74,6 +75,7 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
     onRotated: (rotated) => log.info('keys were rotated', { settings: rotated.join(', ') }),
     onTrouble: (key) => log.error('a changed key is not used, the old one stays', key),
   })
+  const stopCollecting = collectWhenIdle(app)
   return {
     app,
     profiles: () => profiles,
@@ -84,6 +86,7 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
       void keyWatch.reload()
     },
     stopWatching: () => {
+      stopCollecting()
       profileWatch.close()
       keyWatch.close()
     },
