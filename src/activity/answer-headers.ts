@@ -42,10 +42,9 @@ export function answerHeaders(
     const setting = row.overruled_tokens === null ? '' : `;setting=${row.overruled_tokens}`
     headers['x-foldgate-window'] = `${row.window_tokens};source=${row.window_source}${setting}`
     headers['x-foldgate-tokens'] = `${received}${row.tokens_received};sent=${sent}${row.tokens_sent}`
-    // Two digits; a bound is rounded up, or it would be none.
-    const hundredths = row.pressure * 100
-    const rounded = row.tokens_are_bounds ? Math.ceil(hundredths) : Math.round(hundredths)
-    headers['x-foldgate-pressure'] = received + (rounded / 100).toFixed(2)
+    headers['x-foldgate-pressure'] = row.tokens_are_bounds
+      ? boundOf(row.pressure)
+      : (Math.round(row.pressure * 100) / 100).toFixed(2)
     if (sampledMessages > 0) headers['x-foldgate-sampled'] = String(sampledMessages)
   }
   if (fallback !== null) {
@@ -72,6 +71,19 @@ export function answerHeaders(
   return headers
 }
 
+/** The same of a request that was sent as it came and was not counted: a token is at least a byte. */
+export function boundHeaders(bytes: number, pressure: number): AnswerHeaders {
+  return {
+    'x-foldgate-tokens': `<${bytes};sent=<${bytes}`,
+    'x-foldgate-pressure': boundOf(pressure),
+  }
+}
+
 // --- internal ---
+
+/** Two digits; a bound is rounded up, or it would be none. */
+function boundOf(pressure: number): string {
+  return `<${(Math.ceil(pressure * 100) / 100).toFixed(2)}`
+}
 
 type AnswerHeaders = { [name in (typeof answerHeaderNames)[number]]?: string }

@@ -99,7 +99,7 @@ async function settle(
     const answered = await sendRequest(prepared, parts)
     const replied = await replyTo(answered, parts)
     const settled = tellAnswer(replied, parts)
-    parts.kinds.note(replied, settled.headers)
+    parts.failures.attempt('observation', undefined, parts.kinds.note, replied, settled.headers)
     return settled
   } catch (error) {
     arrived?.turn.end()

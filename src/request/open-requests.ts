@@ -10,6 +10,7 @@ import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createAllowance } from '../scheduling/allowance.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
+import { lifetimeMsOf } from '../stores/open-store.ts'
 import { createStoreGuard, type StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
@@ -64,7 +65,12 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     onWritten: options.onSummary,
   })
   // With a guard of its own: what it looks up ahead of need must not keep requests from their records.
-  const compacted = createCompactedPlaces(store, createStoreGuard(failures))
+  const compacted = createCompactedPlaces({
+    store,
+    guarded: createStoreGuard(failures),
+    lifetimeMs: lifetimeMsOf(settings.store),
+    nowMs,
+  })
   const records = createRecords(store, guarded, compacted.note)
   const requestedCompactions = createRequestedCompactions(store, guarded)
   const lastBodies = createLastBodies({
@@ -72,11 +78,6 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     bodyBytesMin: LAST_BODY_BYTES_MIN,
     idleMs: LAST_BODY_IDLE_MS,
   })
-  const reading = {
-    readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
-    limits: readLimits(limits),
-    lastBodies,
-  }
   const usageInStreams = settings.usage.in_streams
   const kinds = createKinds({ ...options, ...knowledge, compacted, requestedCompactions, usageInStreams })
   const detailed = createAllowance(settings.small_requests.detailed_per_s)
@@ -103,7 +104,11 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     recallOffer: createRecallOffers(),
     prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
-    reading,
+    reading: {
+      readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
+      limits: readLimits(limits),
+      lastBodies,
+    },
     onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
   })
   return {

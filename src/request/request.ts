@@ -56,7 +56,7 @@ export type ArrivedRequest = {
   /** Its turn among those of which much is new: given up while it waits for a model or a server. */
   readonly turn: HeavyTurn
   /** The answer to its very bytes, if they were sent before it was read; else null. */
-  readonly early: EarlyAnswer<Judged> | null
+  readonly early: EarlyAnswer<Judged, Flight> | null
 }
 
 /** Why a body is relayed as it came. */

@@ -12,11 +12,13 @@ export async function sendUnread(request: UnreadRequest, parts: RequestParts): P
   turn.end()
   if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
   const sentAtMs = performance.now()
-  const answer = await upstreams.send({
-    ...exchange,
-    upstream: exchange.upstreamName,
-    body: body.raw,
-  })
+  // Where no profile was found for it, it goes where its path says; the same bytes may be on their way there.
+  const answer = await (request.early?.take() ??
+    upstreams.send({
+      ...exchange,
+      upstream: exchange.upstreamName,
+      body: body.raw,
+    }))
   const told =
     unread === 'failed'
       ? ({ action: 'failed-open', reason: 'reading' } as const)

@@ -143,7 +143,11 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
   }
   const weigh = createTokenCounting()
   const store = openMemoryStore({ bytesMax: 10_000_000, lifetimeMs: 0 })
-  const records = createRecords(store, (_, work) => work())
+  const records = createRecords(
+    store,
+    (_, work) => work(),
+    () => {},
+  )
 
   return async function send(bytes: Buffer, { run, turn }: Requested) {
     const { model, strict, forced } = turn

@@ -7,7 +7,6 @@ import { responseAsStream } from './reply/as-stream.ts'
 /** Reads what a server answers to a request for a response, or for a compaction. */
 export const responsesAnswers: Answers = {
   // The last event of a stream repeats all of its output, and the first ones the instructions and the tools.
-  // The last event repeats the reply.
   limits: {
     eventCharactersMax: 8 * 1024 * 1024,
     undecidedCharactersMax: 4 * 1024 * 1024,

@@ -136,14 +136,26 @@ function kindOf(
     measure,
     belowBytes: uncountedBelowBytes(profile, measure.budgetTokens),
     isHearsay: isHearsay(measure, model, upstreams.addressOf(upstreamName)),
-    headers: ofAny(headers),
+    headers: common(headers),
   }
 }
 
-/** Without what is said of one conversation, and of one answer. */
-function ofAny(headers: Readonly<Record<string, string>>): Kind['headers'] {
-  const { 'x-foldgate-conversation': _id, 'x-foldgate-cache': _cache, ...others } = headers
-  return others
+/** What holds for all of a kind: nothing that is said of one conversation, or of one answer. */
+const commonNames = [
+  'x-foldgate-action',
+  'x-foldgate-profile',
+  'x-foldgate-window',
+  'x-foldgate-summary',
+  'x-foldgate-attempts',
+] as const
+
+function common(headers: Readonly<Record<string, string>>): Kind['headers'] {
+  const chosen: Record<string, string> = {}
+  for (const name of commonNames) {
+    const value = headers[name]
+    if (value !== undefined) chosen[name] = value
+  }
+  return chosen
 }
 
 function goesByHeaders({ headers }: Profile): boolean {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { Usage } from '../../dialects/answer-contract.ts'
 import type { Dialect } from '../../dialects/contract.ts'
+import { boundHeaders } from '../../activity/answer-headers.ts'
 import { arrivalNow, type Arrival } from '../../http/bare-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver } from '../../http/deliver.ts'
@@ -12,10 +13,10 @@ import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Judged } from '../request.ts'
 import { asksForOptions } from '../request-options.ts'
-import { isFull } from '../send/send-once.ts'
+import { isFull, readableAnswer } from '../send/send-once.ts'
 import type { Flight, PoolOf } from '../send/shared-pool.ts'
 import { EarlyAnswer } from './early-answer.ts'
-import { glanceAt } from './glance.ts'
+import { glanceAt, type Glance } from './glance.ts'
 import type { Kind, Kinds } from './kinds.ts'
 
 /** A small request whose body has arrived with its headers, and that somebody has to look into. */
@@ -23,7 +24,7 @@ export type BegunRequest = {
   readonly body: RequestBody
   readonly arrival: Arrival
   /** The answer to its bytes, if they were sent already; else null. */
-  readonly early: EarlyAnswer<Judged> | null
+  readonly early: EarlyAnswer<Judged, Flight> | null
 }
 
 /**
@@ -63,13 +64,9 @@ export function createPlainWay(parts: PlainParts): PlainWay {
   }
 
   /** Where requests may share a server's memory, as they do not at hosted models, each is known to the others. */
-  function enterPool(
-    { measure, upstreamName }: Kind,
-    bytes: number,
-  ): (Pick<Flight, 'end'> & { isFull: boolean }) | null {
+  function enterPool({ measure, upstreamName }: Kind, bytes: number): Flight | null {
     if (measure.window.source === 'table') return null
-    const flight = parts.poolOf(upstreamName).enter(expectedTokens(bytes, measure.rate, null))
-    return { end: flight.end, isFull: isFull(measure, flight.sharedTokens) }
+    return parts.poolOf(upstreamName).enter(expectedTokens(bytes, measure.rate, null))
   }
 
   function tell(
@@ -103,28 +100,32 @@ export function createPlainWay(parts: PlainParts): PlainWay {
       const sentAtMs = performance.now()
       const { upstreamName: upstream } = kind
       const sending = upstreams.send({ ...exchange, upstream, body: raw, headerOverrides: readableAnswer })
-      const toLookInto = (seen: SeenAnswer | null): BegunRequest => {
-        flight?.end()
-        return { body, arrival, early: new EarlyAnswer(sending, sentAtMs, seen) }
-      }
-      const isLookedInto = count === null || detailed.take()
-      const flight = isLookedInto ? null : enterPool(kind, raw.length)
-      if (isLookedInto || flight?.isFull === true) return toLookInto(null)
+      const flight = enterPool(kind, raw.length)
+      const toLookInto = (seen: SeenAnswer | null): BegunRequest => ({
+        body,
+        arrival,
+        early: new EarlyAnswer(sending, sentAtMs, flight, seen),
+      })
+      if (count === null || detailed.take()) return toLookInto(null)
 
       let answer: Answer
+      let glance: Glance
+      let firstByteMs: number | null = null
       try {
         answer = await sending
+        firstByteMs = performance.now() - sentAtMs
+        if (flight !== null && isFull(kind.measure, flight.sharedTokens))
+          return toLookInto({ firstByteMs, judged: null })
+        const seen = glanceAt(answer, dialect.answers, kind)
+        glance = seen instanceof Promise ? await seen : seen
       } catch {
         // Who looks into it tells what went wrong.
-        return toLookInto(null)
+        return toLookInto(firstByteMs === null ? null : { firstByteMs, judged: null })
       }
-      const firstByteMs = performance.now() - sentAtMs
-      const seen = glanceAt(answer, dialect.answers, kind)
-      const glance = seen instanceof Promise ? await seen : seen
       if (glance.isOdd) return toLookInto({ firstByteMs, judged: glance.judged })
       if (flight !== null) answer.body.onceOver(flight.end)
       const { error } = await deliver(exchange, answer, {
-        headers: headersOf(kind, raw.length),
+        headers: { ...kind.headers, ...boundHeaders(raw.length, raw.length / kind.measure.budgetTokens) },
         held: glance.held,
         tap: glance.tap,
         stallMs: parts.stallMs,
@@ -142,21 +143,7 @@ export function createPlainWay(parts: PlainParts): PlainWay {
 /** What comes whole with its headers is no longer than what Node reads of a connection at once, in bytes. */
 const SMALL_BYTES_MAX = 65_536
 
-/** Answers have to be readable here. */
-const readableAnswer = { 'accept-encoding': 'identity' } as const
-
 /** What is known of an answer that has come. */
 type SeenAnswer = { readonly firstByteMs: number; readonly judged: Judged | null }
 
 type Sent = Pick<BegunRequest, 'body' | 'arrival'> & { readonly kind: Kind; readonly sentAtMs: number }
-
-/** What one of its kind was told, with bounds of this one: nobody has counted it. */
-function headersOf({ headers, measure }: Kind, bytes: number): Readonly<Record<string, string>> {
-  // A bound is rounded up, or it would be none.
-  const pressure = Math.ceil((bytes / measure.budgetTokens) * 100) / 100
-  return {
-    ...headers,
-    'x-foldgate-tokens': `<${bytes};sent=<${bytes}`,
-    'x-foldgate-pressure': `<${pressure.toFixed(2)}`,
-  }
-}

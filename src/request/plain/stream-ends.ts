@@ -11,24 +11,29 @@ export type StreamEnds = {
 /** Most of a stream are pieces of the reply, which nobody has to read: its usage stands at its ends. */
 export function keepStreamEnds(answers: Answers): StreamEnds {
   const { endingBytes } = answers.limits
-  let first: Buffer | null = null
+  const first: Buffer[] = []
   const last: Buffer[] = []
-  let lastBytes = 0
+  let [firstBytes, lastBytes] = [0, 0]
+  let isCut = false
   return {
     tap: (piece) => {
-      if (first === null) {
-        first = piece
+      if (firstBytes < BEGINNING_BYTES) {
+        first.push(piece)
+        firstBytes += piece.length
         return
       }
       last.push(piece)
       lastBytes += piece.length
-      while (lastBytes - (last[0]?.length ?? 0) >= endingBytes) lastBytes -= last.shift()?.length ?? 0
+      while (lastBytes - (last[0]?.length ?? 0) >= endingBytes) {
+        lastBytes -= last.shift()?.length ?? 0
+        isCut = true
+      }
     },
     usage: () => {
-      if (first === null) return null
       const observer = createTailObserver('stream', answers)
-      observer.feed(first.toString('utf8', 0, last.length === 0 ? first.length : BEGINNING_BYTES))
-      if (last.length > 0) {
+      if (!isCut) observer.feed(Buffer.concat([...first, ...last]).toString('utf8'))
+      else {
+        observer.feed(Buffer.concat(first).toString('utf8'))
         // What is left of an event whose beginning is gone is no field of one.
         observer.feed('\n\n')
         observer.feed(Buffer.concat(last).toString('utf8'))

@@ -52,12 +52,12 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
 
 /**
  * If the store fails, requests go on as if nothing were on record. `onCompaction` is called before a compaction is recorded,
- * with the messages that it is of.
+ * with the messages that its key stands for.
  */
 export function createRecords(
   store: Store,
   guarded: StoreGuard,
-  onCompaction: CompactedPlaces['note'] = () => {},
+  onCompaction: CompactedPlaces['note'],
 ): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
@@ -206,7 +206,7 @@ export function createRecords(
 
   function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
     const { chat, place, remembered } = of
-    onCompaction(place, chat.messages, compaction)
+    onCompaction(place, keyedMessages(chat, compaction))
     return guarded(undefined, () =>
       store.put([
         { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
@@ -223,7 +223,7 @@ export function createRecords(
     find,
     see,
     keep: ({ chat, place, remembered: { conversation } }, compaction) => {
-      onCompaction(place, chat.messages, compaction)
+      onCompaction(place, keyedMessages(chat, compaction))
       return guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = thoughtsOf(chat, place)
@@ -290,6 +290,11 @@ function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): stri
   const all: string[] = []
   for (const point of points) all.push(prefix + (keys[point] ?? ''))
   return all
+}
+
+/** No key stands for the operator's words at the beginning, which may be others at the next request. */
+function keyedMessages({ messages, structure }: Chat, { point }: Compaction): Chat['messages'] {
+  return messages.slice(structure.unkeyedCount, point)
 }
 
 function compactionEntry(

@@ -25,6 +25,10 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
     askedAtMs = performance.now()
   }
 
+  function isReadingDue(): boolean {
+    return performance.now() - readAtMs >= READ_GAP_MS
+  }
+
   /** Requests made at other replicas are looked for once a second: a look-up for each request would cost too much. */
   async function readOthers(): Promise<void> {
     readAtMs = performance.now()
@@ -55,9 +59,12 @@ export function createRequestedCompactions(store: Store, guarded: StoreGuard): R
       const rows = [{ text: JSON.stringify(request), group: conversation }]
       await guarded(undefined, () => store.appendRows('wishes', rows))
     },
-    mayBeAsked: () => performance.now() - askedAtMs < WAITED_FOR_MS,
+    mayBeAsked: () => {
+      if (isReadingDue()) void readOthers()
+      return performance.now() - askedAtMs < WAITED_FOR_MS
+    },
     take: (conversation) => {
-      const isReadFirst = performance.now() - readAtMs >= READ_GAP_MS
+      const isReadFirst = isReadingDue()
       return (isReadFirst || asked.has(conversation)) && takeIn(conversation, isReadFirst)
     },
   }

@@ -16,21 +16,23 @@ import { withRenamedModel } from './renamed-model.ts'
 export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>): Send {
   return async function sendOnceMore(form, sending) {
     const { exchange, upstreamName, model, modelKey } = sending.request
-    const sentAtMs = performance.now()
-    if (sending.attempts === 0) sending.firstSentAtMs = sentAtMs
-    sending.attempts += 1
     const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
     const isChanged = !isUntouched(sent)
+    const { early } = sending.request
+    const sentEarly = isChanged ? null : (early?.take() ?? null)
+    const isFirst = sending.attempts === 0
+    // An answer to other bytes is not waited for: it would hold a place where an upstream takes few requests at a time.
+    if (sentEarly === null && early?.discard() === true) sending.attempts += 1
+    sending.attempts += 1
     // Answers have to be readable here; on the way to a model's server compression saves nothing.
-    const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
+    const headerOverrides: Record<string, string | null> = { ...readableAnswer }
     if (isChanged) headerOverrides['content-encoding'] = null
     // A server that knows the key would answer with what it answered to another body.
     if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
       headerOverrides['idempotency-key'] = randomUUID()
-    const { early } = sending.request
-    const sentEarly = isChanged || sending.attempts > 1 ? null : (early?.take() ?? null)
-    if (early !== null && sentEarly !== null) sending.firstSentAtMs = early.sentAtMs
     const body = isChanged ? bodyOf(sent) : sending.request.body.raw
+    const sentAtMs = sentEarly === null || early === null ? performance.now() : early.sentAtMs
+    if (isFirst) sending.firstSentAtMs = sentAtMs
     const answer = await (sentEarly ??
       upstreams.send({
         ...exchange,
@@ -64,6 +66,9 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
   }
 }
+
+/** With these headers answers are readable here. */
+export const readableAnswer = { 'accept-encoding': 'identity' } as const
 
 /** Whether who runs the model may have started it with less than the table has of it: it lists it elsewhere. */
 export function isHearsay({ window }: Measure, model: string, { hostname }: UpstreamAddress): boolean {

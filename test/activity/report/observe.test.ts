@@ -57,7 +57,9 @@ describe('a profile that only observes', () => {
     expect(await at.events()).toEqual([])
     expect((await at.metrics()).by('foldgate_compactions_total', 'pass')).toEqual(new Map())
     // What was learnt is written a second later.
-    await expect.poll(() => [...kinds].toSorted()).toEqual(['model', 'name', 'seen'])
+    await expect
+      .poll(() => [...kinds].toSorted())
+      .toEqual(['compactions-noted-since', 'model', 'name', 'seen'])
   })
 
   test('asks no stream for its usage', async () => {

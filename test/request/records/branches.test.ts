@@ -267,7 +267,7 @@ async function chatWith(messages: readonly TestMessage[]) {
 
 /** Tells which conversation a request is taken for, and records it. */
 function recordsOf(store: Store) {
-  const records = createRecords(store, createStoreGuard(createFailures(() => {})))
+  const records = createRecords(store, createStoreGuard(createFailures(() => {})), () => {})
   return async function ask(messages: readonly TestMessage[]): Promise<Identity> {
     const chat = await chatWith(messages)
     const remembered = await records.find(chat, place)

@@ -32,7 +32,11 @@ test('a compaction is the same as often as it is read, until what was read is to
     limits: bodyLimits,
   })
   if (typeof chat === 'string') throw new Error(chat)
-  const records = createRecords(openMemoryStore({ bytesMax: 100_000, lifetimeMs: 0 }), (_, work) => work())
+  const records = createRecords(
+    openMemoryStore({ bytesMax: 100_000, lifetimeMs: 0 }),
+    (_, work) => work(),
+    () => {},
+  )
   const place = { scope: 'scope', profile: 'default', model: 'm' }
   const kept = await records.keep(
     { chat, place, remembered: { conversation: 'c' } },

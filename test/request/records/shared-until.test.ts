@@ -52,7 +52,11 @@ const folding = (frontier: number, point = 11): Compaction => ({
 
 /** Where a request was seen whose end is edited now: in this compaction, and in the older ones. */
 async function seenIn(newest: Compaction, ...older: readonly Compaction[]) {
-  const records = createRecords(openMemoryStore({ bytesMax: 100_000, lifetimeMs: 0 }), (_, work) => work())
+  const records = createRecords(
+    openMemoryStore({ bytesMax: 100_000, lifetimeMs: 0 }),
+    (_, work) => work(),
+    () => {},
+  )
   const chat = await chatWith('And now?')
   const found = await records.find(chat, place)
   for (const compaction of [...older, newest])
