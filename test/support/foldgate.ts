@@ -21,8 +21,8 @@ export type FoldgateOptions = {
   readonly settings?: object
   /** The one profile, as its file would say it. */
   readonly profile?: object
-  /** Instead of it: several by name, `default` among them. */
-  readonly profiles?: ReadonlyMap<string, Profile>
+  /** Instead of it: several by name, `default` among them; a function tells those in force. */
+  readonly profiles?: ReadonlyMap<string, Profile> | (() => ReadonlyMap<string, Profile>)
   readonly store?: Store
   readonly flags?: FlagValues
   readonly env?: Readonly<Record<string, string>>
@@ -57,7 +57,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
   const lines: string[] = []
   const app = createApp({
     settings,
-    profiles: () => profiles,
+    profiles: typeof profiles === 'function' ? profiles : () => profiles,
     store: options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
     secret: Buffer.alloc(32, 7),
     proxies: { httpProxy: options.httpProxy ?? '', httpsProxy: '', noProxy: '' },

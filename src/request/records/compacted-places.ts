@@ -82,7 +82,9 @@ export function createCompactedPlaces({
   /** Beside the compaction, whose own writing is waited for: together they are one batch. */
   async function write(key: string, bytes: number): Promise<void> {
     await guarded(undefined, async () => {
-      const fewest = Math.min(bytes, await read(key))
+      const standing = await read(key)
+      // Several are noted at a time: the last that is written counts all of them.
+      const fewest = Math.min(bytes, standing, places.get(key)?.bytes ?? Infinity)
       await store.put([{ key, value: String(fewest) }])
     })
   }

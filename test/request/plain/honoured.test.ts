@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import { longRun } from '../../support/conversations.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rawMessages } from '../../support/post-chat.ts'
+import { answerOf, apis, ask, isPassed, plainStand, warmUp } from './plain-stand.ts'
+import type { ReportStand } from '../../activity/report/report-stand.ts'
+
+const [chat, messages, responses] = apis
+const script = answerOf(chat)
+const newStore = () => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+
+/** The run of an agent, of so many rounds. */
+const run = longRun(14, 3)
+const bodyOf = (count: number): string =>
+  JSON.stringify({ model: 'test-model', messages: run.slice(0, count) })
+const warmed = (at: ReportStand) => warmUp((turn) => ask(at, chat.path, chat.body(`Ask ${turn}.`)))
+const compact = { 'x-foldgate-compact': 'force' }
+
+/** Which messages of a later request stand at the beginning as they stood in an earlier one. */
+function beginAlike(at: ReportStand, earlier: number, later: number): void {
+  const [one, other] = [rawMessages(at.upstream.requests[earlier]), rawMessages(at.upstream.requests[later])]
+  expect(other.slice(0, one.length)).toEqual(one)
+  expect(other.length).toBeGreaterThan(one.length)
+}
+
+describe('a small conversation that was compacted', () => {
+  test('goes on in its compaction while others of its kind are passed on, also in a new process', async () => {
+    const store = newStore()
+    {
+      await using at = await plainStand(script, { store })
+      await warmed(at)
+      const forced = await ask(at, chat.path, bodyOf(run.length - 4), compact)
+      expect(forced.headers['x-foldgate-action']).toBe('compacted')
+      const first = at.upstream.requests.length - 1
+      expect(isPassed(await ask(at, chat.path, chat.body('Ask again.')))).toBe(true)
+      const next = await ask(at, chat.path, bodyOf(run.length - 2))
+      expect(next.headers['x-foldgate-action']).toBe('compacted')
+      beginAlike(at, first, first + 2)
+    }
+    await using at = await plainStand(script, { store })
+    await warmed(at)
+    const again = await ask(at, chat.path, bodyOf(run.length - 2))
+    expect(again.headers['x-foldgate-action']).toBe('compacted')
+    const before = at.upstream.requests.length - 1
+    const next = await ask(at, chat.path, bodyOf(run.length))
+    expect(next.headers['x-foldgate-action']).toBe('compacted')
+    beginAlike(at, before, before + 1)
+    expect(isPassed(await ask(at, chat.path, chat.body('Ask again.')))).toBe(true)
+  })
+
+  test('by an operator is so at its next request', async () => {
+    await using at = await plainStand(script)
+    const first = await ask(at, chat.path, bodyOf(run.length - 2))
+    await warmed(at)
+    expect(isPassed(await ask(at, chat.path, bodyOf(run.length - 2)))).toBe(true)
+    const id = String(first.headers['x-foldgate-conversation'])
+    expect((await at.admin(`/conversations/${id}/compact`, { method: 'POST' })).status).toBe(202)
+    const next = await ask(at, chat.path, bodyOf(run.length))
+    expect(next.headers['x-foldgate-action']).toBe('compacted')
+    expect(at.upstream.requests.at(-1)?.body.length).toBeLessThan(bodyOf(run.length).length)
+  })
+})
+
+function profilesOf(tokens: number): ReadonlyMap<string, Profile> {
+  return new Map([['default', { ...profileSchema.parse({ window: { tokens } }), name: 'default' }]])
+}
+
+test('profiles that change are in force at the next request', async () => {
+  let profiles = profilesOf(100_000)
+  await using at = await plainStand(script, { profiles: () => profiles })
+  await warmed(at)
+  expect(isPassed(await ask(at, chat.path, bodyOf(run.length)))).toBe(true)
+  profiles = profilesOf(2_000)
+  const next = await ask(at, chat.path, bodyOf(run.length))
+  expect(next.headers['x-foldgate-window']).toBe('2000;source=config')
+  expect(next.headers['x-foldgate-action']).toBe('compacted')
+})
+
+test('where requests are traced each is told of by itself', async () => {
+  let ended = 0
+  const tracing = {
+    ended: () => {
+      ended += 1
+    },
+    summary: () => {},
+    close: async () => {},
+  }
+  await using at = await plainStand(script, { tracing })
+  for (let turn = 0; turn < 6; turn += 1)
+    expect(isPassed(await ask(at, chat.path, chat.body(`Ask ${turn}.`)))).toBe(false)
+  await eventually(() => expect(ended).toBe(6))
+  expect(at.upstream.requests).toHaveLength(6)
+})
+
+describe('a request that has to be looked into is never passed on', () => {
+  const pixel = 'data:image/png;base64,iVBORw0KGgo='
+  const image = { type: 'image_url', image_url: { url: pixel } }
+  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } }
+  const line = {
+    type: 'text',
+    text: 'x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli; cch=1a2b3;',
+  }
+  const edits = { edits: [{ type: 'clear_tool_uses_20250919' }] }
+  const named = { role: 'user', content: [{ type: 'input_image', image_url: pixel }] }
+
+  test.each([
+    [chat, { 'x-foldgate-conversation': 'mine' }, {}],
+    [chat, { 'x-foldgate-compact': 'off' }, {}],
+    [chat, { 'x-foldgate-profile': 'default' }, {}],
+    [chat, {}, { messages: [{ role: 'user', content: [image] }] }],
+    [messages, {}, { messages: [{ role: 'user', content: [picture] }] }],
+    [messages, {}, { messages: [{ role: 'user', content: [document] }] }],
+    [messages, {}, { system: [line] }],
+    [messages, {}, { context_management: edits }],
+    [responses, {}, { previous_response_id: 'resp_0' }],
+    [responses, {}, { input: [{ type: 'item_reference', id: 'msg_0' }] }],
+    [responses, {}, { input: [named] }],
+    [responses, {}, { context_management: [{ type: 'compaction', compact_threshold: 1_000 }] }],
+  ])('$0.name with %j and %j', async (api, headers, more) => {
+    await using at = await plainStand(answerOf(api))
+    const lookedInto = await warmUp((turn) => ask(at, api.path, api.body(`Ask ${turn}.`)))
+    const whole: object = JSON.parse(api.body('Ask.'))
+    const body = JSON.stringify({ ...whole, ...more })
+    for (let turn = 0; turn < 3; turn += 1) await ask(at, api.path, body, headers)
+    expect(await at.rows(lookedInto + 3)).toHaveLength(lookedInto + 3)
+    expect(at.upstream.requests).toHaveLength(lookedInto + 4)
+    expect(isPassed(await ask(at, api.path, api.body('Ask again.')))).toBe(true)
+  })
+
+  test('nor is one with a client key, which is held against its rights', async () => {
+    const client_keys = [{ name: 'team', key_env: 'TEAM_KEY' }]
+    const env = { TEAM_KEY: 'key-of-the-team-123456' }
+    await using at = await plainStand(script, { settings: { client_keys }, env })
+    const headers = { authorization: 'Bearer key-of-the-team-123456' }
+    for (let turn = 0; turn < 5; turn += 1) {
+      const answer = await ask(at, chat.path, chat.body(`Ask ${turn}.`), headers)
+      expect([answer.status, isPassed(answer)]).toEqual([200, false])
+    }
+  })
+
+  // A body in which a key stands twice was sent twice: once on the word of its parsed form, and once since it cannot be read.
+  test('one in which a key stands twice reaches its upstream once, as it came', async () => {
+    await using at = await plainStand(script, { detailed: null })
+    for (let turn = 0; turn < 4; turn += 1) await ask(at, chat.path, chat.body(`Ask ${turn}.`))
+    const before = at.upstream.requests.length
+    const body = chat.body('Ask.').replace('"messages":', '"messages":[],"messages":')
+    const answer = await ask(at, chat.path, body)
+    expect(answer.headers['x-foldgate-action']).toMatch(/^relayed;reason=/)
+    expect(at.upstream.requests.slice(before).map((each) => each.body.toString())).toEqual([body])
+  })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { createFailures } from '../../../src/activity/failures.ts'
+import { createCompactedPlaces, type CompactedPlaces } from '../../../src/request/records/compacted-places.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import { createStoreGuard } from '../../../src/stores/store-guard.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const newStore = (): Store => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 })
+const place = { scope: 'scope', profile: 'default', model: 'model' }
+
+function placesOn(store: Store, nowMs: () => number = () => 0): CompactedPlaces {
+  return createCompactedPlaces(store, createStoreGuard(createFailures(() => {})), nowMs)
+}
+
+/** What is known once it was looked up. */
+function known(places: CompactedPlaces, of = place): Promise<number> {
+  return eventually(() => places.fewestBytes(of) ?? expect.fail('not looked up yet'), { interval: 1 })
+}
+
+/** Notes a compaction whose messages have so many bytes, and as many again behind its point. */
+function note(places: CompactedPlaces, bytes: number): void {
+  const half = { facts: { bytes: bytes / 2 } }
+  places.note(place, [half, half, half, half], { point: 2 })
+}
+
+const failing = async () => Promise.reject(new Error('the store is broken'))
+
+test('of a place nothing is known before it was looked up, and in a fresh store nothing was compacted', async () => {
+  const places = placesOn(newStore())
+  expect(places.fewestBytes(place)).toBeNull()
+  expect(await known(places)).toBe(Infinity)
+})
+
+test('the smallest of them counts, in its own place, whichever was noted last', async () => {
+  const store = newStore()
+  const places = placesOn(store)
+  await known(places)
+  note(places, 80_000)
+  const first = places.fewestBytes(place) ?? 0
+  expect(first).toBeGreaterThan(0)
+  // The same messages may be spelled in fewer bytes.
+  expect(first).toBeLessThan(80_000 / 5)
+  note(places, 8_000)
+  expect(places.fewestBytes(place)).toBe(first / 10)
+  note(places, 40_000)
+  expect(places.fewestBytes(place)).toBe(first / 10)
+  expect(await known(places, { ...place, model: 'another' })).toBe(Infinity)
+})
+
+// Two that were noted at a time were each written over what had been read before the other: after a restart a small conversation
+// left its compaction.
+test('of those that are noted at a time the smallest is what a new process finds', async () => {
+  const store = newStore()
+  const places = placesOn(store)
+  await known(places)
+  note(places, 8_000)
+  note(places, 80_000)
+  const smallest = places.fewestBytes(place)
+  await eventually(async () => expect(await known(placesOn(store))).toBe(smallest), { interval: 1 })
+})
+
+test('what another process has compacted is known once it was looked up again', async () => {
+  const store = newStore()
+  let nowMs = 0
+  const [one, other] = [placesOn(store), placesOn(store, () => nowMs)]
+  expect(await known(other)).toBe(Infinity)
+  await known(one)
+  note(one, 8_000)
+  await eventually(async () => expect(await known(placesOn(store))).toBe(one.fewestBytes(place)), {
+    interval: 1,
+  })
+  nowMs += 9_999
+  expect(other.fewestBytes(place)).toBe(Infinity)
+  nowMs += 1
+  await eventually(() => expect(other.fewestBytes(place)).toBe(one.fewestBytes(place)), { interval: 1 })
+})
+
+test('a store in which others wrote before any was noted says nothing: no request is small enough', async () => {
+  const store = newStore()
+  await store.appendRows('usage', [{ text: '{}' }])
+  expect(await known(placesOn(store))).toBe(0)
+  expect(await known(placesOn(store))).toBe(0)
+})
+
+test('what stands in the store and is no number lets none pass', async () => {
+  const store = newStore()
+  const places = placesOn(store)
+  await known(places)
+  await store.put([{ key: 'compacted:scope:default:model', value: 'damaged' }])
+  expect(await known(placesOn(store))).toBe(0)
+})
+
+test('of a store that fails nothing is known', async () => {
+  const places = placesOn({ ...newStore(), getFirst: failing, putIfAbsent: failing, readRows: failing })
+  for (let round = 0; round < 5; round += 1) {
+    expect(places.fewestBytes(place)).toBeNull()
+    await new Promise(setImmediate)
+  }
+})
