@@ -18,22 +18,23 @@ export function outlineOfMessage({ model, messages, system, ...body }: JsonObjec
 
 function isPlainMessage(message: unknown): boolean {
   if (!isJsonObject(message) || typeof message['role'] !== 'string') return false
-  const { content } = message
+  const { role, content } = message
   return (
     typeof content === 'string' ||
-    (Array.isArray(content) && content.length > 0 && content.every(isPlainBlock))
+    (Array.isArray(content) && content.length > 0 && content.every((block) => isPlainBlock(block, role)))
   )
 }
 
-function isPlainBlock(block: unknown): boolean {
+/** A call of the user's, or a result of the model's, is nothing that is known here. */
+function isPlainBlock(block: unknown, role: unknown): boolean {
   if (!isJsonObject(block)) return false
   switch (block['type']) {
     case 'text':
       return typeof block['text'] === 'string'
     case 'tool_use':
-      return true
+      return role === 'assistant'
     case 'tool_result':
-      return isPlainText(block['content'])
+      return role === 'user' && isPlainText(block['content'])
     default:
       return false
   }
