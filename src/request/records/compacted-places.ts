@@ -1,4 +1,4 @@
-import type { Message } from '../../conversation/message.ts'
+import type { MessageFacts } from '../../conversation/message.ts'
 import { parseJsonText } from '../../conversation/json-value.ts'
 import { lruCache } from '../../lru-cache.ts'
 import type { Store } from '../../stores/store.ts'
@@ -13,8 +13,11 @@ export type CompactedPlaces = {
   /** In bytes of a body; infinite if nothing of the place was ever compacted, null if it is not known here: it is being looked up then. */
   readonly fewestBytes: (place: RecordPlace) => number | null
   /** A compaction is being recorded whose key stands for these messages. */
-  readonly note: (place: RecordPlace, messages: readonly Pick<Message, 'facts'>[]) => void
+  readonly note: (place: RecordPlace, messages: readonly NotedMessage[]) => void
 }
+
+/** What of a message is noted. */
+type NotedMessage = { readonly facts: Pick<MessageFacts, 'bytes' | 'opensReply'> }
 
 export type CompactedPlacesOptions = {
   readonly store: Pick<Store, 'getFirst' | 'put' | 'readRows'>

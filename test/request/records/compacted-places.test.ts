@@ -9,8 +9,16 @@ import { eventually } from '../../support/eventually.ts'
 const newStore = (): Store => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 })
 const place = { scope: 'scope', profile: 'default', model: 'model' }
 
-function placesOn(store: Store, nowMs: () => number = () => 0): CompactedPlaces {
-  return createCompactedPlaces(store, createStoreGuard(createFailures(() => {})), nowMs)
+const HOUR_MS = 3_600_000
+const BEGUN_MS = 1_000 * HOUR_MS
+
+function placesOn(store: Store, nowMs: () => number = () => BEGUN_MS, lifetimeMs = 0): CompactedPlaces {
+  return createCompactedPlaces({
+    store,
+    guarded: createStoreGuard(createFailures(() => {})),
+    lifetimeMs,
+    nowMs,
+  })
 }
 
 /** What is known once it was looked up. */
@@ -18,10 +26,10 @@ function known(places: CompactedPlaces, of = place): Promise<number> {
   return eventually(() => places.fewestBytes(of) ?? expect.fail('not looked up yet'), { interval: 1 })
 }
 
-/** Notes a compaction whose messages have so many bytes, and as many again behind its point. */
+/** Notes a compaction of messages that have so many bytes beside those of a reply, which may come back without its thoughts. */
 function note(places: CompactedPlaces, bytes: number): void {
-  const half = { facts: { bytes: bytes / 2 } }
-  places.note(place, [half, half, half, half], { point: 2 })
+  const half = { facts: { bytes: bytes / 2, opensReply: false } }
+  places.note(place, [half, { facts: { bytes: 1_000_000, opensReply: true } }, half])
 }
 
 const failing = async () => Promise.reject(new Error('the store is broken'))
@@ -62,7 +70,7 @@ test('of those that are noted at a time the smallest is what a new process finds
 
 test('what another process has compacted is known once it was looked up again', async () => {
   const store = newStore()
-  let nowMs = 0
+  let nowMs = BEGUN_MS
   const [one, other] = [placesOn(store), placesOn(store, () => nowMs)]
   expect(await known(other)).toBe(Infinity)
   await known(one)
@@ -83,6 +91,57 @@ test('a store in which others wrote before any was noted says nothing: no reques
   expect(await known(placesOn(store))).toBe(0)
 })
 
+// It ended for good where a row was older than the word that all was noted, which was never written again.
+test('what was not noted is gone when its time is up, and the word that all is noted is kept longer than that', async () => {
+  let nowMs = BEGUN_MS
+  const old = newStore()
+  await old.appendRows('usage', [{ text: '{}' }])
+  const places = () => placesOn(old, () => nowMs, 24 * HOUR_MS)
+  expect(await known(places())).toBe(0)
+  nowMs += 24 * HOUR_MS - 1
+  expect(await known(places())).toBe(0)
+  nowMs += 1
+  expect(await known(places())).toBe(Infinity)
+
+  const written: number[] = []
+  const store = newStore()
+  const counting: Store = {
+    ...store,
+    put: (entries) => {
+      if (entries.some(({ key }) => key === 'compactions-noted-since')) written.push(nowMs)
+      return store.put(entries)
+    },
+  }
+  const fresh = placesOn(counting, () => nowMs, 24 * HOUR_MS)
+  await known(fresh)
+  const startedMs = nowMs
+  await store.appendRows('usage', [{ text: '{}' }])
+  nowMs += HOUR_MS
+  await eventually(
+    () => expect([fresh.fewestBytes(place), written]).toEqual([Infinity, [startedMs, nowMs]]),
+    {
+      interval: 1,
+    },
+  )
+})
+
+test('however often it is asked for, a place is looked up once at a time', async () => {
+  const store = newStore()
+  let lookedUp = 0
+  const slow: Store = {
+    ...store,
+    getFirst: async (keys) => {
+      if (keys[0]?.startsWith('compacted:') === true) lookedUp += 1
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return store.getFirst(keys)
+    },
+  }
+  const places = placesOn(slow)
+  for (let time = 0; time < 100; time += 1) places.fewestBytes(place)
+  await known(places)
+  expect(lookedUp).toBe(1)
+})
+
 test('what stands in the store and is no number lets none pass', async () => {
   const store = newStore()
   const places = placesOn(store)
@@ -92,7 +151,7 @@ test('what stands in the store and is no number lets none pass', async () => {
 })
 
 test('of a store that fails nothing is known', async () => {
-  const places = placesOn({ ...newStore(), getFirst: failing, putIfAbsent: failing, readRows: failing })
+  const places = placesOn({ ...newStore(), getFirst: failing, put: failing, readRows: failing })
   for (let round = 0; round < 5; round += 1) {
     expect(places.fewestBytes(place)).toBeNull()
     await new Promise(setImmediate)
