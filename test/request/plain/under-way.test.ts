@@ -9,6 +9,9 @@ const run = longRun(14, 3)
 const bodyOf = (count: number): string =>
   JSON.stringify({ model: 'test-model', messages: run.slice(0, count) })
 
+const withSystem = (content: string): string =>
+  JSON.stringify({ model: 'test-model', messages: [{ role: 'system', content }, ...run.slice(1, 12)] })
+
 // What another process's operator had asked for became known only beside the first bytes: the compacted ones went out under the same
 // idempotency key, and where an upstream takes one request at a time they waited for an answer that nobody read.
 test('bytes that are not wanted any more are given up before others are sent, under another key', async () => {
@@ -38,8 +41,6 @@ test('bytes that are not wanted any more are given up before others are sent, un
 // The system text was counted among what a compacted conversation has at least, and no key stands for it.
 test('a conversation goes on in its compaction, however short its system text has become', async () => {
   await using at = await plainStand(answerOf(chat))
-  const withSystem = (content: string): string =>
-    JSON.stringify({ model: 'test-model', messages: [{ role: 'system', content }, ...run.slice(1, 12)] })
   await warmUp((turn) => ask(at, chat.path, chat.body(`Ask ${turn}.`)))
   const long = withSystem('A rule of the house. '.repeat(4_000))
   const forced = await ask(at, chat.path, long, { 'x-foldgate-compact': 'force' })
