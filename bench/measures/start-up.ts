@@ -119,7 +119,7 @@ function sectionOf(starts: readonly Start[], effort: Effort): Section {
         {
           id: 'idle-memory',
           what: 'resident memory of an idle process, in MB',
-          bound: { kind: 'at most', value: 130 },
+          bound: { kind: 'at most', value: 90 },
         },
         foldgate.map(({ idleMegabytes }) => idleMegabytes),
       ),
