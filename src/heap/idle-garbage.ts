@@ -36,9 +36,10 @@ export function collectWhenIdle(work: Work, { startMs, lookMs } = usualTimes): (
 
 /**
  * In milliseconds. The first look comes early: what the start leaves behind is most of what an idle process would hold.
- * From then on one idle look has to follow the last request, 15 to 30 s after it: between two turns of an agent there is less.
+ * From then on one idle look has to follow the last request, 30 to 60 s after it: with the garbage goes what code was compiled
+ * for, and requests after a pause as short as between two turns of an agent would pay for that.
  */
-const usualTimes = { startMs: 2_000, lookMs: 15_000 }
+const usualTimes = { startMs: 2_000, lookMs: 30_000 }
 
 /** Less garbage than this is not worth holding the event loop for. */
 const WORTH_BYTES = 16 * 1024 * 1024
