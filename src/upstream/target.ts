@@ -22,7 +22,8 @@ export type Target = {
 export function parseTarget(requestTarget: string): Target {
   if (requestTarget === latest.text) return latest.target
   const target = read(requestTarget)
-  latest = { text: requestTarget, target }
+  // A query may hold a key, and keys are not kept.
+  if (target.query === '') latest = { text: requestTarget, target }
   return target
 }
 
@@ -68,6 +69,7 @@ export function askingTarget(target: Target, { paths }: Pick<Dialect, 'paths'>):
  * other byte stays.
  */
 export function queryWithoutKey(query: string): string {
+  if (query === '') return query
   const pairs = query.slice(1).split('&')
   const kept = pairs.filter((pair) => !isKey(pair))
   if (kept.length === pairs.length) return query
@@ -104,7 +106,7 @@ export function barePath(path: string): string {
 
 // --- internal ---
 
-/** The latest request's: most requests ask for the same. */
+/** The latest one without a query: most requests ask for the same. */
 let latest: { readonly text: string; readonly target: Target } = {
   text: '/',
   target: { upstreamName: null, path: '/', query: '' },

@@ -3,7 +3,6 @@ import { watchStream } from '../../overflow/answer-watch.ts'
 import { judgeJson } from '../../overflow/classify-ending.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import { knownWindow } from '../measure/measure.ts'
 import { observeAnswer } from '../observe.ts'
 import type { Judged } from '../request.ts'
 import { judge } from '../send/judge.ts'
@@ -63,7 +62,7 @@ async function afterHolding(answer: Answer, answers: Answers, { profile, measure
     mayOverflow: true,
     mayBeCrowded: false,
     holdMs: profile.overflow.hold_ms,
-    knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+    knownWindowTokens: measure.window.tokens,
     expectedPromptTokens: null,
   })
   return judged.verdict === 'good' ? flowing(answer, answers, judged.held) : { isOdd: true, judged }

@@ -10,13 +10,14 @@ import type { CompactedPlaces } from '../records/compacted-places.ts'
 import type { AnsweredRequest, Measure } from '../request.ts'
 import { isHearsay, isFull } from '../send/send-once.ts'
 import { isUntouched } from '../send/outgoing-body.ts'
+import { queryWithoutKey } from '../../upstream/target.ts'
 
 /**
  * A kind of requests to which nothing is to be done as long as they are small: one of it was looked into, and went on as it
  * came. What was found out for it holds for the others: client, model and output limit are the same, and so is all that is
  * believed of the model.
  */
-export type Kind = Pick<AnsweredRequest, 'profile' | 'model' | 'modelKey' | 'upstreamName' | 'place'> & {
+export type Kind = Pick<AnsweredRequest, 'profile' | 'modelKey' | 'upstreamName' | 'place'> & {
   readonly measure: Measure
   /** Smaller bodies need not be counted. */
   readonly belowBytes: number
@@ -101,11 +102,11 @@ type Noted = {
   readonly revision: number
 }
 
-/** All of a request that decides on its treatment, beside what it says. */
+/** All of a request that decides on its treatment, beside what it says. Keys are not kept: the credential's digest is. */
 function nameOf(exchange: ClientRequest, dialect: Dialect, { model, outputTokens }: BodyOutline): string {
   const { scope, target, upstreamName, incoming } = exchange
   const beta = incoming.headers['anthropic-beta'] ?? ''
-  return `${dialect.name}\n${scope.scope}\n${scope.credential}\n${upstreamName ?? ''}\n${target.path}\n${target.query}\n${outputTokens ?? ''}\n${String(beta)}\n${model}`
+  return `${dialect.name}\n${scope.scope}\n${scope.credential}\n${upstreamName ?? ''}\n${target.path}\n${queryWithoutKey(target.query)}\n${outputTokens ?? ''}\n${String(beta)}\n${model}`
 }
 
 /** Null where the next one like it has to be looked into as well. */
@@ -129,7 +130,6 @@ function kindOf(
   if (measure === null || measure.counted !== null || measure.window.source === 'default') return null
   return {
     profile,
-    model,
     modelKey,
     upstreamName,
     place: request.place,
