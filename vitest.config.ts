@@ -6,21 +6,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Types are taken out once for all workers, as for the programs that tests start.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/foldgate', import.meta.url))
 
-/** What has a command of its own, and is no part of `npm test`. */
+/**
+ * What has a command of its own, and is no part of `npm test`: the folder says it. `test/programs` starts programs,
+ * `test/runs` holds what measures and takes long.
+ */
 const apart = {
-  faults: ['test/faults/**/*.test.ts'],
+  faults: ['test/runs/faults/**/*.test.ts'],
+  page: ['test/runs/page/**/*.test.ts'],
+  secrets: ['test/runs/secrets/**/*.test.ts'],
   // These two need what their commands install.
   clients: ['test/clients/*.test.ts'],
   examples: ['test/examples/*.test.ts'],
-  page: ['test/admin/page/in-browser.test.ts', 'test/admin/page/with-foldgate.test.ts'],
-  secrets: ['test/process/secrets/whole-life.test.ts'],
 }
+
+/** Tests that start programs of their own, and those of the programs that measure: `npm run programs`. */
+const programs = ['test/programs/**/*.test.ts', 'test/runs/**/*.test.ts']
 
 /** Tests that start programs wait more than they work: first, so that none of them is left waiting alone at the end. */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const waits = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:process|attacks)\//.test(moduleId)
+    const waits = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:programs|runs\/attacks)\//.test(moduleId)
     return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
   }
 }
@@ -49,7 +55,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: WaitingFirst },
     projects: [
-      project('promises', ['test/**/*.test.ts'], [...installed, ...Object.values(apart).flat()]),
+      project('promises', ['test/**/*.test.ts'], [...installed, ...programs, ...Object.values(apart).flat()]),
+      project('programs', programs, [...installed, ...Object.values(apart).flat()]),
       ...Object.entries(apart).map(([name, include]) => project(name, include)),
     ],
   },

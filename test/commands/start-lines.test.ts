@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { serve } from '../process/program.ts'
+import { serve } from '../programs/program.ts'
 import { startWarnings, type Memory, whoPaysForSummaries } from '../../src/commands/start-lines.ts'
 
 const MEGABYTE = 1024 * 1024

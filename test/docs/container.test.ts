@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { commands, flags } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 import { storeLocation } from '../../src/stores/open-store.ts'
-import { readDockerfile } from '../image/dockerfile.ts'
+import { readDockerfile } from '../runs/image/dockerfile.ts'
 import { root } from './pages.ts'
 
 const text = await readFile(join(root, 'Dockerfile'), 'utf8')

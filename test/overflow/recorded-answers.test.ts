@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { classifyAnswer } from '../support/chat-completions.ts'
-import { expectedOfRecorded, wrongIn } from '../refusals-run/expected.ts'
-import { answerOfRecorded, readRecordedAnswers } from '../refusals-run/recorded.ts'
+import { expectedOfRecorded, wrongIn } from '../runs/refusals/expected.ts'
+import { answerOfRecorded, readRecordedAnswers } from '../runs/refusals/recorded.ts'
 
 /** The collection is read where somebody has it: FOLDGATE_OVERFLOW_ANSWERS names the file. */
 const path = process.env['FOLDGATE_OVERFLOW_ANSWERS'] ?? ''

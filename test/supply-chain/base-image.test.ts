@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../docs/pages.ts'
-import { readDockerfile } from '../image/dockerfile.ts'
+import { readDockerfile } from '../runs/image/dockerfile.ts'
 
 // A tag is moved by whoever may push to it. An image that was built by one would run what they put there, and no
 // reader of the Dockerfile could tell.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
-import { serve, settingsFolder } from '../../process/program.ts'
+import { serve, settingsFolder } from '../../programs/program.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { keptOpen, summaryStand } from './summary-stand.ts'
 

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawExchange } from '../../support/raw-client.ts'
+import { completion, fakeUpstream, type FakeUpstream } from '../../support/fake-upstream.ts'
+import { startFoldgate, type RunningFoldgate } from '../../support/foldgate.ts'
+
+// A model server on this machine, Ollama say, refuses a page whose name was re-bound to it, by the `Host` that the
+// browser sends. Behind a Foldgate on loopback that protection was gone while no key was held: the page's name was
+// relayed as the upstream's own. A page of any site could likewise post a conversation as `text/plain`, which needs no
+// preflight, and have this machine compute, or its memory filled.
+
+let upstream: FakeUpstream
+const running: RunningFoldgate[] = []
+
+beforeAll(async () => {
+  upstream = await fakeUpstream(completion('fine'))
+})
+
+afterAll(async () => {
+  for (const foldgate of running) await foldgate.close()
+  await upstream.close()
+})
+
+async function startWith(settings: object, env: Record<string, string> = {}): Promise<number> {
+  const foldgate = await startFoldgate({ upstream: upstream.url, settings, env })
+  running.push(foldgate)
+  return foldgate.listening.port
+}
+
+const body = '{"model":"m","messages":[{"role":"user","content":"hi"}]}'
+
+/** Posts as a browser would; the status, the error and what reached the upstream. */
+async function post(port: number, lines: readonly string[], method = 'POST', path = '/v1/chat/completions') {
+  const before = upstream.requests.length
+  const head = [`${method} ${path} HTTP/1.1`, ...lines, 'Connection: close', `Content-Length: ${body.length}`]
+  const answer = await rawExchange(port, `${head.join('\r\n')}\r\n\r\n${body}`)
+  const status = Number(answer.statusLine.split(' ')[1])
+  const { code, message } = status < 400 ? {} : JSON.parse(answer.body.toString()).error
+  return { status, code, message, sent: upstream.requests.length - before }
+}
+
+const simple = 'Content-Type: text/plain;charset=UTF-8'
+
+describe('a page that had its name re-bound to this machine gets nothing, without any key', () => {
+  test.each([
+    ['POST', '/v1/chat/completions'],
+    ['POST', '/api/generate'],
+    ['DELETE', '/api/delete'],
+    ['GET', '/api/tags'],
+    ['GET', '/v1/models'],
+  ])('by %s %s', async (method, path) => {
+    const port = await startWith({})
+    // To its browser it is one site: no header tells but the name.
+    const lines = [
+      'Host: evil.example:3653',
+      'Origin: http://evil.example:3653',
+      'Sec-Fetch-Site: same-origin',
+      simple,
+    ]
+    expect(await post(port, lines, method, path)).toMatchObject({
+      status: 403,
+      code: 'host_not_allowed',
+      sent: 0,
+    })
+  })
+
+  test('and an operator whose name it is reads what to add', async () => {
+    const port = await startWith({})
+    const { message } = await post(port, ['Host: host.docker.internal:3653'])
+    expect(message).toContain('"host.docker.internal"')
+    expect(message).toContain('hosts in foldgate.yaml')
+    const widened = await startWith({ hosts: ['host.docker.internal'] })
+    expect(await post(widened, ['Host: host.docker.internal:3653'])).toMatchObject({ status: 200, sent: 1 })
+  })
+})
+
+describe('a page of another site gets nothing, without any key', () => {
+  test.each<readonly [string, readonly string[]]>([
+    ['a post without a preflight', [simple, 'Origin: https://evil.example']],
+    ['a form', ['Content-Type: application/x-www-form-urlencoded', 'Origin: https://evil.example']],
+    ['a page without a name', [simple, 'Origin: null']],
+    ['an extension', [simple, 'Origin: chrome-extension://abc']],
+    ["a page at this machine's other port", [simple, 'Origin: http://localhost:8080']],
+    ['what sends no origin', ['Sec-Fetch-Site: cross-site']],
+  ])('by %s', async (_, lines) => {
+    const port = await startWith({})
+    expect(await post(port, ['Host: localhost', ...lines])).toMatchObject({
+      status: 403,
+      code: 'origin_not_allowed',
+      sent: 0,
+    })
+  })
+
+  test('and an operator whose page it is reads what to add', async () => {
+    const port = await startWith({})
+    const extension = ['Host: localhost', 'Origin: chrome-extension://abc']
+    const { message } = await post(port, extension)
+    expect(message).toContain('"chrome-extension://abc"')
+    expect(message).toContain('cors.origins in foldgate.yaml')
+    const widened = await startWith({ cors: { origins: ['chrome-extension://abc'] } })
+    expect(await post(widened, extension)).toMatchObject({ status: 200, sent: 1 })
+  })
+})
+
+test('client keys do not lift the guards', async () => {
+  const port = await startWith({ client_keys: [{ name: 'a', key_env: 'A' }] }, { A: 'fg-a' })
+  const key = 'Authorization: Bearer fg-a'
+  expect(await post(port, ['Host: evil.example', key])).toMatchObject({ status: 403, sent: 0 })
+  expect(await post(port, ['Host: localhost', 'Origin: http://a', key])).toMatchObject({
+    status: 403,
+    sent: 0,
+  })
+  expect(await post(port, ['Host: localhost', key])).toMatchObject({ status: 200, sent: 1 })
+})
+
+test('a program on this machine goes on, by all of its names', async () => {
+  const port = await startWith({})
+  for (const host of ['localhost', '127.0.0.1:3653', '[::1]:3653', 'foldgate.localhost']) {
+    expect([host, await post(port, [`Host: ${host}`])]).toMatchObject([host, { status: 200, sent: 1 }])
+  }
+})

@@ -1,0 +1,109 @@
+import { expect } from 'vitest'
+import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import { eventually } from '../../support/eventually.ts'
+import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
+import { growingAgent, type Agent, type Turn } from '../../request/summaries/growing-agent.ts'
+import { isCompacted, isPending, recapsIn, summariesIn } from '../../request/summaries/turns-until.ts'
+import type { Fault, Row } from './fault.ts'
+import { merged } from './merged.ts'
+import { startWatched } from './start-watched.ts'
+import { toldText, whatWasTold } from './told.ts'
+import { nonsense, refusals } from './upstream-answers.ts'
+import { brokenConnections, slowAnswers } from './upstream-connections.ts'
+import type { UpstreamFault } from './upstream-stand.ts'
+import { goodSummary } from './wire/good-answer.ts'
+import { rawUpstream } from './wire/raw-upstream.ts'
+import { nextRequest } from './wire/request-kinds.ts'
+
+/** The summary model fails as an upstream does: with the same bytes. */
+export const summaryFaults: readonly Fault[] = [
+  ...brokenConnections,
+  ...slowAnswers,
+  ...nonsense,
+  ...refusals,
+]
+  .filter(isForSummaries)
+  .map((fault) => ({ name: fault.name, observe: () => observeSummaryFault(fault) }))
+
+// --- internal ---
+
+const modes = ['background', 'blocking'] as const
+
+/** What needs another kind of request, a client that reads along, or a place in a longer story. */
+function isForSummaries({ kinds, isOnKeptConnection, name }: UpstreamFault): boolean {
+  const isOfStreams = kinds !== undefined && !kinds.includes('plain')
+  return !isOfStreams && isOnKeptConnection !== true && !/client has|before it has the whole/.test(name)
+}
+
+async function observeSummaryFault(fault: UpstreamFault): Promise<readonly Row[]> {
+  const rows = await Promise.all(modes.map((mode) => observeIn(mode, fault)))
+  return merged(rows, modes.length)
+}
+
+async function observeIn(mode: (typeof modes)[number], fault: UpstreamFault): Promise<Row> {
+  await using main = await fakeUpstream(completion('Understood.'))
+  const failing = fault.fails(goodSummary, nextRequest, () => Promise.resolve())
+  await using model = await rawUpstream(failing.play ?? (() => {}), {
+    isClosedOnce: fault.isClosed === true,
+  })
+  if (failing.play === null) await model.close()
+  const { foldgate, adminOrigin } = await startWatched({
+    upstream: main.url,
+    upstreams: cheapUpstream(model),
+    settings: { limits: fault.limits ?? {} },
+    profile: withCheapSummaries({
+      window: { tokens: 8_000, output_reserve: 1_000 },
+      clear: { enabled: false },
+      recap: { beside_summaries: false },
+      summary: { mode, wait_ms: 20_000 },
+    }),
+  })
+  try {
+    const agent = growingAgent(foldgate.url, () => main.requests, { roundTokens: 1_000 })
+    const turns = await turnsUntilCompacted(agent, foldgate.log)
+    const due = turns.at(-1) ?? (await agent.again())
+    const all = [...turns, await agent.again()]
+    expect(all.map(({ status, text }) => [status, text.includes('Understood.')])).toEqual(
+      all.map(() => [200, true]),
+    )
+    const told = await whatWasTold(adminOrigin, due.header('x-foldgate-conversation') ?? '', foldgate.log)
+    return { met: mode, seen: seenText(due), recorded: toldText(told), lost: lostOf(due, agent) }
+  } finally {
+    await foldgate.close()
+  }
+}
+
+/** A request that asks for a summary is followed by the next one once it is known what became of it. */
+async function turnsUntilCompacted(agent: Agent, log: readonly string[]): Promise<readonly Turn[]> {
+  const turns: Turn[] = []
+  while (turns.length < TURNS_MAX) {
+    const told = ended(log)
+    const turn = await agent.turn()
+    turns.push(turn)
+    if (isCompacted(turn)) return turns
+    if (isPending(turn)) await eventually(() => expect(ended(log)).toBeGreaterThan(told), PATIENT)
+  }
+  throw new Error(`Nothing was compacted: ${turns.map(({ action }) => action).join(', ')}`)
+}
+
+const TURNS_MAX = 40
+
+const PATIENT = { timeout: 20_000 }
+
+function ended(log: readonly string[]): number {
+  return log.filter((line) => /"a summary (?:failed|was written)/.test(line)).length
+}
+
+function seenText(turn: Turn): string {
+  const reason = turn.header('x-foldgate-summary-reason')
+  const why = reason === null ? '' : `, \`x-foldgate-summary-reason: ${reason}\``
+  return `\`${turn.status}\`, \`x-foldgate-summary: ${turn.summary}\`${why}`
+}
+
+/** Something stands for what was folded, and the newest is there word for word. */
+function lostOf(turn: Turn, agent: Agent): string {
+  const standIns = [...recapsIn(turn), ...summariesIn(turn)]
+  expect(standIns).toHaveLength(1)
+  expect(turn.received.at(-1)).toBe(JSON.stringify(agent.messages().at(-1)))
+  return recapsIn(turn).length === 1 ? 'the summary: a recap stands in its place' : 'nothing'
+}

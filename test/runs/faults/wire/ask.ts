@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import type { RequestKind } from './request-kinds.ts'
+import { ownErrorCode } from '../../../support/own-error.ts'
+
+/** What a client saw of its answer, on a connection of its own. */
+export type Seen = {
+  /** Null: the connection ended without a word. */
+  readonly status: number | null
+  readonly header: (name: string) => string | null
+  readonly body: Buffer
+  /** Whether the answer ended as HTTP says that it does. */
+  readonly isWhole: boolean
+  /** The code of an error of Foldgate's own; null where it is none. */
+  readonly ownCode: string | null
+}
+
+/** Sends a request and takes what comes, to the end or the cut. `onBytes` is told how many body bytes there are by now. */
+export async function ask(
+  url: string,
+  { path, body }: Pick<RequestKind, 'path' | 'body'>,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<Seen> {
+  const outgoing = request(`${url}${path}`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      authorization: 'Bearer key-of-a-test',
+    },
+  })
+  outgoing.on('error', () => {
+    // What there is to be seen is seen without it.
+  })
+  outgoing.end(body)
+  const answered = await Promise.race([
+    once(outgoing, 'response').then(
+      ([incoming]: IncomingMessage[]) => incoming ?? null,
+      () => null,
+    ),
+    once(outgoing, 'close').then(
+      () => null,
+      () => null,
+    ),
+  ])
+  if (answered === null) return { ...silence }
+  const pieces: Buffer[] = []
+  let bytes = 0
+  answered.on('data', (piece: Buffer) => {
+    pieces.push(piece)
+    bytes += piece.length
+    onBytes(bytes)
+  })
+  answered.on('error', () => {
+    // A cut is told by `complete`.
+  })
+  if (!answered.closed) await once(answered, 'close').catch(() => {})
+  const text = Buffer.concat(pieces)
+  return {
+    status: answered.statusCode ?? null,
+    header: (name) => textOf(answered.headers[name]),
+    body: text,
+    isWhole: answered.complete,
+    ownCode: ownErrorCode(text),
+  }
+}
+
+// --- internal ---
+
+const silence: Seen = {
+  status: null,
+  header: () => null,
+  body: Buffer.alloc(0),
+  isWhole: false,
+  ownCode: null,
+}
+
+function textOf(value: string | string[] | undefined): string | null {
+  return Array.isArray(value) ? value.join(', ') : (value ?? null)
+}

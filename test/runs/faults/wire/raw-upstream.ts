@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { freePort } from '../../../support/free-port.ts'
+
+/** A request as it came off the wire, whole. */
+export type RawRequest = {
+  readonly head: string
+  readonly body: Buffer
+  /** How many requests came on this connection before it. */
+  readonly before: number
+}
+
+/** What an upstream does with a connection once a request has come on it. */
+export type Play = (socket: Socket, request: RawRequest) => void | Promise<void>
+
+export type RawUpstream = {
+  /** With the path `/v1`. */
+  readonly url: string
+  readonly requests: readonly RawRequest[]
+  /** Takes the place of what it did so far. */
+  readonly plays: (play: Play) => void
+  /** Acts as soon as the head of a request has come, its body unread; null: waits for the body. */
+  readonly playsEarly: (play: ((socket: Socket) => void) | null) => void
+  /** How many connections are open. */
+  readonly connections: () => number
+  /** Nobody listens any more; its port stays nobody's. */
+  readonly close: () => Promise<void>
+  readonly open: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** An upstream that speaks in bytes: a server that knows no HTTP but where a request ends. */
+export async function rawUpstream(
+  first: Play,
+  { isClosedOnce = false }: { readonly isClosedOnce?: boolean } = {},
+): Promise<RawUpstream> {
+  const requests: RawRequest[] = []
+  const sockets = new Set<Socket>()
+  let play = first
+  let playEarly: ((socket: Socket) => void) | null = null
+
+  function serve(socket: Socket): void {
+    let unread = Buffer.alloc(0)
+    let before = 0
+    let isEarlyOver = false
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => {
+      // Whoever cuts a connection here is met by errors there.
+    })
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('data', (piece) => {
+      unread = Buffer.concat([unread, piece])
+      if (playEarly !== null && !isEarlyOver && unread.includes('\r\n\r\n')) {
+        isEarlyOver = true
+        playEarly(socket)
+      }
+      const request = wholeRequest(unread, before)
+      if (request === null || playEarly !== null) return
+      before += 1
+      unread = Buffer.alloc(0)
+      requests.push(request)
+      void play(socket, request)
+    })
+  }
+
+  let server = createServer(serve)
+  // An address that is used while nobody listens there has to stay nobody's.
+  let port = isClosedOnce ? await freePort() : 0
+  const open = async () => {
+    server = createServer(serve)
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    const address = server.address()
+    port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  }
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve())
+    })
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  await open()
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    plays: (next) => {
+      play = next
+    },
+    playsEarly: (next) => {
+      playEarly = next
+    },
+    connections: () => sockets.size,
+    open,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+// --- internal ---
+
+/** Requests that state their length, as Foldgate sends them; null: not all of it is there. */
+function wholeRequest(bytes: Buffer, before: number): RawRequest | null {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end === -1) return null
+  const head = bytes.subarray(0, end).toString('latin1')
+  const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)
+  const body = bytes.subarray(end + 4)
+  return body.length < length ? null : { head, body, before }
+}

@@ -1,0 +1,179 @@
+/**
+ * What a smaller view still holds of recorded conversations, whether an agent could go on from it, and what it costs:
+ * Foldgate beside clients that compact by themselves.
+ *
+ *   node test/runs/fidelity/fidelity.ts FOLDER [--file NAME]… [--all] [--window N] [--upstream-ratio R]
+ *     [--profile FILE.yaml]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
+ *     [--dialect responses|messages [--reasoning N]]
+ *
+ * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or a single `request`.
+ * Without `--file` the files `coding-long` and `coding-parallel` are read, with `--all` every one. Every assistant
+ * message was once the answer to a request with all messages before it: each of these requests is made again, one after
+ * the other, through real sockets and a Foldgate, and what the upstream received is measured. 4,000 tokens of the window
+ * are kept for the reply. Nothing that Foldgate says of itself plays a part.
+ *
+ * All sizes are the upstream's count, which is the strict upstream's. *Budget* is the window less the reserve, *room*
+ * what tools and leading system messages leave of it. A client's message *stands* in the view byte for byte, or changed:
+ * with its role, with the ids of what it answers and calls, and in the client's order. Of a changed text that counts
+ * which the original says: its head, its tail, and whole lines between them, be it cut by a clip or a preview. The
+ * original is what the client sent or, where that is terminal output, what a terminal would show of it. A text without
+ * ids is only known by at least sixteen characters of its own, and by no more than 300 of others. A user's text may
+ * stand inside another user message, since some templates need them joined.
+ *
+ * What is there, the counts of requests first:
+ *
+ * - `newest absent`: the newest message of the request does not stand there with its share. For a user's, three
+ *   quarters of the room; for another, its round (the newest assistant message and all that follows) whole where that
+ *   takes at most half of the room, else the level at which the messages of the round, each cut down to it, come to half
+ *   of the room; never more than its size. A tenth of the share or 16 tokens may be missing, whichever is more. Fewer
+ *   than 8 tokens of a text are a bare mark, which is nothing; only messages below 64 tokens may be one, where they
+ *   exceed their share. The others are whole or keep half of their text at least. Where there is no room, the share is 0.
+ * - `same prompt`: the same received messages as for the request before, although the client's newest message differs.
+ * - `task gone`: the first user message does not stand there with a quarter of the room, or whole; slack and marks as
+ *   above.
+ * - `actions`: of the newest ten assistant messages of each request, the percentage that still stand there as messages
+ *   of their own, shortened or not.
+ * - `observations`: of the newest three results (`tool` or `function`), the percentage that stand there whole, or with
+ *   half of their text or 1,000 tokens of it.
+ * - `recent`: percentage of the room that the newest messages as they were take: the unbroken run of the client's
+ *   messages, from the newest backwards, that were received byte for byte and next to each other. Measured at each
+ *   compaction: a request of which the prompt before is no beginning. `p10` is the tenth percentile, else the median.
+ * - `recall`: of the specific things that the true next message names and the full history holds, the share that the
+ *   view still holds; `far`: the same, of those that the newest suffix has lost; `verbatim`: of the six-word runs that
+ *   the next message shares with the history, the share that still stands there.
+ * - `fixed too large`: requests for whose messages there is no room, or whose newest message is a user's and exceeds it
+ *   by itself. What becomes of them is the upstream's to decide, refusals and errors included; they count for no other
+ *   column but `newest absent`, `same prompt`, `failed open` and `broken`.
+ *
+ * What it costs:
+ *
+ * - `cache hits`: by OpenAI's rules; `weighted`: prompt tokens a request, cached ones at a tenth; `tokens`: the same at
+ *   full price; `compactions/100`: compactions in a hundred requests.
+ * - `gap`: requests from one compaction of a conversation to its next. `fill`: the largest prompt since the compaction
+ *   before (or the beginning), as a share of the budget, one for each compaction.
+ * - `summary tokens`: what a summary model read for each of the main requests, at its own price and no part of
+ *   `weighted`. That model is a stand-in: a program which picks out things and phrases
+ *   (`test/support/extractive-summary.ts`), so that its row shows what is done with summaries, not how good a model's
+ *   are.
+ * - `beyond`: requests that leave the reply less than its reserve; `refused`: attempts that the upstream refused.
+ *
+ * Counts and percentages are of sums over all requests; percentiles are of all conversations' samples together.
+ *
+ * With `--upstream-ratio 1.25` the upstream counts 1.25 times the tokens that we count for each text: its window, its
+ * usage and its cache go by that, and so do all figures here. (The few tokens around a message, and media, are the
+ * same.) How an upstream counts is learnt from its first answer, so the first request of each conversation is made, but
+ * left out of all figures except for what went wrong with it.
+ *
+ * With `--dialect responses` or `messages` the recordings are lived in that API, for Foldgate's rows without summaries: each
+ * assistant message is a reply with reasoning of `--reasoning` tokens before it (default 40; 0: none), with ids and
+ * encrypted content, or signatures, from the upstream. So that the table can stand beside that of chat completions, what
+ * the upstream received is read as the chat that it was (the items or blocks of a reply are one message, reasoning is none)
+ * and asked the same questions. In the Messages API the client sets marks for the cache as Claude Code does. The sizes of messages, the room and the newest suffix are counted as in a chat, too. Prompts are counted as
+ * this upstream does, with all reasoning that it was sent: a call in items takes the same tokens, text beside calls a
+ * frame of its own, reasoning what it takes. A compaction is a request of which the items before are no beginning.
+ *
+ * `--views N` prints N views of Foldgate's rows whole, as a model would get them, drawn by `--seed` (default 1) from all
+ * requests whose view is not what the client sent. They go to standard output and nowhere else. Read ten: could you go
+ * on from this?
+ *
+ * Exits with 1 if a request of Foldgate's was refused (with another ratio: if the client saw it), failed, or arrived
+ * more broken than it was, or if `newest absent`, `same prompt` or `task gone` of a row of Foldgate's is not 0.
+ */
+import { readRecordings } from '../replay/recordings.ts'
+import { seconds } from '../replay/table.ts'
+import { workersFor } from '../../support/workers.ts'
+import { readOptions } from './options.ts'
+import { withWindow } from './profiles.ts'
+import { rowsOf } from './rows.ts'
+import { runOrder, type Order, type OrderReport } from './run-order.ts'
+import { figuresOf, summariesNote, tableOf } from './table.ts'
+import { isSound, isWorkable, sumOf } from './tally.ts'
+import { lowest } from './view-sample.ts'
+
+const { answerOrders, inWorkers } = workersFor(runOrder)
+
+if (process.send !== undefined) {
+  answerOrders()
+} else {
+  process.exitCode = await measure()
+}
+
+async function measure(): Promise<number> {
+  const startedMs = performance.now()
+  const options = readOptions(process.argv.slice(2))
+  if (typeof options === 'string') return refuse(options)
+  const { folder, files, room, profiles, rowNames, dialect, reasoningTokens, upstreamRatio } = options
+  const { views, workers, json } = options
+  const rows = rowsOf(profiles, dialect)
+    .filter(({ name }) => rowNames.includes(name))
+    .map((row) =>
+      row.kind === 'policy' ? row : { ...row, profile: withWindow(row.profile, room.windowTokens) },
+    )
+  const conversations = files.flatMap((file) =>
+    readRecordings(folder, file).map(({ points }, place) => ({ file, place, requests: points.length })),
+  )
+  const requests = conversations.reduce((sum, each) => sum + each.requests, 0)
+  if (requests === 0) return refuse('The recordings hold no request to measure.')
+  const asked = { folder, room, dialect, reasoningTokens, upstreamRatio, views }
+  // The longest first, so that no worker is left alone with one in the end.
+  const orders: readonly Order[] = conversations
+    .toSorted((one, other) => other.requests - one.requests)
+    .flatMap(({ file, place }) => rows.map((row) => ({ ...asked, file, place, row })))
+  const reports = await inWorkers(orders, workers)
+
+  const tableFor = (names: readonly string[]) =>
+    rows.map((row) => {
+      const own = reports.filter(({ order }) => order.row.name === row.name && names.includes(order.file))
+      return { name: row.name, tally: sumOf(own.map(({ tally }) => tally)) }
+    })
+  const groups = files.length === 1 ? [files] : [...files.map((file) => [file]), files]
+  const tables = groups.map((names) => ({ files: names, rows: tableFor(names) }))
+
+  const elapsed = seconds(performance.now() - startedMs)
+  if (json) {
+    const withFigures = tables.map((table) => ({
+      ...table,
+      rows: table.rows.map(({ name, tally }) => ({ name, ...figuresOf(tally), tally })),
+    }))
+    process.stdout.write(
+      `${JSON.stringify({ room, dialect, reasoningTokens, upstreamRatio, tables: withFigures, elapsed }, null, 2)}\n`,
+    )
+  } else {
+    printViews(reports, views?.count ?? 0)
+    const counting =
+      upstreamRatio === 1
+        ? ''
+        : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`
+    const dialectName =
+      dialect === 'chat-completions'
+        ? ''
+        : `, --dialect ${dialect}, ${reasoningTokens} tokens of reasoning before each reply`
+    for (const { files: names, rows: named } of tables) {
+      const count = named[0]?.tally.requests.toLocaleString('en-US')
+      const title = `${names.join(', ')}: window ${room.windowTokens}, ${count} requests${dialectName}${counting}`
+      process.stdout.write(tableOf(title, named))
+    }
+    const note = dialect === 'chat-completions' ? `${summariesNote}\n` : ''
+    process.stdout.write(`\n${note}${elapsed}\n`)
+  }
+  return reports.every(isGood) ? 0 : 1
+}
+
+function printViews(reports: readonly OrderReport[], count: number): void {
+  const drawn = lowest(
+    reports.flatMap(({ views }) => views),
+    count,
+  )
+  for (const [index, { text }] of drawn.entries())
+    process.stdout.write(`\n=== view ${index + 1} of ${drawn.length}\n${text}\n`)
+}
+
+function isGood({ order, tally }: OrderReport): boolean {
+  const areRefusalsAllowed = order.upstreamRatio !== 1
+  return isSound(tally, areRefusalsAllowed) && (order.row.kind === 'policy' || isWorkable(tally))
+}
+
+function refuse(reason: string): number {
+  process.stderr.write(`${reason}\n`)
+  return 1
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { copyTracked, filesIn } from '../../support/tracked-files.ts'
+import { runCommand } from '../../support/run-command.ts'
+import type { Steps } from '../../support/steps.ts'
+import { manifestIn } from '../../supply-chain/lock-files.ts'
+
+/** A folder of a user's, in which Foldgate is the only package. */
+export type Installed = {
+  readonly folder: string
+  /** The clean copy of the repository that it was packed from, with its own packages. */
+  readonly checkout: string
+  /** What a user types: the path of its bin. */
+  readonly foldgate: string
+  readonly version: string
+  /** With the Node of this run first on `PATH`, and a home that was empty. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Packs a clean copy of the repository and installs it as its users do. Null where a step failed. */
+export async function installPackage(
+  repository: string,
+  folder: string,
+  steps: Steps,
+): Promise<Installed | null> {
+  const source = join(folder, 'source')
+  const user = join(folder, 'user')
+  const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`
+  const env = { ...process.env, PATH }
+  const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))
+  const packed = await steps.step('npm ci, npm run build and npm pack, in a clean copy', async () => {
+    await copyTracked(repository, source)
+    await runCommand('npm', ['ci'], { cwd: source, env })
+    await runCommand('npm', ['run', 'build'], { cwd: source, env })
+    await runCommand('npm', ['pack', '--ignore-scripts'], { cwd: source, env })
+    const name = (await readdir(source)).find((path) => path.endsWith('.tgz')) ?? ''
+    assert.equal(name, `foldgate-${version}.tgz`)
+    return join(source, name)
+  })
+  if (packed === null) return null
+  const done = await steps.step('npm install of it, in an empty folder', async () => {
+    await mkdir(user)
+    await writeFile(join(user, 'package.json'), '{"private": true}')
+    await runCommand('npm', ['install', '--ignore-scripts', packed], { cwd: user, env })
+    const own = await filesIn(join(user, 'node_modules/foldgate'))
+    assert.deepEqual(
+      own.filter((path) => /^(?:src|test|bench|scripts)\/|\.[cm]?ts$/.test(path)),
+      [],
+    )
+    return `${own.length} files of its own`
+  })
+  if (done === null) return null
+  await steps.step(`takes no more than ${SIZE_MB_MAX} MB of the disk, with all that it needs`, async () => {
+    const modules = join(user, 'node_modules')
+    let [blocks, bytes] = [0, 0]
+    for (const path of await filesIn(modules)) {
+      const told = await stat(join(modules, path))
+      blocks += told.blocks
+      bytes += told.size
+    }
+    const megabytes = (blocks * BLOCK_BYTES) / 2 ** 20
+    assert.ok(megabytes <= SIZE_MB_MAX, `${megabytes.toFixed(1)} MB`)
+    return `${megabytes.toFixed(1)} MB, of which ${(bytes / 2 ** 20).toFixed(1)} MB are content`
+  })
+  await steps.step('comes without what only some settings need', async () => {
+    const present = await readdir(join(user, 'node_modules'))
+    assert.ok(!present.includes('typescript'))
+    const { peerDependencies } = await manifestIn('')
+    // One of them is what the metrics need as well.
+    const absent = Object.keys(peerDependencies).filter((name) => name !== '@opentelemetry/api')
+    assert.ok(absent.length > 1)
+    const modules = await Promise.all(
+      present.map(async (name) =>
+        name.startsWith('@')
+          ? (await readdir(join(user, 'node_modules', name))).map((each) => `${name}/${each}`)
+          : [name],
+      ),
+    )
+    assert.deepEqual(
+      modules.flat().filter((name) => absent.includes(name)),
+      [],
+    )
+  })
+  const home = join(folder, 'home')
+  await mkdir(home)
+  return {
+    folder: user,
+    checkout: source,
+    foldgate: join(user, 'node_modules/.bin/foldgate'),
+    version,
+    env: { PATH, HOME: home, TMPDIR: process.env['TMPDIR'] },
+  }
+}
+
+// --- internal ---
+
+/** By blocks of the disk, as `du` tells it. */
+const SIZE_MB_MAX = 50
+
+/** The unit of `stat`, wherever. */
+const BLOCK_BYTES = 512

@@ -1,0 +1,111 @@
+import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { openReader } from '../fidelity/reading.ts'
+import { openSight } from '../fidelity/sight.ts'
+import { textsIn } from '../fidelity/texts.ts'
+import { thingsOf } from '../fidelity/things.ts'
+import { wantedOf } from '../fidelity/wanted.ts'
+import type { RawMessage, Recording } from '../replay/recordings.ts'
+import { bodyOf } from '../replay/subject.ts'
+import type { Errand, ErrandReport } from './errand.ts'
+import { openRecallStage, type RecallStage } from './recall-stage.ts'
+import { emptyTally, type Tally } from './tally.ts'
+
+export type WalkOptions = { readonly windowTokens: number; readonly reserveTokens: number }
+
+/**
+ * Makes every request of a conversation, and once more for each thing that the true next message names and the view has
+ * lost: the model searches for it, and reads the newest message that names it.
+ */
+export async function walkForThings(recording: Recording, options: WalkOptions): Promise<Tally> {
+  const { count } = await loadCounter('o200k_base')
+  const all = recording.messages.map(({ message }) => message)
+  const isBroken = ruleBreaks(all, 'lenient').length > 0
+  const stage = await openRecallStage({
+    windowTokens: options.windowTokens,
+    rules: isBroken ? 'unchecked' : 'enforced',
+    count,
+  })
+  const tally = emptyTally()
+  const read = openReader()
+  const [history, view] = [openSight(), openSight()]
+  try {
+    for (const point of recording.points) {
+      const next = recording.messages[point]
+      if (next === undefined) continue
+      const before = recording.messages.slice(0, point)
+      history.show(before.map(read))
+      const { things } = wantedOf(read(next), history, history)
+      const body = bodyOf(
+        recording,
+        before.map(({ text }) => text),
+        {
+          tools: recording.tools === '' ? A_TOOL : recording.tools,
+          outputTokens: options.reserveTokens,
+        },
+      )
+      const received = await stage.send(body)
+      tally.requests += 1
+      tally.things += things.length
+      if (received === null) continue
+      view.show(
+        received.messages.map((message, index) => read({ text: received.rawMessages[index] ?? '', message })),
+      )
+      for (const thing of things) {
+        if (view.names(thing)) {
+          tally.inView += 1
+          continue
+        }
+        const isIn = (text: string) => namesIn(text).has(thing)
+        tally.missing += 1
+        const search = await stage.sendOn({ first: JSON.stringify({ search: thing }), isIn }, body)
+        const named = before.findLastIndex((message) => read(message).things.has(thing))
+        const messages = `#${named - systemCount(before) + 1}`
+        note(tally, search, await readOn(stage, { first: JSON.stringify({ messages }), isIn }, body))
+      }
+    }
+  } finally {
+    await stage.close()
+  }
+  return tally
+}
+
+// --- internal ---
+
+/** The tool is offered beside others only. */
+const A_TOOL = JSON.stringify([
+  { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } },
+])
+
+/** The default of `recall.rounds`. */
+const ROUNDS = 3
+
+/** Reads to the end, in as many replies as that takes. */
+async function readOn(stage: RecallStage, errand: Errand, body: Buffer): Promise<ErrandReport> {
+  let report = await stage.sendOn(errand, body)
+  while (!report.isFound && report.rest !== null) {
+    const next = await stage.sendOn({ ...errand, first: report.rest }, body)
+    if (next.calls === 0) return next
+    report = next
+  }
+  return report
+}
+
+function note(tally: Tally, search: ErrandReport, reading: ErrandReport): void {
+  if (search.isFound && search.calls === 1) tally.byOneCall += 1
+  if (search.isFound && search.calls <= ROUNDS) tally.byThree += 1
+  if (search.isFound || reading.isFound) tally.inTheEnd += 1
+  if (reading.isFound) tally.byName += 1
+}
+
+/** What a model reads in a tool result. */
+function namesIn(text: string): ReadonlySet<string> {
+  return new Set(textsIn({ role: 'tool', content: text }).flatMap((each) => [...thingsOf(each)]))
+}
+
+function systemCount(messages: readonly RawMessage[]): number {
+  const first = messages.findIndex(
+    ({ message }) => message['role'] !== 'system' && message['role'] !== 'developer',
+  )
+  return first === -1 ? messages.length : first
+}

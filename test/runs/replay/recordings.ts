@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
+import { isObject } from '../../support/strict-upstream/wire-message.ts'
+
+/** A message with the text that it is sent as, the same in every request. */
+export type RawMessage = { readonly text: string; readonly message: Record<string, unknown> }
+
+/** A recorded conversation, and what its requests carry around their messages. */
+export type Recording = {
+  /** The file's name without its ending. */
+  readonly file: string
+  readonly id: string
+  readonly messages: readonly RawMessage[]
+  /** How many messages each of its requests carried, ascending. */
+  readonly points: readonly number[]
+  /** The members of the body before `messages` and after them, as JSON text. */
+  readonly before: string
+  readonly after: string
+  /** The raw JSON of `tools`; '' where there are none. */
+  readonly tools: string
+}
+
+/** The output limit of replayed requests, in tokens. */
+export const OUTPUT_TOKENS = 1024
+
+/** Every conversation of a folder of recordings, or of one file of it. */
+export function readRecordings(folder: string, onlyFile: string | null): readonly Recording[] {
+  return recordingFiles(folder, onlyFile).flatMap((name) => {
+    const lines = readFileSync(join(folder, name), 'utf8').split('\n')
+    return lines.flatMap((line) => readLine(line, fileOf(name)))
+  })
+}
+
+/** The files of a folder of recordings, or the one of this name, with or without its ending. */
+export function recordingFiles(folder: string, onlyFile: string | null): readonly string[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : []
+  return names
+    .filter((name) => onlyFile === null || name === onlyFile || fileOf(name) === onlyFile)
+    .toSorted()
+}
+
+/** The members that follow `messages` in a replayed request. */
+export function membersAfter(tools: string, outputTokens: number): string {
+  // Spellings and fields that a re-serialised body would lose.
+  const odd = `"temperature":1.0,"seed":12345678901234567890,"x_unknown": {"kept" : [1e400]}`
+  return `${tools === '' ? '' : `"tools":${tools},`}"max_tokens":${outputTokens},${odd}`
+}
+
+/** A message by its text. */
+export function rawMessage(text: string): RawMessage {
+  const message: unknown = JSON.parse(text)
+  return { text, message: isObject(message) ? message : {} }
+}
+
+/** Before every assistant message; the end of a recording was no request. */
+export function requestPoints(messages: readonly RawMessage[]): readonly number[] {
+  return messages.flatMap(({ message }, index) =>
+    message['role'] === 'assistant' && index > 0 ? [index] : [],
+  )
+}
+
+// --- internal ---
+
+// OpenAI's, so that Foldgate's count and the judge's are the same.
+const MODEL = 'gpt-4o-replay'
+
+function fileOf(name: string): string {
+  return name.replace(/\.jsonl$/, '')
+}
+
+function readLine(line: string, file: string): readonly Recording[] {
+  if (line.trim() === '') return []
+  const row: unknown = JSON.parse(line)
+  if (!isObject(row)) return []
+  const id = String(row['id'])
+  if (Array.isArray(row['messages'])) return [readConversation(line, file, id)]
+  return isObject(row['request']) ? [readRequest(row['request'], file, id)] : []
+}
+
+function readConversation(line: string, file: string, id: string): Recording {
+  const { messages: texts, tools } = cutRawRequest(line)
+  const messages = texts.map(rawMessage)
+  return {
+    file,
+    id,
+    messages,
+    points: requestPoints(messages),
+    before: `"model":"${MODEL}"`,
+    after: membersAfter(tools, OUTPUT_TOKENS),
+    tools,
+  }
+}
+
+/** A single recorded request: sent as it is, but for `stream`. */
+function readRequest(request: Record<string, unknown>, file: string, id: string): Recording {
+  const { messages, stream: _, ...rest } = request
+  const sent = Array.isArray(messages) ? messages.map((message) => rawMessage(JSON.stringify(message))) : []
+  const tools = rest['tools'] === undefined ? '' : JSON.stringify(rest['tools'])
+  return {
+    file,
+    id,
+    messages: sent,
+    points: [sent.length],
+    before: JSON.stringify(rest).slice(1, -1),
+    after: '"x_last":0',
+    tools,
+  }
+}

@@ -1,0 +1,200 @@
+import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
+import { apart } from './apart-phrasings.ts'
+import { deal } from './deal.ts'
+import { assistantTurn, paragraph } from './filler/assistant-turn.ts'
+import { topics, type Topic } from './filler/topics.ts'
+import { userTurn } from './filler/user-turn.ts'
+import { known } from './known-phrasings.ts'
+import { listingOf } from './listing.ts'
+import { listOf, type Form, type Half, type Language, type Phrasing } from './phrasing.ts'
+import { speak, type Place } from './spoken-rule.ts'
+
+export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
+
+/** A rule or decision of the user's, as it stands in a chat. */
+export type AskedRule = {
+  readonly form: Form
+  readonly language: Language
+  readonly place: Place
+  /** The user's words. */
+  readonly says: string
+  /** What the user had said before and no longer holds; null where nothing. */
+  readonly old: string | null
+  /** What the words refer to, as the assistant said it: the option, the proposal, the question; null where nothing. */
+  readonly refersTo: string | null
+}
+
+export type Chat = { readonly messages: readonly ChatMessage[]; readonly rules: readonly AskedRule[] }
+
+export type ChatOrder = {
+  readonly half: Half
+  /** One of many chats of the same seed. */
+  readonly number: number
+  readonly seed: number
+  readonly tokens: number
+}
+
+/**
+ * A chat of about so many tokens, which ends with a user's turn: one to four rules in its first fifth, and then other
+ * things. The same order makes the same chat.
+ */
+export function makeChat({ half, number, seed, tokens }: ChatOrder, count: (text: string) => number): Chat {
+  const deckSeed = `${seed} ${half} ${tokens}`
+  const phrasings = deal(listOf(halfOf[half]), deckSeed, number)
+  const dice = openDice(seedOf(`${deckSeed} ${number}`))
+  const speaker = openSpeaker(half, dice)
+  const scenes = phrasings
+    .flatMap((phrasing) => speaker.scenesOf(phrasing))
+    .sort((one, other) => one.at - other.at)
+  const rules: AskedRule[] = []
+  const messages: ChatMessage[] = []
+  const sizes: number[] = []
+  const sharePlayed = () => sizes.reduce((sum, size) => sum + size, 0) / tokens
+  const say = (role: ChatMessage['role'], content: string) => {
+    messages.push({ role, content })
+    sizes.push(count(content) + MESSAGE_TOKENS)
+  }
+
+  if (dice.below(2) === 0) say('system', dice.pick(systemPrompts))
+  for (let played = sharePlayed(); played < 1; played = sharePlayed()) {
+    const scene = scenes[0]
+    const isDue = scene !== undefined && scene.at <= played
+    if (isDue) scenes.shift()
+    const turns = isDue ? scene.play() : [{ user: speaker.ask(), assistant: speaker.answer() }]
+    for (const { user, assistant, rule } of turns) {
+      say('user', user)
+      if (rule !== undefined) rules.push(rule)
+      say('assistant', assistant)
+    }
+  }
+  say('user', speaker.ask())
+  return { messages, rules }
+}
+
+// --- internal ---
+
+const halfOf = { known, apart } as const
+
+/** What a message takes beside its text, as servers count it. */
+const MESSAGE_TOKENS = 4
+
+/** Rules are said in this share of a chat; corrections near its end, what they correct near its beginning. */
+const EARLY = 0.2
+/** So that some chats begin with one: before this much of nothing. */
+const FIRST = 0.015
+const CORRECTED_BEFORE = 0.08
+const CORRECTED_AFTER = 0.12
+
+const systemPrompts = [
+  'You are a helpful assistant.',
+  'You are a helpful assistant with a calm manner. The user may switch topics at will.',
+  'You assist the members of a small team with whatever they bring along, from code to cooking.',
+  'Answer in Markdown. The current user has a paid plan.',
+] as const
+
+const acknowledgements = [
+  'Understood.',
+  'Noted.',
+  'Got it.',
+  'All right.',
+  'Very well.',
+  'Sure.',
+  'Okay.',
+] as const
+
+type Turn = { readonly user: string; readonly assistant: string; readonly rule?: AskedRule }
+
+/** Turns that follow one another, due once this share of the chat is there. */
+type Scene = { readonly at: number; readonly play: () => readonly Turn[] }
+
+type Speaker = {
+  readonly ask: () => string
+  readonly answer: () => string
+  readonly scenesOf: (phrasing: Phrasing) => readonly Scene[]
+}
+
+/** Who holds a chat: stays with a topic for some turns, and then takes up another. */
+function openSpeaker(half: Half, dice: Dice): Speaker {
+  const { scenarios } = halfOf[half]
+  const scenariosLeft = [...scenarios]
+  let topic: Topic = dice.pick(topics)
+  const ask = () => {
+    if (dice.below(TOPIC_TURNS) === 0) topic = dice.pick(topics)
+    return userTurn(topic, dice)
+  }
+  const answer = () => assistantTurn(topic, dice)
+  const acknowledge = () => {
+    const text = dice.pick(acknowledgements)
+    return dice.below(2) === 0 ? `${text} ${paragraph(topic, 60, dice)}` : `${text}\n\n${answer()}`
+  }
+  const between = (from: number, to: number) => from + ((to - from) * dice.below(1000)) / 1000
+  /** The turn in which the user says the rule. */
+  const ruled = (
+    { form, language, says: written }: Phrasing,
+    { old = null, refersTo = null }: Partial<Pick<AskedRule, 'old' | 'refersTo'>> = {},
+  ): Turn => {
+    const { content, says, place } = speak(written, { language, topic, dice, isReply: refersTo !== null })
+    return {
+      user: content,
+      assistant: acknowledge(),
+      rule: { form, language, place, says, old, refersTo },
+    }
+  }
+  const meanwhile = (): readonly Turn[] => (dice.below(3) === 0 ? [{ user: ask(), assistant: answer() }] : [])
+
+  function scenesOf(phrasing: Phrasing): readonly Scene[] {
+    const at = between(-FIRST, EARLY)
+    switch (phrasing.form) {
+      case 'choice': {
+        const [scenario = scenarios[0]] = scenariosLeft.splice(dice.below(scenariosLeft.length), 1)
+        const { text, option } = listingOf(scenario, phrasing, dice)
+        const says = sentenceWith(phrasing.says, option.name)
+        const refersTo = option.text
+        const listed = { user: scenario.asked, assistant: text }
+        return [{ at, play: () => [listed, ...meanwhile(), ruled({ ...phrasing, says }, { refersTo })] }]
+      }
+      case 'agreement':
+      case 'answer': {
+        const play = () => {
+          const asked = { user: ask(), assistant: `${paragraph(topic, 80, dice)}\n\n${phrasing.assistant}` }
+          return [asked, ruled(phrasing, { refersTo: phrasing.assistant })]
+        }
+        return [{ at, play }]
+      }
+      case 'correction': {
+        let old = ''
+        const first = () => {
+          const { content, says } = speak(phrasing.old, {
+            language: phrasing.language,
+            topic,
+            dice,
+            isReply: false,
+          })
+          old = says
+          return [{ user: content, assistant: acknowledge() }]
+        }
+        return [
+          { at: between(-FIRST, CORRECTED_BEFORE), play: first },
+          { at: between(CORRECTED_AFTER, EARLY), play: () => [ruled(phrasing, { old })] },
+        ]
+      }
+      case 'prohibition':
+      case 'obligation':
+      case 'restriction':
+      case 'preference':
+      case 'fact':
+        return [{ at, play: () => [ruled(phrasing)] }]
+    }
+  }
+  return { ask, answer, scenesOf }
+}
+
+/** A topic is left after so many turns, on average. */
+const TOPIC_TURNS = 9
+
+function sentenceWith(says: string, option: string): string {
+  const text = says.replace('{option}', option)
+  return says.startsWith('{option}') && says.endsWith('.')
+    ? text.charAt(0).toUpperCase() + text.slice(1)
+    : text
+}

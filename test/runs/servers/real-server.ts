@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../support/free-port.ts'
+import { pythonFolder, type PackageList } from './install.ts'
+import { startProgram } from './programs.ts'
+
+/** A server as somebody would start it at home. */
+export type ServerOptions = {
+  readonly kind: PackageList
+  /** Its model's file. */
+  readonly model: string
+  /** All of its context. */
+  readonly contextTokens: number
+  /** Requests that it works on at a time. Only llama.cpp's has more than one. Default 1. */
+  readonly slots?: number
+  /** Slots draw on one pool, as is llama.cpp's default, or each has its part of the context. Default `shared`. */
+  readonly pool?: 'shared' | 'apart'
+}
+
+export type RealServer = { readonly origin: string; readonly stop: () => Promise<void> }
+
+export async function startServer(python: string, options: ServerOptions): Promise<RealServer> {
+  const { kind, model, contextTokens, slots = 1, pool = 'shared' } = options
+  if (kind === 'llama-cpp') {
+    const args = [model, String(contextTokens), String(slots), pool]
+    const program = startProgram(python, [join(pythonFolder, 'llama_cpp_server.py'), ...args])
+    const [origin] = await program.said(/^http:\/\/\S+$/m)
+    return { origin, stop: program.stop }
+  }
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
+  const args = [model, String(contextTokens), String(port)]
+  const program = startProgram(python, [join(pythonFolder, 'llama_cpp_python_server.py'), ...args])
+  const hasEnded = program.ended.then(() => true)
+  while (!(await isListening(origin)))
+    if (await Promise.race([hasEnded, pause(POLL_MS, false)]))
+      throw new Error(`llama-cpp-python's server does not listen:\n${program.lastWords()}`)
+  return { origin, stop: program.stop }
+}
+
+// --- internal ---
+
+const POLL_MS = 50
+
+async function isListening(origin: string): Promise<boolean> {
+  return fetch(`${origin}/v1/models`).then(
+    async (answer) => {
+      await answer.arrayBuffer()
+      return answer.ok
+    },
+    () => false,
+  )
+}

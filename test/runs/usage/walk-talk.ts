@@ -1,0 +1,150 @@
+import { Pool } from 'undici'
+import { readFoldgateHeaders } from '../../../src/demo/foldgate-headers.ts'
+import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
+import { addressOf } from '../../../src/http/listeners.ts'
+import type { Recording } from '../replay/recordings.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
+import { freePort } from '../../support/free-port.ts'
+import type { Server } from './servers.ts'
+import { promptsOf, requestBody } from './talks.ts'
+import type { Prompt } from './true-count.ts'
+import { startUsageUpstream } from './usage-upstream.ts'
+
+/** One request, as it can be seen from outside. */
+export type Seen = {
+  readonly status: number
+  /** The window that the answer says is in force, and where it comes from. */
+  readonly windowTokens: number
+  readonly source: string
+  /**
+   * What Foldgate believes of the client's conversation, in shares of the budget; null where it did not count, and where
+   * nothing is said of usage because the client has not asked.
+   */
+  readonly pressure: number | null
+  /** The client's request by the server's count, and the output that it asks for. */
+  readonly trueTokens: number
+  readonly outputTokens: number
+  /** Whether the upstream's last received messages are others than the client's. */
+  readonly isRewritten: boolean
+  /** Whether the server left out part of the prompt that it answered; then, what the smallest form of it would have had. */
+  readonly isCut: boolean
+  readonly leastTokens: number
+}
+
+/** What Foldgate told of a window that it learnt. */
+export type WindowEvent = { readonly reason: string; readonly windowTokens: number }
+
+/** A conversation that was walked; its Foldgate still runs. */
+export type Walked = {
+  readonly seen: readonly Seen[]
+  /** What it told beside its answers, once its journal is written; ends it. */
+  readonly end: () => Promise<Told>
+}
+
+export type Told = {
+  readonly windows: readonly WindowEvent[]
+  readonly warnings: readonly string[]
+  /** Lines by which it said that a part of it failed. */
+  readonly failures: readonly string[]
+}
+
+export type WalkOptions = {
+  readonly talk: Recording
+  readonly server: Server
+  /** Null: `auto`. */
+  readonly windowTokens: number | null
+  /** What the client calls the model. */
+  readonly model: string
+  readonly stream: 'no' | 'bare' | 'with-usage'
+}
+
+/** Makes the requests of one conversation in their order to a Foldgate that knows nothing. */
+export async function walkTalk({ talk, server, windowTokens, model, stream }: WalkOptions): Promise<Walked> {
+  const upstream = await startUsageUpstream(server)
+  const profile = windowTokens === null ? {} : { window: { tokens: windowTokens } }
+  // An agent's tools take their time between two requests.
+  let nowMs = Date.now()
+  const foldgate = await startWatched({ upstream: upstream.url, profile, nowMs: () => nowMs })
+  const { origin, pathname } = new URL(foldgate.url)
+  const pool = new Pool(origin, { connections: 1 })
+  const seen: Seen[] = []
+  const promptAt = promptsOf(talk)
+  for (const point of talk.points) {
+    const { text, outputTokens } = requestBody(talk, point, { model, stream })
+    const answer = await pool.request({
+      path: `${pathname}/chat/completions`,
+      method: 'POST',
+      headers: { authorization: 'Bearer agent', 'content-type': 'application/json' },
+      body: text,
+    })
+    await answer.body.text()
+    const header = (name: string) => textOf(answer.headers[name]) || null
+    const { windowTokens: said, pressure } = readFoldgateHeaders(header)
+    const last = upstream.takeReceived().at(-1)
+    const prompt = promptAt(point)
+    nowMs += PAUSE_MS
+    seen.push({
+      status: answer.statusCode,
+      windowTokens: said ?? 0,
+      source: /source=(\w+)/.exec(header('x-foldgate-window') ?? '')?.[1] ?? '',
+      pressure: stream === 'bare' && server.inStreams === 'asked' ? null : pressure,
+      trueTokens: server.sizeOf(prompt),
+      outputTokens,
+      isRewritten: last !== undefined && keysOf(last.prompt) !== keysOf(prompt),
+      isCut: last?.outcome.isCut ?? false,
+      leastTokens: last?.outcome.isCut === true ? server.sizeOf(leastOf(prompt)) : 0,
+    })
+  }
+  await pool.close()
+
+  return {
+    seen,
+    end: async () => {
+      const answer = await fetch(`${foldgate.adminOrigin}/events?type=window&limit=100`)
+      const windows = windowEvents(await answer.json())
+      await foldgate.close()
+      await upstream.close()
+      const lines = foldgate.log.map((line): unknown => JSON.parse(line)).filter(isObject)
+      const ofLevel = (level: string) =>
+        lines.filter((line) => line['level'] === level).map((line) => textOf(line['message']))
+      return { windows, warnings: ofLevel('warn'), failures: ofLevel('error') }
+    },
+  }
+}
+
+// --- internal ---
+
+/** Between two requests of a conversation, by Foldgate's clock. */
+const PAUSE_MS = 10_000
+
+/** With an admin listener. Another run on this machine may take its port between the choice and the start. */
+async function startWatched(
+  options: FoldgateOptions,
+): Promise<RunningFoldgate & { readonly adminOrigin: string }> {
+  for (;;) {
+    const flags = { 'admin-port': String(await freePort()) }
+    const foldgate = await startFoldgate({ ...options, flags })
+    const { admin } = foldgate.listening
+    if (admin !== null) return { ...foldgate, adminOrigin: addressOf(admin) }
+    await foldgate.close()
+  }
+}
+
+function keysOf({ messages }: Prompt): string {
+  return messages.map(({ key }) => key).join(' ')
+}
+
+/** Tools, system messages, and the newest message where that is a user's: nothing makes them smaller. */
+function leastOf(prompt: Prompt): Prompt {
+  const isKept = (role: unknown, index: number) =>
+    role === 'system' || role === 'developer' || (role === 'user' && index === prompt.messages.length - 1)
+  return { ...prompt, messages: prompt.messages.filter(({ message }, index) => isKept(message.role, index)) }
+}
+
+function windowEvents(answer: unknown): readonly WindowEvent[] {
+  const events = isObject(answer) && Array.isArray(answer['events']) ? answer['events'] : []
+  return events.filter(isObject).map(({ reason, details }) => ({
+    reason: textOf(reason),
+    windowTokens: isObject(details) ? Number(details['window_tokens']) : 0,
+  }))
+}
