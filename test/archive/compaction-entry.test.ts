@@ -18,6 +18,7 @@ import { compactedUnder } from '../support/compacted.ts'
 import { digest } from '../support/source.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const cache = createMadeCache({ charsMax: 10_000_000 })
 
@@ -115,7 +116,7 @@ describe('whatever becomes of a growing conversation', () => {
         for (const { number, fences } of written)
           expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
       }),
-      { numRuns: 80 },
+      { numRuns: propertyRuns(80) },
     )
   })
 
@@ -142,7 +143,7 @@ describe('whatever becomes of a growing conversation', () => {
           expect(held).toContain(index - systemCount + 1)
         for (const number of held) expect(numbersIn(file)).toContain(number)
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 })

@@ -1,3 +1,4 @@
+import { propertyRuns } from '../support/property-runs.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
@@ -152,7 +153,7 @@ describe('what a made message is said to weigh is what it weighs (P7)', () => {
         expect(said).toBe(weighs)
         expect(said).toBeLessThanOrEqual(size)
       }),
-      { numRuns },
+      { numRuns: propertyRuns(numRuns) },
     )
   })
 })

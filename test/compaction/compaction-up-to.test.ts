@@ -13,6 +13,7 @@ import {
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const policies = fc.constantFrom(
   policyOf({ render: { at: 0.3 }, preview: { at: 0.3, threshold_tokens: 100 } }),
@@ -85,7 +86,7 @@ test('what lies before the point is treated as it was, whatever follows there no
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   )
   // What is never tried is not shown.
   expect(followed).toBeGreaterThan(40)

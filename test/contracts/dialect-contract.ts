@@ -12,6 +12,7 @@ import { recallTool } from '../../src/recall/recall-tool.ts'
 import { bytesOf } from '../../src/request/send/outgoing-body.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** What a dialect shows of itself. Entries are given as JSON, as a client spells them. */
 export type DialectSamples = {
@@ -268,7 +269,7 @@ export function dialectContract(samples: DialectSamples): void {
           const pieces = places.map((place, index) => whole.slice(place, places[index + 1]))
           expect(eventsOf(pieces)).toEqual(eventsOf([whole]))
         }),
-        { numRuns: 30 },
+        { numRuns: propertyRuns(30) },
       )
       // What an observer leaves out says nothing that it would want to know.
       const reader = createEventReader({ eventCharactersMax: 1_000_000 })

@@ -4,6 +4,7 @@ import { BodyScanner } from '../../src/conversation/body-scan.ts'
 import type { BodyLimits } from '../../src/conversation/body-spans.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
 
@@ -44,7 +45,7 @@ test('all JSON is scanned to its end, whatever a step is, and its elements are c
       const { fault, elements } = scanned(text, stepBytes)
       expect([fault, elements]).toEqual([null, elementsOf(JSON.parse(text))])
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   )
 })
 
@@ -70,7 +71,7 @@ test('nothing else is: what the scanner takes for JSON is what JSON.parse takes 
     fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, stepBytes) => {
       expect(scanned(text, stepBytes).fault === null).toBe(isJson(text))
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(3_000) },
   )
 })
 

@@ -6,6 +6,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/conversation/splice.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 type Block = { readonly type: string; readonly text: string }
 type Element = {
@@ -84,7 +85,7 @@ describe('entries that stand in envelopes', () => {
         const whole = entries.reduce((sum, { elements }) => sum + elements, entries.length)
         expect(whole).toBe(elementsIn(JSON.parse(text).list))
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -132,7 +133,7 @@ describe('entries that stand in envelopes', () => {
             expect(view).toBe(text)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

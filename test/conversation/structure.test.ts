@@ -4,6 +4,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../support/arbitrary-messages.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/facts.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 function structure(...messages: readonly object[]) {
   return finish(structureOf(messagesOf(messages)))
@@ -111,7 +112,7 @@ describe('in any conversation, broken or not', () => {
           expect(whole.filter((index) => index <= point)).toEqual(prefix)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -124,7 +125,7 @@ describe('in any conversation, broken or not', () => {
           expect(whole.lastUnitStart(point)).toBe(prefix.unitStart(point - 1))
         }
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -139,7 +140,7 @@ describe('in any conversation, broken or not', () => {
           expect(unitStart(index)).toBe(isFrontier(index) ? index : unitStart(index - 1))
         }
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   })
 })

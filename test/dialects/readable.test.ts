@@ -10,6 +10,7 @@ import { finish, type Source } from '../../src/conversation/source.ts'
 import { READ_BYTES_MAX } from '../../src/conversation/unread.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** A conversation of one message, read as the proxy reads it; null where it cannot be. */
 function read(json: string): { readonly source: Source; readonly message: Message } | null {
@@ -114,7 +115,7 @@ test('wherever the middle begins and ends, what is left is JSON, and the whole c
       expect(whole.content.startsWith(head) && whole.content.endsWith(tail)).toBe(true)
       expect(finish(restored(found.source, found.message, short)).json).toBe(json)
     }),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(25) },
   )
 })
 

@@ -11,6 +11,7 @@ import { conversation } from '../support/arbitrary-conversation.ts'
 import { atFirstSight, compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
 
@@ -51,7 +52,7 @@ describe('a view', () => {
         expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
         expect(sentTokens(sent)).toBeLessThanOrEqual(sent.compacted.view.tokens + sent.around)
       }),
-      { numRuns: RUNS },
+      { numRuns: propertyRuns(RUNS) },
     )
   })
 
@@ -67,7 +68,7 @@ describe('a view', () => {
           expect(texts[index]).toBe(JSON.stringify(messages[index]))
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: propertyRuns(RUNS) },
     )
   })
 
@@ -89,7 +90,7 @@ describe('a view', () => {
           before = warm.texts
         }
       }),
-      { numRuns: 80 },
+      { numRuns: propertyRuns(80) },
     )
   })
 
@@ -149,7 +150,7 @@ describe('tightening after an overflow', () => {
           }
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: propertyRuns(RUNS) },
     )
   })
 })

@@ -7,6 +7,7 @@ import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** Also with a limit of length, by which compactions fall whatever the numbers are. */
 const policies = fc.constantFrom(
@@ -67,7 +68,7 @@ describe('compactions', () => {
           before = texts
         }
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 
@@ -86,7 +87,7 @@ describe('compactions', () => {
         )
         expect(compaction === null || compaction.point === messages.length).toBe(true)
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 
@@ -103,7 +104,7 @@ describe('compactions', () => {
         const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
         expect(fitting.compaction).toBeNull()
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 
@@ -125,7 +126,7 @@ describe('compactions', () => {
           known = { newest: dated.compaction, seenUntil: point }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 })

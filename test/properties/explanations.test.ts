@@ -4,6 +4,7 @@ import { drawExplanation } from '../../src/admin/explain/drawing.ts'
 import { explanationJson } from '../../src/admin/explain/explanation.ts'
 import { asked } from '../admin/explain/asked.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const profiles = fc
   .record({
@@ -32,6 +33,6 @@ test('whatever a conversation is like, its explanation adds up and can be told',
       const lines = drawExplanation(told, { columns: 80, color: false }).split('\n')
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   )
 })

@@ -1,3 +1,4 @@
+import { propertyRuns } from '../support/property-runs.ts'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Counted, Form } from '../../src/request/request.ts'
 import fc from 'fast-check'
@@ -267,7 +268,7 @@ test('a request that goes on from another sends what it would send if there had 
         if (one.isFurther) further += 1
       }
     }),
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns: propertyRuns(RUNS), endOnFailure: true },
   )
   // What is never tried is not shown.
   expect(goingOn).toBeGreaterThan(RUNS)

@@ -8,6 +8,7 @@ import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
 import { arbitraryMessages } from '../support/arbitrary-messages.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 function readingWith(lastBodies: LastBodies | null) {
   return {
@@ -182,7 +183,7 @@ describe('a body that goes on from an earlier one', () => {
           expect(told(again)).toEqual(told(afresh))
         }
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     )
   })
 

@@ -1,3 +1,4 @@
+import { propertyRuns } from '../support/property-runs.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Compacted } from '../../src/compaction/compact.ts'
@@ -79,7 +80,7 @@ function check(promise: Promised): void {
       known.set(key, parts)
       promise(...parts)
     }),
-    { numRuns: RUNS },
+    { numRuns: propertyRuns(RUNS) },
   )
 }
 

@@ -9,6 +9,7 @@ import { messages } from '../../src/dialects/messages/messages.ts'
 import { responses } from '../../src/dialects/responses/responses.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const text = fc.constantFrom('', 'Ask.', 'ä"😀', 'x-anthropic-billing-header: cc_version=2.1; cch=1;')
 const pixel = 'data:image/png;base64,iVBORw0KGgo='
@@ -134,7 +135,7 @@ test.each(dialects)(
         if (read === null || read === 'stateful') expect.fail(String(read))
         expect(read.flatMap(({ facts }) => facts.media)).toEqual([])
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
     expect(plain).toBeGreaterThan(50)
   },

@@ -7,6 +7,7 @@ import { brokenConversation, validConversation } from '../support/conversations.
 import { send } from '../compaction/sending.ts'
 import { repairedOf } from '../support/repaired.ts'
 import { subjectFrom } from '../support/subject.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
   arbitraryMessages,
@@ -17,7 +18,7 @@ const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
 const spoken = arbitraryMessages.map((messages) =>
   messages.filter((message) => isResult(message) || ['user', 'assistant'].includes(String(roleOf(message)))),
 )
-const runs = { numRuns: 250 }
+const runs = { numRuns: propertyRuns(250) }
 
 function parsed(texts: readonly string[]): object[] {
   return texts.map((text) => JSON.parse(text))

@@ -6,6 +6,7 @@ import { openDice } from '../../src/demo/dice.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { brokenConversation, longRun, validConversation, type TestMessage } from '../support/conversations.ts'
 import { completion, overflow } from '../support/fake-upstream.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const stand = (profile: object, overflowing = false) =>
   standWith(overflowing ? overflow(900) : completion('fine'), { profile })
@@ -62,7 +63,7 @@ describe('whatever a client sends', () => {
           if (reply.action === 'relayed') expect(received).toBe(JSON.stringify(body))
         },
       ),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 
@@ -77,7 +78,7 @@ describe('whatever a client sends', () => {
         expect(at.upstream.requests.length).toBeLessThanOrEqual(4)
         expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
       }),
-      { numRuns: 20 },
+      { numRuns: propertyRuns(20) },
     )
   })
 })
@@ -157,7 +158,7 @@ describe('a thousand messages', () => {
         expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
         expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
       }),
-      { numRuns: 2 },
+      { numRuns: propertyRuns(2) },
     )
   })
 })

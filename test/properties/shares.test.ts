@@ -10,6 +10,7 @@ import type { ViewMessage } from '../../src/compaction/view/view-message.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** The latest user message is a part of its own only where it is not the newest message. */
 const sizes: fc.Arbitrary<PartSizes> = fc
@@ -117,7 +118,7 @@ describe('in a view', () => {
           }).toEqual({ isThere: true, isWhole: true, hasItsShare: true })
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -133,7 +134,7 @@ describe('in a view', () => {
           expect(texts).not.toEqual(previous)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -173,7 +174,7 @@ describe('in a view', () => {
           expect(tokens + next + 64).toBeGreaterThanOrEqual(Math.floor(Math.min(wanted, room * SHARE.recent)))
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -193,7 +194,7 @@ describe('in a view', () => {
           expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 })

@@ -19,6 +19,7 @@ import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
 import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const RUNS = 50
 
@@ -161,7 +162,7 @@ function check(promise: (run: Run, sent: readonly Sent[]) => void): void {
       promise(run, sent)
     }),
     // Making a whole run smaller takes minutes.
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns: propertyRuns(RUNS), endOnFailure: true },
   )
   // What is never tried is not shown.
   expect(summarised).toBeGreaterThan(RUNS / 40)
@@ -312,13 +313,13 @@ describe('a compaction record with summaries', () => {
           )
         }
       }),
-      { seed: 101, numRuns: 12, endOnFailure: true },
+      { seed: 101, numRuns: propertyRuns(12), endOnFailure: true },
     )
   })
 
   test('that is damaged is none, or whole: never one that breaks something later', () => {
     const junk = fc.oneof(fc.constantFrom(null, 'x', -1, 0.5, {}, [], [null], true), fc.jsonValue())
-    const records = fc.sample(recorded, { seed: 101, numRuns: 5 }).flat()
+    const records = fc.sample(recorded, { seed: 101, numRuns: propertyRuns(5) }).flat()
     fc.assert(
       fc.property(fc.constantFrom(...records), fc.nat(), junk, fc.nat(), (one, field, value, at) => {
         const text = writeCompaction(one.compaction, 0)

@@ -17,6 +17,7 @@ import {
   type Company,
   type Telling,
 } from './company.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** That every request carries its own tenant's credential, and nothing of any other. */
 function expectOwn({ credentials, isMarked }: Company, { received, outcomes, ids }: Telling): void {
@@ -90,7 +91,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
           for (const name of ['action', 'summary', 'window']) seen.add(told[name] ?? null)
         }
       }),
-      { numRuns: 6 },
+      { numRuns: propertyRuns(6) },
     )
     // What could be taken for another's was there.
     for (const what of ['relayed', 'recovered', 'compacted', 'bypassed', 'ready'])
@@ -103,7 +104,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
         const { received } = await expectUndisturbed(given, sqliteStore)
         expect(received.length).toBeGreaterThanOrEqual(given.deeds.length)
       }),
-      { numRuns: 3 },
+      { numRuns: propertyRuns(3) },
     )
   })
 
@@ -120,7 +121,7 @@ describe('tenants with credentials of their own never meet, whatever they do at 
           expectOwn(given, together)
           expect(together.received.length).toBeGreaterThanOrEqual(given.deeds.length)
         }),
-        { numRuns: 3 },
+        { numRuns: propertyRuns(3) },
       )
     },
     120_000,

@@ -13,6 +13,7 @@ import {
 } from '../support/arbitrary-terminal.ts'
 import { withoutBlankEnds, xtermShows } from '../support/xterm.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** Wide enough that xterm.js wraps nothing, low enough that texts scroll. */
 const screen = { rows: 12, columns: 1_000 }
@@ -52,7 +53,7 @@ test.each([
       fc.pre(shown !== null)
       expect(shown).toBe(await xtermShows(text, screen))
     }),
-    { numRuns },
+    { numRuns: propertyRuns(numRuns) },
   )
 })
 
@@ -63,7 +64,7 @@ test('what was rendered is rendered: again it changes nothing, and it is never l
       expect(renderTerminal(shown)).toBe(shown)
       expect(shown.length).toBeLessThanOrEqual(text.length)
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   )
 })
 

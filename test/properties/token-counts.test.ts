@@ -11,6 +11,7 @@ import { grammarOf } from '../../src/tokens/piece-grammar.ts'
 import { scanPieces } from '../../src/tokens/piece-scanner.ts'
 import { readRanks } from '../../src/tokens/rank-table.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 // Runs stay under 60 characters: the encoder that is held against ours is quadratic in them.
 const runCharacters = 60
@@ -93,7 +94,7 @@ describe.each([
         expect(pieces).toEqual(sample.match(pattern) ?? [])
         expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
       }),
-      { numRuns: 600 },
+      { numRuns: propertyRuns(600) },
     )
   })
 })
@@ -116,7 +117,7 @@ describe.each([
         while (pieces.step() === 'piece') cut.push(sample.slice(pieces.start, pieces.end))
         expect(cut).toEqual(sample.match(pattern) ?? [])
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     )
   })
 
@@ -125,7 +126,7 @@ describe.each([
       fc.property(text, (sample) => {
         expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
       }),
-      { numRuns: 600 },
+      { numRuns: propertyRuns(600) },
     )
   })
 
@@ -136,7 +137,7 @@ describe.each([
         expect(finish(counter.countSteps(sample))).toBe(count)
         expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   })
 })
@@ -166,7 +167,7 @@ describe('a long piece merged in blocks', () => {
           )
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     )
   })
 })

@@ -10,6 +10,7 @@ import { readChatBody } from '../../src/dialects/chat-completions/body.ts'
 import type { BodyFacts } from '../../src/dialects/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
@@ -223,7 +224,7 @@ function collectRead(bodies: fc.Arbitrary<Buffer>, count: number): readonly bool
   const read: boolean[] = []
   fc.assert(
     fc.property(bodies, (body) => void read.push(agreesWithJsonParse(body))),
-    { numRuns: count },
+    { numRuns: propertyRuns(count) },
   )
   return read
 }
@@ -245,7 +246,7 @@ test('a body that ends early is not read, wherever it ends', () => {
         expect(isWhole || readWhole(body.subarray(0, length)) === null).toBe(true)
       }
     }),
-    { numRuns: 15 },
+    { numRuns: propertyRuns(15) },
   )
 })
 

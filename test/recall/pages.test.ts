@@ -11,6 +11,7 @@ import { brokenConversation } from '../support/conversations.ts'
 import { countThirds, subjectFrom, viewTexts } from '../support/subject.ts'
 import { anyArguments } from './arbitrary-arguments.ts'
 import { ask, askAll, held } from './asking.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const counter = await loadCounter('o200k_base')
 
@@ -48,7 +49,7 @@ describe('the pages of an answer', () => {
       fc.property(anyHeld, anyCall, sizes, (asked, call, pageSizes) => {
         expect(askAll(asked, call, pageSizes).text).toBe(askAll(asked, call).text)
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 
@@ -59,7 +60,7 @@ describe('the pages of an answer', () => {
         const page = ask(asked, { ...call, offset: at }, tokensMax)
         expect(countThirds(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 
@@ -70,7 +71,7 @@ describe('the pages of an answer', () => {
         const page = finish(answerRecall(held(subject, 3000), JSON.stringify(call), tokensMax))
         expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 
@@ -97,7 +98,7 @@ describe('what was left out', () => {
           for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     )
   })
 
@@ -116,7 +117,7 @@ describe('what was left out', () => {
         const { systemCount } = subject.structure
         expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 
@@ -137,7 +138,7 @@ describe('what was left out', () => {
         const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
         expect(text).toMatch(named)
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 
@@ -146,7 +147,7 @@ describe('what was left out', () => {
       fc.property(anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
         expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 75 },
+      { numRuns: propertyRuns(75) },
     )
   })
 })

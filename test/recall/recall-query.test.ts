@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecallQuery, runsText } from '../../src/recall/recall-query.ts'
 import { anyArguments } from './arbitrary-arguments.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** What was asked for, in short. */
 function read(argumentsText: string): string {
@@ -112,6 +113,6 @@ test('whatever the arguments, they are read', () => {
       const offset = 'offset' in query ? query.offset : 0
       expect(Number.isSafeInteger(offset) && offset >= 0).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   )
 })

@@ -8,6 +8,7 @@ import { brokenConversation, growing, longRun, type TestMessage } from '../suppo
 import { completion, json, overflow, stream, type Script } from '../support/fake-upstream.ts'
 import { standWith, type Stand } from '../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const repair = { repair: true }
 const smallWindow = { ...repair, window: { tokens: 8_192, output_reserve: 1_024 } }
@@ -286,6 +287,6 @@ test('whatever is broken, in any window: nothing fails, and the rules of tool ca
         expect(brokenCalls(rawMessages(at.upstream.requests[0]))).toEqual([])
       },
     ),
-    { numRuns: 30 },
+    { numRuns: propertyRuns(30) },
   )
 })

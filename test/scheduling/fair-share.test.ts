@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFairShare, type FairShare, type Holder, type Lease } from '../../src/scheduling/fair-share.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** A request of a client, and whether it had to give way. */
 type Asker = { readonly holder: Holder; readonly lease: Lease; gaveWay: boolean }
@@ -162,7 +163,7 @@ describe('whatever is taken and given back by whomever', () => {
           expect(share.taken()).toBe(0)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 })

@@ -4,6 +4,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { brokenConversation, longRun, validConversation } from '../support/conversations.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 function transcript(messages: readonly object[]): string[] {
   const subject = subjectOf(messages)
@@ -105,7 +106,7 @@ describe('the transcript', () => {
           expect(tokens).toBe(countThirds(text))
         }
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 

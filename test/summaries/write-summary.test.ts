@@ -27,6 +27,7 @@ import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
 import { countThirds, countThirdsSteps, subjectOf } from '../support/subject.ts'
 import { askByFetch } from './ask-by-fetch.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
 
@@ -512,7 +513,7 @@ describe('a history larger than the window of the model', () => {
           expect(prompt + Number(max_tokens)).toBeLessThanOrEqual(windowTokens)
         }
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ruleBreaks } from './strict-upstream/message-rules.ts'
 import { brokenConversation, growing, longRun, validConversation, type TestMessage } from './conversations.ts'
+import { propertyRuns } from './property-runs.ts'
 
 test('valid conversations break no rule at any request point', () => {
   fc.assert(
@@ -17,7 +18,7 @@ test('broken conversations break every rule there is', () => {
     fc.property(brokenConversation({ textCharactersMax: 50 }), (messages) => {
       for (const { rule } of ruleBreaks(messages, 'strict')) seen.add(rule)
     }),
-    { seed: 7, numRuns: 500 },
+    { seed: 7, numRuns: propertyRuns(500) },
   )
   expect([...seen].sort()).toEqual([
     'calls-empty',

@@ -10,6 +10,7 @@ import { completion, overflow, type Script } from '../../support/fake-upstream.t
 import { modelsOn } from '../../support/models.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
 import { memoryStore } from '../memory.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const windowTokens = 8_192
 const roomy = { window: { tokens: 64_000, output_reserve: 1_000 } }
@@ -227,6 +228,6 @@ test('of a credential’s digest never more than eight characters are said, what
         expect(said).not.toContain('overhead')
       },
     ),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(50) },
   )
 })

@@ -4,6 +4,7 @@ import { clipArguments, clipText } from '../../../src/compaction/passes/clip.ts'
 import { waterLevel } from '../../../src/conversation/water-level.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const clip = (text: string, tokensMax: number): string =>
   finish(clipText(text, countThirds(text), tokensMax, countThirdsSteps))
@@ -138,7 +139,7 @@ describe('clipped arguments', () => {
         expect(value).toBeTypeOf('object')
         expect(Array.isArray(value) || value === null).toBe(false)
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

@@ -8,6 +8,7 @@ import { conversation } from '../../support/arbitrary-conversation.ts'
 import { validConversation } from '../../support/conversations.ts'
 import { countThirds, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, system, user } from '../sending.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 type RecapOptions = Partial<FoldedRun> & {
   /** Indexes of the messages that still stand in the view. */
@@ -46,7 +47,7 @@ describe('a recap', () => {
           expect(countThirds(text)).toBeLessThanOrEqual(tokensMax)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -55,7 +56,7 @@ describe('a recap', () => {
       fc.property(anyConversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
         expect(textOf(messages, { tokensMax }).isWellFormed()).toBe(true)
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
     for (const shift of ['', 'x']) {
       const faces = shift + '😀'.repeat(2000)

@@ -5,6 +5,7 @@ import { growing, validConversation, type TestMessage } from '../../support/conv
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { rawSubject } from '../raw-subject.ts'
 import { assistant, prose, rounds, send, system, user, type Sent } from '../sending.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 /** Rounds that a fold has to take away, and the answer that ends a turn, as a client spells them. */
 const work = (prefix: string): string[] =>
@@ -144,7 +145,7 @@ describe('a strictly valid conversation', () => {
           }
         },
       ),
-      { numRuns: 24 },
+      { numRuns: propertyRuns(24) },
     )
   })
 })

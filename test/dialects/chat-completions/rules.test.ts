@@ -6,6 +6,7 @@ import { finish } from '../../../src/conversation/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../../support/arbitrary-messages.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../../support/facts.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 function broken(messages: readonly object[], template: Template) {
   const shapes = messagesOf(messages).map(({ facts }) => facts)
@@ -93,6 +94,6 @@ test('a conversation cut at a frontier breaks no round that was whole', () => {
         )
       }
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })

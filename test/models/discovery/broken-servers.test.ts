@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytes, json, silence, type Script } from '../../support/fake-upstream.ts'
 import { windowServer, windowStand, type Routes } from './window-server.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const html = bytes('<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' })
 const cut: Script = (_request, outgoing) => {
@@ -117,7 +118,7 @@ describe('a server that is broken, slow or lying costs nothing but a warning', (
         expect(stand.troubles.filter((trouble) => trouble !== 'default: implausible')).toEqual([])
         expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     )
   })
 })

@@ -7,6 +7,7 @@ import { responses } from '../../../src/dialects/responses/responses.ts'
 import { createTailObserver } from '../../../src/overflow/tail-observer.ts'
 import { keepStreamEnds } from '../../../src/request/plain/stream-ends.ts'
 import { apis, type Api } from './plain-stand.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const [chat, message, response] = apis
 const streams: readonly (readonly [string, Api, number, Answers])[] = [
@@ -56,7 +57,7 @@ test.each(streams)(
         })
         expect(usageOf(answers, pieces)).toEqual(whole)
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     )
   },
 )

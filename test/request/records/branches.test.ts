@@ -15,6 +15,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 import { completion, type Script } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
 const assistant = (content: string): TestMessage => ({ role: 'assistant', content })
@@ -316,7 +317,7 @@ test('in any tree of conversations, in any order in which it grows, ways that bo
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   )
 })
 
@@ -342,6 +343,6 @@ test('however often the last message is written anew, and from whichever one it 
         messages = ends[taken % written] ?? []
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   )
 })

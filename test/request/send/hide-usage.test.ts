@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageHider as createChatUsageHider } from '../../../src/dialects/chat-completions/usage-hider.ts'
 import { hidingUsage } from '../../../src/request/send/hide-usage.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const createUsageHider = () => hidingUsage(createChatUsageHider())
 
@@ -396,7 +397,7 @@ describe('whatever comes, however it is cut', () => {
         const out = [...cutAt(input, places).map((piece) => hider.feed(piece)), hider.end()]
         expect(Buffer.concat(out).toString()).toBe(whole(all.join('')))
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 
@@ -450,7 +451,7 @@ describe('whatever comes, however it is cut', () => {
         ]
         expect(Buffer.concat(out).toString()).toBe(streamOf(false))
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 })

@@ -7,6 +7,7 @@ import { chatOf, toolsOf } from './chat.ts'
 import { live, messageTexts, readReply, type LivedMessage } from './living.ts'
 import { startMessagesUpstream } from './messages-upstream.ts'
 import type { ScriptedBlock } from './script.ts'
+import { propertyRuns } from '../property-runs.ts'
 
 const small = { turnsMax: 3, roundsMax: 2, textCharactersMax: 200 }
 
@@ -64,7 +65,7 @@ test('any chat is lived through: nothing is refused, and all thinking is good to
         lived.flatMap(({ blocks }) => blocks).filter((text) => text.includes('"signature"')),
       ).toHaveLength(thoughts)
     }),
-    { numRuns: 20 },
+    { numRuns: propertyRuns(20) },
   )
   await upstream.close()
 })

@@ -5,6 +5,7 @@ import { chatOf, toolsOf } from './items.ts'
 import { live, readReply } from './living.ts'
 import { startResponsesUpstream } from './responses-upstream.ts'
 import type { ScriptedItem } from './script.ts'
+import { propertyRuns } from '../property-runs.ts'
 
 const tools = toolsOf([{ type: 'function', function: { name: 'search', parameters: {} } }])
 const small = { turnsMax: 3, roundsMax: 2, textCharactersMax: 200 }
@@ -48,7 +49,7 @@ test('any chat is lived through: nothing is refused, and all reasoning is good t
       // What was sent once is sent again in the same bytes.
       for (const { rawItems } of requests) expect(history.slice(0, rawItems.length)).toEqual(rawItems)
     }),
-    { numRuns: 20 },
+    { numRuns: propertyRuns(20) },
   )
   await upstream.close()
 })

@@ -8,6 +8,7 @@ import { conversation } from '../../../support/arbitrary-conversation.ts'
 import { standingSummary } from '../../../support/at-once.ts'
 import { countThirds, subjectOf } from '../../../support/subject.ts'
 import { assistant, prose, round, rounds, user } from '../../sending.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const beside = { visible: [], shortened: [], said: [] }
 
@@ -268,7 +269,7 @@ describe('what the user said', () => {
         expect(told).toBe(recap(messages, tokensMax))
         expect(countThirds(told)).toBeLessThanOrEqual(tokensMax)
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 

@@ -5,6 +5,7 @@ import { readMessageReply } from '../../../../src/dialects/messages/reply/reply.
 import { nextStep } from '../../../../src/request/reply/next-step.ts'
 import { brokenOff, joinedBodies, joinedStreams } from './joined.ts'
 import { callOf, messageOf, readStrictly, search, streamOf, text, thought } from './streamed.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const words = 'The quick brown fox jumps over the lazy dog, and goes home.'
 const cited = { citations: [{ type: 'char_location', cited_text: 'x' }] }
@@ -66,7 +67,7 @@ test('a streamed reply and a plain one of the same answers are the same message'
       expect(streamed.usage).toEqual(plain.usage)
       expect(streamed.replies).toEqual(plain.replies)
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   )
 })
 
@@ -78,7 +79,7 @@ test('an answer in which nothing has to change is passed on as it came, and only
       const [events = []] = streams
       expect(out.length === events.length && out.every((event, at) => event === events[at])).toBe(isSame)
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -93,7 +94,7 @@ test('the client gets no call of ours, no empty text of ours, and thoughts only 
       expect(content.filter(isThought)).toEqual(known.filter(isThought))
       expect(content.filter(isEmpty).length).toBeLessThanOrEqual(first.filter(isEmpty).length)
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -108,7 +109,7 @@ test('a further answer may break off anywhere: the client gets a whole message, 
       expect(message['id']).toBe(bodies[0]?.['id'])
       if (end.length > 1) expect(message['stop_reason']).toBe('max_tokens')
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   )
 })
 

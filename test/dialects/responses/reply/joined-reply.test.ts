@@ -17,6 +17,7 @@ import {
   textsIn,
   thought,
 } from './streamed.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const words = 'The quick brown fox jumps over the lazy dog, and goes home.'
 
@@ -85,7 +86,7 @@ test('a streamed reply and a plain one of the same answers are the same response
       expect(streamed.usage).toEqual(plain.usage)
       expect(streamed.replies).toEqual(plain.replies)
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -104,7 +105,7 @@ test('numbers and places follow each other, and all texts come in pieces', () =>
       })
       expect(textsIn(out)).toEqual(Object.fromEntries(texts))
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -115,7 +116,7 @@ test('OpenAI’s own library reads it event by event', async () => {
       const { output } = await readBySdk(out)
       expect(output).toMatchObject(outputIn(endOf(out)))
     }),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(50) },
   )
 })
 
@@ -127,7 +128,7 @@ test('an answer in which nothing has to change is passed on as it came, and only
       const [events = []] = streams
       expect(out.length === events.length && out.every((event, at) => event === events[at])).toBe(isSame)
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -158,7 +159,7 @@ test('the client gets no call of ours, and thoughts only with what they led to, 
         if (!isOver) expect(next?.['id']).toBe(led['id'])
       }
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -174,7 +175,7 @@ test('a further answer may break off anywhere: the client gets a whole response'
       expect(endOf([...out, ...end])['id']).toBe(bodies[0]?.['id'])
       await readBySdk([...out, ...end])
     }),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(50) },
   )
 })
 
