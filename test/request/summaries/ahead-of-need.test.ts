@@ -21,7 +21,7 @@ describe('a summary is there before it is needed', () => {
     expect(meanwhile).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
     expect(stand.model.calls).toMatchObject([{ status: null }])
     give()
-    await stand.model.quiet()
+    await stand.quiet()
     const compaction = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(stand.model.calls).toMatchObject([{ status: 200 }])
     expect(summariesIn(compaction ?? { received: [] })).toEqual([
@@ -33,7 +33,7 @@ describe('a summary is there before it is needed', () => {
 
   test('it waits for its compaction, and until then the view simply grows', async () => {
     await using stand = await summaryStand()
-    const turns = await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })
+    const turns = await turnsUntil(stand.agent(long), isCompacted, { pause: stand.quiet })
     const states = turns.map(({ summary }) => summary)
     expect([...new Set(states)]).toEqual(['none', 'pending', 'ready'])
     for (const [index, turn] of turns.slice(0, -1).entries()) {
@@ -44,7 +44,7 @@ describe('a summary is there before it is needed', () => {
 
   test('between two compactions views only grow at their end, whatever is being summarised (P5)', async () => {
     await using stand = await summaryStand()
-    const turns = await stand.agent(long).turns(25, { pause: stand.model.quiet })
+    const turns = await stand.agent(long).turns(25, { pause: stand.quiet })
     let compactions = 0
     for (const [index, { received }] of turns.entries()) {
       const before = turns[index - 1]?.received ?? []
@@ -76,11 +76,11 @@ describe('a summary is there before it is needed', () => {
     expect(recapsIn(first ?? { received: [] })).toHaveLength(1)
     expect(summariesIn(first ?? { received: [] })).toEqual([])
     give()
-    await stand.model.quiet()
+    await stand.quiet()
     const late = stand.model.calls[0]?.answer ?? 'no answer'
-    const next = (
-      await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.model.quiet })
-    ).at(-1)
+    const next = (await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })).at(
+      -1,
+    )
     expect(recapsIn(next ?? { received: [] })).toEqual([])
     expect(summariesIn(next ?? { received: [] })).toHaveLength(1)
     // It was not made anew: the next one continues it.
@@ -97,9 +97,9 @@ describe('a summary is there before it is needed', () => {
     const agent = stand.agent(long)
     await turnsUntil(agent, isCompacted)
     give()
-    await stand.model.quiet()
+    await stand.quiet()
     const late = stand.model.calls[0]?.answer ?? 'none'
-    await agent.turns(10, { pause: stand.model.quiet })
+    await agent.turns(10, { pause: stand.quiet })
     expect(stand.model.calls.slice(0, 3)).toMatchObject([{ status: 200 }, { status: 500 }, { status: 200 }])
     expect(stand.model.calls[2]?.text).toContain(late)
   })
@@ -107,7 +107,7 @@ describe('a summary is there before it is needed', () => {
   test('a summary that stands stays where the next one does not come, and a recap stands for the rest', async () => {
     await using stand = await summaryStand({ model: { quality: (_, index) => (index === 0 ? 'good' : 500) } })
     const agent = stand.agent(long)
-    const options = { pause: stand.model.quiet }
+    const options = { pause: stand.quiet }
     const first = (await turnsUntil(agent, isCompacted, options)).at(-1)
     const standing = summariesIn(first ?? { received: [] })
     expect(standing).toHaveLength(1)

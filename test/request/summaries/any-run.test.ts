@@ -60,7 +60,7 @@ describe('a run in which anything may happen', () => {
           expect(again.status).toBe(200)
           if (!isOff && wish !== 'truncate') expect(isBeginning(received, again.received)).toBe(true)
         }
-        if (dice.below(2) === 0) await stand.model.quiet()
+        if (dice.below(2) === 0) await stand.quiet()
       }
       const log = stand.foldgate.log.join('\n')
       expect(log).not.toMatch(/"level":"error"|InvariantError/)
@@ -73,7 +73,7 @@ describe('a compaction for another reason than its size', () => {
   test('x-foldgate-compact: force takes the summary that is there', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent({ roundTokens: 1000 })
-    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    await turnsUntil(agent, isPending, { pause: stand.quiet })
     const forced = await agent.turn({ headers: { 'x-foldgate-compact': 'force' } })
     expect(forced).toMatchObject({ status: 200, action: 'compacted', summary: 'ready' })
     expect(summariesIn(forced)).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('a compaction for another reason than its size', () => {
     })
     const agent = stand.agent({ roundTokens: 1000 })
     const turns = await turnsUntil(agent, (turn) => summariesIn(turn).length > 0, {
-      pause: stand.model.quiet,
+      pause: stand.quiet,
     })
     const standing = summariesIn(turns.at(-1) ?? { received: [] })
     isTooLarge = true

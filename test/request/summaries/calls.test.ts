@@ -12,9 +12,9 @@ const long = { roundTokens: 1000 }
 async function run(options: SummaryStandOptions, agent: AgentOptions = {}) {
   await using stand = await summaryStand(options)
   const client = stand.agent({ ...long, ...agent })
-  const turns = await turnsUntil(client, isCompacted, { pause: stand.model.quiet })
+  const turns = await turnsUntil(client, isCompacted, { pause: stand.quiet })
   const first = stand.model.calls.length
-  await client.turns(4, { pause: stand.model.quiet })
+  await client.turns(4, { pause: stand.quiet })
   return { due: turns.at(-1) ?? { received: [], summary: null }, first, calls: [...stand.model.calls] }
 }
 
@@ -54,12 +54,12 @@ describe('how summaries are asked for', () => {
     const store = keptOpen(openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 }))
     await using stand = await summaryStand({ store, profile: { window: countedAlike } })
     const agent = stand.agent(long)
-    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    await turnsUntil(agent, isPending, { pause: stand.quiet })
     expect((await agent.again()).summary).toBe('ready')
     const summary = { upstream: 'cheap', model: 'cheap-1', ...changed }
     const { url } = await stand.replica({ profile: { ...stand.profile, summary } })
     expect((await agent.again({ url })).summary).toBe('pending')
-    await stand.model.quiet()
+    await stand.quiet()
     expect((await agent.again({ url })).summary).toBe('ready')
     expect(stand.model.calls).toHaveLength(2)
   })
@@ -127,7 +127,7 @@ describe('how summaries are asked for', () => {
             : message,
         ),
     })
-    const turns = await turnsUntil(agent, isCompacted, { pause: stand.model.quiet })
+    const turns = await turnsUntil(agent, isCompacted, { pause: stand.quiet })
     const [, asked = ''] = contents(stand.model.calls[0])
     const [, fenceKey = ''] = /<messages-([\w-]+)>/.exec(asked) ?? []
     const inside = asked.slice(

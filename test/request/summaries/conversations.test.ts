@@ -44,7 +44,7 @@ async function talk(options: SummaryStandOptions = {}) {
     messages.push(...more)
     const reply = await postChat(stand.url, chatOf(messages))
     expect(reply.status).toBe(200)
-    await stand.model.quiet()
+    await stand.quiet()
     return {
       received: rawMessages(requests.at(-1)),
       action: reply.action,

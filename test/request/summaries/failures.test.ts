@@ -41,7 +41,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
       await using stand = await summaryStand({ model })
       const agent = stand.agent(long)
       const asking = await turnsUntil(agent, isPending)
-      await stand.model.quiet()
+      await stand.quiet()
       const calls = stand.model.calls.length
       expect(calls).toBeGreaterThan(0)
 
@@ -50,7 +50,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
         expect(turn).toMatchObject({ status: 200, action: 'relayed', summary: 'none' })
         expect(turn.header('x-foldgate-summary-reason')).toBe(reason)
       }
-      await stand.model.quiet()
+      await stand.quiet()
       expect(stand.model.calls).toHaveLength(calls)
 
       const due = (await turnsUntil(agent, isCompacted)).at(-1)
@@ -86,7 +86,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
   // The request that took the recap said nothing of why: its headers spoke of the compaction after it already.
   test('the request that does without it says why', async () => {
     await using stand = await summaryStand({ model: { quality: 500 } })
-    const turns = await turnsUntil(stand.agent(), isCompacted, { pause: stand.model.quiet })
+    const turns = await turnsUntil(stand.agent(), isCompacted, { pause: stand.quiet })
     const last = turns.at(-1)
     expect(last?.summary).toBe('recap')
     expect(last?.header('x-foldgate-summary-reason')).toBe('upstream-error')
@@ -94,7 +94,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
 
   test('a truncated one is used up to its last whole section', async () => {
     await using stand = await summaryStand({ model: { quality: 'truncated' } })
-    const due = (await turnsUntil(stand.agent(long), isCompacted, { pause: stand.model.quiet })).at(-1)
+    const due = (await turnsUntil(stand.agent(long), isCompacted, { pause: stand.quiet })).at(-1)
     expect(due).toMatchObject({ status: 200, summary: 'ready' })
     const [text = ''] = summariesIn(due ?? noTurn)
     const written = stand.model.calls[0]?.answer ?? ''
@@ -126,7 +126,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     const agent = stand.agent(long)
     await turnsUntil(agent, isPending)
     await expect.poll(() => stand.model.calls[0]?.left).toBe(true)
-    await stand.model.quiet()
+    await stand.quiet()
     const next = await agent.again()
     expect(next.header('x-foldgate-summary-reason')).toBe('timeout')
     expect(stand.model.calls).toHaveLength(1)
@@ -138,7 +138,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
       model: { quality: (_, index) => (index === 0 ? 429 : 'good'), retryAfterS: 20 },
     })
     const agent = stand.agent(long)
-    const limited = await agent.turns(14, { pause: stand.model.quiet })
+    const limited = await agent.turns(14, { pause: stand.quiet })
     expect(stand.model.calls).toHaveLength(1)
     // The first failed with it; the others were not even asked for.
     const reasons = limited.slice(7).map((turn) => turn.header('x-foldgate-summary-reason'))
@@ -146,7 +146,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
     expect(limited.every(({ status }) => status === 200)).toBe(true)
     expect(new Set(limited.slice(-6).map(({ summary }) => summary))).toEqual(new Set(['recap']))
     pass(21_000)
-    await agent.turns(4, { pause: stand.model.quiet })
+    await agent.turns(4, { pause: stand.quiet })
     expect(stand.model.calls.length).toBeGreaterThan(1)
     expect(summariesIn((await agent.turn()) ?? noTurn)).toHaveLength(1)
   })
@@ -154,7 +154,7 @@ describe('whatever a summary model does, the agent has a good answer', () => {
   test('its own window is too small: it is asked again in pieces, each of which continues the one before', async () => {
     await using stand = await summaryStand({ windowTokens: 24_000, model: { windowTokens: 2400 } })
     const agent = stand.agent({ roundTokens: 1500 })
-    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    await turnsUntil(agent, isPending, { pause: stand.quiet })
     const [refused, ...pieces] = [...stand.model.calls]
     const due = (await turnsUntil(agent, isCompacted)).at(-1)
     expect(due).toMatchObject({ status: 200, summary: 'ready' })

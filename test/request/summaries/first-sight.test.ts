@@ -25,14 +25,14 @@ describe('a long conversation at first sight', () => {
     expect(recapsIn(first)).toHaveLength(1)
     // A long transcript takes a while to be made.
     await expect.poll(() => stand.model.calls.length).toBeGreaterThan(0)
-    await stand.model.quiet()
+    await stand.quiet()
     const written = stand.model.calls.at(-1)?.answer ?? 'none'
     // Until the next compaction not a byte of the view changes.
     const again = await agent.again()
     expect(again.received).toEqual(first.received)
-    const next = (
-      await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.model.quiet })
-    ).at(-1)
+    const next = (await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })).at(
+      -1,
+    )
     expect(recapsIn(next ?? noTurn)).toEqual([])
     const [standing = ''] = summariesIn(next ?? noTurn)
     const last = stand.model.calls.at(-1)
@@ -45,7 +45,7 @@ describe('a long conversation at first sight', () => {
     const first = await agent.turn()
     expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
     await expect.poll(() => stand.model.calls.length).toBeGreaterThan(2)
-    await stand.model.quiet()
+    await stand.quiet()
     const { calls } = stand.model
     for (const { promptTokens, status } of calls) {
       expect(status).toBe(200)
@@ -90,7 +90,7 @@ describe('a long conversation at first sight', () => {
     const agent = await agentWithHistory(stand.agent({ roundTokens: 400 }), 60)
     await agent.turn()
     await expect.poll(() => stand.model.calls.length).toBe(2)
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toHaveLength(2)
     const again = await agent.again()
     expect(again).toMatchObject({ status: 200, summary: 'recap' })

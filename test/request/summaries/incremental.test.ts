@@ -29,7 +29,7 @@ describe('summaries are made incrementally', () => {
   test('each call carries the summary before and only what is new; all send one and a half times what was folded at most', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent(long)
-    const turns = await agent.turns(22, { pause: stand.model.quiet })
+    const turns = await agent.turns(22, { pause: stand.quiet })
     const { calls } = stand.model
     const asked = stand.model.promptTokens()
     expect(calls.length).toBeGreaterThan(5)
@@ -48,7 +48,7 @@ describe('summaries are made incrementally', () => {
     async (quality) => {
       await using stand = await summaryStand({ model: { quality } })
       const agent = stand.agent(long)
-      const turns = await agent.turns(20, { pause: stand.model.quiet })
+      const turns = await agent.turns(20, { pause: stand.quiet })
       expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))
       const asked = stand.model.promptTokens()
       expect(stand.model.calls.length).toBeGreaterThan(1)
@@ -72,7 +72,7 @@ describe('summaries are made incrementally', () => {
               : message,
           ),
       })
-      const turns = await agent.turns(14, { pause: stand.model.quiet })
+      const turns = await agent.turns(14, { pause: stand.quiet })
       expect(turns.at(-1)?.summary).toBe('ready')
       return stand.model.calls.length - before
     }

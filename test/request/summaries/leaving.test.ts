@@ -32,7 +32,7 @@ describe('a client that leaves', () => {
       const retry = agent.again()
       give()
       const turn = await retry
-      await stand.model.quiet()
+      await stand.quiet()
       expect(turn).toMatchObject({ status: 200, action: 'compacted', summary: 'ready', attempts: 1 })
       expect(summariesIn(turn)).toHaveLength(1)
       expect(stand.model.calls).toMatchObject([{ status: 200, left: false }])
@@ -50,7 +50,7 @@ describe('a client that leaves', () => {
     leaving.abort()
     await expect(gone).rejects.toThrow(/abort/)
     give()
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toMatchObject([{ status: 200, left: false }])
     expect((await agent.again()).summary).toBe('ready')
   })

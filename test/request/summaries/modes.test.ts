@@ -79,14 +79,14 @@ describe('x-foldgate-compact', () => {
     await using stand = await summaryStand()
     const agent = stand.agent(long)
     const truncated = { headers: { 'x-foldgate-compact': 'truncate' } }
-    const due = (await turnsUntil(agent, isCompacted, { ...truncated, pause: stand.model.quiet })).at(-1)
+    const due = (await turnsUntil(agent, isCompacted, { ...truncated, pause: stand.quiet })).at(-1)
     expect(due).toMatchObject({ status: 200, summary: 'recap' })
     expect(stand.model.calls).toHaveLength(0)
-    const next = (
-      await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.model.quiet })
-    ).at(-1)
+    const next = (await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })).at(
+      -1,
+    )
     expect(summariesIn(next ?? noTurn)).toHaveLength(1)
-    const later = await agent.turns(5, { ...truncated, pause: stand.model.quiet })
+    const later = await agent.turns(5, { ...truncated, pause: stand.quiet })
     for (const turn of later) expect(summariesIn(turn)).toEqual(summariesIn(next ?? noTurn))
   })
 })
@@ -99,7 +99,7 @@ describe('what a profile says', () => {
     ['strategy summarize: summaries', { strategy: 'summarize' }, 'ready'],
   ])('%s', async (_, profile, summary) => {
     await using stand = await summaryStand({ profile })
-    const turns = await stand.agent(long).turns(TURNS, { pause: stand.model.quiet })
+    const turns = await stand.agent(long).turns(TURNS, { pause: stand.quiet })
     expect(turns.at(-1)?.summary).toBe(summary)
     expect(stand.model.calls.length > 0).toBe(summary === 'ready')
   })
@@ -155,7 +155,7 @@ describe('what a profile says', () => {
 
   test('the client’s key never reaches a summary upstream of the operator’s', async () => {
     await using stand = await summaryStand()
-    await stand.agent(long).turns(TURNS, { pause: stand.model.quiet })
+    await stand.agent(long).turns(TURNS, { pause: stand.quiet })
     expect(stand.model.calls.length).toBeGreaterThan(0)
     for (const { headers, body } of stand.model.calls) {
       expect(JSON.stringify([headers, body])).not.toContain('key-of-a-test')

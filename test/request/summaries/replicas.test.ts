@@ -13,7 +13,7 @@ const openStore = () => keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetim
 /** What an agent's upstream receives where nothing is ever restarted. */
 async function undisturbed() {
   await using stand = await summaryStand()
-  const turns = await stand.agent(long).turns(TURNS, { pause: stand.model.quiet })
+  const turns = await stand.agent(long).turns(TURNS, { pause: stand.quiet })
   return { views: turns.map(({ received }) => received), calls: stand.model.calls.map(({ text }) => text) }
 }
 
@@ -28,7 +28,7 @@ describe('restarts', async () => {
     for (let turn = 0; turn < TURNS; turn += 1) {
       const { received } = await agent.turn({ url: foldgate.url })
       views.push(received)
-      await stand.model.quiet()
+      await stand.quiet()
       await foldgate.close()
       foldgate = await stand.replica()
     }
@@ -45,10 +45,10 @@ describe('restarts', async () => {
     const before = await turnsUntil(agent, isPending)
     await expect.poll(() => stand.model.inFlight()).toBe(1)
     await stand.foldgate.close()
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toMatchObject([{ left: true }])
     const { url, log } = await stand.replica()
-    const after = await agent.turns(TURNS - before.length, { url, pause: stand.model.quiet })
+    const after = await agent.turns(TURNS - before.length, { url, pause: stand.quiet })
     expect([...before, ...after].map(({ received }) => received)).toEqual(usual.views)
     expect(stand.model.calls.slice(1).map(({ text }) => text)).toEqual(usual.calls)
     // A call that was broken off has not failed.
@@ -68,7 +68,7 @@ describe('shutting down', () => {
     for (const agent of agents) await turnsUntil(agent, isPending)
     await expect.poll(() => stand.model.inFlight()).toBe(1)
     await stand.foldgate.close()
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toMatchObject([{ left: true }])
     expect(stand.foldgate.log.filter((line) => line.includes('"level":"warn"'))).toEqual([])
     const { url } = await stand.replica()
@@ -92,11 +92,7 @@ describe('replicas on one store', () => {
       const other = await stand.replica()
       const urls = [stand.url, other.url]
       const agent = stand.agent(long)
-      const turns = await turnsUntil(
-        agent,
-        isCompacted,
-        mode === 'blocking' ? {} : { pause: stand.model.quiet },
-      )
+      const turns = await turnsUntil(agent, isCompacted, mode === 'blocking' ? {} : { pause: stand.quiet })
       // Blocking, the first on the other replica is not known there to be accepted.
       const many = await Promise.all(
         Array.from({ length: 50 }, (_, index) => agent.again({ url: urls[index % 2] ?? '' })),
@@ -122,7 +118,7 @@ describe('replicas on one store', () => {
     await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
     const asking = await fifty(agent, [stand.url, other.url])
     for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toHaveLength(1)
     // And when the compaction is due, all of them stand on it.
     await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })

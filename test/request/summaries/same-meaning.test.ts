@@ -11,7 +11,7 @@ const long = { roundTokens: 1000 }
 /** What reached the summary model, and the agent's upstream, of an agent's run. */
 async function run(agent: AgentOptions, options: SummaryStandOptions = {}) {
   await using stand = await summaryStand(options)
-  const turns = await stand.agent({ ...long, ...agent }).turns(TURNS, { pause: stand.model.quiet })
+  const turns = await stand.agent({ ...long, ...agent }).turns(TURNS, { pause: stand.quiet })
   return {
     turns,
     calls: stand.model.calls.map(({ text }) => text),
@@ -106,7 +106,7 @@ describe('what means the same is summarised once', async () => {
       const { received, status } = await agent.turn({ headers: { authorization: `Bearer token-${turn}` } })
       expect(status).toBe(200)
       views.push(received)
-      await stand.model.quiet()
+      await stand.quiet()
     }
     expect(stand.model.calls.map(({ text }) => text)).toEqual(plain.calls)
     expect(views).toEqual(plain.turns.map(({ received }) => received))
@@ -115,7 +115,7 @@ describe('what means the same is summarised once', async () => {
   test('without such a header another token is somebody else, who finds nothing', async () => {
     await using stand = await summaryStand({ profile: { window: countedAlike } })
     const agent = stand.agent(long)
-    await agent.turns(7, { pause: stand.model.quiet })
+    await agent.turns(7, { pause: stand.quiet })
     const calls = stand.model.calls.length
     const stranger = await agent.again({ headers: { authorization: 'Bearer somebody-else' } })
     expect(calls).toBe(1)
@@ -131,7 +131,7 @@ describe('two keys never share a summary', () => {
     const [one, other] = ['one', 'other'].map((key) =>
       stand.agent({ ...long, authorization: `Bearer ${key}` }),
     )
-    const options = { pause: stand.model.quiet }
+    const options = { pause: stand.quiet }
     const ones = (await one?.turns(8, options)) ?? []
     const callsOfOne = stand.model.calls.map(({ text }) => text)
     isOther = true
@@ -151,7 +151,7 @@ describe('two keys never share a summary', () => {
     }
     await using stand = await summaryStand({ store, settings, env: { ADA: 'old', BEN: 'ben' } })
     const agent = stand.agent({ ...long, authorization: 'Bearer old' })
-    const turns = await agent.turns(8, { pause: stand.model.quiet })
+    const turns = await agent.turns(8, { pause: stand.quiet })
     const renewed = await stand.replica({ store, settings, env: { ADA: 'new', BEN: 'ben' } })
     const again = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer new' } })
     expect(summariesIn(again)).toHaveLength(1)

@@ -8,7 +8,7 @@ import { keptOpen, summaryStand } from './summary-stand.ts'
 describe('the stand for summaries', () => {
   test('an agent’s conversation grows by a round a request, until compactions hold it within the window', async () => {
     await using stand = await summaryStand()
-    const turns = await stand.agent().turns(24, { pause: stand.model.quiet })
+    const turns = await stand.agent().turns(24, { pause: stand.quiet })
     expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))
     expect(turns[0]?.received).toHaveLength(2)
     expect(turns[3]?.received).toHaveLength(2 + 3 * 2)

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   startStrictUpstream,
   type StrictUpstreamOptions,
 } from '../../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
 import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
@@ -49,6 +51,8 @@ export type SummaryStand = {
   readonly agent: (options?: AgentOptions) => Agent
   /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
   readonly replica: (choices?: Choices) => Promise<RunningFoldgate>
+  /** Resolves once no summary is being written, and whoever would begin one has had the time. Not for other processes. */
+  readonly quiet: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
@@ -69,8 +73,17 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
     ...choices.profile,
   })
   const running: RunningFoldgate[] = []
+  const leases = countedLeases()
   const replica = async (own: Choices = {}): Promise<RunningFoldgate> => {
-    const foldgate = await startFoldgate({ ...choices, profile, ...own, upstream: main.url, upstreams })
+    const store = leases.counted(own.store ?? choices.store ?? openStore())
+    const foldgate = await startFoldgate({
+      ...choices,
+      profile,
+      ...own,
+      store,
+      upstream: main.url,
+      upstreams,
+    })
     running.push(foldgate)
     return foldgate
   }
@@ -84,6 +97,12 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
     profile,
     agent: (of) => growingAgent(foldgate.url, () => main.requests, of),
     replica,
+    quiet: async () => {
+      for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+        if (leases.held() > 0 || model.inFlight() > 0) turns = 0
+        await setImmediate()
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       for (const each of running) await each.close()
       await main.close()
@@ -103,7 +122,33 @@ export function keptOpen(store: Store): Store {
   return { ...store, close: async () => {} }
 }
 
+/** An empty one, which outlives the Foldgates before it. */
+export function openStore(): Store {
+  return keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
+}
+
 // --- internal ---
+
+/** Turns of the event loop that one takes from an answer to its lease at most, several times over. */
+const QUIET_TURNS = 50
+
+/** Counts the leases that are held: of each summary that is being written, and of its place. */
+function countedLeases() {
+  const held = new Set<string>()
+  const counted = (store: Store): Store => ({
+    ...store,
+    lease: async (key, holder, lifetimeMs) => {
+      const isTaken = await store.lease(key, holder, lifetimeMs)
+      if (isTaken) held.add(`${key} ${holder}`)
+      return isTaken
+    },
+    release: async (key, holder) => {
+      await store.release(key, holder)
+      held.delete(`${key} ${holder}`)
+    },
+  })
+  return { counted, held: () => held.size }
+}
 
 async function strictUpstream(
   windowTokens: number,

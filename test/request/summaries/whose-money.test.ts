@@ -21,12 +21,12 @@ describe('a stranger spends nobody’s money', () => {
       })
       const agent = stand.agent({ ...long, authorization: 'Bearer bad' })
       const turns = await agent.turns(TURNS)
-      await stand.model.quiet()
+      await stand.quiet()
       expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([401]))
       expect(stand.model.calls).toHaveLength(0)
       // Not even where a summary is wished for.
       await agent.again({ headers: { 'x-foldgate-compact': 'summarize' } })
-      await stand.model.quiet()
+      await stand.quiet()
       expect(stand.model.calls).toHaveLength(0)
     },
   )
@@ -44,11 +44,11 @@ describe('a stranger spends nobody’s money', () => {
       const [good, bad] = ['good', 'bad'].map((key) =>
         stand.agent({ ...long, authorization: `Bearer ${key}` }),
       )
-      await good?.turns(TURNS, { pause: stand.model.quiet })
+      await good?.turns(TURNS, { pause: stand.quiet })
       const calls = stand.model.calls.length
       expect(calls).toBeGreaterThan(0)
       const turns = (await bad?.turns(TURNS)) ?? []
-      await stand.model.quiet()
+      await stand.quiet()
       expect(stand.model.calls).toHaveLength(calls)
       expect(turns.flatMap(summariesIn)).toEqual([])
     },
@@ -68,7 +68,7 @@ describe('who wants none gets none', () => {
   ] as const)('requests that are %s ask for no summary', async (_, headers, profile) => {
     await using stand = await summaryStand({ profile, script: completion('fine') })
     const turns = await stand.agent({ ...long, headers }).turns(TURNS)
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toHaveLength(0)
     expect(turns.every(({ status }) => status === 200)).toBe(true)
     expect(turns.flatMap(summariesIn)).toEqual([])
@@ -84,14 +84,14 @@ describe('who wants none gets none', () => {
     const agent = stand.agent(long)
     await agent.turns(9, { headers: { 'x-foldgate-bypass': '1' } })
     expect(await agent.turn()).toMatchObject({ status: 200, action: 'recovered' })
-    await stand.model.quiet()
+    await stand.quiet()
     expect(stand.model.calls).toHaveLength(0)
   })
 
   test('a client’s own request for a summary of what stands above asks for none, and uses what is there', async () => {
     await using stand = await summaryStand({ script: completion('fine') })
     const agent = stand.agent(long)
-    await turnsUntil(agent, isPending, { pause: stand.model.quiet })
+    await turnsUntil(agent, isPending, { pause: stand.quiet })
     expect(stand.model.calls).toHaveLength(1)
     const asked: readonly TestMessage[] = [
       ...agent.messages(),
@@ -99,7 +99,7 @@ describe('who wants none gets none', () => {
       { role: 'user', content: 'Summarise the above.' },
     ]
     const again = await postChat(stand.url, chatOf(asked))
-    await stand.model.quiet()
+    await stand.quiet()
     expect(again).toMatchObject({ status: 200, action: 'relayed' })
     // A conversation that nothing is known of, far too long, with such a request at its end.
     const unknown = stand.agent({ ...long, task: 'Something else.' })
@@ -113,7 +113,7 @@ describe('who wants none gets none', () => {
         { role: 'user', content: 'Summarize the conversation above.' },
       ]),
     )
-    await stand.model.quiet()
+    await stand.quiet()
     expect(fitted).toMatchObject({ status: 200, action: 'compacted' })
     expect(fitted.header('x-foldgate-summary')).toBe('recap')
     expect(stand.model.calls).toHaveLength(1)
@@ -129,7 +129,7 @@ describe('who wants none gets none', () => {
     ] as const) {
       await using stand = await summaryStand({ ...own, profile: { strategy } })
       await stand.agent({ ...long, authorization: 'Bearer ada' }).turns(TURNS, wish)
-      await stand.model.quiet()
+      await stand.quiet()
       expect(stand.model.calls.length > 0).toBe(isMade)
     }
   })
