@@ -22,7 +22,7 @@ const completion = (content: string, finishReason: string, prompt: number, outpu
   })
 
 describe('an error that stands in a choice', () => {
-  // A reshaping had left it to answers with status 200, and a gateway's refusal of this shape was passed on unrecovered.
+  // It was left to answers with status 200, and a gateway's refusal of this shape was passed on unrecovered.
   test.each([200, 400, 500])('is read from an answer with status %i', (status) => {
     const body = { choices: [{ index: 0, error: { code: 400, message: beyond } }] }
     expect(classifyAnswer(answer(status, body))).toMatchObject({
@@ -33,80 +33,86 @@ describe('an error that stands in a choice', () => {
 })
 
 describe('what is no overflow is never taken for one', () => {
-  test.each([401, 402, 403, 429])('status %i vetoes any wording', (status) => {
-    const read = classifyAnswer(
-      answer(status, { error: { message: beyond, code: 'context_length_exceeded' } }),
-    )
-    expect(read.class).toBe(status === 402 || status === 429 ? 'rate' : 'denied')
-  })
-
-  test('a rate limit that came as 413 (Groq)', () => {
-    const error = { message: 'Request too large for model m', type: 'tokens', code: 'rate_limit_exceeded' }
-    expect(classifyAnswer(answer(413, { error })).class).toBe('rate')
-  })
-
-  test('a status 429 that a gateway wrapped into 400', () => {
-    expect(classifyAnswer(answer(400, { error: { message: 'Too many tokens', code: '429' } })).class).toBe(
+  const quoted = { role: 'assistant', content: beyond }
+  test.each<[string, number, unknown, string]>([
+    ...[401, 402, 403, 429].map((status): [string, number, unknown, string] => [
+      `status ${status}, whatever the words`,
+      status,
+      { error: { message: beyond, code: 'context_length_exceeded' } },
+      status === 402 || status === 429 ? 'rate' : 'denied',
+    ]),
+    [
+      'a rate limit that came as 413 (Groq)',
+      413,
+      { error: { message: 'Request too large for model m', type: 'tokens', code: 'rate_limit_exceeded' } },
       'rate',
-    )
-  })
-
-  test('an outage that speaks of context lengths without figures', () => {
-    expect(classifyAnswer(answer(502, 'connect error: maximum context length', 'text/plain')).class).toBe(
+    ],
+    ['a wrapped status 429', 400, { error: { message: 'Too many tokens', code: '429' } }, 'rate'],
+    ['an outage in plain text', 502, 'connect error: maximum context length', 'other'],
+    ['without figures', 500, { error: { message: 'the prompt exceeds maximum context length' } }, 'other'],
+    ['but with figures', 500, { error: { message: beyond } }, 'overflow'],
+    ['and with its status as a code', 503, { error: { message: beyond, code: '503' } }, 'overflow'],
+    [
+      'a cap on the characters of one string',
+      400,
+      {
+        error: {
+          message:
+            "Invalid 'messages[3].content': string too long. Expected at most 1048576, but got 2097152.",
+          code: 'string_above_max_length',
+        },
+      },
       'other',
-    )
-    expect(
-      classifyAnswer(answer(500, { error: { message: 'the prompt exceeds maximum context length' } })).class,
-    ).toBe('other')
-  })
-
-  test('but a 500 or 503 with figures is one', () => {
-    expect(classifyAnswer(answer(500, { error: { message: beyond } })).class).toBe('overflow')
-    expect(classifyAnswer(answer(503, { error: { message: beyond, code: '503' } })).class).toBe('overflow')
-  })
-
-  test('a cap on characters of one string, or on the number of tools', () => {
-    const message =
-      "Invalid 'messages[3].content': string too long. Expected at most 1048576, but got 2097152."
-    expect(classifyAnswer(answer(400, { error: { message, code: 'string_above_max_length' } })).class).toBe(
+    ],
+    [
+      'a cap on the number of tools',
+      400,
+      {
+        error: {
+          message: "Invalid 'tools': array too long.",
+          param: 'tools',
+          code: 'array_above_max_length',
+        },
+      },
       'other',
-    )
-    const tools = {
-      message: "Invalid 'tools': array too long.",
-      param: 'tools',
-      code: 'array_above_max_length',
-    }
-    expect(classifyAnswer(answer(400, { error: tools })).class).toBe('other')
-  })
-
-  test('a schema error that shows its context', () => {
-    const message = "Invalid schema for function 'f': In context=('properties', 'x'), 'type' is missing"
-    expect(classifyAnswer(answer(400, { error: { message } })).class).toBe('other')
-  })
-
-  test('MiniMax’s 2013 on media', () => {
-    const message = 'invalid params, media exceeds size limit (2013)'
-    expect(classifyAnswer(answer(400, { error: { message } })).class).toBe('other')
-  })
-
-  test('the client’s own words, quoted by a validation error', () => {
-    // The story: an agent debugging overflows sends their texts; a server that rejects the request for another
-    // reason echoes them in its detail.
-    const detail = [
-      { loc: ['body', 'messages', 0], msg: 'Field required', type: 'missing', input: { content: beyond } },
-    ]
-    expect(classifyAnswer(answer(422, { detail })).class).toBe('other')
+    ],
+    [
+      'a schema error that shows its context',
+      400,
+      {
+        error: {
+          message: "Invalid schema for function 'f': In context=('properties', 'x'), 'type' is missing",
+        },
+      },
+      'other',
+    ],
+    [
+      'MiniMax’s 2013 on media',
+      400,
+      { error: { message: 'invalid params, media exceeds size limit (2013)' } },
+      'other',
+    ],
+    // An agent debugging overflows sends their texts; a server that rejects the request for another reason echoes them.
+    [
+      'the client’s own words, quoted by a validation error',
+      422,
+      { detail: [{ loc: ['body', 'messages', 0], msg: 'Field required', input: { content: beyond } }] },
+      'other',
+    ],
+    ['nothing', 200, '', 'other'],
+    ['what is no JSON', 200, 'hello', 'other'],
+    ['an outage without a word', 500, '', 'other'],
+    ['null', 400, 'null', 'other'],
+  ])('%s', (_, status, body, answerClass) => {
+    const contentType = typeof body === 'string' ? 'text/plain' : 'application/json'
+    expect(classifyAnswer(answer(status, body, contentType)).class).toBe(answerClass)
   })
 
   test('an assistant who quotes an overflow', () => {
-    const choices = [{ index: 0, message: { role: 'assistant', content: beyond }, finish_reason: 'stop' }]
+    const choices = [{ index: 0, message: quoted, finish_reason: 'stop' }]
     expect(
       classifyAnswer(answer(200, { choices, usage: { prompt_tokens: 60, completion_tokens: 30 } })),
-    ).toMatchObject({
-      class: 'other',
-      window: null,
-      promptTokens: { tokens: 60, exact: true },
-    })
+    ).toMatchObject({ class: 'other', window: null, promptTokens: { tokens: 60, exact: true } })
   })
 })
 
@@ -399,11 +405,4 @@ describe('an overflow inside a good answer is found by its end', () => {
     const read = classifyAnswer(answer(200, body, 'text/event-stream'))
     expect([read.class, read.window]).toEqual(['overflow', null])
   })
-})
-
-test('what is not JSON and what is empty is success, or at least nothing that we know better', () => {
-  expect(classifyAnswer(answer(200, '')).class).toBe('other')
-  expect(classifyAnswer(answer(200, 'hello', 'text/plain')).class).toBe('other')
-  expect(classifyAnswer(answer(500, '')).class).toBe('other')
-  expect(classifyAnswer(answer(400, 'null')).class).toBe('other')
 })

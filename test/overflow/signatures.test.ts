@@ -3,10 +3,18 @@ import { classifyAnswer } from '../support/chat-completions.ts'
 import { overflowCodes } from '../../src/overflow/error-codes.ts'
 import { overflowSignatures, refusals, vetoes } from '../../src/overflow/known-wordings.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
-import { shapes } from './shapes.ts'
-import { wordings, type Wording } from './wordings.ts'
+import type { WholeAnswer } from '../../src/overflow/classify.ts'
+import { expectedOfRecorded, wrongIn } from '../runs/refusals/expected.ts'
+import { answerOfRecorded, readRecordedAnswers } from '../runs/refusals/recorded.ts'
+import { recordsIn } from './records.ts'
 
-/** What each signature's sample states: window, prompt, output, total; `>` before a prompt marks a lower bound. */
+/**
+ * How a server words an overflow, and what that states: window, prompt, output, total; `>` before a lower bound, `input`
+ * behind a window of the prompt alone. Those in the file are read by the general form, so that no signature is needed.
+ */
+type Wording = { readonly provider: string; readonly states: string; readonly text: string }
+
+/** What each signature's sample states. */
 const statedBySample: Readonly<Record<string, string>> = {
   'vLLM 0.32, more output than the window': '4096 - 9000 -',
   'vLLM 0.15 to 0.17, NVIDIA NIM': '16384 >12289 4096 -',
@@ -31,7 +39,7 @@ const known: readonly Wording[] = [
     text: sample,
     states: statedBySample[provider] ?? '',
   })),
-  ...wordings,
+  ...recordsIn<Wording>('wordings.jsonl'),
 ]
 
 function statesOf({ window, promptTokens, completionTokens, totalTokens }: Classification): string {
@@ -42,21 +50,98 @@ function statesOf({ window, promptTokens, completionTokens, totalTokens }: Class
 
 const answer = (message: string) => ({ status: 400, contentType: '', body: JSON.stringify({ message }) })
 
-describe.each(Object.entries(shapes))('inside %s', (_, wrap) => {
-  test.each(known)('an overflow of $provider is recognised and read', ({ provider, text, states }) => {
-    const read = classifyAnswer(wrap(text))
+const json = (body: unknown, status = 400): WholeAnswer => ({
+  status,
+  contentType: 'application/json',
+  body: JSON.stringify(body),
+})
 
-    const isOutput = provider === 'vLLM 0.32, more output than the window'
-    expect(read).toMatchObject({ class: isOutput ? 'output_too_large' : 'overflow', afterOutput: false })
-    expect(statesOf(read)).toBe(states)
-  })
+const stream = (body: string): WholeAnswer => ({ status: 200, contentType: 'text/event-stream', body })
 
-  test.each([...vetoes, ...refusals])(
-    '$provider is no overflow',
-    ({ sample, class: answerClass, remedy }) => {
-      expect(classifyAnswer(wrap(sample))).toMatchObject({ class: answerClass, remedy, window: null })
+/** The ways in which servers and gateways wrap one and the same sentence. */
+const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
+  'an error object': (text) => json({ error: { message: text, type: 'invalid_request_error', code: null } }),
+  'Anthropic’s envelope': (text) =>
+    json({ type: 'error', error: { type: 'invalid_request_error', message: text }, request_id: 'req_011CS' }),
+  'a flat object': (text) => json({ object: 'error', message: text, type: 'BadRequestError', code: 400 }),
+  'an error string': (text) => json({ error: text }),
+  'an array': (text) => json([{ error: { code: 400, message: text, status: 'INVALID_ARGUMENT' } }]),
+  'a list of errors': (text) => json({ errors: [{ message: text, code: 7000 }], success: false, result: {} }),
+  'status 422 and a detail': (text) => json({ detail: JSON.stringify({ error: { message: text } }) }, 422),
+  'a message that is JSON': (text) =>
+    json({ error_code: 'BAD_REQUEST', message: JSON.stringify({ message: text }) }),
+  'a body behind who was asked for which model': (text) =>
+    json({
+      error: {
+        message: `Error from provider(p,some/m-1: 400): ${JSON.stringify({ error: { message: text } })}`,
+      },
+    }),
+  'raw metadata': (text) =>
+    json({
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { raw: JSON.stringify({ error: { message: text } }), provider_name: 'P' },
+      },
+    }),
+  'a python bytes literal': (text) => {
+    const inner = JSON.stringify({ error: { code: 400, message: text } }, null, 1)
+    const literal = inner.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')
+    return json({ error: { message: `wrapped.BadRequestError: PException - b'${literal}\\n'`, code: '400' } })
+  },
+  'plain text': (text) => ({ status: 400, contentType: 'text/plain', body: `Request rejected: ${text}` }),
+  'plain JSON with status 200': (text) => json({ error: { message: text, code: 400 } }, 200),
+  'an event with an error': (text) =>
+    stream(`: PROCESSING\n\ndata: ${JSON.stringify({ choices: [], error: { message: text } })}\n\n`),
+  'an error event': (text) => stream(`event: error\r\ndata: ${JSON.stringify({ message: text })}\r\n\r\n`),
+  'an error event of Anthropic’s': (text) =>
+    stream(
+      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: text } })}\n\n`,
+    ),
+  'an error field': (text) => stream(`error: ${JSON.stringify({ code: 400, message: text })}\n\n`),
+  'an error message within an event': (text) =>
+    stream(
+      `data:${JSON.stringify({ error_type: 'x', error_message: JSON.stringify({ error: { message: text } }) })}`,
+    ),
+}
+
+/** Each of these sentences in each shape, where what is read of it is not what it means. */
+function misread<Sentence extends { readonly provider: string }>(
+  sentences: readonly Sentence[],
+  textOf: (sentence: Sentence) => string,
+  read: (classification: Classification) => string,
+  meant: (sentence: Sentence) => string,
+): readonly string[] {
+  return sentences.flatMap((sentence) =>
+    Object.entries(shapes).flatMap(([shape, wrap]) => {
+      const found = read(classifyAnswer(wrap(textOf(sentence))))
+      const wanted = meant(sentence)
+      return found === wanted ? [] : [`${sentence.provider} inside ${shape}: ${found}, not ${wanted}`]
+    }),
+  )
+}
+
+test('every overflow is recognised and read, whatever it is wrapped in', () => {
+  const failures = misread(
+    known,
+    ({ text }) => text,
+    (read) => `${read.class} ${statesOf(read)}${read.afterOutput ? ' after output' : ''}`,
+    ({ provider, states }) => {
+      const isOutput = provider === 'vLLM 0.32, more output than the window'
+      return `${isOutput ? 'output_too_large' : 'overflow'} ${states}`
     },
   )
+  expect(failures).toEqual([])
+})
+
+test('what only looks like one is none, whatever it is wrapped in', () => {
+  const failures = misread(
+    [...vetoes, ...refusals],
+    ({ sample }) => sample,
+    (read) => `${read.class} ${read.remedy} ${read.window?.tokens ?? '-'}`,
+    ({ class: answerClass, remedy }) => `${answerClass} ${remedy} -`,
+  )
+  expect(failures).toEqual([])
 })
 
 test('every figure above belongs to a signature', () => {
@@ -65,18 +150,25 @@ test('every figure above belongs to a signature', () => {
   expect(Object.keys(statedBySample).filter((provider) => !providers.has(provider))).toEqual([])
 })
 
-test.each(known)('$provider: numbers with separators and other apostrophes read the same', ({ text }) => {
-  const grouped = text
-    .replaceAll("'", '\u2019')
-    .replaceAll(/\d{4,}(?![\d.])/g, (digits) => Number(digits).toLocaleString('en-US'))
-  expect(classifyAnswer(answer(grouped))).toEqual(classifyAnswer(answer(text)))
+test('numbers with separators and other apostrophes read the same', () => {
+  const changed = known.filter(({ text }) => {
+    const grouped = text
+      .replaceAll("'", '\u2019')
+      .replaceAll(/\d{4,}(?![\d.])/g, (digits) => Number(digits).toLocaleString('en-US'))
+    return JSON.stringify(classifyAnswer(answer(grouped))) !== JSON.stringify(classifyAnswer(answer(text)))
+  })
+  expect(changed).toEqual([])
 })
 
-test.each([...overflowCodes])('the code %s decides whatever status and text say', (code) => {
-  const body = JSON.stringify({ error: { message: 'refused', code } })
-  for (const status of [400, 404, 413, 500, 503]) {
-    expect(classifyAnswer({ status, contentType: 'application/json', body }).class).toBe('overflow')
-  }
+test('a code of an overflow decides whatever status and text say', () => {
+  const failures = [...overflowCodes].flatMap((code) => {
+    const body = JSON.stringify({ error: { message: 'refused', code } })
+    const wrong = [400, 404, 413, 500, 503].filter(
+      (status) => classifyAnswer({ status, contentType: 'application/json', body }).class !== 'overflow',
+    )
+    return wrong.map((status) => `${code} with ${status}`)
+  })
+  expect(failures).toEqual([])
 })
 
 test.each([
@@ -132,5 +224,23 @@ describe('an output limit that is exactly the window', () => {
       'max_tokens: 32000 > 32000, which is the maximum allowed number of output tokens for this model',
     ])
       expect(classifyAnswer(answer(text))).toMatchObject({ class: 'output_too_large', window: null })
+  })
+})
+
+/** The collection is read where somebody has it: FOLDGATE_OVERFLOW_ANSWERS names the file. */
+const path = process.env['FOLDGATE_OVERFLOW_ANSWERS'] ?? ''
+
+describe('recorded answers are classified as their collection says', () => {
+  const recorded = path === '' ? [] : readRecordedAnswers(path)
+
+  test.skipIf(path !== '')('skipped, because FOLDGATE_OVERFLOW_ANSWERS names no file', ({ skip }) => {
+    expect(recorded).toEqual([])
+    skip()
+  })
+
+  test.each(recorded)('$name', (entry) => {
+    const knownWindowTokens = entry.status === 200 ? (entry.window ?? null) : null
+    const read = classifyAnswer(answerOfRecorded(entry), { knownWindowTokens })
+    expect(wrongIn(read, expectedOfRecorded(entry))).toBe('')
   })
 })
