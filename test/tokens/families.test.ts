@@ -7,28 +7,26 @@ describe.each<readonly [string, readonly { family: string; pattern: string; samp
   ['tools', rows.tools],
   ['images', rows.images],
 ])('in the table of %s', (_, table) => {
-  test.each(table)('the row of $family is the first that its sample $sample finds', (row) => {
-    expect(familyFinder(table)(row.sample)).toBe(row)
+  test('a row is the first that its sample finds', () => {
+    const others = table.filter((row) => familyFinder(table)(row.sample) !== row)
+    expect(others).toEqual([])
   })
 })
 
-const exactModels = 'gpt-4o gpt-3.5-turbo gpt-35-turbo chatgpt-4o-latest o3 gpt-5.4 openai/gpt-oss-20b'
 const olderClaudes =
   'claude-2.1 claude-instant-1.2 claude-3-5-sonnet-20241022 claude-sonnet-4-20250514 claude-opus-4-6 anthropic/claude-opus-4.5 ' +
   'us.anthropic.claude-sonnet-4-5-20250929-v1:0 claude-sonnet-4-5@20250929'
 const newerClaudes =
   'claude-opus-4-7 anthropic/claude-opus-4.8 claude-opus-4-10 claude-opus-5 claude-haiku-5-5 claude-fable-5-1'
 
-test.each(exactModels.split(' '))('%s is counted exactly', (model) => {
-  expect(startingRatio(model).ratio).toBe(1)
-})
-
-test.each(olderClaudes.split(' '))('%s has the old tokeniser', (model) => {
-  expect(startingRatio(model).ratio).toBe(1.2)
-})
-
-test.each(newerClaudes.split(' '))('%s has the new tokeniser', (model) => {
-  expect(startingRatio(model).ratio).toBe(1.5)
+test.each([
+  [1, 'gpt-4o gpt-3.5-turbo gpt-35-turbo chatgpt-4o-latest o3 gpt-5.4 openai/gpt-oss-20b'],
+  [1.2, olderClaudes],
+  [1.5, newerClaudes],
+  // A model that nobody described is taken to need somewhat more.
+  [1.15, 'a-model-nobody-knows'],
+])('a token counted here is %d of the tokeniser of %s', (ratio, models) => {
+  expect(models.split(' ').filter((model) => startingRatio(model).ratio !== ratio)).toEqual([])
 })
 
 test('a family that is counted in another encoding than its own has the ratio of that', () => {
@@ -38,10 +36,6 @@ test('a family that is counted in another encoding than its own has the ratio of
   expect(startingRatio('gpt-4o', { ratio: null, encoding: 'cl100k_base' }).ratio).toBe(1)
 })
 
-test('a model that nobody described is taken to need somewhat more', () => {
-  expect(startingRatio('a-model-nobody-knows').ratio).toBe(1.15)
-})
-
 const olderModels =
   'gpt-4 gpt-4-0613 gpt-4-32k gpt-4-turbo-2024-04-09 gpt-4-1106-preview openai/gpt-4 my-gpt-4-deployment gpt-3.5-turbo ' +
   'gpt-35-turbo-16k ft:gpt-3.5-turbo:org::id text-embedding-3-small text-embedding-ada-002'
@@ -49,24 +43,11 @@ const otherModels =
   'gpt-4o gpt-4o-mini chatgpt-4o-latest gpt-4.1 gpt-4.5-preview gpt-41 o1 o3-mini gpt-5.4 gpt-6 gpt-oss-120b ' +
   'claude-sonnet-4-5 llama-3.3-70b deepseek-chat a-model-nobody-knows'
 
-test.each(olderModels.split(' '))('%s is counted in cl100k_base', (model) => {
-  expect(encodingFor(model)).toBe('cl100k_base')
+test.each([
+  ['cl100k_base', olderModels],
+  ['o200k_base', ` ${otherModels}`],
+  ['o200k_digits', 'qwen3-8b qwen/qwq-32b mistral-large-2512 codestral-2508'],
+  ['o200k_apart', 'gemini-3-pro-preview google/gemma-3-27b-it llama-2-7b-chat mixtral-8x7b'],
+])('%s is the encoding of%s', (encoding, models) => {
+  expect(models.split(' ').filter((model) => encodingFor(model) !== encoding)).toEqual([])
 })
-
-test.each(['', ...otherModels.split(' ')])('%j is counted in o200k_base', (model) => {
-  expect(encodingFor(model)).toBe('o200k_base')
-})
-
-test.each('qwen3-8b qwen/qwq-32b mistral-large-2512 codestral-2508'.split(' '))(
-  '%s is counted with each digit by itself',
-  (model) => {
-    expect(encodingFor(model)).toBe('o200k_digits')
-  },
-)
-
-test.each('gemini-3-pro-preview google/gemma-3-27b-it llama-2-7b-chat mixtral-8x7b'.split(' '))(
-  '%s is counted with digits, signs and line ends apart',
-  (model) => {
-    expect(encodingFor(model)).toBe('o200k_apart')
-  },
-)
