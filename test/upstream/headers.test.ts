@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { clientCredential, clientCredentials, heldKeyHeader } from '../../src/upstream/credential.ts'
+import {
+  clientCredential,
+  clientCredentials,
+  credentialHeadersOf,
+  heldKeyHeader,
+} from '../../src/upstream/credential.ts'
+import { headerNameOf } from '../../src/upstream/header-names.ts'
 import { asRecord, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
+import { createHeldKeyMarks } from '../../src/upstream/held-key-marks.ts'
+import { retryAfterMs } from '../../src/upstream/retry-after.ts'
 
 /** A flat header list from lines. */
 function raw(...lines: string[]): string[] {
@@ -11,18 +19,7 @@ const plain = { forwardCredential: true, configured: [], bodyBytes: null } as co
 
 describe('request headers', () => {
   test('keep order, spelling and repetition', () => {
-    const rawHeaders = [
-      'X-B',
-      '2',
-      'x-a',
-      '1',
-      'X-B',
-      '3',
-      'OpenAI-Organization',
-      'org',
-      'Idempotency-Key',
-      'k',
-    ]
+    const rawHeaders = raw('X-B: 2', 'x-a: 1', 'X-B: 3', 'OpenAI-Organization: org', 'Idempotency-Key: k')
     expect(requestHeaders({ ...plain, rawHeaders })).toEqual(rawHeaders)
   })
 
@@ -69,18 +66,7 @@ describe('request headers', () => {
   })
 
   test("the client's credential stays behind where the upstream may not see it", () => {
-    const rawHeaders = [
-      'authorization',
-      'a',
-      'Api-Key',
-      'b',
-      'x-api-key',
-      'c',
-      'X-Goog-Api-Key',
-      'd',
-      'cookie',
-      'e',
-    ]
+    const rawHeaders = raw('authorization: a', 'Api-Key: b', 'x-api-key: c', 'X-Goog-Api-Key: d', 'cookie: e')
     expect(requestHeaders({ ...plain, rawHeaders, forwardCredential: false })).toEqual([])
     expect(requestHeaders({ ...plain, rawHeaders })).toEqual(rawHeaders)
   })
@@ -203,4 +189,74 @@ describe('credentials', () => {
 
 test('as a record, repeated names become a list under their first spelling', () => {
   expect({ ...asRecord(['A', '1', 'b', '2', 'a', '3', 'a', '4']) }).toEqual({ A: ['1', '3', '4'], b: '2' })
+})
+
+// Summaries at another upstream took the credentials by a loop of their own, which left `connection` out: a header that
+// the client had named as the connection's own went on all the same.
+test('the credentials of a request, as they came, and which headers are not to be passed on', () => {
+  const own = raw('Authorization: Bearer a', 'X-API-Key: b')
+  const connection = raw('Connection: X-API-Key')
+  expect(credentialHeadersOf([...raw('Host: h'), ...own, ...raw('cookie: c'), ...connection])).toEqual([
+    ...own,
+    ...connection,
+  ])
+})
+
+test('a mark is the same for the same key, another for another one or another installation, and shows none', () => {
+  let key: string | null = 'sk-PLANTED'
+  const marks = (secret: number) =>
+    createHeldKeyMarks({ secret: Buffer.alloc(32, secret), keyOf: (name) => (name === 'open' ? null : key) })
+  const [one, other] = [marks(1), marks(2)]
+  const first = one('default')
+  expect(first).toHaveLength(22)
+  expect(first).not.toContain('PLANTED')
+  expect([one('default'), one('cheap'), marks(1)('default')]).toEqual([first, first, first])
+  expect(other('default')).not.toBe(first)
+  expect(one('open')).toBe('')
+  key = 'sk-new'
+  const second = one('default')
+  expect(second).not.toBe(first)
+  key = 'sk-PLANTED'
+  expect(one('default')).toBe(first)
+})
+
+test.each([
+  ['Content-Type', { lower: 'content-type', isToken: true, stays: false }],
+  ['x-request-id', { lower: 'x-request-id', isToken: true, stays: false }],
+  ['CONNECTION', { lower: 'connection', isToken: true, stays: true }],
+  ['Transfer-Encoding', { lower: 'transfer-encoding', isToken: true, stays: true }],
+  ['Proxy-Authorization', { lower: 'proxy-authorization', isToken: true, stays: true }],
+  ['X-Foldgate-Compact', { lower: 'x-foldgate-compact', isToken: true, stays: true }],
+  ['x-foldgat', { lower: 'x-foldgat', isToken: true, stays: false }],
+  ['two words', { lower: 'two words', isToken: false, stays: false }],
+  ['line\r\nbreak', { lower: 'line\r\nbreak', isToken: false, stays: false }],
+  ['', { lower: '', isToken: false, stays: false }],
+])('a header is named %j', (name, expected) => {
+  expect(headerNameOf(name)).toEqual(expected)
+  expect(headerNameOf(name)).toEqual(expected)
+})
+
+test('however many names come, each is what it is', () => {
+  for (let round = 0; round < 2; round += 1) {
+    for (let index = 0; index < 2_500; index += 1) {
+      const long = 'n'.repeat(index % 100)
+      expect(headerNameOf(`X-${long}-${index}`)).toEqual({
+        lower: `x-${long}-${index}`,
+        isToken: true,
+        stays: false,
+      })
+    }
+  }
+  expect(headerNameOf('Connection').stays).toBe(true)
+})
+
+test('when to come back, in seconds or as a date', () => {
+  expect(retryAfterMs('7', 0)).toBe(7000)
+  expect(retryAfterMs(' 0.5 ', 0)).toBe(500)
+  expect(retryAfterMs('Thu, 01 Jan 1970 00:01:00 GMT', 20_000)).toBe(40_000)
+  expect(retryAfterMs('Thu, 01 Jan 1970 00:01:00 GMT', 90_000)).toBe(0)
+})
+
+test('is not known where the header says neither', () => {
+  for (const header of [null, '', 'soon', '-1', '1e400']) expect(retryAfterMs(header, 0)).toBeNull()
 })

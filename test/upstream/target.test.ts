@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FoldgateError } from '../../src/errors.ts'
-import { parseUpstreamAddress } from '../../src/upstream/address.ts'
+import { isLoopbackName, parseUpstreamAddress } from '../../src/upstream/address.ts'
 import {
   azureDeployment,
   apiBase,
@@ -344,4 +344,30 @@ describe('a path costs no more than its length', () => {
     expect(queryWithoutKey(`?${'a&'.repeat(100_000)}key=1`)).toBe(`?${'a&'.repeat(100_000).slice(0, -1)}`)
     expect(keysOfQuery(`?${'key=1&'.repeat(1_000)}a`)).toBe('key=1&'.repeat(1_000).slice(0, -1))
   })
+})
+
+// The latest target was kept as it came, with the key in its query, until another one was asked for.
+test('a target with a key in its query is read anew each time, and others are found again', () => {
+  const bare = '/v1/chat/completions'
+  expect(parseTarget(bare)).toBe(parseTarget(bare))
+  const keyed = `${bare}?key=secret`
+  expect(parseTarget(keyed)).toEqual({ upstreamName: null, path: bare, query: '?key=secret' })
+  expect(parseTarget(keyed)).not.toBe(parseTarget(keyed))
+})
+
+test('which names are of this machine', () => {
+  const own = ['localhost', 'LOCALHOST.', 'foldgate.localhost', 'my_app.localhost']
+  expect(
+    [...own, '127.0.0.1', '127.255.0.3', '::1', '[::1]'].filter((name) => !isLoopbackName(name)),
+  ).toEqual([])
+  const others = [
+    ...['', '.', 'localhost..', '.localhost', 'a..localhost', 'localhost.example', 'notlocalhost'],
+    // None of them is a name: each would have been one of this machine, since it ends like one.
+    ...['evil.example/x', 'evil.example@x', 'evil.example:80', 'evil.example\t'].map(
+      (name) => `${name}.localhost`,
+    ),
+    ...['127.0.0.999', '127.0.0.01', '127.0.1', '127.0.0.1.example', '0.0.0.0', '2130706433', '0x7f.0.0.1'],
+    ...['[::ffff:7f00:1]', '[::1', '10.0.0.1'],
+  ]
+  expect(others.filter(isLoopbackName)).toEqual([])
 })
