@@ -60,6 +60,8 @@ function image(widthPixels: number, heightPixels: number, detail: Media['detail'
   }
 }
 
+const at = (address: string) => ({ type: 'image_url', image_url: { url: address } })
+
 const remote: Media = { ...image(0, 0), place: 'remote', dataBytes: 0 }
 
 // Worked out by hand from the providers' pages: the number of tiles, patches or pixels stands beside each.
@@ -218,7 +220,6 @@ describe('other media', () => {
 
 describe('an image is read in every spelling', () => {
   const url = dataAddress(png(...photo))
-  const at = (address: string) => ({ type: 'image_url', image_url: { url: address } })
   test.each([
     ['detail beside the address', { type: 'image_url', image_url: { url, detail: 'low' } }, 85],
     ['detail at the part', { type: 'image_url', image_url: url, detail: 'low' }, 85],
@@ -234,8 +235,8 @@ describe('an image is read in every spelling', () => {
     ['a drawing, whose size is not read', at('data:image/svg+xml;utf8,<svg/>'), 1600],
     ['a header cut off', at(url.slice(0, 22 + 20)), 1600],
     ['an address elsewhere', at('https://example.org/a.png'), 1600],
-  ])('%s', (_, image, tokens) => {
-    expect(tokensOf(image, 'gpt-4o')).toBe(tokens)
+  ])('%s', (_, part, tokens) => {
+    expect(tokensOf(part, 'gpt-4o')).toBe(tokens)
   })
 })
 

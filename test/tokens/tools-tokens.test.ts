@@ -34,7 +34,7 @@ test.each([undefined, null, []])('no tools (%j) cost nothing, with any model', a
 const inner = (properties: object) =>
   object({ object_1: described(object(properties), 'All of this goes in one object') }, ['object_1'])
 const mood = { ...text, enum: ['Happy', 'Sad'] }
-const steps = { type: 'array', items: text }
+const list = { type: 'array', items: text }
 const nothing = object({})
 const anything = { description: 'Whatever it may be, given back' }
 const ingredient = {
@@ -44,7 +44,7 @@ const ingredient = {
 }
 const recipe = {
   ingredients: { type: 'array', items: object(ingredient, ['name', 'unit', 'amount']) },
-  instructions: described(steps, 'What to do in order (no bullets)'),
+  instructions: described(list, 'What to do in order (no bullets)'),
   time_to_cook: described({ type: 'number' }, 'How many minutes it takes from start on'),
 }
 const place = {
@@ -52,12 +52,12 @@ const place = {
   unit: described({ ...text, enum: ['celsius', 'fahrenheit'] }, 'In which scale to give degrees'),
 }
 const words = described(text, "Words to look for in the index, such as: 'long holiday'")
-const deep = described(text, 'This one is deep inside of it')
+const within = described(text, 'This one is deep inside of it')
 const choices = object({ bar: { ...text, enum: ['a', 'b', 'c'] }, baz: { type: 'boolean' } })
 
 const bingBong = (properties: object) => made('bing_bong', 'Ring a bing bong', object(properties))
 const sources = (schema?: object) => made('search_sources', 'Find pages in the index of the company', schema)
-const data = (schema: object) => made('data_demonstration', 'Shows what the data looks like', schema)
+const shownData = (schema: object) => made('data_demonstration', 'Shows what the data looks like', schema)
 const country = made('get_user_country', '', nothing)
 const town = object({ city: text, country: text }, ['city', 'country'])
 const finalResult = made('final_result', 'What is said last of all here', town)
@@ -81,10 +81,10 @@ test.each([
   ['gpt-35-turbo', 34, [sources()], 0],
   ['gpt-35-turbo', 41, [sources(object({ search_query: text }))], 1],
   ['gpt-35-turbo', 58, [sources(object({ search_query: words }, ['search_query']))], 0],
-  ['gpt-35-turbo', 45, [data(object({ integer_enum: { type: 'integer', enum: [-1, 1] } }))], 1],
-  ['gpt-35-turbo', 56, [data(inner({ string1: text }))], 2],
-  ['gpt-35-turbo', 64, [data(inner({ string_2a: mood }))], 1],
-  ['gpt-35-turbo', 80, [data(inner({ string_2a: mood, string_2b: deep }))], 3],
+  ['gpt-35-turbo', 45, [shownData(object({ integer_enum: { type: 'integer', enum: [-1, 1] } }))], 1],
+  ['gpt-35-turbo', 56, [shownData(inner({ string1: text }))], 2],
+  ['gpt-35-turbo', 64, [shownData(inner({ string_2a: mood }))], 1],
+  ['gpt-35-turbo', 80, [shownData(inner({ string_2a: mood, string_2b: within }))], 3],
   [
     'gpt-35-turbo',
     50,
@@ -215,8 +215,9 @@ describe.each(['gpt-4o', 'claude-opus-5', 'a-model-nobody-knows'])('with %s', (m
     const { frameTokens } = toolRuleOf(model)
     const webSearch = { type: 'web_search', filters: { domains: ['example.org'] } }
     const custom = { type: 'custom', custom: { name: 'sql', format: grammar } }
-    for (const tools of [[webSearch], [custom], [null], ['text'], [[1, 2]], { odd: true }, 'text', 7])
-      expect(await tokensOf(tools, model), JSON.stringify(tools)).toBeGreaterThan(frameTokens)
+    const odd = [[webSearch], [custom], [null], ['text'], [[1, 2]], { odd: true }, 'text', 7]
+    const tokens = await Promise.all(odd.map((tools) => tokensOf(tools, model)))
+    expect(odd.filter((_, at) => !(Number(tokens[at]) > frameTokens))).toEqual([])
   })
 
   test('a schema nested too deep to be written does not stop the counting', async () => {

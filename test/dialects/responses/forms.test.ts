@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json-value.ts'
-import type { Message, ParsedMessage } from '../../../src/conversation/message.ts'
 import { finish } from '../../../src/conversation/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
+import { READ_BYTES_MAX } from '../../../src/conversation/unread.ts'
 import { createFactsReader, parseEntry, readEntries } from '../../../src/dialects/entry-facts.ts'
 import { responses } from '../../../src/dialects/responses/responses.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
@@ -21,34 +21,38 @@ function read(input: readonly JsonObject[] | string) {
   const reader = createFactsReader(digest, { entriesMax: 100 })
   const messages = finish(readEntries(responses, found.body.entrySpans, source, 'scope', reader))
   if (messages === null || messages === 'stateful') throw new Error('the items cannot be read')
-  return messages.map((message): { message: Message; parsed: ParsedMessage; tokens: number } => {
-    const parsed = parseEntry(responses, source, message)
-    const tokens = finish(messageTokens(parsed, message.facts, counter, 'gpt-5.1'))
-    return { message, parsed, tokens }
+  return messages.map((message) => {
+    const parsed = () => parseEntry(responses, source, message)
+    const tokens = () => finish(messageTokens(parsed(), message.facts, counter, 'gpt-5.1'))
+    return { message, tokens }
   })
 }
 
 const words = 'the quick brown fox jumps over the lazy dog '.repeat(100)
 const wordsTokens = counter.count(words)
+const tooLong = words.repeat(Math.ceil((1.1 * READ_BYTES_MAX) / words.length))
 
-/** One pixel, in 2 MB that count for nothing. */
-const picture = `iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ${'A'.repeat(2_000_000)}`
+/** One pixel, in more than a megabyte that counts for nothing. */
+const picture = `iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ${'A'.repeat(1.1 * READ_BYTES_MAX)}`
+const image = { type: 'image', url: `data:image/png;base64,${picture}` }
 
 describe('each form of an item is read, counted and told from others by what it says', () => {
   test.each(spokenForms.map((form) => [form.name, form] as const))('%s', (_, { item }) => {
     const [one] = read([item(words)])
-    expect(one?.tokens).toBeGreaterThanOrEqual(wordsTokens)
-    expect(one?.tokens).toBeLessThan(wordsTokens * 1.2 + 60)
+    expect(one?.tokens()).toBeGreaterThanOrEqual(wordsTokens)
+    expect(one?.tokens()).toBeLessThan(wordsTokens * 1.2 + 60)
     const [other] = read([item(`${words} others`)])
     const isThought = item('')['type'] === 'reasoning'
     expect(other?.message.facts.meaning === one?.message.facts.meaning).toBe(isThought)
   })
 
-  test.each(spokenForms.map((form) => [form.name, form] as const))('%s of two megabytes', (_, { item }) => {
-    const long = words.repeat(500)
-    const [one] = read([item(long)])
-    expect(one?.message.facts.unread?.some(({ isText }) => isText)).toBe(true)
-  })
+  test.each(spokenForms.map((form) => [form.name, form] as const))(
+    '%s of more than a megabyte',
+    (_, { item }) => {
+      const [one] = read([item(tooLong)])
+      expect(one?.message.facts.unread?.some(({ isText }) => isText)).toBe(true)
+    },
+  )
 })
 
 describe('what is no text is not counted as text', () => {
@@ -58,7 +62,7 @@ describe('what is no text is not counted as text', () => {
       {
         type: 'computer_call_output',
         call_id: 'a',
-        output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${picture}` },
+        output: { type: 'computer_screenshot', image_url: image.url },
       },
     ],
     [
@@ -73,7 +77,7 @@ describe('what is no text is not counted as text', () => {
         code: '',
         container_id: 'c',
         status: 'completed',
-        outputs: [{ type: 'image', url: `data:image/png;base64,${picture}` }],
+        outputs: [image],
       },
     ],
     [
@@ -81,19 +85,19 @@ describe('what is no text is not counted as text', () => {
       {
         type: 'function_call_output',
         call_id: 'a',
-        output: [{ type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${picture}` }],
+        output: [{ type: 'input_image', detail: 'auto', image_url: image.url }],
       },
     ],
   ])('%s', (_, item) => {
     const [one] = read([item])
     expect(one?.message.facts.media).toMatchObject([{ kind: 'image', widthPixels: 1, heightPixels: 1 }])
     expect(one?.message.facts.unread?.map(({ isText }) => isText)).toEqual([false])
-    expect(one?.tokens).toBeLessThan(2_000)
+    expect(one?.tokens()).toBeLessThan(2_000)
   })
 })
 
-test('an input that is one text of two megabytes is read', () => {
-  const [one] = read(words.repeat(500))
+test('an input that is one text of more than a megabyte is read', () => {
+  const [one] = read(tooLong)
   expect(one?.message.facts.unread).toMatchObject([{ isText: true }])
 })
 
