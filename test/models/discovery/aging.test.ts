@@ -1,18 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { json, type Script } from '../../support/fake-upstream.ts'
-import { windowServer, windowStand, type Routes, type WindowStand } from './window-server.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-
-const list = (...rows: object[]) => ({ data: rows })
-const props = (tokens: number) => ({ default_generation_settings: { n_ctx: tokens } })
+import { json } from '../../support/fake-upstream.ts'
+import {
+  catalogue,
+  DAY_MS,
+  discovery,
+  either,
+  HOUR_MS,
+  list,
+  props,
+  vllm,
+  type Discovery,
+  type Routes,
+} from './window-server.ts'
 
 /** So many hours with a request in each. */
-async function live(stand: WindowStand, model: string, hours: number): Promise<void> {
+async function live(at: Discovery, model: string, hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour += 1) {
-    stand.clock.nowMs += HOUR_MS + 1
-    await stand.ask(model)
+    at.clock.nowMs += HOUR_MS + 1
+    await at.ask(model)
   }
 }
 
@@ -21,59 +26,51 @@ async function live(stand: WindowStand, model: string, hours: number): Promise<v
 // an operator had taken out of the list.
 describe('a figure does not outlive what it came from', () => {
   test("a catalogue's figure replaces a loaded size of the same list", async () => {
-    const routes: Routes = { 'GET /v1/models': list({ id: 'm', max_model_len: 8192 }) }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toMatchObject({ tokens: 8192, isLoaded: true })
-    routes['GET /v1/models'] = list({ id: 'm', context_length: 131_072 })
-    await live(stand, 'm', 1)
-    expect(await stand.ask('m')).toMatchObject({ tokens: 131_072, isLoaded: false })
+    const routes: Routes = vllm(8192, 'm')
+    await using at = await discovery(routes)
+    expect(await at.ask('m')).toMatchObject({ tokens: 8192, isLoaded: true })
+    Object.assign(routes, catalogue(131_072))
+    await live(at, 'm', 1)
+    expect(await at.ask('m')).toMatchObject({ tokens: 131_072, isLoaded: false })
   })
 
   test('but not one of another probe, which may describe another deployment', async () => {
-    const routes: Routes = {
-      'GET /props': { default_generation_settings: { n_ctx: 8192 } },
-      'GET /v1/models': list({ id: 'm', context_length: 131_072 }),
-    }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    await stand.ask('m')
+    const routes: Routes = { 'GET /props': props(8192), ...catalogue(131_072) }
+    await using at = await discovery(routes)
+    await at.ask('m')
     routes['GET /props'] = json({}, 503)
-    await live(stand, 'm', 2)
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
+    await live(at, 'm', 2)
+    expect(await at.tokens('m')).toBe(8192)
   })
 
   test('it ends once its own list states the model no more', async () => {
     const other = { id: 'o', context_length: 50_000 }
-    const routes: Routes = { 'GET /v1/models': list({ id: 'm', context_length: 90_000 }, other) }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    await stand.ask('m')
-    routes['GET /v1/models'] = list({ id: 'm' }, other)
-    await live(stand, 'm', 1)
-    expect(await stand.ask('m')).toBeNull()
+    const routes: Routes = list({ id: 'm', context_length: 90_000 }, other)
+    await using at = await discovery(routes)
+    await at.ask('m')
+    Object.assign(routes, list({ id: 'm' }, other))
+    await live(at, 'm', 1)
+    expect(await at.ask('m')).toBeNull()
   })
 
   test('it ends after a day without a word of its server', async () => {
-    const routes: Routes = { 'GET /v1/models': list({ id: 'm', max_model_len: 8192 }) }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    await stand.ask('m')
+    const routes: Routes = vllm(8192, 'm')
+    await using at = await discovery(routes)
+    await at.ask('m')
     routes['GET /v1/models'] = json({}, 503)
-    await live(stand, 'm', 20)
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
-    await live(stand, 'm', 5)
-    expect(await stand.ask('m')).toBeNull()
+    await live(at, 'm', 20)
+    expect(await at.tokens('m')).toBe(8192)
+    await live(at, 'm', 5)
+    expect(await at.ask('m')).toBeNull()
   })
 
   test('one that nobody asked for in a day is not told, and the next request waits for a new one', async () => {
-    await using server = await windowServer({ 'GET /v1/models': list({ id: 'm', max_model_len: 8192 }) })
-    await using stand = windowStand(server.url)
-    await stand.ask('m')
-    stand.clock.nowMs += DAY_MS
-    expect(stand.windows.shouldWait(stand.question('m'))).toBe(true)
-    expect(stand.windows.lookup(stand.question('m'))).toBeNull()
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
+    await using at = await discovery(vllm(8192, 'm'))
+    await at.ask('m')
+    at.clock.nowMs += DAY_MS
+    expect(at.shouldWait('m')).toBe(true)
+    expect(at.look('m')).toBeUndefined()
+    expect(await at.tokens('m')).toBe(8192)
   })
 })
 
@@ -81,116 +78,95 @@ describe('a figure does not outlive what it came from', () => {
 // loaded; nothing came back to that once it was, and the first requests of each model went by a guess.
 describe('a model that has answered is loaded', () => {
   let isLoaded = false
-  const onlyLoaded =
-    (loaded: object, unloaded: object | Script): Script =>
-    (...given) => {
-      const answer = isLoaded ? loaded : unloaded
-      return (typeof answer === 'function' ? answer : json(answer))(...given)
-    }
+  const onlyLoaded = (loaded: object, unloaded: object) => either(() => isLoaded, loaded, unloaded)
 
-  test.each<{ server: string; routes: Routes; before: object | null }>([
-    {
-      server: 'LM Studio',
-      routes: {
-        'GET /api/v0/models': onlyLoaded(
-          list({ id: 'm', state: 'loaded', max_context_length: 131_072, loaded_context_length: 6000 }),
-          list({ id: 'm', state: 'not-loaded', max_context_length: 131_072 }),
-        ),
+  /** It has answered: what it is loaded with by now is asked in the background. */
+  async function answered(at: Discovery): Promise<void> {
+    at.windows.answered(at.question('m'))
+    await at.settled('m')
+    expect(at.windows.lookup(at.question('m'))).toMatchObject({ tokens: 6000, isLoaded: true })
+  }
+
+  const loadedModel = { id: 'm', state: 'loaded', max_context_length: 131_072, loaded_context_length: 6000 }
+  const unloadedModel = { id: 'm', state: 'not-loaded', max_context_length: 131_072 }
+  const lmStudio: Routes = {
+    'GET /api/v0/models': onlyLoaded({ data: [loadedModel] }, { data: [unloadedModel] }),
+  }
+  const status = (value: string) => ({
+    data: [
+      { id: 'm', status: { value } },
+      { id: 'n', status: { value: 'unloaded' } },
+    ],
+  })
+  const running = onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] })
+  const ollama = (parameters: string) => ({
+    'GET /api/ps': running,
+    'POST /api/show': { model_info: {}, parameters },
+  })
+
+  test.each<[string, Routes, object | null]>([
+    ['LM Studio', lmStudio, null],
+    [
+      "llama.cpp's router",
+      {
+        'GET /v1/models': onlyLoaded(status('loaded'), status('unloaded')),
+        'GET /props': onlyLoaded(props(6000), json({}, 400)),
       },
-      before: null,
-    },
-    {
-      server: "llama.cpp's router",
-      routes: {
-        'GET /v1/models': onlyLoaded(
-          list({ id: 'm', status: { value: 'loaded' } }, { id: 'n', status: { value: 'unloaded' } }),
-          list({ id: 'm', status: { value: 'unloaded' } }, { id: 'n', status: { value: 'unloaded' } }),
-        ),
-        'GET /props': onlyLoaded({ default_generation_settings: { n_ctx: 6000 } }, json({}, 400)),
-      },
-      before: null,
-    },
-    {
-      server: 'Ollama, whose default is assumed',
-      routes: {
-        'GET /api/ps': onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] }),
-        'POST /api/show': { model_info: {}, parameters: '' },
-      },
-      before: { tokens: 4096, isLoaded: false },
-    },
-    {
-      server: 'Ollama with a setting',
-      routes: {
-        'GET /api/ps': onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] }),
-        'POST /api/show': { model_info: {}, parameters: 'num_ctx 8000' },
-      },
-      before: { tokens: 8000, isLoaded: false },
-    },
-  ])('and $server is asked what with', async ({ routes, before }) => {
+      null,
+    ],
+    ['Ollama, whose default is assumed', ollama(''), { tokens: 4096, isLoaded: false }],
+    ['Ollama with a setting', ollama('num_ctx 8000'), { tokens: 8000, isLoaded: false }],
+  ])('and %s is asked what with', async (_, routes, before) => {
     isLoaded = false
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    const found = await stand.ask('m')
+    await using at = await discovery(routes)
+    const found = await at.ask('m')
     if (before === null) expect(found).toBeNull()
     else expect(found).toMatchObject(before)
     isLoaded = true
-    stand.windows.answered(stand.question('m'))
-    await stand.windows.settled(stand.question('m'), HOUR_MS)
-    expect(stand.windows.lookup(stand.question('m'))).toMatchObject({ tokens: 6000, isLoaded: true })
+    await answered(at)
   })
 
   test('nobody is asked where that was known, or nothing is to be known', async () => {
-    await using server = await windowServer({ 'GET /v1/models': list({ id: 'm', max_model_len: 8192 }) })
-    await using stand = windowStand(server.url)
-    stand.windows.answered(stand.question('m'))
-    expect(server.questions).toEqual([])
-    await stand.ask('m')
-    await stand.ask('n')
-    const asked = server.questions.length
+    await using at = await discovery(vllm(8192, 'm'))
+    at.windows.answered(at.question('m'))
+    expect(at.asked()).toEqual([])
+    await at.ask('m')
+    await at.ask('n')
+    const asked = at.asked().length
     for (const model of ['m', 'n', 'o']) {
-      stand.windows.answered(stand.question(model))
-      await stand.windows.settled(stand.question(model), HOUR_MS)
+      at.windows.answered(at.question(model))
+      await at.settled(model)
     }
-    expect(server.questions.length).toBe(asked)
+    expect(at.asked().length).toBe(asked)
   })
 
   test('one that was unloaded since keeps its size, which is not in force', async () => {
     isLoaded = true
-    const loaded = { id: 'm', state: 'loaded', max_context_length: 131_072, loaded_context_length: 6000 }
-    const unloaded = { id: 'm', state: 'not-loaded', max_context_length: 131_072 }
-    await using server = await windowServer({
-      'GET /api/v0/models': onlyLoaded(list(loaded), list(unloaded)),
-    })
-    await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
+    await using at = await discovery(lmStudio)
+    expect(await at.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
     isLoaded = false
-    await live(stand, 'm', 1)
-    expect(await stand.ask('m')).toMatchObject({ tokens: 6000, isLoaded: false })
+    await live(at, 'm', 1)
+    expect(await at.ask('m')).toMatchObject({ tokens: 6000, isLoaded: false })
     isLoaded = true
-    stand.windows.answered(stand.question('m'))
-    await stand.windows.settled(stand.question('m'), HOUR_MS)
-    expect(stand.windows.lookup(stand.question('m'))).toMatchObject({ tokens: 6000, isLoaded: true })
+    await answered(at)
   })
 })
 
 // What it was not, when it was asked first, was left alone for six hours.
 test('a server that has become another kind is known for it before long', async () => {
-  const routes: Routes = { 'GET /v1/models': list({ id: 'm', context_length: 8192 }) }
-  await using server = await windowServer(routes)
-  await using stand = windowStand(server.url)
-  await stand.ask('m')
-  routes['GET /v1/models'] = list({ id: 'm' })
-  routes['GET /props'] = { default_generation_settings: { n_ctx: 6000 } }
-  await live(stand, 'm', 4)
-  expect(await stand.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
+  const routes: Routes = catalogue(8192)
+  await using at = await discovery(routes)
+  await at.ask('m')
+  Object.assign(routes, list({ id: 'm' }), { 'GET /props': props(6000) })
+  await live(at, 'm', 4)
+  expect(await at.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
 })
 
 test("a catalogue's loaded size is a catalogue's", async () => {
-  await using server = await windowServer({
-    'GET /v1/model/info': list({ model_name: 'm', max_model_len: 9000 }),
+  await using at = await discovery({
+    'GET /v1/model/info': { data: [{ model_name: 'm', max_model_len: 9000 }] },
   })
-  await using stand = windowStand(server.url)
-  expect(await stand.ask('m')).toMatchObject({ tokens: 9000, isLoaded: false })
+  expect(await at.ask('m')).toMatchObject({ tokens: 9000, isLoaded: false })
 })
 
 // A model server was started anew with a larger window, and for a minute conversations went on being compacted under the
@@ -198,40 +174,36 @@ test("a catalogue's loaded size is a catalogue's", async () => {
 describe('a server that was gone is asked again by the first request that finds it back', () => {
   test('llama.cpp with another -c, within the minute for which its word is fresh', async () => {
     const routes: Routes = { 'GET /props': props(8192) }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
+    await using at = await discovery(routes)
+    expect(await at.tokens('m')).toBe(8192)
     routes['GET /props'] = props(32_768)
-    stand.clock.nowMs += 10_000
-    const asked = server.questions.length
+    at.clock.nowMs += 10_000
+    const asked = at.asked().length
     // Without a sign nobody asks.
-    expect([(await stand.ask('m'))?.tokens, server.questions.length]).toEqual([8192, asked])
-    expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
-    stand.windows.lost(stand.question('m'))
+    expect([await at.tokens('m'), at.asked().length, at.shouldWait('m')]).toEqual([8192, asked, false])
+    at.windows.lost(at.question('m'))
     // Nor does the sign: the next request does.
-    expect(server.questions.length).toBe(asked)
-    expect(stand.windows.shouldWait(stand.question('m'))).toBe(true)
-    expect((await stand.ask('m'))?.tokens).toBe(32_768)
-    expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
+    expect([at.asked().length, at.shouldWait('m')]).toEqual([asked, true])
+    expect(await at.tokens('m')).toBe(32_768)
+    expect(at.shouldWait('m')).toBe(false)
   })
 
   test('while it is still gone it is asked every few seconds at most, and only if there are requests', async () => {
     const routes: Routes = { 'GET /props': props(8192) }
-    await using server = await windowServer(routes)
-    await using stand = windowStand(server.url)
-    await stand.ask('m')
+    await using at = await discovery(routes)
+    await at.ask('m')
     routes['GET /props'] = json({}, 503)
-    stand.windows.lost(stand.question('m'))
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
-    const asked = server.questions.length
+    at.windows.lost(at.question('m'))
+    expect(await at.tokens('m')).toBe(8192)
+    const asked = at.asked().length
     for (let time = 0; time < 5; time += 1) {
-      stand.windows.lost(stand.question('m'))
-      await stand.ask('m')
+      at.windows.lost(at.question('m'))
+      await at.ask('m')
     }
-    expect(server.questions.length).toBe(asked)
+    expect(at.asked().length).toBe(asked)
     routes['GET /props'] = props(4096)
-    stand.clock.nowMs += 5_000
-    expect(stand.windows.shouldWait(stand.question('m'))).toBe(true)
-    expect((await stand.ask('m'))?.tokens).toBe(4096)
+    at.clock.nowMs += 5_000
+    expect(at.shouldWait('m')).toBe(true)
+    expect(await at.tokens('m')).toBe(4096)
   })
 })

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytes, json, silence, type Script } from '../../support/fake-upstream.ts'
-import { windowServer, windowStand, type Routes } from './window-server.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
+import { discovery, HOUR_MS, isScript, list, props, type Routes } from './window-server.ts'
 
 const html = bytes('<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' })
 const cut: Script = (_request, outgoing) => {
@@ -17,84 +17,60 @@ const endless: Script = (_request, outgoing) => {
   }
   more()
 }
-const stated = (value: unknown) => ({
-  'GET /v1/models': { data: [{ id: 'm', owned_by: 'vllm', max_model_len: value }] },
-})
+const stated = (value: unknown) => list({ id: 'm', owned_by: 'vllm', max_model_len: value })
+const nested = bytes('['.repeat(500_000) + ']'.repeat(500_000))
 
 const fieldNames =
   'data models result id name meta n_ctx max_model_len context_length limits capabilities providers aliases loade' +
   'd_instances config state properties parent model_info general.architecture parameters default_generation_settings params value'
 
 describe('a server that is broken, slow or lying costs nothing but a warning', () => {
-  test.each<{ what: string; routes: Routes; otherwise?: Script; troubles: string[] }>([
-    { what: 'refuses everything', routes: {}, otherwise: json({}, 401), troubles: [] },
-    { what: 'fails everywhere', routes: {}, otherwise: json({}, 500), troubles: [] },
-    {
-      what: 'sends everyone elsewhere',
-      routes: {},
-      otherwise: bytes('', { location: '/v1/models' }, 302),
-      troubles: [],
-    },
-    { what: 'answers every path with its page', routes: {}, otherwise: html, troubles: ['default: html'] },
-    {
-      what: 'has a page at paths it does not know',
-      routes: { 'GET /v1/models': { data: [] } },
-      otherwise: html,
-      troubles: [],
-    },
-    { what: 'answers with text', routes: {}, otherwise: bytes('ok'), troubles: ['default: no-json'] },
-    { what: 'answers with nothing', routes: {}, otherwise: bytes(''), troubles: ['default: no-json'] },
-    {
-      what: 'answers with JSON of no use',
-      routes: {},
-      otherwise: json({ error: 'Unexpected endpoint' }),
-      troubles: [],
-    },
-    { what: 'breaks off its answers', routes: {}, otherwise: cut, troubles: ['default: cut-off'] },
-    { what: 'breaks off its list only', routes: { 'GET /v1/models': cut }, troubles: ['default: cut-off'] },
-    { what: 'never ends its list', routes: { 'GET /v1/models': endless }, troubles: ['default: too-large'] },
-    { what: 'never answers', routes: {}, otherwise: silence, troubles: ['default: no-answer'] },
-    { what: 'states zero', routes: stated(0), troubles: [] },
-    { what: 'states nothing', routes: stated(null), troubles: [] },
-    { what: 'states an object', routes: stated({ tokens: 9000 }), troubles: [] },
-    { what: 'states a negative number', routes: stated(-1), troubles: ['default: implausible'] },
-    { what: 'states a fraction', routes: stated(4096.5), troubles: ['default: implausible'] },
-    { what: 'states far too much', routes: stated(1e15), troubles: ['default: implausible'] },
-    { what: 'states far too little', routes: stated(100), troubles: ['default: implausible'] },
-    { what: 'states words', routes: stated('unlimited'), troubles: ['default: implausible'] },
-    {
-      what: 'nests deep',
-      routes: { 'GET /v1/models': bytes('['.repeat(500_000) + ']'.repeat(500_000)) },
-      troubles: [],
-    },
-  ])('one that $what', async ({ routes, otherwise, troubles }) => {
-    await using server = await windowServer(routes, otherwise)
-    await using stand = windowStand(server.url, { timeBoxMs: otherwise === silence ? 100 : 30_000 })
-    expect(await stand.ask('m')).toBeNull()
-    expect(stand.troubles).toEqual(troubles)
+  test.each<[string, Routes | Script, string?]>([
+    ['refuses everything', json({}, 401)],
+    ['fails everywhere', json({}, 500)],
+    ['sends everyone elsewhere', bytes('', { location: '/v1/models' }, 302)],
+    ['answers every path with its page', html, 'html'],
+    ['answers with text', bytes('ok'), 'no-json'],
+    ['answers with nothing', bytes(''), 'no-json'],
+    ['answers with JSON of no use', json({ error: 'Unexpected endpoint' })],
+    ['breaks off its answers', cut, 'cut-off'],
+    ['never answers', silence, 'no-answer'],
+    ['has a page at paths it does not know', { ...list(), 'GET /props': html, 'GET /info': html }],
+    ['breaks off its list only', { 'GET /v1/models': cut }, 'cut-off'],
+    ['never ends its list', { 'GET /v1/models': endless }, 'too-large'],
+    ['nests deep', { 'GET /v1/models': nested }],
+    ['states zero', stated(0)],
+    ['states nothing', stated(null)],
+    ['states an object', stated({ tokens: 9000 })],
+    ['states a negative number', stated(-1), 'implausible'],
+    ['states a fraction', stated(4096.5), 'implausible'],
+    ['states far too much', stated(1e15), 'implausible'],
+    ['states far too little', stated(100), 'implausible'],
+    ['states words', stated('unlimited'), 'implausible'],
+  ])('one that %s', async (_, answers, trouble) => {
+    const { routes, ...given } = isScript(answers) ? { routes: {}, otherwise: answers } : { routes: answers }
+    await using at = await discovery(routes, { ...given, timeBoxMs: answers === silence ? 100 : 30_000 })
+    const troubles = trouble === undefined ? [] : [`default: ${trouble}`]
+    expect(await at.ask('m')).toBeNull()
+    expect(at.troubles).toEqual(troubles)
     // Told once, however often it is asked and by whatever model.
-    stand.clock.nowMs += 3_600_000
-    expect(await stand.ask('m')).toBeNull()
-    expect(await stand.ask('n')).toBeNull()
-    expect(stand.troubles).toEqual(troubles)
+    at.clock.nowMs += HOUR_MS
+    expect(await at.ask('m')).toBeNull()
+    expect(await at.ask('n')).toBeNull()
+    expect(at.troubles).toEqual(troubles)
   })
 
   test('one that cannot be reached', async () => {
-    const server = await windowServer({})
-    await server.close()
-    await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toBeNull()
-    expect(stand.troubles).toEqual([])
+    await using at = await discovery({})
+    await at.server.close()
+    expect(await at.ask('m')).toBeNull()
+    expect(at.troubles).toEqual([])
   })
 
   test('a figure that cannot be is passed over for one that can', async () => {
-    await using server = await windowServer({
-      ...stated(-1),
-      'GET /props': { default_generation_settings: { n_ctx: 8192 } },
-    })
-    await using stand = windowStand(server.url)
-    expect((await stand.ask('m'))?.tokens).toBe(8192)
-    expect(stand.troubles).toEqual([])
+    await using at = await discovery({ ...stated(-1), 'GET /props': props(8192) })
+    expect(await at.tokens('m')).toBe(8192)
+    expect(at.troubles).toEqual([])
   })
 
   test('whatever JSON all its endpoints answer with', async () => {
@@ -111,12 +87,11 @@ describe('a server that is broken, slow or lying costs nothing but a warning', (
     }))
     await fc.assert(
       fc.asyncProperty(tree, async (answer) => {
-        await using server = await windowServer({}, json(answer))
-        await using stand = windowStand(server.url)
-        const window = await stand.ask('m')
-        expect(window === null || (window.tokens >= 512 && window.tokens <= 20_000_000)).toBe(true)
-        expect(stand.troubles.filter((trouble) => trouble !== 'default: implausible')).toEqual([])
-        expect(stand.windows.shouldWait(stand.question('m'))).toBe(false)
+        await using at = await discovery({}, { otherwise: json(answer) })
+        const tokens = (await at.tokens('m')) ?? 512
+        expect(tokens >= 512 && tokens <= 20_000_000).toBe(true)
+        expect(at.troubles.filter((trouble) => trouble !== 'default: implausible')).toEqual([])
+        expect(at.shouldWait('m')).toBe(false)
       }),
       { numRuns: propertyRuns(40) },
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseTarget } from '../../../src/upstream/target.ts'
-import { json } from '../../support/fake-upstream.ts'
-import { windowServer, windowStand } from './window-server.ts'
+import { json, type Script } from '../../support/fake-upstream.ts'
+import { discovery, either, vllm, type Discovery } from './window-server.ts'
 
 const rawHeaders = Object.entries({
   Authorization: 'Bearer client',
@@ -14,15 +14,18 @@ const rawHeaders = Object.entries({
   'OpenAI-Organization': 'o',
 }).flat()
 
+/** What its questions said in this header, each value once. */
+function seen({ server }: Discovery, name: string): readonly unknown[] {
+  return [...new Set(server.questions.map(({ headers }) => headers[name]))]
+}
+
 describe("a question carries the client's credential and nothing else of its request", () => {
   test('to the default upstream', async () => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
-    await stand.ask('m', { rawHeaders })
-    expect(server.questions.length).toBeGreaterThan(0)
-    for (const { headers, body, method } of server.questions) {
-      expect(method).toBe('GET')
-      expect(body.length).toBe(0)
+    await using at = await discovery({})
+    await at.ask('m', { rawHeaders })
+    expect(at.server.questions.length).toBeGreaterThan(0)
+    for (const { headers, body, method } of at.server.questions) {
+      expect([method, body.length]).toEqual(['GET', 0])
       expect(headers).toEqual({
         host: expect.any(String),
         connection: 'keep-alive',
@@ -35,26 +38,23 @@ describe("a question carries the client's credential and nothing else of its req
   })
 
   test.each(['api-key', 'x-api-key', 'x-goog-api-key'])('where the client put it: %s', async (name) => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
-    await stand.ask('m', { rawHeaders: [name, 'client'] })
-    expect(new Set(server.questions.map(({ headers }) => headers[name]))).toEqual(new Set(['client']))
+    await using at = await discovery({})
+    await at.ask('m', { rawHeaders: [name, 'client'] })
+    expect(seen(at, name)).toEqual(['client'])
   })
 
   test('in the query, of which only the key goes along', async () => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
+    await using at = await discovery({})
     const target = parseTarget('/v1/chat/completions?api-version=1&key=client&alt=sse')
-    await stand.ask('m', { rawHeaders: [], target })
-    expect(server.questions.map(({ url }) => url)).toContain('/v1/models?key=client')
-    expect(server.questions.map(({ url }) => url)).toContain('/props?model=m&autoload=false&key=client')
+    await at.ask('m', { rawHeaders: [], target })
+    expect(at.asked()).toContain('/v1/models?key=client')
+    expect(at.asked()).toContain('/props?model=m&autoload=false&key=client')
   })
 
   test('not what the client said belongs to its connection', async () => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
-    await stand.ask('m', { rawHeaders: ['Connection', 'x-api-key', 'X-Api-Key', 'client'] })
-    expect(server.questions.some(({ headers }) => 'x-api-key' in headers)).toBe(false)
+    await using at = await discovery({})
+    await at.ask('m', { rawHeaders: ['Connection', 'x-api-key', 'X-Api-Key', 'client'] })
+    expect(seen(at, 'x-api-key')).toEqual([undefined])
   })
 })
 
@@ -63,50 +63,59 @@ describe('a credential goes only where requests may take it', () => {
   const target = parseTarget('/v1/chat/completions?key=client')
 
   test('not to another upstream, unless it is marked for it', async () => {
-    await using server = await windowServer({})
-    await using other = await windowServer({})
-    await using marked = await windowServer({})
-    await using stand = windowStand(server.url, {
-      others: { other: { url: other.url }, marked: { url: marked.url, forward_client_key: true } },
-    })
-    await stand.ask('m', { upstream: 'other', rawHeaders, target })
-    await stand.ask('m', { upstream: 'marked', rawHeaders, target })
-    expect(other.questions.length).toBeGreaterThan(0)
-    expect(JSON.stringify(other.questions.map(({ url, headers }) => [url, headers]))).not.toContain('client')
-    expect(new Set(marked.questions.map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer client']),
+    await using other = await discovery({})
+    await using marked = await discovery({})
+    await using at = await discovery(
+      {},
+      {
+        others: {
+          other: { url: other.server.url },
+          marked: { url: marked.server.url, forward_client_key: true },
+        },
+      },
     )
-    expect(server.questions).toEqual([])
+    await at.ask('m', { upstream: 'other', rawHeaders, target })
+    await at.ask('m', { upstream: 'marked', rawHeaders, target })
+    const told = other.server.questions.map(({ url, headers }) => [url, headers])
+    expect(told.length).toBeGreaterThan(0)
+    expect(JSON.stringify(told)).not.toContain('client')
+    expect(seen(marked, 'authorization')).toEqual(['Bearer client'])
+    expect(at.asked()).toEqual([])
   })
 
   test("a held key replaces the client's, and a key of Foldgate's own is withheld", async () => {
-    await using server = await windowServer({})
-    await using held = await windowServer({})
-    await using stand = windowStand(server.url, {
-      others: { held: { url: held.url, key: () => 'secret', headers: { 'x-team': 'a' } } },
-    })
-    await stand.ask('m', { upstream: 'held', rawHeaders, target })
-    await stand.ask('m', { rawHeaders, target, withholdCredential: true })
-    expect(new Set(held.questions.map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer secret']),
-    )
-    expect(new Set(held.questions.map(({ headers }) => headers['x-team']))).toEqual(new Set(['a']))
-    const seen = [...held.questions, ...server.questions].map(({ url, headers }) => [url, headers])
-    expect(JSON.stringify(seen)).not.toContain('client')
+    await using held = await discovery({})
+    const settings = { url: held.server.url, key: () => 'secret', headers: { 'x-team': 'a' } }
+    await using at = await discovery({}, { others: { held: settings } })
+    await at.ask('m', { upstream: 'held', rawHeaders, target })
+    await at.ask('m', { rawHeaders, target, withholdCredential: true })
+    expect(seen(held, 'authorization')).toEqual(['Bearer secret'])
+    expect(seen(held, 'x-team')).toEqual(['a'])
+    const all = [...held.server.questions, ...at.server.questions].map(({ url, headers }) => [url, headers])
+    expect(JSON.stringify(all)).not.toContain('client')
   })
 
   // Google's own header was used wherever a path looked like Gemini's, so that gateways got no authorization.
   test("a gateway in front of Gemini gets the key where the client put it, or where Foldgate's own goes", async () => {
-    const gemini = { models: [{ name: 'models/m', inputTokenLimit: 9000 }] }
-    await using server = await windowServer({}, json(gemini))
-    await using stand = windowStand(`${server.origin}/v1beta/openai`, {
-      others: { held: { url: `${server.origin}/g/v1beta/openai`, key: () => 'secret' } },
-    })
-    await stand.ask('m')
-    await stand.ask('m', { upstream: 'held' })
-    await stand.ask('m', { upstream: 'held', rawHeaders: ['x-goog-api-key', 'client'] })
+    const otherwise = json({ models: [{ name: 'models/m', inputTokenLimit: 9000 }] })
+    await using held = await discovery({}, { otherwise })
+    await using at = await discovery(
+      {},
+      {
+        otherwise,
+        base: '/v1beta/openai',
+        others: { held: { url: `${held.server.origin}/g/v1beta/openai`, key: () => 'secret' } },
+      },
+    )
+    await at.ask('m')
+    await at.ask('m', { upstream: 'held' })
+    await at.ask('m', { upstream: 'held', rawHeaders: ['x-goog-api-key', 'client'] })
     expect(
-      server.questions.map(({ url, headers }) => [url, headers['x-goog-api-key'], headers.authorization]),
+      [...at.server.questions, ...held.server.questions].map(({ url, headers }) => [
+        url,
+        headers['x-goog-api-key'],
+        headers.authorization,
+      ]),
     ).toEqual([
       ['/v1beta/models?pageSize=1000', undefined, 'Bearer client'],
       ['/g/v1beta/models?pageSize=1000', undefined, 'Bearer secret'],
@@ -117,44 +126,37 @@ describe('a credential goes only where requests may take it', () => {
   // A list that the old key had been denied was not asked for with the new one for up to an hour.
   test('a held key that changes is asked with as if none had been denied, and has the figures of before', async () => {
     let key = 'revoked'
-    const models = { data: [{ id: 'm', max_model_len: 9000 }] }
-    await using server = await windowServer({
-      'GET /v1/models': (request, outgoing, incoming) =>
-        (request.headers.authorization === 'Bearer revoked' ? json({}, 401) : json(models))(
-          request,
-          outgoing,
-          incoming,
-        ),
-    })
-    await using stand = windowStand(server.url, { settings: { key: () => key }, heldKeyMark: () => key })
-    const asked = () => server.questions.filter(({ url }) => url === '/v1/models').length
-    expect(await stand.ask('m')).toBeNull()
-    stand.clock.nowMs += 61_000
-    await stand.ask('m')
+    const isRevoked: Parameters<typeof either>[0] = ({ headers }) =>
+      headers.authorization === 'Bearer revoked'
+    const models = either(isRevoked, json({}, 401), { data: [{ id: 'm', max_model_len: 9000 }] })
+    await using at = await discovery(
+      { 'GET /v1/models': models },
+      { settings: { key: () => key }, heldKeyMark: () => key },
+    )
+    expect(await at.ask('m')).toBeNull()
+    at.clock.nowMs += 61_000
+    await at.ask('m')
     // Paused by now.
-    expect(asked()).toBe(1)
+    expect(at.asked().filter((url) => url === '/v1/models')).toHaveLength(1)
     key = 'new'
-    stand.clock.nowMs += 61_000
-    expect((await stand.ask('m'))?.tokens).toBe(9000)
+    at.clock.nowMs += 61_000
+    expect(await at.tokens('m')).toBe(9000)
     key = 'newer'
-    expect(stand.windows.lookup(stand.question('m'))?.tokens).toBe(9000)
+    expect(at.look('m')).toBe(9000)
   })
 
   test('a redirect is not followed', async () => {
-    await using elsewhere = await windowServer({})
-    await using server = await windowServer({}, (_request, outgoing) => {
-      outgoing.writeHead(307, { location: `${elsewhere.origin}/v1/models` }).end()
-    })
-    await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toBeNull()
-    expect(elsewhere.questions).toEqual([])
+    await using elsewhere = await discovery({})
+    const otherwise: Script = (_request, outgoing) => {
+      outgoing.writeHead(307, { location: `${elsewhere.server.origin}/v1/models` }).end()
+    }
+    await using at = await discovery({}, { otherwise })
+    expect(await at.ask('m')).toBeNull()
+    expect(elsewhere.asked()).toEqual([])
   })
 
   test("questions do not wait in the upstream's queue", async () => {
-    await using server = await windowServer({
-      'GET /v1/models': { data: [{ id: 'm', max_model_len: 9000 }] },
-    })
-    await using stand = windowStand(server.url, { settings: { concurrency: 0 } })
-    expect((await stand.ask('m'))?.tokens).toBe(9000)
+    await using at = await discovery(vllm(9000, 'm'), { settings: { concurrency: 0 } })
+    expect(await at.tokens('m')).toBe(9000)
   })
 })

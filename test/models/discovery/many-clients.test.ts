@@ -1,94 +1,80 @@
 import { describe, expect, test } from 'vitest'
 import { json, silence, type Script } from '../../support/fake-upstream.ts'
-import { windowServer, windowStand, type Routes, type WindowStand } from './window-server.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-
-const vllm = (windowTokens: number, ...ids: string[]) => ({
-  data: ids.map((id) => ({ id, owned_by: 'vllm', max_model_len: windowTokens })),
-})
+import {
+  bearer,
+  catalogue,
+  discovery,
+  either,
+  HOUR_MS,
+  list,
+  MINUTE_MS,
+  props,
+  vllm,
+  type Discovery,
+} from './window-server.ts'
 
 const chat = (base: string) => ({ path: `${base}/chat/completions` })
 
-const gemini = { models: [{ name: 'models/g', inputTokenLimit: 9000 }] }
-
 /** Lets in who has this key. */
-const guarded =
-  (key: string, script: Script): Script =>
-  (request, outgoing, incoming) =>
-    (request.headers.authorization === `Bearer ${key}` ? script : json({ error: 'who are you?' }, 401))(
-      request,
-      outgoing,
-      incoming,
-    )
+const guarded = (key: string, answer: Script | object) =>
+  either(
+    ({ headers }) => headers.authorization === `Bearer ${key}`,
+    answer,
+    json({ error: 'who are you?' }, 401),
+  )
 
-const bearer = (token: string) => ({ credential: token, rawHeaders: ['Authorization', `Bearer ${token}`] })
+/** Answers only at addresses that begin so. */
+const onlyProps = (beginning: string) => either(({ url }) => url.startsWith(beginning), props(8192))
 
-/** How many requests ran at once at most. */
-function counting(script: Script): { readonly script: Script; readonly most: () => number } {
+/** One request each of 20 clients whose credentials nobody gave them. */
+async function askAsTwenty(at: Discovery, windowTokens?: number): Promise<void> {
+  for (let client = 0; client < 20; client += 1)
+    expect(await at.tokens('m', bearer(`made-up-${client}`))).toBe(windowTokens)
+}
+
+// Those that waited for the very first answer were not counted. 500 names that came before it were 500 runs that
+// all began together: 501 requests at once to a server that was to get 32.
+test('of many models at once so many are asked about at a time, those that wait for the first answer among them', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let running = 0
   let most = 0
-  return {
-    most: () => most,
-    script: (request, outgoing, incoming) => {
-      running += 1
-      most = Math.max(most, running)
-      outgoing.on('close', () => {
-        running -= 1
-      })
-      void script(request, outgoing, incoming)
-    },
-  }
-}
-
-async function settled(stand: WindowStand, model: string): Promise<void> {
-  await stand.windows.settled(stand.question(model), MINUTE_MS)
-}
-
-describe('many models at once', () => {
-  // Those that waited for the very first answer were not counted. 500 names that came before it were 500 runs that
-  // all began together: 501 requests at once to a server that was to get 32.
-  test('are asked about so many at a time, those that wait for the first answer among them', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>()
-    const props = json({ default_generation_settings: { n_ctx: 8192 } })
-    const { script, most } = counting(async (request, outgoing, incoming) => {
-      await released
-      await (request.url.startsWith('/props') ? props : json({}, 404))(request, outgoing, incoming)
+  const counting: Script = async (request, outgoing, incoming) => {
+    most = Math.max(most, (running += 1))
+    outgoing.on('close', () => {
+      running -= 1
     })
-    await using server = await windowServer({}, script)
-    await using stand = windowStand(server.url)
-    for (let at = 0; at < 500; at += 1) stand.windows.lookup(stand.question(`m${at}`))
-    release()
-    await settled(stand, 'm0')
-    await settled(stand, 'm20')
-    expect(most()).toBeLessThanOrEqual(40)
-    expect(server.questions.length).toBeLessThan(60)
-    // The rest is asked about when it is asked for again.
-    expect((await stand.ask('m499'))?.tokens).toBe(8192)
-  })
+    await released
+    await onlyProps('/props')(request, outgoing, incoming)
+  }
+  await using at = await discovery({}, { otherwise: counting })
+  for (let model = 0; model < 500; model += 1) at.look(`m${model}`)
+  release()
+  await at.settled('m0')
+  await at.settled('m20')
+  expect(most).toBeLessThanOrEqual(40)
+  expect(at.asked().length).toBeLessThan(60)
+  // The rest is asked about when it is asked for again.
+  expect(await at.tokens('m499')).toBe(8192)
 })
 
 describe('an upstream that hangs', () => {
   // The bound was one for the process, and each run kept its place until its slowest request was given up: forty
   // requests to a server that hung were enough for no other upstream to be asked for anything.
   test('holds up no other: a healthy one is asked beside it', async () => {
-    await using hung = await windowServer({}, silence)
-    await using well = await windowServer({ 'GET /v1/models': vllm(8192, 'm') })
-    await using stand = windowStand(hung.url, { timeBoxMs: HOUR_MS, others: { well: { url: well.url } } })
-    for (let at = 0; at < 100; at += 1) stand.windows.lookup(stand.question(`m${at}`))
-    await expect.poll(() => hung.questions.length).toBeGreaterThan(0)
-    expect((await stand.ask('m', { upstream: 'well' }))?.tokens).toBe(8192)
+    await using well = await discovery(vllm(8192, 'm'))
+    const others = { well: { url: well.server.url } }
+    await using hung = await discovery({}, { otherwise: silence, timeBoxMs: HOUR_MS, others })
+    for (let model = 0; model < 100; model += 1) hung.look(`m${model}`)
+    await expect.poll(() => hung.asked().length).toBeGreaterThan(0)
+    expect(await hung.tokens('m', { upstream: 'well' })).toBe(8192)
   })
 
   test('with one way in holds up no other client of it', async () => {
-    await using server = await windowServer({}, (request, outgoing, incoming) => {
-      const script = request.headers.authorization === 'Bearer slow' ? silence : json(gemini)
-      return script(request, outgoing, incoming)
-    })
-    await using stand = windowStand(`${server.origin}/v1beta/openai`, { timeBoxMs: HOUR_MS })
-    stand.windows.lookup(stand.question('g', bearer('slow')))
-    expect((await stand.ask('g', bearer('quick')))?.tokens).toBe(9000)
+    const gemini = { models: [{ name: 'models/g', inputTokenLimit: 9000 }] }
+    const otherwise = either(({ headers }) => headers.authorization === 'Bearer slow', silence, gemini)
+    await using at = await discovery({}, { otherwise, base: '/v1beta/openai', timeBoxMs: HOUR_MS })
+    at.look('g', bearer('slow'))
+    expect(await at.tokens('g', bearer('quick'))).toBe(9000)
   })
 })
 
@@ -99,100 +85,78 @@ describe('made-up credentials', () => {
     ['whose key Foldgate holds', { key: () => 'secret' }],
     ['whose key is among its headers', { headers: { Authorization: 'Bearer secret' } }],
   ])('at an upstream %s are one client to it', async (_what, settings) => {
-    await using server = await windowServer({ 'GET /v1/models': { data: [{ id: 'm' }] } })
-    await using stand = windowStand(server.url, { settings })
-    for (let at = 0; at < 20; at += 1) await stand.ask('m', bearer(`made-up-${at}`))
-    const urls = server.questions.map(({ url }) => url)
-    expect(new Set(urls).size).toBe(urls.length)
-    expect(new Set(server.questions.map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer secret']),
-    )
+    await using at = await discovery(list({ id: 'm' }), { settings })
+    await askAsTwenty(at)
+    expect(new Set(at.asked()).size).toBe(at.asked().length)
+    const seen = new Set(at.server.questions.map(({ headers }) => headers.authorization))
+    expect([...seen]).toEqual(['Bearer secret'])
   })
 
   test('are one client where they are keys of Foldgate, or where the upstream may not see them', async () => {
-    await using server = await windowServer({ 'GET /v1/models': vllm(9000, 'm') })
-    await using stand = windowStand(server.url, { others: { other: { url: server.url } } })
-    for (let at = 0; at < 5; at += 1) {
-      await stand.ask('m', { ...bearer(`client-${at}`), withholdCredential: true })
-      await stand.ask('m', { ...bearer(`client-${at}`), upstream: 'other' })
+    await using other = await discovery(vllm(9000, 'm'))
+    await using at = await discovery(vllm(9000, 'm'), { others: { other: { url: other.server.url } } })
+    for (let client = 0; client < 5; client += 1) {
+      await at.ask('m', { ...bearer(`client-${client}`), withholdCredential: true })
+      await at.ask('m', { ...bearer(`client-${client}`), upstream: 'other' })
     }
-    expect(server.questions.map(({ url }) => url)).toEqual(['/v1/models', '/v1/models'])
+    expect([at.asked(), other.asked()]).toEqual([['/v1/models'], ['/v1/models']])
   })
 
   test('at an upstream that sees them cost one request each, once its kind is known', async () => {
-    await using server = await windowServer({
-      'GET /v1/models': { data: [{ id: 'm', context_length: 9000 }] },
-    })
-    await using stand = windowStand(server.url)
-    await stand.ask('m', bearer('first'))
-    await expect.poll(() => server.questions.length).toBe(10)
-    const swept = server.questions.length
-    for (let at = 0; at < 20; at += 1) {
-      expect((await stand.ask('m', bearer(`client-${at}`)))?.tokens).toBe(9000)
-    }
-    expect(server.questions.slice(swept).map(({ url }) => url)).toEqual(Array(20).fill('/v1/models'))
+    await using at = await discovery(catalogue(9000))
+    await at.ask('m', bearer('first'))
+    await expect.poll(() => at.asked().length).toBe(10)
+    await askAsTwenty(at, 9000)
+    expect(at.asked().slice(10)).toEqual(Array(20).fill('/v1/models'))
   })
 
   test('that a server does not know cost one request each, and the same one a request a minute at most', async () => {
-    await using server = await windowServer({}, guarded('mine', json({}, 404)))
-    await using stand = windowStand(server.url)
-    for (let at = 0; at < 20; at += 1) await stand.ask('m', bearer(`made-up-${at}`))
-    expect(server.questions.map(({ url }) => url)).toEqual(Array(20).fill('/v1/models'))
-    for (let at = 0; at < 20; at += 1) await stand.ask(`m${at}`, bearer('made-up-1'))
-    expect(server.questions.length).toBe(20)
+    await using at = await discovery({}, { otherwise: guarded('mine', json({}, 404)) })
+    await askAsTwenty(at)
+    expect(at.asked()).toEqual(Array(20).fill('/v1/models'))
+    for (let model = 0; model < 20; model += 1) await at.ask(`m${model}`, bearer('made-up-1'))
+    expect(at.asked().length).toBe(20)
   })
 
   // An older llama-server has a list for everybody, in which nothing is of use, and all else for who has its key.
   test('that are only let in to a list cost one request each after the first', async () => {
-    await using server = await windowServer(
-      { 'GET /v1/models': { data: [{ id: 'm', owned_by: 'llamacpp', meta: { n_ctx_train: 40_960 } }] } },
-      guarded('mine', json({ default_generation_settings: { n_ctx: 6000 } })),
-    )
-    await using stand = windowStand(server.url)
-    await stand.ask('m', bearer('made-up'))
-    const swept = server.questions.length
-    for (let at = 0; at < 20; at += 1) await stand.ask('m', bearer(`made-up-${at}`))
-    expect(server.questions.length).toBe(swept + 20)
-    expect((await stand.ask('m', bearer('mine')))?.tokens).toBe(6000)
+    await using at = await discovery(list({ id: 'm', owned_by: 'llamacpp', meta: { n_ctx_train: 40_960 } }), {
+      otherwise: guarded('mine', props(6000)),
+    })
+    await at.ask('m', bearer('made-up'))
+    const swept = at.asked().length
+    await askAsTwenty(at)
+    expect(at.asked().length).toBe(swept + 20)
+    expect(await at.tokens('m', bearer('mine'))).toBe(6000)
   })
 
   test('do not keep a server from being asked with one that it knows', async () => {
-    const routes: Routes = {
-      'GET /props': guarded('mine', json({ default_generation_settings: { n_ctx: 6000 } })),
-    }
-    await using server = await windowServer(routes, guarded('mine', json({}, 404)))
-    await using stand = windowStand(server.url)
-    for (let at = 0; at < 5; at += 1) expect(await stand.ask('m', bearer(`made-up-${at}`))).toBeNull()
-    expect((await stand.ask('m', bearer('mine')))?.tokens).toBe(6000)
+    const routes = { 'GET /props': guarded('mine', props(6000)) }
+    await using at = await discovery(routes, { otherwise: guarded('mine', json({}, 404)) })
+    await askAsTwenty(at)
+    expect(await at.tokens('m', bearer('mine'))).toBe(6000)
   })
 
   test('get another chance: a key may be given its rights while it is in use', async () => {
     let isKnown = false
-    const list = json(vllm(9000, 'm'))
-    await using server = await windowServer({
-      'GET /v1/models': (...given: Parameters<Script>) => (isKnown ? list : json({}, 403))(...given),
+    await using at = await discovery({
+      'GET /v1/models': either(() => isKnown, { data: [{ id: 'm', max_model_len: 9000 }] }, json({}, 403)),
     })
-    await using stand = windowStand(server.url)
-    expect(await stand.ask('m')).toBeNull()
+    expect(await at.ask('m')).toBeNull()
     isKnown = true
-    expect(await stand.ask('m')).toBeNull()
-    stand.clock.nowMs += 2 * MINUTE_MS
-    expect((await stand.ask('m'))?.tokens).toBe(9000)
+    expect(await at.ask('m')).toBeNull()
+    at.clock.nowMs += 2 * MINUTE_MS
+    expect(await at.tokens('m')).toBe(9000)
   })
 
   test('models that a client made up do not end what is of use to others', async () => {
-    await using server = await windowServer({
-      'GET /props': (request, outgoing, incoming) => {
-        const isKnown = request.url.startsWith('/props?model=m&')
-        const script = isKnown ? json({ default_generation_settings: { n_ctx: 6000 } }) : json({}, 404)
-        return script(request, outgoing, incoming)
-      },
+    await using at = await discovery({
+      'GET /props': onlyProps('/props?model=m&'),
     })
-    await using stand = windowStand(server.url)
-    expect((await stand.ask('m'))?.tokens).toBe(6000)
-    for (let at = 0; at < 10; at += 1) await stand.ask(`made-up-${at}`)
-    stand.clock.nowMs += 2 * MINUTE_MS
-    expect((await stand.ask('m', bearer('other')))?.tokens).toBe(6000)
+    expect(await at.tokens('m')).toBe(8192)
+    for (let model = 0; model < 10; model += 1) await at.ask(`made-up-${model}`)
+    at.clock.nowMs += 2 * MINUTE_MS
+    expect(await at.tokens('m', bearer('other'))).toBe(8192)
   })
 })
 
@@ -200,25 +164,24 @@ describe('made-up paths', () => {
   // Each path before `/chat/completions` was a server of its own, to be asked everything that a server could be:
   // 200 requests under made-up paths were 2,400 to the upstream.
   test('are not asked about', async () => {
-    await using server = await windowServer({})
-    await using stand = windowStand(server.url)
-    for (let at = 0; at < 20; at += 1) await stand.ask('m', chat(`/v1/made-up-${at}`))
-    expect(server.questions).toEqual([])
-    expect(stand.windows.shouldWait(stand.question('m', chat('/v1/made-up-1')))).toBe(false)
+    await using at = await discovery({})
+    for (let path = 0; path < 20; path += 1) await at.ask('m', chat(`/v1/made-up-${path}`))
+    expect(at.asked()).toEqual([])
+    expect(at.shouldWait('m', chat('/v1/made-up-1'))).toBe(false)
   })
 
   test('do not take the place of paths that servers have', async () => {
-    await using server = await windowServer({ 'GET /openai/v1/models': vllm(9000, 'm') })
-    await using stand = windowStand(server.origin)
-    for (let at = 0; at < 50; at += 1) await stand.ask('m', chat(`/made-up-${at}`))
-    expect((await stand.ask('m', chat('/openai/v1')))?.tokens).toBe(9000)
+    const models = { data: [{ id: 'm', max_model_len: 9000 }] }
+    await using at = await discovery({ 'GET /openai/v1/models': models }, { base: '' })
+    for (let path = 0; path < 50; path += 1) await at.ask('m', chat(`/made-up-${path}`))
+    expect(await at.tokens('m', chat('/openai/v1'))).toBe(9000)
   })
 
   test("that name a deployment in Azure's way are the upstream's own", async () => {
-    await using server = await windowServer({ 'GET /models': vllm(9000, 'm', 'n') })
-    await using stand = windowStand(server.origin)
-    expect((await stand.ask('m', chat('/openai/deployments/m')))?.tokens).toBe(9000)
-    expect((await stand.ask('n', chat('/openai/deployments/n')))?.tokens).toBe(9000)
-    expect(server.questions.map(({ url }) => url)).toEqual(['/models'])
+    const models = { data: ['m', 'n'].map((id) => ({ id, max_model_len: 9000 })) }
+    await using at = await discovery({ 'GET /models': models }, { base: '' })
+    expect(await at.tokens('m', chat('/openai/deployments/m'))).toBe(9000)
+    expect(await at.tokens('n', chat('/openai/deployments/n'))).toBe(9000)
+    expect(at.asked()).toEqual(['/models'])
   })
 })

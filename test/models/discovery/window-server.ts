@@ -8,10 +8,25 @@ import {
   type ServerWindows,
 } from '../../../src/models/discovery/server-windows.ts'
 import type { WindowQuestion } from '../../../src/models/discovery/window-question.ts'
-import { fakeUpstream, json, silence, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import {
+  fakeUpstream,
+  json,
+  silence,
+  type FakeUpstream,
+  type ReceivedRequest,
+  type Script,
+} from '../../support/fake-upstream.ts'
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
 
 /** Answers by method and path, the query aside; a value that is no script is sent as JSON. */
 export type Routes = Record<string, Script | object>
+
+export function isScript(answer: Script | object): answer is Script {
+  return typeof answer === 'function'
+}
 
 /** A server that knows these endpoints. `routes` may be changed while it runs. */
 export async function windowServer(
@@ -19,39 +34,70 @@ export async function windowServer(
   otherwise: Script = json({ error: 'no such path' }, 404),
 ): Promise<FakeUpstream> {
   const answer: Script = (request, outgoing, incoming) => {
-    const route = routes[`${request.method} ${request.url.split('?')[0] ?? ''}`]
-    if (route === undefined) return otherwise(request, outgoing, incoming)
-    const script = typeof route === 'function' ? route : json(route)
-    return script(request, outgoing, incoming)
+    const route = routes[`${request.method} ${request.url.split('?')[0] ?? ''}`] ?? otherwise
+    return scriptOf(route)(request, outgoing, incoming)
   }
   return fakeUpstream(silence, { onQuestion: answer })
 }
 
+/** Answers in one way where this holds of the request, and otherwise in another. */
+export function either(
+  holds: (request: ReceivedRequest) => boolean,
+  one: Script | object,
+  other: Script | object = json({}, 404),
+): Script {
+  return (request, outgoing, incoming) => scriptOf(holds(request) ? one : other)(request, outgoing, incoming)
+}
+
+/** The list of a server that tells of these models, at the usual path. */
+export const list = (...data: readonly object[]) => ({ 'GET /v1/models': { object: 'list', data } })
+
+/** The same of vLLM, which tells what it has loaded. */
+export const vllm = (windowTokens: number, ...ids: string[]) =>
+  list(...ids.map((id) => ({ id, owned_by: 'vllm', max_model_len: windowTokens })))
+
+/** The same of a catalogue, which tells of one model. */
+export const catalogue = (windowTokens: number) => list({ id: 'm', context_length: windowTokens })
+
+/** What llama.cpp tells of itself. */
+export const props = (windowTokens: number) => ({ default_generation_settings: { n_ctx: windowTokens } })
+
+type Given = Partial<WindowQuestion> & { readonly path?: string }
+
+/** A client with a credential of its own. */
+export const bearer = (token: string): Given => ({
+  credential: token,
+  rawHeaders: ['Authorization', `Bearer ${token}`],
+})
+
 export type WindowStand = {
   readonly windows: ServerWindows
-  readonly question: (model: string, given?: Partial<WindowQuestion> & { path?: string }) => WindowQuestion
+  readonly question: (model: string, given?: Given) => WindowQuestion
   /** Asks as a first request does, and waits for the answer. */
-  readonly ask: (
-    model: string,
-    given?: Partial<WindowQuestion> & { path?: string },
-  ) => Promise<ServerWindow | null>
+  readonly ask: (model: string, given?: Given) => Promise<ServerWindow | null>
+  /** The same, of which only the size is told. */
+  readonly tokens: (model: string, given?: Given) => Promise<number | undefined>
   /** Asks again as a refusal does, and waits for the answer. */
   readonly refresh: (model: string) => Promise<ServerWindow | null>
+  /** What is known at once; asks where it is time to. */
+  readonly look: (model: string, given?: Given) => number | undefined
+  readonly shouldWait: (model: string, given?: Given) => boolean
+  /** Waits for what is being asked, for so long. */
+  readonly settled: (model: string, waitMs?: number) => Promise<void>
   readonly troubles: string[]
   readonly clock: { nowMs: number }
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
+export type StandOptions = {
+  readonly timeBoxMs?: number
+  readonly settings?: Partial<UpstreamSettings>
+  readonly heldKeyMark?: HeldKeyMark
+  readonly others?: Record<string, Partial<UpstreamSettings> & { url: string }>
+}
+
 /** Window discovery in front of an upstream. The clock only moves when told. */
-export function windowStand(
-  url: string,
-  given: {
-    readonly timeBoxMs?: number
-    readonly settings?: Partial<UpstreamSettings>
-    readonly heldKeyMark?: HeldKeyMark
-    readonly others?: Record<string, Partial<UpstreamSettings> & { url: string }>
-  } = {},
-): WindowStand {
+export function windowStand(url: string, given: StandOptions = {}): WindowStand {
   const plain = { key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {
@@ -72,22 +118,27 @@ export function windowStand(
     onTrouble: (name: string, what: WindowTrouble) => troubles.push(`${name}: ${what}`),
     ...(given.timeBoxMs === undefined ? {} : { timeBoxMs: given.timeBoxMs }),
   })
+  async function ask(model: string, rest?: Given): Promise<ServerWindow | null> {
+    const asked = question(model, rest)
+    windows.lookup(asked)
+    await windows.settled(asked, LONG_MS)
+    return windows.lookup(asked)
+  }
   return {
     windows,
     question,
     troubles,
     clock,
-    ask: async (model, rest) => {
-      const asked = question(model, rest)
-      windows.lookup(asked)
-      await windows.settled(asked, LONG_MS)
-      return windows.lookup(asked)
-    },
+    ask,
+    tokens: async (model, rest) => (await ask(model, rest))?.tokens,
     refresh: async (model) => {
       windows.refresh(question(model))
       await windows.settled(question(model), LONG_MS)
       return windows.lookup(question(model))
     },
+    look: (model, rest) => windows.lookup(question(model, rest))?.tokens,
+    shouldWait: (model, rest) => windows.shouldWait(question(model, rest)),
+    settled: async (model, waitMs = LONG_MS) => windows.settled(question(model), waitMs),
     [Symbol.asyncDispose]: async () => {
       await windows.close()
       await upstreams.destroy()
@@ -95,7 +146,36 @@ export function windowStand(
   }
 }
 
+export type Discovery = WindowStand & {
+  readonly server: FakeUpstream
+  /** What it was asked for, in order. */
+  readonly asked: () => readonly string[]
+}
+
+/** A server that knows these endpoints, with window discovery in front of it at this path. */
+export async function discovery(
+  routes: Routes,
+  given: StandOptions & { readonly otherwise?: Script; readonly base?: string } = {},
+): Promise<Discovery> {
+  const { otherwise, base = '/v1', ...options } = given
+  const server = await windowServer(routes, otherwise)
+  const stand = windowStand(`${server.origin}${base}`, options)
+  return {
+    ...stand,
+    server,
+    asked: () => server.questions.map(({ url }) => url),
+    [Symbol.asyncDispose]: async () => {
+      await stand[Symbol.asyncDispose]()
+      await server.close()
+    },
+  }
+}
+
 // --- internal ---
+
+function scriptOf(answer: Script | object): Script {
+  return isScript(answer) ? answer : json(answer)
+}
 
 const question: WindowStand['question'] = (model, { path, ...rest } = {}) => ({
   upstream: null,
