@@ -1,14 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Store, StoreLimits } from '../../src/stores/store.ts'
-import { journalContract } from './journal-contract.ts'
-import { eventually } from '../support/eventually.ts'
+import { journalContract, type StoreClock } from './journal-contract.ts'
 import { putValue } from '../support/put-value.ts'
 
 export type OpenStore = (limits: StoreLimits) => Promise<Store>
 
 /** What every store owes. `open` gives an empty one. */
-export function storeContract(name: string, open: OpenStore): void {
+export function storeContract(name: string, open: OpenStore, clock: StoreClock = movedClock): void {
   async function opened(limits: Partial<StoreLimits> = {}): Promise<Store> {
     const store = await open({ lifetimeMs: 0, bytesMax: 64 * MEGABYTE, ...limits })
     onTestFinished(store.close)
@@ -103,16 +102,18 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     test('forgets what has outlived its time, and takes a new value then', async () => {
-      const store = await opened({ lifetimeMs: 20 })
+      const store = await opened({ lifetimeMs: clock.lifeMs })
       await putValue(store, 'key', 'old')
-      await eventually(async () => expect(await store.getFirst(['key'])).toBeNull())
+      expect((await store.getFirst(['key']))?.value).toBe('old')
+      await clock.pass(clock.lifeMs + 1)
+      expect(await store.getFirst(['key'])).toBeNull()
       expect(await store.putIfAbsent('key', 'new')).toBe('new')
     })
 
     test('keeps for ever what has no time set', async () => {
       const store = await opened({ lifetimeMs: 0 })
       await putValue(store, 'key', 'value')
-      await setTimeout(40)
+      await clock.pass(clock.lifeMs)
       expect((await store.getFirst(['key']))?.value).toBe('value')
     })
 
@@ -212,9 +213,10 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     test('what has outlived its time is in no group', async () => {
-      const store = await opened({ lifetimeMs: 20 })
+      const store = await opened({ lifetimeMs: clock.lifeMs })
       await putValue(store, 'c', '1', 'one')
-      await eventually(async () => expect(await store.getFirst(['c'])).toBeNull())
+      await clock.pass(clock.lifeMs + 1)
+      expect(await store.getFirst(['c'])).toBeNull()
       expect(await store.deleteGroup('one')).toBe(0)
     })
 
@@ -271,12 +273,13 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('until their time is up, counted from when they were prolonged', async () => {
       const store = await opened()
-      expect(await store.lease('key', 'mine', 20)).toBe(true)
-      expect(await store.lease('long', 'mine', 20)).toBe(true)
-      expect(await store.lease('long', 'mine', 60_000)).toBe(true)
-      await eventually(async () => expect(await store.lease('key', 'theirs', 60_000)).toBe(true))
+      expect(await store.lease('key', 'mine', clock.lifeMs)).toBe(true)
+      expect(await store.lease('long', 'mine', clock.lifeMs)).toBe(true)
+      expect(await store.lease('long', 'mine', 10 * clock.lifeMs)).toBe(true)
+      await clock.pass(clock.lifeMs + 1)
+      expect(await store.lease('key', 'theirs', 60_000)).toBe(true)
       expect(await store.lease('key', 'mine', 60_000)).toBe(false)
-      expect(await store.lease('long', 'theirs', 60_000)).toBe(false)
+      expect(await store.lease('long', 'theirs', 10 * clock.lifeMs)).toBe(false)
     })
 
     test('to exactly one of many who ask at once', async () => {
@@ -287,12 +290,34 @@ export function storeContract(name: string, open: OpenStore): void {
     })
   })
 
-  journalContract(name, opened)
+  journalContract(name, opened, clock)
 }
 
 // --- internal ---
 
 const MEGABYTE = 1024 * 1024
+
+let aheadMs = 0
+const dateNow = Date.now.bind(Date)
+const processNow = performance.now.bind(performance)
+
+/** Both clocks of this process are moved on, and put back with the test. */
+const movedClock: StoreClock = {
+  lifeMs: 60_000,
+  pass: async (milliseconds) => {
+    if (aheadMs === 0) {
+      vi.spyOn(Date, 'now').mockImplementation(() => dateNow() + aheadMs)
+      vi.spyOn(performance, 'now').mockImplementation(() => processNow() + aheadMs)
+      onTestFinished(() => {
+        vi.restoreAllMocks()
+        aheadMs = 0
+      })
+    }
+    aheadMs += milliseconds
+    // What was looked up of a clock holds for a millisecond (lru-cache).
+    await setTimeout(2)
+  },
+}
 
 /** Writes many values of the same size, and tells which of them are kept, in the order they were written in. */
 async function fill(store: Store, { values, bytes }: { values: number; bytes: number }): Promise<number[]> {

@@ -1,19 +1,15 @@
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createFailures } from '../../src/activity/failures.ts'
 import { batchingStore } from '../../src/stores/batching-store.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { createStoreGuard } from '../../src/stores/store-guard.ts'
 import type { Store, StoreEntry } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
-import { temporaryFolder } from '../config/temporary-folder.ts'
+import { passingTime } from '../support/passing-time.ts'
 import { putValue } from '../support/put-value.ts'
 
-storeContract('the SQLite store, written in batches', async (limits) =>
-  batchingStore(await openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits })),
-)
+storeContract('a store that is written in batches', async (limits) => batchingStore(openMemoryStore(limits)))
 
 /** A store in memory that tells what it was given to write, and writes when it is let. */
 function watched(isHeld = false) {
@@ -112,13 +108,14 @@ test('a write that fails is told to all who wait for it, and the next one is ano
 // held all requests up for 250 ms, and reads that went well in between let it go on.
 test('a write that failed and held everything up is not tried again at once', async () => {
   let tries = 0
+  const pass = passingTime()
   const inner = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   const batching = batchingStore({
     ...inner,
     put: async () => {
       tries += 1
       // As SQLite waits: nothing else is served meanwhile.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120)
+      pass(120)
       throw new Error('database is locked')
     },
   })

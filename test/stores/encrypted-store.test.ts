@@ -28,7 +28,6 @@ describe('what lies in the store', () => {
       'secret',
     )
     await putValue(store, 'a', 'PLANTED content')
-    await putValue(store, 'b', 'PLANTED content')
     expect(await stored(store, 'a')).toBe('PLANTED content')
     await store.close()
     expect((await readFile(path)).includes('PLANTED')).toBe(false)
@@ -86,7 +85,6 @@ describe('what lies in the store', () => {
 })
 
 const rows = (count: number, text: string) => Array.from({ length: count }, () => ({ text }))
-
 describe('the rows of a journal', () => {
   const all: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
 

