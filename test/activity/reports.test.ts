@@ -3,6 +3,9 @@ import { createFailures } from '../../src/activity/failures.ts'
 import { createReports } from '../../src/activity/reports.ts'
 import { unreadAnswer } from '../../src/activity/request-report.ts'
 import type { Tracing } from '../../src/activity/tracing/tracing.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { adminStand } from '../admin/admin-stand.ts'
+import { memoryStore } from '../admin/memory.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, silence } from '../support/fake-upstream.ts'
 import { reportOf } from './told-request.ts'
@@ -10,7 +13,7 @@ import { chatOf, postChat } from '../support/post-chat.ts'
 import { reportStand } from './report/report-stand.ts'
 
 function failing(): never {
-  throw new Error('whoever is told has failed')
+  throw new Error('PLANTED')
 }
 
 const broken = { summary: () => {}, close: async () => {} }
@@ -24,10 +27,10 @@ test.each([
 ])('a report that throws %s harms no request', async (_, tracing) => {
   await using at = await reportStand(completion('fine'), {
     tracing,
-    profile: { window: { tokens: 16_000 } },
+    profile: { window: { tokens: 6_000, output_reserve: 1_000 } },
   })
   for (let round = 1; round <= 2; round += 1) {
-    const reply = await postChat(at.url, chatOf(longRun(60, 2), { model: 'gpt-4o' }))
+    const reply = await postChat(at.url, chatOf(longRun(14, 2), { model: 'gpt-4o' }))
     expect([reply.status, reply.action]).toEqual([200, 'compacted'])
     expect(reply.text).toContain('fine')
   }
@@ -36,6 +39,10 @@ test.each([
   await expect
     .poll(async () => (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' }))
     .toBe(2)
+  // The event names the part, and nothing that was said.
+  const told = (await at.events()).filter(({ type }) => type === 'failure')
+  expect(told).toMatchObject([{ reason: 'observation', details: { times: 1 } }])
+  expect(JSON.stringify(told)).not.toContain('PLANTED')
 })
 
 test('and none that is refused, left or bypassed', async () => {
@@ -63,4 +70,37 @@ test('a listener that throws is noted each time, and the others are told', () =>
   reports.end(reportOf(), { outcome: 'finished', ...unreadAnswer })
   expect(noted).toEqual(['observation', 'observation'])
   expect(told).toEqual(['begun', 'ended'])
+})
+
+// A defect in telling turned an answer of 200 into an error of our own: the answer is there, whatever is told of it.
+test('an answer that nothing can be told of is given all the same', async () => {
+  // Half a character, which no header can spell.
+  const profile = { ...profileSchema.parse({}), name: 'broken \ud800' }
+  await using at = await adminStand({ profiles: new Map([['default', profile]]) })
+  const reply = await postChat(at.url, chatOf([{ role: 'user', content: 'hello' }]))
+  expect([reply.status, reply.header('x-foldgate-attempts')]).toEqual([200, '1'])
+  expect(at.foldgate.log.join('')).toContain('"part":"observation"')
+})
+
+// Somebody who looked at the page while the store was slow to read its journal kept all requests from their records for
+// ten seconds: one miss of the deadline means that a store is absent, and both had the same guard.
+test('a journal that cannot be read keeps no request from its records', async () => {
+  let asked = 0
+  const inner = memoryStore()
+  await using at = await adminStand({
+    store: {
+      ...inner,
+      readRows: (journal, page) =>
+        journal === 'wishes' ? inner.readRows(journal, page) : new Promise(() => {}),
+      getFirst: (keys) => {
+        asked += 1
+        return inner.getFirst(keys)
+      },
+    },
+  })
+  const conversation = await at.say('hello')
+  await at.ask('/conversations')
+  const before = asked
+  expect(await at.say('hello')).toBe(conversation)
+  expect(asked).toBeGreaterThan(before)
 })

@@ -1,7 +1,11 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
-import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JournalEvent, UsageRow } from '../../../src/activity/journal/rows.ts'
+import { profileSchema } from '../../../src/profiles/schema.ts'
+import { memoryStore } from '../../admin/memory.ts'
+import type { Metrics } from '../../runs/activity/metrics.ts'
 import { longRun } from '../../support/conversations.ts'
+import { eventually } from '../../support/eventually.ts'
 import {
   completion,
   events,
@@ -11,415 +15,588 @@ import {
   stream,
   type Script,
 } from '../../support/fake-upstream.ts'
-import { unmeasurable } from '../../support/unmeasurable.ts'
-import { eventually } from '../../support/eventually.ts'
-import { chatOf, postChat } from '../../support/post-chat.ts'
+import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { openRaw } from '../../support/raw-client.ts'
+import { unmeasurable } from '../../support/unmeasurable.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
-const small = chatOf([{ role: 'user', content: 'hello' }])
-const long = chatOf(longRun(60, 2), { model: 'gpt-4o' })
-const window = { window: { tokens: 16_000 } }
+const hello = [{ role: 'user', content: 'hello PLANTED' }]
+const small = chatOf(hello)
+// Some ten thousand tokens.
+const run = [{ role: 'system', content: 'Be PLANTED.' }, ...longRun(14, 2)]
+const long = chatOf(run, { model: 'gpt-4o' })
+const window = { window: { tokens: 6_000, output_reserve: 1_000 } }
+const early = { window: { tokens: 60_000 }, trigger: 0.1, target: 0.05 }
 const usage = {
-  prompt_tokens: 11_000,
+  prompt_tokens: 4_100,
   completion_tokens: 7,
-  total_tokens: 11_007,
-  prompt_tokens_details: { cached_tokens: 9_000 },
+  total_tokens: 4_107,
+  prompt_tokens_details: { cached_tokens: 3_000 },
 }
 
-/** Refuses the first request in these words, and answers the next. */
-const refusingOnce = (message: string): readonly Script[] => [
-  json({ error: { message, type: 'invalid_request_error' } }, 400),
-  completion('fine'),
+/** Refuses the first request with these words, and answers the next. */
+const refusingOnce = (error: object): readonly Script[] => [
+  json({ error: { type: 'invalid_request_error', ...error } }, 400),
+  completion('PLANTED'),
 ]
+const refusing = (status: number, message: string): Script => json({ error: { message } }, status)
 
-/** Takes the request and closes the connection. */
-const cut: Script = (_, outgoing) => void outgoing.socket?.destroy()
+/** Whether the upstream takes requests and closes their connections. */
+let isCutOff = true
+const cutOff: Script = (request, outgoing, incoming) =>
+  isCutOff ? void outgoing.socket?.destroy() : completion('PLANTED')(request, outgoing, incoming)
 
-/** How many requests the metrics have of each action. */
-async function actionsOf(at: ReportStand): Promise<Record<string, number>> {
-  return Object.fromEntries((await at.metrics()).by('foldgate_requests_total', 'action'))
+const streamed = events([
+  'data: {"model":"gpt-4o-2024","choices":[{"index":0,"delta":{"content":"fine"},"finish_reason":"stop"}]}\n\n',
+  `data: ${JSON.stringify({ model: 'gpt-4o-2024', choices: [], usage })}\n\n`,
+  'data: [DONE]\n\n',
+])
+
+const anId = expect.stringMatching(/^[\w-]{16}$/)
+
+type Play = (at: ReportStand, headers: Readonly<Record<string, string>>) => Promise<ChatReply | null>
+
+type Case = {
+  /** What the upstream answers. Default: a completion. */
+  readonly script?: Script | readonly Script[]
+  /** Its profile. Default: a window of 6,000 tokens. */
+  readonly profile?: object
+  readonly body?: object | string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+  /** How it is asked, where that is more than one request. */
+  readonly play?: Play
+  /** The rows of its requests. */
+  readonly rows: readonly object[]
+  /** The events that speak of its conversation. Default: none. */
+  readonly events?: readonly object[]
+  /** The metrics of its profile: name and value of a label, and the value. */
+  readonly counts?: readonly (readonly [name: string, label: string, value: string, count: number])[]
+  /** What is said to the client, and how that goes with the row. */
+  readonly told?: (reply: ChatReply, row: UsageRow) => void
 }
 
-const streamed = (text: string): Script =>
-  events([
-    `data: {"model":"gpt-4o-2024","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":"stop"}]}\n\n`,
-    `data: ${JSON.stringify({ model: 'gpt-4o-2024', choices: [], usage })}\n\n`,
-    'data: [DONE]\n\n',
-  ])
+/** Tells `told`'s header of sizes from the row. */
+const sizes = ({ tokens_received: received, tokens_sent: sent, tokens_are_bounds: are }: UsageRow): string =>
+  are ? `<${received};sent=<${sent}` : `${received};sent=${sent}`
 
-describe.concurrent('each request is a row, a count and headers that say the same', () => {
-  test('relayed: its size is a bound, and the provider says what it was', async () => {
-    await using at = await reportStand(completion('fine'), { profile: window })
-    const reply = await postChat(at.url, small)
-    expect(reply.action).toBe('relayed')
-    const row = await at.row()
-    expect(row).toMatchObject({
-      action: 'relayed',
-      reason: null,
-      status: 200,
-      outcome: 'finished',
-      streamed: false,
-      attempts: 1,
-      conversation: reply.header('x-foldgate-conversation'),
-      profile: 'default',
-      model: 'test-model',
-      answered_by: 'fake-model',
-      upstream: 'default',
-      tokens_are_bounds: true,
-      beyond_window: false,
-      messages_received: 1,
-      messages_sent: 1,
-      passes: [],
-      summary: 'none',
-      compaction: null,
-      prompt_tokens: 10,
-      cached_tokens: null,
-      completion_tokens: 2,
-      window_tokens: 16_000,
-      window_source: 'config',
-      observed_tokens_sent: null,
-      observed_passes: [],
-    })
-    const { tokens_received: received, tokens_sent: sent } = row
-    expect(reply.header('x-foldgate-tokens')).toBe(`<${received};sent=<${sent}`)
-    expect(await actionsOf(at)).toEqual({ relayed: 1 })
-    const metrics = await at.metrics()
-    expect(metrics.sum('foldgate_prompt_tokens_total', { stage: 'sent' })).toBe(10)
-    expect(metrics.sum('foldgate_prompt_tokens_total', { stage: 'received' })).toBe(10)
-    expect(await at.events()).toEqual([])
-  })
+/** An answer whose headers say what the row says. */
+const agreeing = (reply: ChatReply, row: UsageRow): void => {
+  expect(reply.action).toBe(row.reason === null ? row.action : `${row.action};reason=${row.reason}`)
+  expect(reply.header('x-foldgate-conversation')).toBe(row.conversation)
+  expect(reply.header('x-foldgate-tokens')).toBe(sizes(row))
+  expect(reply.header('x-foldgate-passes')).toBe(row.passes.length === 0 ? null : row.passes.join(','))
+  expect(reply.header('x-foldgate-attempts')).toBe(String(row.attempts))
+}
 
-  test('compacted, plain: its counts, its compaction, and the tokens that came from the cache', async () => {
-    await using at = await reportStand(completion('fine', usage), { profile: window })
-    const reply = await postChat(at.url, long)
-    expect(reply.action).toBe('compacted')
-    const row = await at.row()
-    expect(row).toMatchObject({
-      action: 'compacted',
-      compaction: 'trigger',
-      tokens_are_bounds: false,
-      beyond_window: true,
-      prompt_tokens: 11_000,
-      cached_tokens: 9_000,
-      completion_tokens: 7,
-      summary: 'recap',
-      passes: (reply.header('x-foldgate-passes') ?? '').split(','),
-    })
-    expect(reply.header('x-foldgate-tokens')).toBe(`${row.tokens_received};sent=${row.tokens_sent}`)
-    expect(row.sent_pressure).toBeLessThan(row.pressure ?? 0)
-    const metrics = await at.metrics()
-    expect(metrics.sum('foldgate_prompt_tokens_total', { stage: 'cached' })).toBe(9_000)
-    expect(metrics.sum('foldgate_requests_beyond_window_total')).toBe(1)
-  })
+const compaction = (reason = 'trigger') => ({ type: 'compaction', reason })
+const unread = { conversation: null, profile: null, model: '', tokens_received: null, tokens_sent: null }
+const unreachable = { action: 'refused', reason: 'upstream_unreachable', status: 502 }
 
-  test('compacted, streamed: usage that Foldgate asked for is told, and the client does not see it', async () => {
-    await using at = await reportStand(streamed('fine'), { profile: window })
-    const reply = await postChat(at.url, { ...long, stream: true })
-    expect(reply.text).toContain('fine')
-    expect(reply.text).not.toContain('prompt_tokens')
-    expect(await at.row()).toMatchObject({
-      action: 'compacted',
-      streamed: true,
-      outcome: 'finished',
-      answered_by: 'gpt-4o-2024',
-      prompt_tokens: 11_000,
-      cached_tokens: 9_000,
-    })
-  })
+const asking =
+  (body: object | string | Buffer): Play =>
+  (at, headers) =>
+    postChat(at.url, body, headers)
 
-  test('a streamed answer without usage is told by own counts', async () => {
-    await using at = await reportStand(stream('fine'), { profile: window })
-    await postChat(at.url, { ...long, stream: true })
-    const row = await at.row()
-    expect(row).toMatchObject({ action: 'compacted', prompt_tokens: null, cached_tokens: null })
-    const metrics = await at.metrics()
-    const sent = metrics.sum('foldgate_prompt_tokens_total', { stage: 'sent' })
-    expect(sent).toBe(row.tokens_sent)
-    expect(metrics.sum('foldgate_prompt_tokens_total', { stage: 'received' })).toBe(row.tokens_received)
-  })
+/** What the page's list says of the conversation of an answer. */
+async function cardOf(at: ReportStand, id: string | null | undefined): Promise<object> {
+  return JSON.parse((await at.admin(`/conversations/${id}`)).text)
+}
 
-  test('recovered: counted, not a bound, once it was counted, and two events', async () => {
-    await using at = await reportStand([overflow(8_192, 12_500), completion('fine')], {
-      // So large that nothing is counted before the refusal.
-      profile: { window: { tokens: 1_000_000 } },
-    })
-    const reply = await postChat(at.url, chatOf(longRun(14, 2)))
-    expect(reply.action).toBe('recovered')
-    expect(reply.header('x-foldgate-tokens')).toMatch(/^\d+;sent=\d+$/)
-    const row = await at.row()
-    expect(row).toMatchObject({
-      action: 'recovered',
-      attempts: 2,
-      compaction: 'overflow',
-      beyond_window: true,
-      tokens_are_bounds: false,
-    })
-    expect(reply.header('x-foldgate-tokens')).toBe(`${row.tokens_received};sent=${row.tokens_sent}`)
-    const told = await at.events()
-    expect(told.map(({ type, reason }) => [type, reason])).toEqual([
-      ['window', 'refusal'],
-      ['compaction', 'overflow'],
-      ['recovery', 'recovered'],
-    ])
-    expect(told[2]).toMatchObject({
-      tokens_before: row.tokens_received,
-      tokens_after: row.tokens_sent,
-      details: { attempts: 2, upstream: 'default' },
-    })
-    expect((await at.metrics()).sum('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
-  })
-
-  test('a refusal that stands is a failed recovery, and the client has the last one', async () => {
-    await using at = await reportStand(overflow(2_000), { profile: { window: { tokens: 16_000 } } })
-    const reply = await postChat(at.url, chatOf(longRun(14, 2)))
-    expect(reply.status).toBe(400)
-    const row = await at.row()
-    expect(row).toMatchObject({ status: 400, beyond_window: true })
-    expect(String(row.attempts)).toBe(reply.header('x-foldgate-attempts'))
-    const failed = (await at.events()).filter(({ type }) => type === 'recovery')
-    expect(failed).toMatchObject([{ reason: 'failed', details: { status: 400 } }])
-    const metrics = await at.metrics()
-    expect(metrics.sum('foldgate_recoveries_total', { outcome: 'failed' })).toBe(1)
-    expect(metrics.sum('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(0)
-  })
-
-  test('restored in the strict form', async () => {
-    const alternate = 'Conversation roles must alternate user/assistant/user/assistant/...'
-    await using at = await reportStand(refusingOnce(alternate), { profile: window })
-    const reply = await postChat(at.url, long)
-    expect(reply.action).toBe('restored;reason=strict')
-    expect(await at.row()).toMatchObject({ action: 'restored', reason: 'strict', attempts: 2 })
-    const told = (await at.events()).find(({ type }) => type === 'restored')
-    expect(told).toMatchObject({ reason: 'strict', details: { attempts: 2 } })
-  })
-
-  test('restored as the original: it fits as it came, so that is what is known of the window', async () => {
-    await using at = await reportStand(refusingOnce('This is not to my taste.'), { profile: window })
-    const reply = await postChat(at.url, long)
-    expect(reply.action).toBe('restored;reason=original')
-    const row = await at.row()
-    expect(row).toMatchObject({ reason: 'original', attempts: 2, passes: [], beyond_window: false })
-    expect(row.tokens_sent).toBe(row.tokens_received)
-    expect(row.messages_sent).toBe(row.messages_received)
-    const next = await postChat(at.url, long)
-    expect(next.action).toBe('relayed;reason=refused-before')
-    expect(await at.row(2)).toMatchObject({ action: 'relayed', reason: 'refused-before' })
-  })
-
-  test('bypassed: a row without figures, since nobody has read it', async () => {
-    await using at = await reportStand(completion('fine'))
-    const reply = await postChat(at.url, small, { 'x-foldgate-bypass': '1' })
-    expect(reply.action).toBe('bypassed')
-    expect(await at.row()).toMatchObject({
-      action: 'bypassed',
-      status: 200,
-      attempts: 1,
-      conversation: null,
-      profile: null,
-      model: '',
-      tokens_received: null,
-      tokens_sent: null,
-      prompt_tokens: null,
-      beyond_window: false,
-    })
-    expect(await actionsOf(at)).toEqual({ bypassed: 1 })
-  })
-
-  test('failed-open: what could not be measured has a row without a size', async () => {
-    await using at = await reportStand(completion('fine'), {
-      profiles: unmeasurable(window, 'no encoding'),
-    })
-    const reply = await postChat(at.url, long)
-    expect(reply.action).toBe('failed-open;reason=measure')
-    expect(reply.header('x-foldgate-tokens')).toBeNull()
-    expect(await at.row()).toMatchObject({
-      action: 'failed-open',
-      reason: 'measure',
-      status: 200,
-      tokens_received: null,
-      prompt_tokens: 10,
-      beyond_window: false,
-      pressure: null,
-    })
-    expect(await actionsOf(at)).toEqual({ 'failed-open': 1 })
-    expect((await at.metrics()).sum('foldgate_failures_total', { part: 'measure' })).toBe(1)
-    expect(at.upstream.requests[0]?.body.toString()).toBe(JSON.stringify(long))
-  })
-
-  test('a broken store costs the records, never the row', async () => {
-    const inner = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
-    const store = {
-      ...inner,
-      getFirst: async () => Promise.reject(new Error('the store is broken')),
-    }
-    await using at = await reportStand(completion('fine'), { store, profile: window })
-    const reply = await postChat(at.url, long)
-    expect(reply.action).toBe('compacted')
-    expect(await at.row()).toMatchObject({ action: 'compacted', status: 200 })
-    const failure = (await at.events()).find(({ type }) => type === 'failure')
-    expect(failure).toMatchObject({ reason: 'store' })
-    expect((await at.metrics()).sum('foldgate_failures_total', { part: 'store' })).toBeGreaterThan(0)
-  })
-
-  test.each([
-    ['malformed', 'this is no JSON', {}],
-    ['malformed', gzipSync('still no JSON'), { 'content-encoding': 'gzip' }],
-  ])('an unread body is relayed;reason=%s, and told without a size', async (_, body, headers) => {
-    await using at = await reportStand(json({ error: { message: 'no' } }, 400))
-    const reply = await postChat(at.url, body, headers)
-    expect(reply.status).toBe(400)
-    expect(reply.action).toMatch(/^relayed;reason=/)
-    expect(await at.row()).toMatchObject({
-      action: 'relayed',
-      reason: reply.action?.split('=')[1],
-      status: 400,
-      attempts: 1,
-      tokens_received: null,
-      conversation: null,
-    })
-    expect(await actionsOf(at)).toEqual({ relayed: 1 })
-  })
-})
-
-describe.concurrent("an error of Foldgate's own is a row and an event", () => {
-  test('an upstream that cannot be reached', async () => {
-    await using at = await reportStand(completion('never'), { upstream: 'http://127.0.0.1:9/v1' })
-    const reply = await postChat(at.url, small)
-    expect(reply.status).toBe(502)
-    expect(await at.row()).toMatchObject({
-      action: 'refused',
-      reason: 'upstream_unreachable',
-      status: 502,
-      outcome: 'finished',
-      profile: 'default',
-      model: 'test-model',
-      beyond_window: null,
-      prompt_tokens: null,
-      conversation: expect.stringMatching(/^[\w-]{16}$/),
-    })
-    expect(await actionsOf(at)).toEqual({ refused: 1 })
-    expect(await at.events()).toMatchObject([
-      { type: 'error', reason: 'upstream_unreachable', details: { status: 502 } },
-    ])
-  })
-
-  // An unread request that met a dead upstream, or bypassed everything, was nowhere to be seen.
-  test.each([
-    ['bypassed', { 'x-foldgate-bypass': '1' }, JSON.stringify(small)],
-    ['unread', {}, 'this is no JSON'],
-  ])('an upstream that cannot be reached by a request that is %s', async (_, headers, body) => {
-    await using at = await reportStand(completion('never'), { upstream: 'http://127.0.0.1:9/v1' })
-    expect((await postChat(at.url, body, headers)).status).toBe(502)
-    expect(await at.row()).toMatchObject({ action: 'refused', reason: 'upstream_unreachable', status: 502 })
-    expect(await actionsOf(at)).toEqual({ refused: 1 })
-    expect(await at.events()).toMatchObject([{ type: 'error', reason: 'upstream_unreachable' }])
-  })
-
-  test('an unknown profile, and a header that means nothing', async () => {
-    await using at = await reportStand(completion('never'))
-    expect((await postChat(at.url, small, { 'x-foldgate-profile': 'nobody' })).status).toBe(400)
-    expect(await at.row()).toMatchObject({ action: 'refused', reason: 'unknown_profile', status: 400 })
-    expect((await postChat(at.url, small, { 'x-foldgate-compact': 'sometimes' })).status).toBe(400)
-    expect(await at.row(2)).toMatchObject({ action: 'refused', reason: 'invalid_header', status: 400 })
-    expect(at.upstream.requests).toEqual([])
-    expect(await actionsOf(at)).toEqual({ refused: 2 })
-  })
-
-  test('a body that is too large', async () => {
-    await using at = await reportStand(completion('never'), { settings: { limits: { body_mb: 1 } } })
-    const huge = chatOf([{ role: 'user', content: 'x'.repeat(2_000_000) }])
-    const reply = await postChat(at.url, huge).catch(() => null)
-    if (reply !== null) expect(reply.status).toBe(413)
-    expect(await at.row()).toMatchObject({ action: 'refused', reason: 'body_too_large', status: 413 })
-  })
-
-  // A compaction was recorded, and the next request followed it, but nobody had ever been told of it.
-  test('a compaction that was made for a request that met a dead upstream is told', async () => {
-    await using at = await reportStand([cut, completion('fine')], { profile: window })
-    const broken = await postChat(at.url, long)
-    expect(broken.status).toBe(502)
-    expect((await postChat(at.url, long)).action).toBe('compacted')
-    const rows = await at.rows(2)
-    expect(rows.map(({ action, compaction }) => [action, compaction])).toEqual([
-      ['refused', 'trigger'],
-      ['compacted', null],
-    ])
-    const compactions = (await at.events()).filter(({ type }) => type === 'compaction')
-    expect(compactions).toHaveLength(1)
-    const metrics = await at.metrics()
-    expect(metrics.sum('foldgate_compactions_total', { pass: 'fold' })).toBe(1)
-  })
-})
-
-describe.concurrent('a client that leaves', () => {
-  test('before the answer is told as one that left', async () => {
-    await using at = await reportStand(silence)
-    const leaving = new AbortController()
-    const asked = postChat(at.url, small, {}, leaving.signal).catch(() => null)
-    await eventually(() => expect(at.upstream.requests.length).toBe(1))
-    leaving.abort()
-    expect(await asked).toBeNull()
-    expect(await at.row()).toMatchObject({
-      action: 'left',
-      reason: null,
-      status: null,
-      outcome: 'client-gone',
-      conversation: expect.stringMatching(/^[\w-]{16}$/),
-    })
-    expect(await actionsOf(at)).toEqual({ left: 1 })
-    expect(await at.events()).toEqual([])
-  })
-
-  test('before its body is complete, too', async () => {
-    await using at = await reportStand(silence)
-    const socket = await openRaw(
-      at.foldgate.listening.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{"model"',
-    )
-    setTimeout(() => socket.destroy(), 50)
-    expect(await at.row()).toMatchObject({ action: 'left', outcome: 'client-gone', conversation: null })
-    expect(at.upstream.requests).toEqual([])
-  })
-
-  test('during the answer: what was done stands, and that it left', async () => {
-    await using at = await reportStand(stream('a long answer', 'never'), { profile: window })
-    const leaving = new AbortController()
-    const answer = await fetch(`${at.url}/chat/completions`, {
+/** Asks, and leaves once the upstream has it, or once there are headers. */
+const leaving =
+  (body: object, when: 'asked' | 'answered'): Play =>
+  async (at, headers) => {
+    const leave = new AbortController()
+    const before = at.upstream.requests.length
+    const asked = fetch(`${at.url}/chat/completions`, {
       method: 'POST',
-      body: JSON.stringify({ ...long, stream: true }),
-      signal: leaving.signal,
+      body: JSON.stringify(body),
+      headers,
+      signal: leave.signal,
+    }).catch(() => null)
+    if (when === 'asked') await eventually(() => expect(at.upstream.requests).toHaveLength(before + 1))
+    const answer = when === 'asked' ? null : await asked
+    leave.abort()
+    await asked
+    const id = answer?.headers.get('x-foldgate-conversation')
+    if (answer !== null)
+      await eventually(async () => expect(await cardOf(at, id)).toMatchObject({ answering: false }))
+    return null
+  }
+
+const cases: Readonly<Record<string, Case>> = {
+  'relayed: its size is a bound, and the provider says what it was': {
+    play: async (at, headers) => {
+      const label = 'Réparation of build 7'
+      const reply = await postChat(at.url, small, { ...headers, 'x-foldgate-conversation': label })
+      const more = [
+        { role: 'assistant', content: 'fine' },
+        { role: 'user', content: 'more' },
+      ]
+      // One that comes without keeps the name that its conversation has.
+      await postChat(at.url, chatOf([...hello, ...more]), headers)
+      const id = reply.header('x-foldgate-conversation')
+      await eventually(async () => expect(await cardOf(at, id)).toMatchObject({ id, label, requests: 2 }))
+      return reply
+    },
+    rows: [
+      {
+        action: 'relayed',
+        reason: null,
+        status: 200,
+        outcome: 'finished',
+        streamed: false,
+        attempts: 1,
+        label: 'Réparation of build 7',
+        model: 'test-model',
+        answered_by: 'fake-model',
+        upstream: 'default',
+        tokens_are_bounds: true,
+        beyond_window: false,
+        messages_received: 1,
+        messages_sent: 1,
+        passes: [],
+        summary: 'none',
+        compaction: null,
+        prompt_tokens: 10,
+        cached_tokens: null,
+        completion_tokens: 2,
+        window_tokens: 6_000,
+        window_source: 'config',
+        observed_tokens_sent: null,
+        observed_passes: [],
+      },
+      { label: null },
+    ],
+    counts: [
+      ['requests_total', 'action', 'relayed', 2],
+      ['prompt_tokens_total', 'stage', 'sent', 20],
+      ['prompt_tokens_total', 'stage', 'received', 20],
+      ['requests_beyond_window_total', 'profile', '', 0],
+    ],
+    told: agreeing,
+  },
+  'compacted, plain: its counts, its compaction, and the tokens that came from the cache': {
+    script: completion('PLANTED', usage),
+    body: long,
+    rows: [
+      {
+        action: 'compacted',
+        compaction: 'trigger',
+        tokens_are_bounds: false,
+        beyond_window: true,
+        prompt_tokens: 4_100,
+        cached_tokens: 3_000,
+        completion_tokens: 7,
+        summary: 'recap',
+        label: null,
+      },
+    ],
+    events: [compaction()],
+    counts: [
+      ['prompt_tokens_total', 'stage', 'cached', 3_000],
+      ['requests_beyond_window_total', 'profile', '', 1],
+    ],
+    told: (reply, row) => {
+      agreeing(reply, row)
+      expect(row.sent_pressure).toBeLessThan(row.pressure ?? 0)
+    },
+  },
+  'compacted, streamed: usage that Foldgate asked for is told, and the client does not see it': {
+    script: streamed,
+    body: { ...long, stream: true },
+    rows: [
+      {
+        action: 'compacted',
+        streamed: true,
+        outcome: 'finished',
+        answered_by: 'gpt-4o-2024',
+        prompt_tokens: 4_100,
+        cached_tokens: 3_000,
+      },
+    ],
+    events: [compaction()],
+    told: ({ text }) => {
+      expect(text).toContain('fine')
+      expect(text).not.toContain('prompt_tokens')
+    },
+  },
+  'a streamed answer without usage is told by own counts': {
+    script: stream('fine'),
+    body: { ...long, stream: true },
+    rows: [{ action: 'compacted', prompt_tokens: null, cached_tokens: null }],
+    events: [compaction()],
+  },
+  'compacted long before the window was full': {
+    profile: early,
+    body: { ...long, max_tokens: 100 },
+    rows: [{ action: 'compacted', beyond_window: false }],
+    events: [compaction()],
+  },
+  'compacted, and only the output that it asks for takes it beyond the window that both share': {
+    profile: early,
+    body: { ...long, max_tokens: 53_000 },
+    rows: [{ action: 'compacted', beyond_window: true }],
+    events: [compaction()],
+    told: (_, { tokens_received: tokens }) => expect(tokens).toBeLessThan(12_000),
+  },
+  'compacted for a window that is a guess': {
+    profile: { trigger: 0.1, target: 0.05 },
+    body: chatOf(longRun(26, 2)),
+    rows: [{ action: 'compacted', beyond_window: null, window_source: 'default' }],
+    events: [compaction()],
+  },
+  'recovered: counted, not a bound, once it was counted, and its events': {
+    script: [overflow(8_192, 10_500), completion('PLANTED'), overflow(8_192, 10_500), completion('PLANTED')],
+    // So large that nothing is counted before the refusal.
+    profile: { window: { tokens: 1_000_000 } },
+    play: async (at, headers) => {
+      const reply = await postChat(at.url, chatOf(run), headers)
+      // Another conversation, whose refusal states the same window.
+      await postChat(at.url, chatOf(longRun(13, 9)), headers)
+      return reply
+    },
+    rows: [
+      {
+        action: 'recovered',
+        attempts: 2,
+        compaction: 'overflow',
+        beyond_window: true,
+        tokens_are_bounds: false,
+      },
+      { status: 200, attempts: 2 },
+    ],
+    events: [
+      compaction('overflow'),
+      { type: 'recovery', reason: 'recovered', details: { attempts: 2, upstream: 'default' } },
+    ],
+    told: agreeing,
+  },
+  'recovered after a refusal without numbers, which is told of this conversation': {
+    script: refusingOnce({ message: 'The prompt is too long.', code: 'context_length_exceeded' }),
+    profile: { window: { tokens: 1_000_000 } },
+    body: chatOf(run),
+    rows: [{ action: 'recovered' }],
+    events: [{ type: 'window', reason: 'unstated' }, compaction('overflow'), { type: 'recovery' }],
+  },
+  'a refusal that stands is a failed recovery, and the client has the last one': {
+    script: overflow(2_000),
+    body: chatOf(run, { model: 'refused' }),
+    rows: [{ status: 400, beyond_window: true }],
+    events: [
+      compaction(),
+      compaction('overflow'),
+      { type: 'recovery', reason: 'failed', details: { status: 400 } },
+    ],
+    told: (reply, row) => {
+      expect([reply.status, reply.header('x-foldgate-attempts')]).toEqual([400, String(row.attempts)])
+    },
+  },
+  'restored in the strict form': {
+    script: refusingOnce({
+      message: 'Conversation roles must alternate user/assistant/user/assistant/...',
+    }),
+    body: long,
+    rows: [{ action: 'restored', reason: 'strict', attempts: 2 }],
+    events: [compaction(), { type: 'restored', reason: 'strict', details: { attempts: 2 } }],
+    told: agreeing,
+  },
+  'restored as the original: it fits as it came, so that is what is known of the window': {
+    script: refusingOnce({ message: 'This is not to my taste.' }),
+    play: async (at, headers) => {
+      const reply = await postChat(at.url, long, headers)
+      expect((await postChat(at.url, long, headers)).action).toBe('relayed;reason=refused-before')
+      return reply
+    },
+    rows: [
+      { action: 'restored', reason: 'original', attempts: 2, passes: [], beyond_window: false },
+      { action: 'relayed', reason: 'refused-before' },
+    ],
+    events: [compaction(), { type: 'restored', reason: 'original' }],
+    told: (reply, row) => {
+      agreeing(reply, row)
+      expect(row.tokens_sent).toBe(row.tokens_received)
+      expect(row.messages_sent).toBe(row.messages_received)
+    },
+  },
+  'bypassed: a row without figures, since nobody has read it': {
+    headers: { 'x-foldgate-bypass': '1' },
+    rows: [
+      { ...unread, action: 'bypassed', status: 200, attempts: 1, prompt_tokens: null, beyond_window: false },
+    ],
+    told: ({ action }) => expect(action).toBe('bypassed'),
+  },
+  'an unread body is relayed, and told without a size': {
+    script: refusing(400, 'no'),
+    body: 'this is no JSON',
+    rows: [{ ...unread, action: 'relayed', reason: 'not-json-object', status: 400, attempts: 1 }],
+    told: ({ action }) => expect(action).toBe('relayed;reason=not-json-object'),
+  },
+  'and so is one that is packed': {
+    script: refusing(400, 'no'),
+    body: gzipSync('still no JSON'),
+    headers: { 'content-encoding': 'gzip' },
+    rows: [{ ...unread, action: 'relayed', reason: 'not-json-object', status: 400 }],
+  },
+  'a refusal for the rate': {
+    script: refusing(429, 'Rate limit reached'),
+    rows: [{ action: 'relayed', status: 429, beyond_window: null }],
+    events: [{ type: 'refusal', reason: 'rate', details: { status: 429, attempts: 1, upstream: 'default' } }],
+  },
+  'a refusal for the key': {
+    script: refusing(401, 'Incorrect API key provided'),
+    rows: [{ status: 401 }],
+    events: [{ type: 'refusal', reason: 'denied', details: { status: 401 } }],
+  },
+  'a refusal for anything else': {
+    script: refusing(400, 'What is this?'),
+    rows: [{ status: 400 }],
+    events: [{ type: 'refusal', reason: 'other', details: { status: 400 } }],
+  },
+  'a server that is busy': {
+    script: refusing(503, 'Busy'),
+    rows: [{ status: 503 }],
+    events: [{ type: 'refusal', reason: 'other', details: { status: 503 } }],
+  },
+  'an upstream that cannot be reached': {
+    profile: { ...window, upstream: 'dead' },
+    headers: { 'x-foldgate-conversation': 'nightly' },
+    rows: [
+      {
+        ...unreachable,
+        outcome: 'finished',
+        label: 'nightly',
+        model: 'test-model',
+        beyond_window: null,
+        prompt_tokens: null,
+        conversation: anId,
+      },
+    ],
+    events: [{ type: 'error', reason: 'upstream_unreachable', details: { status: 502 } }],
+    counts: [['requests_total', 'action', 'refused', 1]],
+    told: ({ status }) => expect(status).toBe(502),
+  },
+  // An unread request that met a dead upstream, or bypassed everything, was nowhere to be seen.
+  'an upstream that cannot be reached, bypassed': {
+    play: (at, headers) => postChat(dead(at), small, { ...headers, 'x-foldgate-bypass': '1' }),
+    rows: [unreachable],
+  },
+  'an upstream that cannot be reached, unread': {
+    play: (at, headers) => postChat(dead(at), 'this is no JSON', headers),
+    rows: [unreachable],
+  },
+  // A compaction was recorded, and the next request followed it, but nobody had ever been told of it.
+  'an upstream that is cut off after a compaction, which is told': {
+    script: cutOff,
+    play: async (at, headers) => {
+      expect((await postChat(at.url, long, headers)).status).toBe(502)
+      isCutOff = false
+      return postChat(at.url, long, headers)
+    },
+    rows: [
+      { action: 'refused', compaction: 'trigger' },
+      { action: 'compacted', compaction: null },
+    ],
+    events: [compaction(), { type: 'error' }],
+    counts: [['compactions_total', 'pass', 'fold', 1]],
+  },
+  // The report went with the refusal: the compaction that was made and recorded was told nowhere.
+  'a view for whose bytes there is no room, with its compaction': {
+    profile: { window: { tokens: 120_000 } },
+    body: chatOf(
+      Array.from({ length: 100 }, (_, index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: `${index} ${'reads rows of the ledger and writes them to another one. '.repeat(122)}`,
+      })),
+    ),
+    rows: [{ action: 'refused', status: 503, compaction: 'trigger' }],
+    events: [compaction(), { type: 'error' }],
+    counts: [['compactions_total', 'pass', 'fold', 1]],
+    told: ({ status }) => expect(status).toBe(503),
+  },
+  'a profile that is not known': {
+    headers: { 'x-foldgate-profile': 'nobody' },
+    rows: [{ action: 'refused', reason: 'unknown_profile', status: 400 }],
+    told: ({ status }) => expect(status).toBe(400),
+  },
+  'a header that means nothing': {
+    headers: { 'x-foldgate-compact': 'sometimes' },
+    rows: [{ action: 'refused', reason: 'invalid_header', status: 400 }],
+  },
+  'a label that is too long': {
+    headers: { 'x-foldgate-conversation': 'x'.repeat(129) },
+    rows: [{ action: 'refused', status: 400 }],
+  },
+  'a body that is too large': {
+    play: (at, headers) => postChat(at.url, 'x'.repeat(2_000_000), headers).catch(() => null),
+    rows: [{ action: 'refused', reason: 'body_too_large', status: 413 }],
+  },
+  'failed-open: what could not be measured has a row without a size': {
+    body: long,
+    rows: [
+      {
+        action: 'failed-open',
+        reason: 'measure',
+        status: 200,
+        tokens_received: null,
+        prompt_tokens: 10,
+        beyond_window: false,
+        pressure: null,
+      },
+    ],
+    counts: [['requests_total', 'action', 'failed-open', 1]],
+    told: ({ action, header }) =>
+      expect([action, header('x-foldgate-tokens')]).toEqual(['failed-open;reason=measure', null]),
+  },
+  'a client that leaves before the answer': {
+    script: silence,
+    play: leaving(small, 'asked'),
+    rows: [{ action: 'left', reason: null, status: null, outcome: 'client-gone', conversation: anId }],
+    counts: [['requests_total', 'action', 'left', 1]],
+  },
+  'a client that leaves during the answer: what was done stands': {
+    script: stream('a long answer', 'never'),
+    play: leaving({ ...long, stream: true }, 'answered'),
+    rows: [{ action: 'compacted', status: 200, outcome: 'client-gone' }],
+    events: [compaction()],
+    counts: [['requests_total', 'action', 'compacted', 1]],
+  },
+  'a client that leaves before its body is complete': {
+    play: async (at, { 'user-agent': client }) => {
+      const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: ${client}`
+      const body = '\r\ncontent-length: 100\r\n\r\n{"model"'
+      const socket = await openRaw(at.foldgate.listening.port, head + body)
+      await eventually(() => expect(at.foldgate.app.running()).toBe(1))
+      socket.destroy()
+      return null
+    },
+    rows: [{ ...unread, action: 'left', outcome: 'client-gone' }],
+  },
+  'an answer that breaks off': {
+    script: stream('a long answer', 'cut'),
+    play: (at, headers) => postChat(at.url, { ...small, stream: true }, headers).catch(() => null),
+    rows: [{ action: 'relayed', outcome: 'broken-off' }],
+  },
+}
+
+const names = Object.keys(cases)
+/** What a case has for its profile, its client and its key. */
+const nameOf = (name: string): string => `case-${names.indexOf(name)}`
+const dead = ({ foldgate }: ReportStand): string => foldgate.url.replace('/v1', '/u/dead/v1')
+
+/** Plays the script of the case whose key it is. */
+function byKey(): Script {
+  const played = new Map<string, number>()
+  return (request, ...connection) => {
+    const key = request.headers.authorization ?? ''
+    const { script = completion('PLANTED') } = cases[names[Number(key.split('-').at(-1))] ?? ''] ?? {}
+    const scripts = typeof script === 'function' ? [script] : script
+    const turn = played.get(key) ?? 0
+    played.set(key, turn + 1)
+    return scripts[Math.min(turn, scripts.length - 1)]?.(request, ...connection)
+  }
+}
+
+function profileOf(name: string) {
+  const profile = profileSchema.parse(cases[name]?.profile ?? window)
+  return [nameOf(name), { ...profile, name: nameOf(name) }] as const
+}
+
+describe('each request is a row, a count, events and headers that say the same', () => {
+  const replies = new Map<string, ChatReply | null>()
+  let at: ReportStand
+  let rows: readonly UsageRow[] = []
+  let told: readonly JournalEvent[] = []
+  let metrics: Metrics
+
+  beforeAll(async () => {
+    const failing = 'failed-open: what could not be measured has a row without a size'
+    const broken = unmeasurable(window, 'no encoding').get('default') ?? expect.fail()
+    const profiles = new Map(names.map(profileOf))
+    profiles.set('default', { ...profileSchema.parse({}), name: 'default' })
+    profiles.set(nameOf(failing), { ...broken, name: nameOf(failing) })
+    at = await reportStand(byKey(), {
+      profiles,
+      upstreams: { dead: { url: 'http://127.0.0.1:9/v1' } },
+      settings: { limits: { body_mb: 1, bytes_in_flight_mb: 1 } },
     })
-    expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
-    leaving.abort()
-    expect(await at.row()).toMatchObject({ action: 'compacted', status: 200, outcome: 'client-gone' })
-    expect(await actionsOf(at)).toEqual({ compacted: 1 })
-    const { conversations }: { conversations: { answering: boolean }[] } = JSON.parse(
-      (await at.admin('/conversations')).text,
-    )
-    expect(conversations).toMatchObject([{ answering: false }])
+    for (const [name, { body = small, headers = {}, play = asking(body) }] of Object.entries(cases)) {
+      const own = { 'user-agent': nameOf(name), 'x-foldgate-profile': nameOf(name) }
+      const key = { authorization: `Bearer ${nameOf(name)}` }
+      replies.set(name, await play(at, { ...own, ...key, ...headers }))
+    }
+    rows = await at.rows(Object.values(cases).reduce((sum, each) => sum + each.rows.length, 0))
+    told = await at.events()
+    metrics = await at.metrics()
+  })
+  afterAll(() => at[Symbol.asyncDispose]())
+
+  test.each(names)('%s', (name) => {
+    const { rows: expected, events: speaking = [], counts = [], told: check } = cases[name] ?? expect.fail()
+    const found = rows.filter(({ client }) => client === nameOf(name))
+    expect(found).toMatchObject(expected)
+    const [row] = found
+    const reply = replies.get(name) ?? null
+    if (check !== undefined && reply !== null && row !== undefined) check(reply, row)
+    const conversation = row?.conversation ?? 'none'
+    expect(told.filter((event) => event.conversation === conversation)).toMatchObject(speaking)
+    const profile = nameOf(name)
+    for (const [metric, label, value, count] of counts) {
+      const labels = { profile, ...(label !== 'profile' && { [label]: value }) }
+      expect([metric, value, metrics.sum(`foldgate_${metric}`, labels)]).toEqual([metric, value, count])
+    }
+  })
+  test('what belongs to no conversation is told of none, and a window that is stated twice once', () => {
+    const others = told.filter(({ conversation }) => conversation === null)
+    expect(others.map(({ type, reason }) => `${type} ${reason}`).toSorted()).toEqual([
+      'error body_too_large',
+      'error invalid_header',
+      'error invalid_header',
+      'error unknown_profile',
+      'error upstream_unreachable',
+      'error upstream_unreachable',
+      'failure measure',
+      'refusal other',
+      'refusal other',
+      'window refusal',
+      'window refusal',
+    ])
+    expect(others.filter(({ type }) => type === 'window')).toMatchObject([
+      { model: 'test-model', details: { window_tokens: 8_192, kind: 'total', upstream: 'default' } },
+      { model: 'refused', details: { window_tokens: 2_000 } },
+    ])
+    const failures = metrics.by('foldgate_failures_total', 'part')
+    expect(failures).toEqual(new Map([['measure', 1]]))
+    const recoveries = metrics.by('foldgate_recoveries_total', 'outcome')
+    expect(Object.fromEntries(recoveries)).toEqual({ recovered: 3, failed: 1 })
+    expect(metrics.sum('foldgate_requests_total', { action: 'bypassed' })).toBe(1)
   })
 
-  test('an answer that breaks off is told as that', async () => {
-    await using at = await reportStand(stream('a long answer', 'cut'))
-    await postChat(at.url, { ...small, stream: true }).catch(() => null)
-    expect(await at.row()).toMatchObject({ action: 'relayed', outcome: 'broken-off' })
+  test('what Foldgate refuses goes nowhere, and what clients say to Foldgate no further', () => {
+    const sent = at.upstream.requests.map(({ rawHeaders, body }) => rawHeaders.join('\n') + body.toString())
+    expect(sent.filter((text) => /x-foldgate|paration/i.test(text))).toEqual([])
+    for (const name of [
+      'a profile that is not known',
+      'a header that means nothing',
+      'a label that is too long',
+    ])
+      expect(sent.filter((text) => text.includes(`Bearer ${nameOf(name)}\n`))).toEqual([])
+  })
+
+  test('no event and no row holds anything that a conversation says', async () => {
+    for (const journal of ['events', 'usage', 'totals'] as const) {
+      const page = await at.store.readRows(journal, { from: 'oldest', beyond: null, limit: 1_000 })
+      expect(page.length).toBeGreaterThan(0)
+      expect(page.map(({ text }) => text).join('\n')).not.toContain('PLANTED')
+    }
   })
 })
 
-// The report went with the refusal: the compaction that was made and recorded was told nowhere.
-test('a view for whose bytes there is no room is refused, and its compaction is told', async () => {
-  await using at = await reportStand(completion('fine'), {
-    settings: { limits: { bytes_in_flight_mb: 1 } },
-    profile: { window: { tokens: 120_000 } },
-  })
-  const text = 'reads rows of the ledger and writes them to another one. '
-  const messages = Array.from({ length: 100 }, (_, index) => ({
-    role: index % 2 === 0 ? 'user' : 'assistant',
-    content: `${index} ${text.repeat(122)}`,
-  }))
-  expect((await postChat(at.url, chatOf(messages))).status).toBe(503)
-  expect(at.upstream.requests).toEqual([])
-  const metrics = await at.metrics()
-  expect(metrics.sum('foldgate_compactions_total', { pass: 'fold' })).toBe(1)
+test('a broken store costs the records, never the row', async () => {
+  const store = { ...memoryStore(), getFirst: () => Promise.reject(new Error('the store is broken')) }
+  await using broken = await reportStand(completion('fine'), { store, profile: window })
+  expect((await postChat(broken.url, long)).action).toBe('compacted')
+  expect(await broken.row()).toMatchObject({ action: 'compacted', status: 200 })
+  expect(await broken.events()).toMatchObject([{ type: 'failure', reason: 'store' }, { type: 'compaction' }])
+  expect((await broken.metrics()).sum('foldgate_failures_total', { part: 'store' })).toBeGreaterThan(0)
 })

@@ -1,19 +1,22 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
+import type { HeldMessages } from '../../../src/activity/request-report.ts'
+import type { Tracing } from '../../../src/activity/tracing/tracing.ts'
+import { isCollected } from '../../support/collected.ts'
 import { words, round } from '../../support/counting-server.ts'
-import type { TestMessage } from '../../support/conversations.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
 const rounds = (from: number, count: number): readonly TestMessage[] =>
-  Array.from({ length: count }, (_, index) => round(from + index, words(900, from + index))).flat()
+  Array.from({ length: count }, (_, index) => round(from + index, words(450, from + index))).flat()
 
 /** Turns of an agent, the later ones after many rounds, some with a rule in between. */
 function* turns(): Generator<readonly TestMessage[]> {
   yield [{ role: 'system', content: 'You repair programs.' }, user('Repair what the nightly run breaks.')]
-  for (let turn = 1; turn <= 5; turn += 1) {
+  for (let turn = 1; turn <= 4; turn += 1) {
     for (let part = 0; part < 4; part += 1) yield rounds(10 * turn + part, 1)
     yield [{ role: 'assistant', content: 'Done.' }, user(`Now the part ${turn}.`), user('And be quick.')]
     yield [{ role: 'assistant', content: 'I begin.' }, user(`Go on with ${turn}.`)]
@@ -27,8 +30,8 @@ test.each(['lenient', 'strict'])(
       profile: {
         template,
         clear: { enabled: false },
-        recap: { max_tokens: 600 },
-        window: { tokens: 8_000, output_reserve: 1_000 },
+        recap: { max_tokens: 300 },
+        window: { tokens: 4_000, output_reserve: 500 },
       },
       settings: { admin: { show_content: true } },
     })
@@ -50,3 +53,33 @@ test.each(['lenient', 'strict'])(
     if (template === 'strict') expect(treatments).toContain('joined')
   },
 )
+
+// What was to be told at the end of an answer was made beside the report and kept it, and with it the request's body and
+// all that had been found out about it: an answer that flows for minutes held for as long what it needed no more.
+test('while an answer flows, nothing keeps the messages of its request', async () => {
+  let held: WeakRef<HeldMessages> | null = null
+  const tracing: Tracing = {
+    begun: (_, messages) => {
+      if (messages !== null) held = new WeakRef(messages)
+    },
+    ended: () => {},
+    summary: () => {},
+    close: async () => {},
+  }
+  const flowing = Promise.withResolvers<void>()
+  onTestFinished(() => flowing.resolve())
+  await using at = await reportStand(
+    async (_request, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+      outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"More"},"finish_reason":null}]}\n\n')
+      await flowing.promise
+      outgoing.end('data: [DONE]\n\n')
+    },
+    { tracing },
+  )
+  const asked = postChat(at.url, chatOf(longRun(14, 2), { model: 'gpt-4o', stream: true }))
+  await expect.poll(() => held).not.toBeNull()
+  expect(held !== null && (await isCollected(held))).toBe(true)
+  flowing.resolve()
+  expect((await asked).status).toBe(200)
+})

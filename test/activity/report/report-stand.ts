@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
-import type { UsageRow } from '../../../src/activity/journal/rows.ts'
-import { usageRowSchema } from '../../../src/activity/journal/rows.ts'
+import {
+  journalEventSchema,
+  usageRowSchema,
+  type JournalEvent,
+  type UsageRow,
+} from '../../../src/activity/journal/rows.ts'
 import { parseJsonText } from '../../../src/conversation/json-value.ts'
-import { openMemoryStore } from '../../../src/stores/memory-store.ts'
-import type { Store } from '../../../src/stores/store.ts'
+import type { JournalName, Store } from '../../../src/stores/store.ts'
 import { adminPlace, askAdmin, type AdminAnswer } from '../../admin/ask-admin.ts'
+import { memoryStore } from '../../admin/memory.ts'
+import { keptOpen } from '../../request/summaries/summary-stand.ts'
 import { readMetrics, type Metrics } from '../../runs/activity/metrics.ts'
 import { fakeUpstream, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
-import { keptOpen } from '../../request/summaries/summary-stand.ts'
 
 export type ReportStand = {
   readonly upstream: FakeUpstream
@@ -22,8 +25,8 @@ export type ReportStand = {
   readonly rows: (count: number) => Promise<readonly UsageRow[]>
   /** The row of the request that ended last, once there are so many. */
   readonly row: (count?: number) => Promise<UsageRow>
-  /** Everything in the journal that is written by now, the oldest first. */
-  readonly events: () => Promise<readonly StoredEvent[]>
+  /** Every event, the oldest first. Ends Foldgate, which writes what is left; metrics and rows can be read still. */
+  readonly events: () => Promise<readonly JournalEvent[]>
   readonly store: Store
   /** Ends Foldgate, as a restart does; the store stays. */
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -36,20 +39,25 @@ export async function reportStand(
 ): Promise<ReportStand> {
   const upstream = await fakeUpstream(script)
   const { flags, origin } = await adminPlace()
-  const store = options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+  const store = options.store ?? memoryStore()
   const foldgate = await startFoldgate({
     upstream: upstream.url,
     ...options,
     store: keptOpen(store),
     flags: { ...flags, ...options.flags },
   })
-  const admin: ReportStand['admin'] = (path, init) => askAdmin(origin, path, init)
+  let closed: Promise<void> | null = null
+  const close = () => (closed ??= foldgate.close())
+
+  async function written(journal: JournalName): Promise<readonly unknown[]> {
+    const page = await store.readRows(journal, { from: 'oldest', beyond: null, limit: ROWS_MAX })
+    return page.map(({ text }) => parseJsonText(text))
+  }
 
   async function rows(count: number): Promise<readonly UsageRow[]> {
     for (let round = 0; ; round += 1) {
-      const page = await store.readRows('usage', { from: 'oldest', beyond: null, limit: ROWS_MAX })
-      const all = page.map(({ text }) => usageRowSchema.parse(parseJsonText(text)))
-      if (all.length >= count) return all
+      const all = await written('usage')
+      if (all.length >= count) return all.map((row) => usageRowSchema.parse(row))
       if (round === ROUNDS_MAX) throw new Error(`there are ${all.length} rows, not ${count}`)
       await sleep(ROUND_MS)
     }
@@ -59,8 +67,8 @@ export async function reportStand(
     upstream,
     foldgate,
     url: foldgate.url,
-    admin,
-    metrics: async () => readMetrics((await admin('/metrics')).text),
+    admin: (path, init) => askAdmin(origin, path, init),
+    metrics: async () => readMetrics(await foldgate.app.metrics()),
     rows,
     row: async (count = 1) => {
       const last = (await rows(count)).at(-1)
@@ -68,13 +76,12 @@ export async function reportStand(
       return last
     },
     events: async () => {
-      await sleep(JOURNAL_MS)
-      const told: { events: StoredEvent[] } = JSON.parse((await admin('/events?limit=1000')).text)
-      return told.events.toReversed()
+      await close()
+      return (await written('events')).map((event) => journalEventSchema.parse(event))
     },
     store,
     [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
+      await close()
       await upstream.close()
     },
   }
@@ -83,8 +90,5 @@ export async function reportStand(
 // --- internal ---
 
 const ROWS_MAX = 1_000
-const ROUNDS_MAX = 150
+const ROUNDS_MAX = 1_500
 const ROUND_MS = 20
-
-/** The journal is written behind, a quarter of a second later. */
-const JOURNAL_MS = 400
