@@ -1,16 +1,33 @@
-import { standWith } from '../support/stand.ts'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
-import { growing, longRun, type TestMessage } from '../support/conversations.ts'
-import { completion, fakeUpstream, json } from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
+import { longRun, type TestMessage } from '../support/conversations.ts'
+import { completion, json } from '../support/fake-upstream.ts'
 import { postChat, rawMessages } from '../support/post-chat.ts'
+import { standWith, type Stand } from '../support/stand.ts'
 
-const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
-const run = longRun(40, 1)
+const [windowTokens, reserveTokens] = [3_000, 512]
+const smallWindow = { window: { tokens: windowTokens, output_reserve: reserveTokens } }
+const run = longRun(14, 1, 0.5)
 
-const stand = (profile: object = smallWindow) => standWith(completion('done'), { profile })
+let shared: Stand
+beforeAll(async () => {
+  shared = await standWith(completion('done'), { profile: smallWindow })
+  return () => shared[Symbol.asyncDispose]()
+})
+
+/** What is answered to a body, and what the upstream received of it. */
+async function exchange(
+  body: object | string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  at: Stand = shared,
+) {
+  const before = at.upstream.requests.length
+  const reply = await postChat(at.url, body, headers)
+  const [received = expect.fail(), ...more] = at.upstream.requests.slice(before)
+  expect(more).toEqual([])
+  return { reply, received }
+}
 
 /** JSON that no serialiser writes: spaces, an order of its own, fields that nobody knows, escapes. */
 function oddly(message: TestMessage, index: number): string {
@@ -39,24 +56,37 @@ describe('what needs no rewriting reaches the upstream byte for byte', () => {
       `{"\\u006dodel":"m","messages":[{"role":"user","content":"\\u0068\\/\\ud83d\\ude00","x":{}}]}`,
     ],
     ['duplicate keys in a message', `{"model":"m","messages":[{"role":"user","content":"a","content":"b"}]}`],
-    [
-      'messages behind four megabytes of tools',
-      `{"model":"m","tools":[{"x":"${'y'.repeat(4_000_000)}"}],"messages":[${hello}]}`,
-    ],
   ])('%s', async (_name, body) => {
-    await using at = await stand({})
-    const reply = await postChat(at.url, body)
+    const { reply, received } = await exchange(body)
     expect(reply.status).toBe(200)
-    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([
-      true,
-    ])
+    expect(reply.action).toMatch(/^relayed/)
+    expect(received.body.equals(Buffer.from(body))).toBe(true)
+  })
+
+  // Each unknown model was remembered by its whole name so that it is warned of once: twenty requests with names of 50 MB ended
+  // the process.
+  test('what is long beside the messages: four megabytes of tools, and names of models, which are logged only in short', async () => {
+    await using at = await standWith(completion('fine'))
+    for (const [model, tools] of [
+      ['m', [{ x: 'y'.repeat(4_000_000) }]],
+      [`${'m'.repeat(60_000)}one`],
+      [`${'m'.repeat(60_000)}two`],
+      [`${'m'.repeat(5_000_000)}three`],
+    ]) {
+      const body = JSON.stringify({ model, tools, messages: [{ role: 'user', content: 'hello' }] })
+      const { reply, received } = await exchange(body, {}, at)
+      expect(reply.status).toBe(200)
+      expect(received.body.equals(Buffer.from(body))).toBe(true)
+    }
+    expect(at.foldgate.log.filter((line) => line.includes('window'))).toHaveLength(3)
+    for (const line of at.foldgate.log) expect(line.length).toBeLessThan(1_000)
   })
 
   test('a conversation that fills the window up to the trigger', async () => {
-    await using at = await stand({ window: { tokens: 200_000 } })
-    const reply = await postChat(at.url, oddBody)
+    await using at = await standWith(completion('done'), { profile: { window: { tokens: 200_000 } } })
+    const { reply, received } = await exchange(oddBody, {}, at)
     expect(reply.action).toBe('relayed')
-    expect(at.upstream.requests[0]?.body.toString()).toBe(oddBody)
+    expect(received.body.toString()).toBe(oddBody)
   })
 })
 
@@ -84,18 +114,13 @@ describe('what cannot be read with certainty is relayed as it came, however long
     ['not-json-object', `{"model":"m","x":{"a":.5},"messages":${long}}`],
     ['invalid-value', `{"model":"${'m'.repeat(100_000)}","messages":${long}}`],
   ])('%s', async (reason, body) => {
-    await using at = await stand()
-    const reply = await postChat(at.url, body)
-    expect(reply.status).toBe(200)
-    expect(reply.action).toBe(`relayed;reason=${reason}`)
-    expect(at.upstream.requests.map(({ body: received }) => received.equals(Buffer.from(body)))).toEqual([
-      true,
-    ])
+    const { reply, received } = await exchange(body)
+    expect([reply.status, reply.action]).toEqual([200, `relayed;reason=${reason}`])
+    expect(received.body.equals(Buffer.from(body))).toBe(true)
   })
 
   // Sixty kilobytes of brackets took half a minute to parse, and nobody else was answered meanwhile.
   test('nesting as deep as a body can hold', async () => {
-    await using at = await stand()
     const deep = '['.repeat(200_000) + ']'.repeat(200_000)
     for (const body of [
       `{"model":"m","x":${deep},"messages":[{"role":"user","content":"a"}]}`,
@@ -104,55 +129,36 @@ describe('what cannot be read with certainty is relayed as it came, however long
       `{"model":"m","messages":${deep}}`,
       deep,
     ]) {
-      const reply = await postChat(at.url, body)
+      const { reply, received } = await exchange(body)
       expect([reply.status, reply.action]).toEqual([200, 'relayed;reason=too-deep'])
-      expect(at.upstream.requests.at(-1)?.body.equals(Buffer.from(body))).toBe(true)
+      expect(received.body.equals(Buffer.from(body))).toBe(true)
     }
   })
 
   test("the upstream's judgement of a malformed body comes back untouched", async () => {
-    await using upstream = await fakeUpstream(json({ error: { message: 'bad JSON' } }, 400, { 'X-Own': 'a' }))
-    const foldgate = await startFoldgate({ upstream: upstream.url, profile: smallWindow })
-    const reply = await postChat(foldgate.url, '{"messages":')
+    const script = json({ error: { message: 'bad JSON' } }, 400, { 'X-Own': 'a' })
+    await using at = await standWith(script, { profile: smallWindow })
+    const { reply } = await exchange('{"messages":', {}, at)
     expect(reply).toMatchObject({ status: 400, text: '{"error":{"message":"bad JSON"}}' })
     expect(reply.header('x-own')).toBe('a')
-    expect(upstream.requests).toHaveLength(1)
-    await foldgate.close()
   })
 })
 
-describe('a rewritten body is spliced from the original bytes', () => {
-  test('everything around the messages keeps its bytes', async () => {
-    await using at = await stand()
-    const reply = await postChat(at.url, oddBody)
-    expect(reply.action).toBe('compacted')
-    const received = at.upstream.requests[0]?.body.toString() ?? ''
-    expect(received.length).toBeLessThan(oddBody.length / 2)
-    expect(received.slice(0, odd.head.length)).toBe(odd.head)
-    expect(received.slice(-odd.tail.length)).toBe(odd.tail)
-    const { headers } = at.upstream.requests[0] ?? {}
-    expect(headers?.['content-length']).toBe(String(Buffer.byteLength(received)))
-  })
-
-  test('every message that is kept keeps its bytes, system and user and newest messages among them', async () => {
-    await using at = await stand()
-    await postChat(at.url, oddBody)
-    const sent = rawMessages(at.upstream.requests[0])
-    const meanings = new Map(oddMessages.map((raw) => [JSON.stringify(JSON.parse(raw)), raw]))
-    const kept = sent.filter((raw) => meanings.has(JSON.stringify(JSON.parse(raw))))
-    for (const raw of kept) expect(oddMessages).toContain(raw)
-    expect(kept.length).toBeGreaterThan(3)
-    expect(sent[0]).toBe(oddMessages[0])
-    expect(sent[1]).toBe(oddMessages[1])
-    expect(sent.at(-1)).toBe(oddMessages.at(-1))
-  })
-
-  test('neighbours that are both kept keep what stands between them', async () => {
-    await using at = await stand()
-    await postChat(at.url, oddBody)
-    const received = at.upstream.requests[0]?.body.toString() ?? ''
-    expect(received).toContain(oddMessages.slice(-2).join(' ,\n ') + odd.tail)
-  })
+test('a rewritten body is spliced from the original bytes: around the messages, of what is kept, and between neighbours', async () => {
+  const { reply, received } = await exchange(oddBody)
+  expect(reply.action).toBe('compacted')
+  const text = received.body.toString()
+  expect(text.length).toBeLessThan(oddBody.length / 2)
+  expect(text.slice(0, odd.head.length)).toBe(odd.head)
+  expect(text.slice(-odd.tail.length)).toBe(odd.tail)
+  expect(text).toContain(oddMessages.slice(-2).join(' ,\n ') + odd.tail)
+  expect(received.headers['content-length']).toBe(String(Buffer.byteLength(text)))
+  const sent = rawMessages(received)
+  const meanings = new Set(oddMessages.map((raw) => JSON.stringify(JSON.parse(raw))))
+  const kept = sent.filter((raw) => meanings.has(JSON.stringify(JSON.parse(raw))))
+  for (const raw of kept) expect(oddMessages).toContain(raw)
+  expect(kept.length).toBeGreaterThan(3)
+  expect([sent[0], sent[1], sent.at(-1)]).toEqual([oddMessages[0], oddMessages[1], oddMessages.at(-1)])
 })
 
 describe('compressed request bodies', () => {
@@ -163,27 +169,20 @@ describe('compressed request bodies', () => {
     ['deflate', deflateSync],
     ['gzip, br', (body) => brotliCompressSync(gzipSync(body))],
   ]
-  test.each(codings)('%s: not rewritten, they reach the upstream as they came', async (coding, compress) => {
-    await using at = await stand()
+  test.each(codings)('%s: as they came, or rewritten, decoded and saying so', async (coding, compress) => {
     const body = compress('{"model":"m","messages":[{"role":"user","content":"hi"}]}')
-    const reply = await postChat(at.url, body, { 'content-encoding': coding })
-    expect(reply.action).toBe('relayed')
-    const [received] = at.upstream.requests
-    expect(received?.body).toEqual(body)
-    expect(received?.headers).toMatchObject({
+    const small = await exchange(body, { 'content-encoding': coding })
+    expect(small.reply.action).toBe('relayed')
+    expect(small.received.body).toEqual(body)
+    expect(small.received.headers).toMatchObject({
       'content-encoding': coding,
       'content-length': String(body.length),
     })
-  })
-
-  test.each(codings)('%s: rewritten, they are sent decoded and say so', async (coding, compress) => {
-    await using at = await stand()
-    const reply = await postChat(at.url, compress(oddBody), { 'content-encoding': coding })
+    const { reply, received } = await exchange(compress(oddBody), { 'content-encoding': coding })
     expect(reply.action).toBe('compacted')
-    const [received] = at.upstream.requests
-    expect(received?.headers['content-encoding']).toBeUndefined()
-    expect(received?.headers['content-length']).toBe(String(received?.body.length))
-    expect(received?.body.toString().slice(0, odd.head.length)).toBe(odd.head)
+    expect(received.headers['content-encoding']).toBeUndefined()
+    expect(received.headers['content-length']).toBe(String(received.body.length))
+    expect(received.body.toString().slice(0, odd.head.length)).toBe(odd.head)
     expect(rawMessages(received).at(-1)).toBe(oddMessages.at(-1))
   })
 
@@ -192,11 +191,10 @@ describe('compressed request bodies', () => {
     ['bytes that are not what they claim', 'gzip', Buffer.from(oddBody)],
     ['bytes that break off', 'gzip', gzipSync(oddBody).subarray(0, 500)],
   ])('%s is relayed as it came', async (_name, coding, body) => {
-    await using at = await stand()
-    const reply = await postChat(at.url, body, { 'content-encoding': coding })
+    const { reply, received } = await exchange(body, { 'content-encoding': coding })
     expect(reply.action).toBe('relayed;reason=encoding')
-    expect(at.upstream.requests[0]?.body).toEqual(body)
-    expect(at.upstream.requests[0]?.headers['content-encoding']).toBe(coding)
+    expect(received.body).toEqual(body)
+    expect(received.headers['content-encoding']).toBe(coding)
   })
 })
 
@@ -212,13 +210,13 @@ test.each<[string, string, (bytes: Buffer) => Buffer]>([
     profile: smallWindow,
     settings: { limits: { body_mb: 1, bytes_in_flight_mb: 2 } },
   })
-  const bomb = compress(Buffer.alloc(32 * 1024 * 1024, ' '))
-  const reply = await postChat(at.url, bomb, { 'content-encoding': coding })
+  const bomb = compress(Buffer.alloc(6 * 1024 * 1024, ' '))
+  const { reply, received } = await exchange(bomb, { 'content-encoding': coding }, at)
   expect(reply.action).toBe('relayed;reason=encoding')
-  expect(at.upstream.requests[0]?.body).toEqual(bomb)
-  expect(at.upstream.requests[0]?.headers['content-encoding']).toBe(coding)
-  const next = await postChat(at.url, compress(Buffer.from(oddBody)), { 'content-encoding': coding })
-  expect(next.action).toBe('compacted')
+  expect(received.body).toEqual(bomb)
+  expect(received.headers['content-encoding']).toBe(coding)
+  const next = await exchange(compress(Buffer.from(oddBody)), { 'content-encoding': coding }, at)
+  expect(next.reply.action).toBe('compacted')
 })
 
 describe('headers', () => {
@@ -234,9 +232,8 @@ describe('headers', () => {
     ['unread', '{"messages":[]}', {}],
     ['bypassed', oddBody, { 'x-foldgate-bypass': '1' }],
   ])("Foldgate's own never reach the upstream, the client's others do: %s", async (_name, body, more) => {
-    await using at = await stand()
-    await postChat(at.url, body, { ...wishes, 'x-agent': 'explorer', 'openai-organization': 'org', ...more })
-    const { rawHeaders = [], headers } = at.upstream.requests[0] ?? {}
+    const given = { ...wishes, 'x-agent': 'explorer', 'openai-organization': 'org', ...more }
+    const { rawHeaders, headers } = (await exchange(body, given)).received
     expect(rawHeaders.filter((text) => /foldgate/i.test(text))).toEqual([])
     expect(headers).toMatchObject({
       'x-agent': 'explorer',
@@ -254,30 +251,34 @@ describe('headers', () => {
       'x-foldgate-action': 'forged',
       'x-foldgate-forged': 'yes',
     }
-    await using upstream = await fakeUpstream(json({ choices: [] }, 200, upstreamHeaders))
-    const foldgate = await startFoldgate({ upstream: upstream.url, profile: smallWindow })
-    const reply = await postChat(foldgate.url, { model: 'gpt-4o', messages: run })
-    expect(reply.header('x-request-id')).toBe('req_1')
-    expect(reply.header('x-ratelimit-remaining-tokens')).toBe('1234')
-    expect(reply.header('openai-processing-ms')).toBe('7')
-    expect(reply.header('x-foldgate-forged')).toBeNull()
-    expect(reply.action).toBe('compacted')
-    expect(reply.header('x-foldgate-window')).toBe('8192;source=config')
-    expect(reply.header('x-foldgate-profile')).toBe('default')
-    expect(reply.header('x-foldgate-attempts')).toBe('1')
-    expect(reply.header('x-foldgate-summary')).toBe('recap')
+    await using at = await standWith(json({ choices: [] }, 200, upstreamHeaders), { profile: smallWindow })
+    const { reply } = await exchange({ model: 'gpt-4o', messages: run }, {}, at)
+    for (const [name, value] of [
+      ['x-request-id', 'req_1'],
+      ['x-ratelimit-remaining-tokens', '1234'],
+      ['openai-processing-ms', '7'],
+      ['x-foldgate-forged', null],
+      ['x-foldgate-action', 'compacted'],
+      ['x-foldgate-window', `${windowTokens};source=config`],
+      ['x-foldgate-profile', 'default'],
+      ['x-foldgate-attempts', '1'],
+      ['x-foldgate-summary', 'recap'],
+    ] as const)
+      expect([name, reply.header(name)]).toEqual([name, value])
     expect(reply.header('x-foldgate-passes')).toMatch(/^(?:render,)?(?:preview,)?(?:clear,)?fold(?:,clip)?$/)
     expect(reply.header('x-foldgate-conversation')).toMatch(/^[\w-]{8,}$/)
     const [, incoming, sent] = /^(\d+);sent=(\d+)$/.exec(reply.header('x-foldgate-tokens') ?? '') ?? []
-    expect(Number(incoming)).toBeGreaterThan(8_192)
-    expect(Number(sent)).toBeLessThanOrEqual(8_192 - 1_024)
-    expect(Number(reply.header('x-foldgate-pressure'))).toBeCloseTo(Number(incoming) / (8_192 - 1_024), 1)
-    await foldgate.close()
+    expect(Number(incoming)).toBeGreaterThan(windowTokens)
+    expect(Number(sent)).toBeLessThanOrEqual(windowTokens - reserveTokens)
+    expect(Number(reply.header('x-foldgate-pressure'))).toBeCloseTo(
+      Number(incoming) / (windowTokens - reserveTokens),
+      1,
+    )
   })
 
   // Each of these goes from the request into memory, and some of it into headers.
   test('a line break in what the client names ends no header, on either side', async () => {
-    await using at = await stand()
+    const before = shared.upstream.requests.length
     const evil = 'm\r\nX-Evil: 1\r\n\r\nGET /evil HTTP/1.1'
     const path = `/openai/deployments/${encodeURIComponent(evil)}/chat/completions`
     const messages = [{ role: 'user', content: evil, name: evil }]
@@ -285,7 +286,7 @@ describe('headers', () => {
       ['/v1/chat/completions', { model: evil, messages, user: evil }],
       [path, { messages, tools: [{ type: 'function', function: { name: evil } }] }],
     ] as const) {
-      const answer = await fetch(new URL(target, at.url), {
+      const answer = await fetch(new URL(target, shared.url), {
         method: 'POST',
         body: JSON.stringify(body),
         headers: { 'x-foldgate-conversation': 'a\u0080\u00ff' },
@@ -293,29 +294,19 @@ describe('headers', () => {
       expect(answer.status).toBe(200)
       expect([...answer.headers].flat().filter((text) => /evil/i.test(text))).toEqual([])
     }
-    const sent = at.upstream.requests.flatMap(({ rawHeaders }) => rawHeaders)
+    const received = shared.upstream.requests.slice(before)
+    const sent = received.flatMap(({ rawHeaders }) => rawHeaders)
     expect(sent.filter((text) => /evil/i.test(text))).toEqual([])
-    expect(at.upstream.requests.map(({ url }) => url)).toEqual(['/v1/chat/completions', `/v1${path}`])
+    expect(received.map(({ url }) => url)).toEqual(['/v1/chat/completions', `/v1${path}`])
   })
 
   test('a small request states bounds, and that nothing was done', async () => {
-    await using at = await stand()
-    const reply = await postChat(at.url, { model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    const { reply } = await exchange({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
     expect(reply.action).toBe('relayed')
     expect(reply.header('x-foldgate-tokens')).toMatch(/^<\d+;sent=<\d+$/)
     expect(reply.header('x-foldgate-pressure')).toMatch(/^<0\.\d\d$/)
     expect(reply.header('x-foldgate-passes')).toBeNull()
     expect(reply.header('x-foldgate-summary')).toBe('none')
-  })
-
-  test('the id of a conversation stays the same as it grows', async () => {
-    await using at = await stand()
-    const ids = new Set<string | null>()
-    for (const messages of growing(run.slice(0, 40))) {
-      const reply = await postChat(at.url, { model: 'm', messages })
-      ids.add(reply.header('x-foldgate-conversation'))
-    }
-    expect(ids.size).toBe(1)
   })
 })
 
