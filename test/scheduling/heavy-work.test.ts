@@ -3,8 +3,7 @@ import { ClientGoneError } from '../../src/errors.ts'
 import { createHeavyWork, type HeavyTurn } from '../../src/scheduling/heavy-work.ts'
 import type { Holder } from '../../src/scheduling/fair-share.ts'
 import { completion } from '../support/fake-upstream.ts'
-import { summaryStand } from '../request/summaries/summary-stand.ts'
-import { withheld } from '../request/summaries/withheld.ts'
+import { summaryStand, withheld } from '../request/summaries/summary-stand.ts'
 import { eventually } from '../support/eventually.ts'
 
 const present = new AbortController().signal

@@ -1,58 +1,57 @@
 import { describe, expect, test } from 'vitest'
+import { isObject, textsOf } from '../../support/strict-upstream/wire-message.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
-import { summaryStand } from './summary-stand.ts'
-import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
-import { withheld } from './withheld.ts'
+import {
+  isCompacted,
+  isPending,
+  long,
+  recapsIn,
+  summariesIn,
+  turnsUntil,
+  turnWhere,
+  type Agent,
+} from './growing-agent.ts'
+import { summaryStand, withheld } from './summary-stand.ts'
 
-const long = { roundTokens: 1000 }
+const isReady = ({ summary }: { readonly summary: string | null }): boolean => summary === 'ready'
 
 describe('a summary is there before it is needed', () => {
   test('no request waits for one: the upstream has answered the agent before the summary is written', async () => {
     const { give, quality } = withheld()
-    await using stand = await summaryStand({
-      model: { quality },
-      profile: { summary: { at: 0.5 } },
-    })
+    await using stand = await summaryStand({ model: { quality }, profile: { summary: { at: 0.5 } } })
     const agent = stand.agent()
-    const asking = (await turnsUntil(agent, isPending)).at(-1)
+    const asking = await turnWhere(agent, isPending)
     // It is being written as long as the test likes, and the agent goes on.
     const meanwhile = await agent.turn()
-    expect(asking).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
-    expect(meanwhile).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
+    for (const turn of [asking, meanwhile])
+      expect(turn).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
     expect(stand.model.calls).toMatchObject([{ status: null }])
     give()
     await stand.quiet()
-    const compaction = (await turnsUntil(agent, isCompacted)).at(-1)
+    const compaction = await turnWhere(agent, isCompacted)
     expect(stand.model.calls).toMatchObject([{ status: 200 }])
-    expect(summariesIn(compaction ?? { received: [] })).toEqual([
+    expect(summariesIn(compaction)).toEqual([
       expect.stringContaining(stand.model.calls[0]?.answer ?? 'no answer'),
     ])
     expect(compaction).toMatchObject({ summary: 'ready', attempts: 1 })
-    expect(compaction?.header('x-foldgate-passes')).toBe('fold')
+    expect(compaction.header('x-foldgate-passes')).toBe('fold')
   })
 
-  test('it waits for its compaction, and until then the view simply grows', async () => {
+  test('it waits for its compaction; before it and between two of them views only grow at their end (P5)', async () => {
     await using stand = await summaryStand()
-    const turns = await turnsUntil(stand.agent(long), isCompacted, { pause: stand.quiet })
-    const states = turns.map(({ summary }) => summary)
-    expect([...new Set(states)]).toEqual(['none', 'pending', 'ready'])
-    for (const [index, turn] of turns.slice(0, -1).entries()) {
-      expect(turn.action).toBe('relayed')
-      expect(isBeginning(turn.received, turns[index + 1]?.received ?? [])).toBe(index + 2 < turns.length)
-    }
-  })
-
-  test('between two compactions views only grow at their end, whatever is being summarised (P5)', async () => {
-    await using stand = await summaryStand()
-    const turns = await stand.agent(long).turns(25, { pause: stand.quiet })
-    let compactions = 0
-    for (const [index, { received }] of turns.entries()) {
-      const before = turns[index - 1]?.received ?? []
-      if (!isBeginning(before, received)) compactions += 1
-    }
-    expect(compactions).toBe(stand.model.calls.filter(({ status }) => status === 200).length - 1)
+    const turns = await stand.agent(long).turns(18, { pause: stand.quiet })
+    const first = turns.findIndex(isCompacted)
+    const before = turns.slice(0, first)
+    expect([...new Set(before.map(({ summary }) => summary))]).toEqual(['none', 'pending'])
+    expect(new Set(before.map(({ action }) => action))).toEqual(new Set(['relayed']))
+    const compactions = turns.flatMap(({ received }, index) =>
+      isBeginning(turns[index - 1]?.received ?? [], received) ? [] : [index],
+    )
+    expect(compactions[0]).toBe(first)
+    expect(compactions.length).toBeGreaterThan(2)
+    // Each stands on a summary of its own.
+    expect(stand.model.calls.map(({ status }) => status)).toEqual(compactions.map(() => 200))
     expect(turns.flatMap(recapsIn)).toEqual([])
-    expect(compactions).toBeGreaterThan(4)
   })
 
   test('where a compaction is due before it is there, the request waits for it, and sends it', async () => {
@@ -70,19 +69,17 @@ describe('a summary is there before it is needed', () => {
       profile: { summary: { wait_ms: 20, concurrent: 1 } },
     })
     const agent = stand.agent(long)
-    const first = (await turnsUntil(agent, isCompacted)).at(-1)
+    const first = await turnWhere(agent, isCompacted)
     expect(first).toMatchObject({ status: 200, summary: 'recap' })
-    expect(first?.header('x-foldgate-summary-reason')).toBe('not-in-time')
-    expect(recapsIn(first ?? { received: [] })).toHaveLength(1)
-    expect(summariesIn(first ?? { received: [] })).toEqual([])
+    expect(first.header('x-foldgate-summary-reason')).toBe('not-in-time')
+    expect(recapsIn(first)).toHaveLength(1)
+    expect(summariesIn(first)).toEqual([])
     give()
     await stand.quiet()
     const late = stand.model.calls[0]?.answer ?? 'no answer'
-    const next = (await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })).at(
-      -1,
-    )
-    expect(recapsIn(next ?? { received: [] })).toEqual([])
-    expect(summariesIn(next ?? { received: [] })).toHaveLength(1)
+    const next = await turnWhere(agent, isReady, { pause: stand.quiet })
+    expect(recapsIn(next)).toEqual([])
+    expect(summariesIn(next)).toHaveLength(1)
     // It was not made anew: the next one continues it.
     expect(stand.model.calls[1]?.text).toContain(late)
   })
@@ -95,12 +92,12 @@ describe('a summary is there before it is needed', () => {
       profile: { summary: { wait_ms: 20 } },
     })
     const agent = stand.agent(long)
-    await turnsUntil(agent, isCompacted)
+    await turnWhere(agent, isCompacted)
     give()
     await stand.quiet()
     const late = stand.model.calls[0]?.answer ?? 'none'
-    await agent.turns(10, { pause: stand.quiet })
-    expect(stand.model.calls.slice(0, 3)).toMatchObject([{ status: 200 }, { status: 500 }, { status: 200 }])
+    await turnWhere(agent, () => stand.model.calls.length > 2, { pause: stand.quiet })
+    expect(stand.model.calls).toMatchObject([{ status: 200 }, { status: 500 }, { status: 200 }])
     expect(stand.model.calls[2]?.text).toContain(late)
   })
 
@@ -108,11 +105,152 @@ describe('a summary is there before it is needed', () => {
     await using stand = await summaryStand({ model: { quality: (_, index) => (index === 0 ? 'good' : 500) } })
     const agent = stand.agent(long)
     const options = { pause: stand.quiet }
-    const first = (await turnsUntil(agent, isCompacted, options)).at(-1)
-    const standing = summariesIn(first ?? { received: [] })
+    const standing = summariesIn(await turnWhere(agent, isCompacted, options))
     expect(standing).toHaveLength(1)
-    const next = (await turnsUntil(agent, (turn) => recapsIn(turn).length > 0, options)).at(-1)
-    expect(summariesIn(next ?? { received: [] })).toEqual(standing)
+    const next = await turnWhere(agent, (turn) => recapsIn(turn).length > 0, options)
+    expect(summariesIn(next)).toEqual(standing)
     expect(next).toMatchObject({ status: 200, summary: 'ready' })
+  })
+})
+
+/** Sends a request, and gives up on it once that is there. */
+async function leave(send: Agent['turn'], isThere: () => Promise<unknown> = async () => {}): Promise<void> {
+  const leaving = new AbortController()
+  const gone = send({ signal: leaving.signal })
+  const rejected = expect(gone).rejects.toThrow(/abort/)
+  await isThere()
+  leaving.abort()
+  await rejected
+}
+
+describe('a client that leaves', () => {
+  // Clients time out and try again: each try had started what the one before had broken off.
+  test.each([
+    ['background', {}],
+    ['blocking', { summary: { mode: 'blocking' } }],
+  ])(
+    'while it waits for a summary finds it when it tries again: one call in all (%s)',
+    async (mode, profile) => {
+      const { give, quality } = withheld()
+      await using stand = await summaryStand({ model: { quality }, profile })
+      const agent = stand.agent(long)
+      if (mode === 'background') await turnsUntil(agent, isPending)
+      else await agent.turns(7)
+      await leave(agent.turn, () => expect.poll(() => stand.model.inFlight()).toBe(1))
+      await leave(agent.again)
+
+      const retry = agent.again()
+      give()
+      const turn = await retry
+      await stand.quiet()
+      expect(turn).toMatchObject({ status: 200, action: 'compacted', summary: 'ready', attempts: 1 })
+      expect(summariesIn(turn)).toHaveLength(1)
+      expect(stand.model.calls).toMatchObject([{ status: 200, left: false }])
+    },
+  )
+
+  test('leaves what was asked for ahead of need, and nobody else without an answer who waits for the same', async () => {
+    const { give, quality } = withheld()
+    await using stand = await summaryStand({ model: { quality } })
+    const agent = stand.agent(long)
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => stand.model.inFlight()).toBe(1)
+    await leave(agent.again)
+    const leaving = new AbortController()
+    const gone = expect(agent.turn({ signal: leaving.signal })).rejects.toThrow(/abort/)
+    const others = [agent.again(), agent.again(), agent.again()]
+    leaving.abort()
+    await gone
+    give()
+    const turns = await Promise.all(others)
+    expect(new Set(turns.map(({ received }) => JSON.stringify(received))).size).toBe(1)
+    expect(turns.map(({ summary }) => summary)).toEqual(['ready', 'ready', 'ready'])
+    expect(turns.flatMap(recapsIn)).toEqual([])
+    expect(stand.model.calls).toMatchObject([{ status: 200, left: false }])
+  })
+})
+
+const SUMMARY = `## Goal and constraints
+- Repair what the nightly run breaks.
+## Files and artifacts
+- src/f1.ts, src/f2.ts and src/f3.ts were read.
+## Open items and next steps
+- Go on with the next file.`
+
+/** An upstream that takes one request at a time, and writes the summaries too. */
+async function localServer() {
+  const order: string[] = []
+  let inside = 0
+  let insideMost = 0
+  let held = Promise.withResolvers<void>()
+  held.resolve()
+  const stand = await summaryStand({
+    upstream: { concurrency: 1 },
+    profile: { summary: { upstream: null, model: null, reasoning_tokens: 0, max_tokens: 800 } },
+    reply: async ({ messages }) => {
+      inside += 1
+      insideMost = Math.max(insideMost, inside)
+      const last = messages.at(-1)
+      const isSummary = isObject(last) && /summar/i.test(textsOf(last.content).join(' '))
+      order.push(isSummary ? 'summary' : 'agent')
+      if (isSummary) await held.promise
+      inside -= 1
+      return { content: isSummary ? SUMMARY : 'Understood.' }
+    },
+  })
+  return {
+    order,
+    summaries: () => order.filter((kind) => kind === 'summary').length,
+    insideMost: () => insideMost,
+    hold: () => {
+      held = Promise.withResolvers<void>()
+    },
+    release: () => held.resolve(),
+    agent: () => stand.agent(long),
+    quiet: stand.quiet,
+    [Symbol.asyncDispose]: async () => {
+      held.resolve()
+      await stand[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('an upstream that takes one request at a time and writes the summaries too', () => {
+  test('never has two at a time, and the agent’s compactions stand on summaries', async () => {
+    await using server = await localServer()
+    const turns = await server.agent().turns(10, { pause: server.quiet })
+    expect(turns.every(({ status }) => status === 200)).toBe(true)
+    expect(server.insideMost()).toBe(1)
+    expect(server.summaries()).toBeGreaterThan(0)
+    expect(turns.flatMap(summariesIn).some((text) => text.includes('Go on with the next file'))).toBe(true)
+  })
+
+  test('a request that comes while one is written is not kept waiting behind it: the summary gives way, and is asked for again', async () => {
+    await using server = await localServer()
+    const agent = server.agent()
+    server.hold()
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => server.order.at(-1)).toBe('summary')
+    // The summary is not given before the agent has its answer: if it waited, it would wait for ever.
+    const meanwhile = await agent.again()
+    expect(meanwhile).toMatchObject({ status: 200, action: 'relayed', summary: 'pending' })
+    expect(server.order.slice(-2)).toEqual(['summary', 'agent'])
+    server.release()
+    await expect.poll(async () => (await agent.again()).summary, { timeout: 60_000 }).toBe('ready')
+    expect(server.summaries()).toBeGreaterThan(1)
+  })
+
+  // A call that gave way was made again as often as a request came, three minutes long: each time the provider had read
+  // its prompt, and nobody counted what that cost.
+  test('a summary that always has to give way is given up, and not asked for again and again', async () => {
+    await using server = await localServer()
+    const agent = server.agent()
+    server.hold()
+    await turnsUntil(agent, isPending)
+    await expect.poll(server.summaries).toBe(1)
+    const reason = async () => (await agent.again()).header('x-foldgate-summary-reason')
+    await expect.poll(reason).toBe('too-dear')
+    expect(server.summaries()).toBeLessThanOrEqual(3)
+    server.release()
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
-import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import { completion, overflow } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import type { SummaryQuality } from '../../support/summary-model.ts'
-import { keptOpen, summaryStand } from './summary-stand.ts'
-import { isPending, summariesIn, turnsUntil } from './turns-until.ts'
+import { isPending, long, summariesIn, turnsUntil, turnWhere, type Turn } from './growing-agent.ts'
+import { openStore, summaryStand } from './summary-stand.ts'
 
 const qualities: readonly SummaryQuality[] = [
   'good',
@@ -31,7 +30,7 @@ describe('a run in which anything may happen', () => {
     'failing models, wishes, restarts, replicas and retries: every request is answered at the first attempt (seed %i)',
     async (seed) => {
       const dice = openDice(seed)
-      const store = keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
+      const store = openStore()
       await using stand = await summaryStand({
         store,
         model: {
@@ -46,11 +45,11 @@ describe('a run in which anything may happen', () => {
       })
       const agent = stand.agent({ roundTokens: 700 })
       let { url } = stand
-      for (let turn = 0; turn < 30; turn += 1) {
+      for (let turn = 0; turn < 22; turn += 1) {
         const wish = wishes[dice.below(wishes.length)] ?? null
-        const headers = wish === null || turn > 26 ? {} : { 'x-foldgate-compact': wish }
+        const headers = wish === null || turn > 18 ? {} : { 'x-foldgate-compact': wish }
         // Told to leave it alone, Foldgate has an overflow to recover from.
-        const isOff = wish === 'off' && turn <= 26
+        const isOff = wish === 'off' && turn <= 18
         if (dice.below(8) === 0) url = (await stand.replica()).url
         const { status, attempts, received } = await agent.turn({ url, headers })
         expect(status).toBe(200)
@@ -72,7 +71,7 @@ describe('a run in which anything may happen', () => {
 describe('a compaction for another reason than its size', () => {
   test('x-foldgate-compact: force takes the summary that is there', async () => {
     await using stand = await summaryStand()
-    const agent = stand.agent({ roundTokens: 1000 })
+    const agent = stand.agent(long)
     await turnsUntil(agent, isPending, { pause: stand.quiet })
     const forced = await agent.turn({ headers: { 'x-foldgate-compact': 'force' } })
     expect(forced).toMatchObject({ status: 200, action: 'compacted', summary: 'ready' })
@@ -90,11 +89,9 @@ describe('a compaction for another reason than its size', () => {
         return script(request, outgoing, incoming)
       },
     })
-    const agent = stand.agent({ roundTokens: 1000 })
-    const turns = await turnsUntil(agent, (turn) => summariesIn(turn).length > 0, {
-      pause: stand.quiet,
-    })
-    const standing = summariesIn(turns.at(-1) ?? { received: [] })
+    const agent = stand.agent(long)
+    const isStanding = (turn: Turn) => summariesIn(turn).length > 0
+    const standing = summariesIn(await turnWhere(agent, isStanding, { pause: stand.quiet }))
     isTooLarge = true
     const recovered = await agent.turn()
     expect(recovered).toMatchObject({ status: 200, action: 'recovered', summary: 'ready' })

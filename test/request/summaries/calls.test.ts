@@ -1,21 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
-import { openMemoryStore } from '../../../src/stores/memory-store.ts'
+import type { AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import { isBeginning } from '../../support/is-beginning.ts'
 import type { SummaryCall } from '../../support/summary-model.ts'
-import type { AgentOptions } from './growing-agent.ts'
-import { countedAlike, keptOpen, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
-import { isCompacted, isPending, summariesIn, turnsUntil } from './turns-until.ts'
+import {
+  isCompacted,
+  isPending,
+  long,
+  summariesIn,
+  turnsUntil,
+  turnWhere,
+  type AgentOptions,
+} from './growing-agent.ts'
+import { countedAlike, openStore, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 
-const long = { roundTokens: 1000 }
-
-/** The calls of an agent's run up to its first compaction, and whether that stands on a summary. */
+/** The calls of an agent's run up to its second summary, and its first compaction. */
 async function run(options: SummaryStandOptions, agent: AgentOptions = {}) {
   await using stand = await summaryStand(options)
   const client = stand.agent({ ...long, ...agent })
-  const turns = await turnsUntil(client, isCompacted, { pause: stand.quiet })
-  const first = stand.model.calls.length
-  await client.turns(4, { pause: stand.quiet })
-  return { due: turns.at(-1) ?? { received: [], summary: null }, first, calls: [...stand.model.calls] }
+  const due = await turnWhere(client, isCompacted, { pause: stand.quiet })
+  await client.turns(2, { pause: stand.quiet })
+  return { due, calls: stand.model.calls }
 }
 
 function contents(call: SummaryCall | undefined): readonly string[] {
@@ -51,7 +57,7 @@ describe('how summaries are asked for', () => {
     { parameters: { temperature: 0 } },
     { system_prompt: 'In short, please.' },
   ])('other settings make other summaries: none is taken for one of %j', async (changed) => {
-    const store = keptOpen(openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 }))
+    const store = openStore()
     await using stand = await summaryStand({ store, profile: { window: countedAlike } })
     const agent = stand.agent(long)
     await turnsUntil(agent, isPending, { pause: stand.quiet })
@@ -64,29 +70,24 @@ describe('how summaries are asked for', () => {
     expect(stand.model.calls).toHaveLength(2)
   })
 
-  test('parameters of the profile are merged into each call', async () => {
-    const { calls } = await run({
-      profile: { summary: { parameters: { temperature: 0.1, reasoning_effort: 'low' } } },
-    })
-    for (const { body } of calls) {
-      expect(body).toMatchObject({ model: 'cheap-1', temperature: 0.1, reasoning_effort: 'low' })
-    }
-  })
-
   test.each<readonly [string, object]>([
     ['max_tokens', {}],
     ['max_completion_tokens', { max_completion_tokens: 500 }],
-  ])('the output limit is %s where the client’s own requests say so (%j)', async (name, more) => {
-    const { calls, due } = await run(
-      { profile: { summary: { max_tokens: 700, reasoning_tokens: 2000 } } },
-      { more },
-    )
-    expect(due.summary).toBe('ready')
-    for (const { body } of calls) {
-      expect(body[name]).toBe(2700)
-      expect(Object.keys(body).filter((field) => field.startsWith('max_'))).toEqual([name])
-    }
-  })
+  ])(
+    'parameters of the profile are merged, and the output limit is %s where the client’s own requests say so (%j)',
+    async (name, more) => {
+      const parameters = { temperature: 0.1, reasoning_effort: 'low' }
+      const { calls, due } = await run(
+        { profile: { summary: { max_tokens: 700, reasoning_tokens: 2000, parameters } } },
+        { more },
+      )
+      expect(due.summary).toBe('ready')
+      for (const { body } of calls) {
+        expect(body).toMatchObject({ model: 'cheap-1', ...parameters, [name]: 2700 })
+        expect(Object.keys(body).filter((field) => field.startsWith('max_'))).toEqual([name])
+      }
+    },
+  )
 
   test('a parameter that the model rejects by name is dropped once, and remembered', async () => {
     // Long results are clipped, so that two refusals do not use up what may be spent.
@@ -138,5 +139,123 @@ describe('how summaries are asked for', () => {
     expect(asked.replace(inside, '')).not.toContain(injected)
     expect(JSON.stringify(stand.model.calls.map(({ body }) => body))).not.toContain(secret)
     for (const text of turns.flatMap(summariesIn)) expect(text).not.toContain(secret)
+  })
+})
+
+/** What the model is told at the end of a conversation, and in a transcript's stead. */
+const INSTRUCTION = 'does not come from the user'
+const TRANSCRIPT = /<messages-[\w-]+>/
+
+const written = `## Goal and constraints
+Repair what the nightly run breaks, one file after the other.
+## Facts
+BLD-7001 ended with code 301 in src/f1.ts.`
+
+/** A stand whose main upstream writes the summaries itself; they are kept apart from the agent's own requests. */
+async function ownModelStand(
+  options: SummaryStandOptions = {},
+  asSent: (message: TestMessage) => TestMessage = (message) => message,
+  more: object = {},
+) {
+  const asked: AcceptedRequest[] = []
+  const sent: AcceptedRequest[] = []
+  const stand = await summaryStand({
+    windowTokens: 60_000,
+    ...options,
+    profile: { ...options.profile, summary: { upstream: null, model: null } },
+    reply: (request) => {
+      const last = request.rawMessages.at(-1) ?? ''
+      if (!last.includes(INSTRUCTION) && !TRANSCRIPT.test(last)) {
+        sent.push(request)
+        return { content: 'Understood.' }
+      }
+      asked.push(request)
+      return options.reply?.(request) ?? { content: written }
+    },
+  })
+  const agent = stand.agent({
+    roundTokens: 1500,
+    asSent: (messages) => messages.map(asSent),
+    more: {
+      stream: false,
+      n: 1,
+      stop: ['never'],
+      temperature: 0.5,
+      tools: [tool],
+      max_completion_tokens: 700,
+      ...more,
+    },
+  })
+  return { stand, agent, asked, sent }
+}
+
+const tool = {
+  type: 'function',
+  function: { name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } } } },
+}
+
+const isCached = ({ rawMessages }: AcceptedRequest): boolean =>
+  rawMessages.at(-1)?.includes(INSTRUCTION) === true
+
+describe('a summary by the request’s own model', () => {
+  test('is asked for at the end of what was just sent, which the provider reads from its cache', async () => {
+    const { stand, agent, asked, sent } = await ownModelStand()
+    await using _ = stand
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => asked.length).toBe(1)
+    const [call] = asked
+    const before = sent.at(-1)
+    if (call === undefined || before === undefined) throw new Error('both were sent')
+    expect(isCached(call)).toBe(true)
+    // The bytes of the messages, the tools, and everything else that a prompt is made of.
+    expect(isBeginning(call.rawMessages.slice(0, -1), before.rawMessages)).toBe(true)
+    expect(call.body['tools']).toEqual([tool])
+    expect(call.cachedTokens).toBeGreaterThan(call.promptTokens * 0.9)
+    // What belongs to the client's own answer stays behind.
+    expect(Object.keys(call.body).toSorted()).toEqual(
+      ['max_completion_tokens', 'messages', 'model', 'temperature', 'tools'].toSorted(),
+    )
+    expect(call.body['max_completion_tokens']).toBe(1024 + 8192)
+    const due = await turnWhere(agent, isCompacted)
+    expect(summariesIn(due)).toEqual([expect.stringContaining('BLD-7001')])
+  })
+
+  test('is asked for once more with a transcript where the conversation itself made the model call a tool', async () => {
+    const { stand, agent, asked } = await ownModelStand({
+      reply: (request) =>
+        isCached(request)
+          ? { content: null, toolCalls: [{ id: 'call_1', name: 'read_file', argumentsText: '{"path":"a"}' }] }
+          : { content: written },
+    })
+    await using _ = stand
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => asked.length).toBe(2)
+    expect(asked.map(isCached)).toEqual([true, false])
+    expect((await turnWhere(agent, isCompacted)).summary).toBe('ready')
+  })
+
+  // A form that the client wants its own answer in would be the summary's, too.
+  test.each([
+    ['the provider states nothing of a cache', { statesUsage: false }, {}],
+    ['the model answers in a form', {}, { response_format: { type: 'json_object' } }],
+    ['the model must call a tool', {}, { tool_choice: 'required' }],
+  ])('is asked for with a transcript where %s', async (...[, options, more]) => {
+    const { stand, agent, asked } = await ownModelStand(options, undefined, more)
+    await using _ = stand
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => asked.length).toBe(1)
+    expect(asked.map(isCached)).toEqual([false])
+  })
+
+  test('is asked for with a transcript where the view does not show as it was what is to be summarised', async () => {
+    const { stand, agent, asked } = await ownModelStand({ profile: { render: { at: 0 } } }, (message) =>
+      message['role'] === 'tool'
+        ? { ...message, content: `\u001b[31m${String(message['content'])}` }
+        : message,
+    )
+    await using _ = stand
+    await turnsUntil(agent, isPending)
+    await expect.poll(() => asked.length).toBe(1)
+    expect(asked.map(isCached)).toEqual([false])
   })
 })

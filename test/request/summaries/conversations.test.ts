@@ -1,22 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
+import { json } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
-import { countedAlike, summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
-import { contentOf, rawMember, recapsIn, summariesIn } from './turns-until.ts'
+import { contentOf, rawMember, recapsIn, summariesIn } from './growing-agent.ts'
+import { countedAlike, roundsIn, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
 const system = (content: string): TestMessage => ({ role: 'system', content })
+const done: TestMessage = { role: 'assistant', content: 'Done.' }
+const weekly = user('And now look at the weekly run, please: WK-77.')
 const rounds = (from: number, count: number): readonly TestMessage[] =>
-  Array.from({ length: count }, (_, index) =>
-    round(
-      from + index,
-      `src/f${from + index}.ts: build BLD-${7000 + from + index} ended. ${words(950, index)}`,
-    ),
-  ).flat()
-
-const begin = [system('You repair programs.'), user('Repair what the nightly run breaks.')]
+  Array.from({ length: count }, (_, index) => {
+    const named = `src/f${from + index}.ts: build BLD-${7000 + from + index} ended.`
+    return round(from + index, `${named} ${words(950, index)}`)
+  }).flat()
 
 type Sent = {
   readonly received: readonly string[]
@@ -27,19 +26,18 @@ type Sent = {
 /** A client whose conversation a test writes, with time for summaries after each request. */
 async function talk(options: SummaryStandOptions = {}) {
   const requests: { readonly body: Buffer }[] = []
-  const stand: SummaryStand = await summaryStand({
-    script: (request, outgoing) => {
+  const stand = await summaryStand({
+    script: (request, outgoing, incoming) => {
       requests.push(request)
-      outgoing.writeHead(200, { 'content-type': 'application/json' })
-      outgoing.end(
-        JSON.stringify({
-          choices: [{ index: 0, message: { role: 'assistant', content: 'Done.' }, finish_reason: 'stop' }],
-        }),
+      return json({ choices: [{ index: 0, message: done, finish_reason: 'stop' }] })(
+        request,
+        outgoing,
+        incoming,
       )
     },
     ...options,
   })
-  const messages: TestMessage[] = [...begin]
+  const messages = [system('You repair programs.'), user('Repair what the nightly run breaks.')]
   async function say(more: readonly TestMessage[]): Promise<Sent> {
     messages.push(...more)
     const reply = await postChat(stand.url, chatOf(messages))
@@ -51,10 +49,10 @@ async function talk(options: SummaryStandOptions = {}) {
       summary: reply.header('x-foldgate-summary'),
     }
   }
-  return { stand, say, messages, [Symbol.asyncDispose]: stand[Symbol.asyncDispose] }
+  return { stand, say, [Symbol.asyncDispose]: stand[Symbol.asyncDispose] }
 }
 
-const roleOf = (message: string): string => rawMember(message, 'role')
+const isCompacted = ({ action }: Sent): boolean => action === 'compacted'
 
 /** Rounds that are appended one at a time, up to the first request for which this holds. */
 async function growUntil(
@@ -73,19 +71,17 @@ describe('summaries of conversations of several turns', () => {
   test('a new user message between asking and the compaction: the summary stands before it, and it stays word for word', async () => {
     await using at = await talk()
     await growUntil(at, 1, ({ summary }) => summary === 'pending')
-    const asked = at.stand.model.calls.length
-    expect(asked).toBe(1)
-    const second = user('And now look at the weekly run, please: WK-77.')
-    const before = await at.say([{ role: 'assistant', content: 'Done.' }, second])
+    expect(at.stand.model.calls).toHaveLength(1)
+    const before = await at.say([done, weekly])
     expect(before.action).toBe('relayed')
-    const due = await growUntil(at, 50, ({ action }) => action === 'compacted')
+    const due = await growUntil(at, 50, isCompacted)
     expect(due.summary).toBe('ready')
     const [text = ''] = summariesIn(due)
     expect(text).toContain(at.stand.model.calls[0]?.answer?.trim() ?? 'none')
-    expect(due.received).toContain(JSON.stringify(second))
+    expect(due.received).toContain(JSON.stringify(weekly))
     const places = [
       due.received.findIndex((message) => message.includes('<conversation-summary>')),
-      due.received.indexOf(JSON.stringify(second)),
+      due.received.indexOf(JSON.stringify(weekly)),
     ]
     expect(places).toEqual(places.toSorted((one, other) => one - other))
   })
@@ -93,9 +89,8 @@ describe('summaries of conversations of several turns', () => {
   test('a frontier behind the latest user message: one summary before it, one behind it, nothing in both', async () => {
     await using at = await talk()
     await at.say(rounds(1, 3))
-    const second = user('And now look at the weekly run, please: WK-77.')
-    await at.say([{ role: 'assistant', content: 'Done.' }, second])
-    let sent = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    await at.say([done, weekly])
+    let sent = await growUntil(at, 10, isCompacted)
     // One compaction after the other, until the frontier has passed the user's message far enough.
     for (let tries = 0; summariesIn(sent).length < 2 && tries < 4; tries += 1)
       sent = await growUntil(at, 30 + 20 * tries, ({ received }) => !isBeginning(sent.received, received))
@@ -104,14 +99,12 @@ describe('summaries of conversations of several turns', () => {
     const order = sent.received.map((message) =>
       message.includes('<conversation-summary>')
         ? 'summary'
-        : message === JSON.stringify(second)
+        : message === JSON.stringify(weekly)
           ? 'user'
           : '',
     )
     expect(order.filter((what) => what !== '')).toEqual(['summary', 'user', 'summary'])
-    const read = at.stand.model.calls.flatMap(({ text }) =>
-      [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1])),
-    )
+    const read = at.stand.model.calls.flatMap(({ text }) => roundsIn(text))
     expect(new Set(read).size).toBe(read.length)
     expect(texts[0]).toContain('BLD-7001')
     expect(texts[1]).not.toContain('BLD-7001')
@@ -123,8 +116,8 @@ describe('summaries of conversations of several turns', () => {
     const rule = system('From now on answer in verse (rule R-4711).')
     await using at = await talk()
     await at.say(rounds(1, 3))
-    await at.say([{ role: 'assistant', content: 'Done.' }, rule, user('Go on.')])
-    const first = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    await at.say([done, rule, user('Go on.')])
+    const first = await growUntil(at, 10, isCompacted)
     const [standing = ''] = summariesIn(first)
     expect(standing).toContain('BLD-7001')
     expect(first.received).toContain(JSON.stringify(rule))
@@ -140,30 +133,29 @@ describe('summaries of conversations of several turns', () => {
   test('what further turns fold goes into one summary of them all', async () => {
     await using at = await talk({ profile: { window: countedAlike } })
     let sent: Sent | null = null
-    for (let turn = 0; turn < 8; turn += 1) {
+    for (let turn = 0; turn < 6; turn += 1) {
       for (const number of [1, 2]) expect(recapsIn(await at.say(rounds(10 * turn + number, 1)))).toEqual([])
-      sent = await at.say([
-        { role: 'assistant', content: 'Done.' },
-        user(`Turn ${turn}: go on with T-${turn}00.`),
-      ])
+      sent = await at.say([done, user(`Turn ${turn}: go on with T-${turn}00.`)])
     }
     expect(sent?.summary).toBe('ready')
     expect(summariesIn(sent ?? { received: [] }).length).toBeGreaterThan(0)
     expect(recapsIn(sent ?? { received: [] })).toEqual([])
-    expect(sent?.received).toContain(JSON.stringify(user('Turn 7: go on with T-700.')))
+    expect(sent?.received).toContain(JSON.stringify(user('Turn 5: go on with T-500.')))
     const { calls } = at.stand.model
-    const read = calls.flatMap(({ text }) =>
-      [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => found[1]),
-    )
+    const read = calls.flatMap(({ text }) => roundsIn(text))
     expect(new Set(read).size).toBe(read.length)
+    // No summary stands in what is summarised as the words of the user, nor in another summary.
+    for (const text of [...summariesIn(sent ?? { received: [] }), ...calls.map((call) => call.text)])
+      expect(text.replace('<conversation-summary>', '')).not.toMatch(/<conversation-(?:summary|recap)>/)
+    for (const { text } of calls) expect(text).not.toContain('<conversation-summary>')
   })
 
   test('system messages in the middle are quoted word for word beside the summary, whatever the model makes of them', async () => {
     const rule = 'From now on answer in verse (rule R-4711).'
     await using at = await talk()
-    await at.say([...rounds(1, 2), { role: 'assistant', content: 'Done.' }])
+    await at.say([...rounds(1, 2), done])
     await at.say([system(rule), ...rounds(3, 1)])
-    const due = await growUntil(at, 10, ({ action }) => action === 'compacted')
+    const due = await growUntil(at, 10, isCompacted)
     expect(due.summary).toBe('ready')
     expect(due.received).not.toContain(JSON.stringify(system(rule)))
     expect(summariesIn(due)).toEqual([expect.stringContaining(`System message: ${rule}`)])
@@ -175,10 +167,10 @@ describe('summaries of conversations of several turns', () => {
   test('with a strict template roles alternate, and the summary stands joined with the task', async () => {
     await using at = await talk({ profile: { template: 'strict' } })
     await growUntil(at, 1, ({ summary }) => summary === 'pending')
-    await at.say([{ role: 'assistant', content: 'Done.' }, user('And now the weekly run.')])
-    for (let index = 20; index < 40; index += 1) {
+    await at.say([done, user('And now the weekly run.')])
+    for (let index = 20; index < 28; index += 1) {
       const { received } = await at.say(rounds(index, 1))
-      const roles = received.map(roleOf)
+      const roles = received.map((message) => rawMember(message, 'role'))
       for (const [place, role] of roles.entries())
         if (role === 'user') expect(roles[place + 1]).not.toBe('user')
     }
@@ -187,19 +179,5 @@ describe('summaries of conversations of several turns', () => {
     expect(joined).toContain('Repair what the nightly run breaks.')
     expect(joined).toContain('<conversation-summary>')
     expect(contentOf(last.received[0] ?? '')).toBe('You repair programs.')
-  })
-
-  test('a summary never stands in what is summarised as the words of the user, nor a summary in a summary', async () => {
-    await using at = await talk()
-    let last: Sent | null = null
-    for (let index = 1; index < 24; index += 1) last = await at.say(rounds(index, 1))
-    for (const text of summariesIn(last ?? { received: [] })) {
-      expect(text.match(/<conversation-summary>/g)).toHaveLength(1)
-      expect(text).not.toContain('<conversation-recap>')
-    }
-    for (const { text } of at.stand.model.calls) {
-      expect(text).not.toContain('<conversation-summary>')
-      expect(text).not.toContain('<conversation-recap>')
-    }
   })
 })

@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { TestMessage } from '../../support/conversations.ts'
 import type { SummaryQuality } from '../../support/summary-model.ts'
-import { summaryStand, type SummaryStand } from './summary-stand.ts'
-
-const long = { roundTokens: 1000 }
-
-/** The rounds whose messages stand in a call, by their number: a summary never quotes what a tool was called with. */
-function roundsIn(text: string): readonly number[] {
-  return [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1]))
-}
+import { profileSchema } from '../../../src/profiles/schema.ts'
+import { completion } from '../../support/fake-upstream.ts'
+import { long, recapsIn, summariesIn, turnWhere, type Agent } from './growing-agent.ts'
+import { roundsIn, summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
 
 /** What has left the view for good, by the stand-in's own count of what the client sent. */
 async function foldedTokens(
@@ -29,10 +25,10 @@ describe('summaries are made incrementally', () => {
   test('each call carries the summary before and only what is new; all send one and a half times what was folded at most', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent(long)
-    const turns = await agent.turns(22, { pause: stand.quiet })
+    const turns = await agent.turns(16, { pause: stand.quiet })
     const { calls } = stand.model
     const asked = stand.model.promptTokens()
-    expect(calls.length).toBeGreaterThan(5)
+    expect(calls.length).toBeGreaterThan(3)
     for (const [index, { answer }] of calls.slice(0, -1).entries())
       expect(calls[index + 1]?.text).toContain(answer)
     const sent = calls.flatMap(({ text }) => roundsIn(text))
@@ -43,19 +39,16 @@ describe('summaries are made incrementally', () => {
 
   // Failed calls were charged by the usage that they stated, and errors state none: with an upstream that was down,
   // every compaction sent the whole folded history again, a conversation of 16,000 tokens had cost 140,000 after 45 requests.
-  test.each<SummaryQuality>([500, 'disconnect', 'gibberish'])(
-    'also where every call fails (%s)',
-    async (quality) => {
-      await using stand = await summaryStand({ model: { quality } })
-      const agent = stand.agent(long)
-      const turns = await agent.turns(20, { pause: stand.quiet })
-      expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))
-      const asked = stand.model.promptTokens()
-      expect(stand.model.calls.length).toBeGreaterThan(1)
-      const kept = (turns.at(-1)?.received.length ?? 0) - 3
-      expect(asked).toBeLessThanOrEqual(1.5 * (await foldedTokens(stand, agent.messages(), kept)))
-    },
-  )
+  test.each<SummaryQuality>([500, 'gibberish'])('also where every call fails (%s)', async (quality) => {
+    await using stand = await summaryStand({ model: { quality } })
+    const agent = stand.agent(long)
+    const turns = await agent.turns(20, { pause: stand.quiet })
+    expect(turns.map(({ status }) => status)).toEqual(turns.map(() => 200))
+    const asked = stand.model.promptTokens()
+    expect(stand.model.calls.length).toBeGreaterThan(1)
+    const kept = (turns.at(-1)?.received.length ?? 0) - 3
+    expect(asked).toBeLessThanOrEqual(1.5 * (await foldedTokens(stand, agent.messages(), kept)))
+  })
 
   // What summaries had cost was kept under the conversation's id, which all conversations share that begin alike. Of an
   // agent that is given the same task every night only the first night's run was ever summarised.
@@ -72,7 +65,7 @@ describe('summaries are made incrementally', () => {
               : message,
           ),
       })
-      const turns = await agent.turns(14, { pause: stand.quiet })
+      const turns = await agent.turns(12, { pause: stand.quiet })
       expect(turns.at(-1)?.summary).toBe('ready')
       return stand.model.calls.length - before
     }
@@ -81,3 +74,111 @@ describe('summaries are made incrementally', () => {
     expect(await callsOf(2)).toBe(first)
   })
 })
+
+/** An agent that has talked past Foldgate so far. */
+async function agentWithHistory(agent: Agent, rounds: number): Promise<Agent> {
+  await agent.turns(rounds, { headers: { 'x-foldgate-bypass': '1' } })
+  return agent
+}
+
+/** A history that exceeds the window by far is bypassed without a word. */
+const anything: SummaryStandOptions = { script: completion('fine') }
+
+describe('a long conversation at first sight', () => {
+  test('has a recap at once; it is summarised afterwards, and the next compaction stands on that', async () => {
+    await using stand = await summaryStand({ ...anything, model: { delayMs: 20 } })
+    const agent = await agentWithHistory(stand.agent(long), 20)
+    const first = await agent.turn()
+    expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
+    expect(recapsIn(first)).toHaveLength(1)
+    // A long transcript takes a while to be made.
+    await expect.poll(() => stand.model.calls.length).toBeGreaterThan(0)
+    await stand.quiet()
+    const written = stand.model.calls.at(-1)?.answer ?? 'none'
+    // Until the next compaction not a byte of the view changes.
+    const again = await agent.again()
+    expect(again.received).toEqual(first.received)
+    const next = await turnWhere(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })
+    expect(recapsIn(next)).toEqual([])
+    const [standing = ''] = summariesIn(next)
+    const last = stand.model.calls.at(-1)
+    expect(standing.includes(written) || (last?.text.includes(written) ?? false)).toBe(true)
+  })
+
+  test('is summarised in pieces within the window of the summary model, as the profile that names it says', async () => {
+    await using stand = await summaryStand({ ...anything, profiles: summaryProfiles() })
+    const agent = await agentWithHistory(stand.agent({ roundTokens: 400 }), 60)
+    const first = await agent.turn()
+    expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
+    await expect.poll(() => stand.model.calls.length).toBeGreaterThan(2)
+    await stand.quiet()
+    const { calls } = stand.model
+    for (const { promptTokens, status } of calls) {
+      expect(status).toBe(200)
+      expect(promptTokens).toBeLessThanOrEqual(SMALL_WINDOW)
+    }
+    for (const [index, { answer }] of calls.slice(0, -1).entries())
+      expect(calls[index + 1]?.text).toContain(answer)
+    // Every folded round was read, and none twice.
+    const read = calls.flatMap(({ text }) => roundsIn(text))
+    expect(read).toEqual(Array.from({ length: read.length }, (_, index) => index + 1))
+    expect(read.length).toBeGreaterThan(40)
+  })
+
+  // Where the compactions of a history fell before its end, the request waited for a summary of it all, up to
+  // `summary.wait_ms`, and was sent with a recap nevertheless: only a compaction that is made now can stand on one.
+  test.each([
+    ['mode blocking', { summary: { mode: 'blocking' } }, {}],
+    ['x-foldgate-compact: summarize', {}, { 'x-foldgate-compact': 'summarize' }],
+  ])('is never waited for in vain (%s)', async (_, profile, headers) => {
+    const states: (string | null)[] = []
+    for (const rounds of [18, 19, 20]) {
+      await using stand = await summaryStand({ ...anything, profile })
+      const agent = stand.agent({ ...long, headers })
+      // The upstream has accepted whoever it is.
+      await stand.agent({ task: 'Something else.' }).turn()
+      await agentWithHistory(agent, rounds)
+      const first = await agent.turn()
+      expect(first).toMatchObject({ status: 200, action: 'compacted' })
+      const callsBefore = stand.model.calls.filter(({ endedMs }) => endedMs !== null).length
+      expect(callsBefore > 0).toBe(first.summary === 'ready')
+      states.push(first.summary)
+    }
+    expect(new Set(states)).toEqual(new Set(['ready', 'recap']))
+  })
+
+  test('and where its pieces fail in the middle, the recap stays and nothing of them stands anywhere', async () => {
+    await using stand = await summaryStand({
+      ...anything,
+      profiles: summaryProfiles(),
+      model: { quality: (_, index) => (index === 1 ? 'only-reasoning' : 'good') },
+    })
+    const agent = await agentWithHistory(stand.agent({ roundTokens: 400 }), 60)
+    await agent.turn()
+    await expect.poll(() => stand.model.calls.length).toBe(2)
+    await stand.quiet()
+    expect(stand.model.calls).toHaveLength(2)
+    const again = await agent.again()
+    expect(again).toMatchObject({ status: 200, summary: 'recap' })
+    expect(again.header('x-foldgate-summary-reason')).toBe('only-reasoning')
+    expect(summariesIn(again)).toEqual([])
+  })
+})
+
+// --- internal ---
+
+const SMALL_WINDOW = 6000
+
+/** The agent's profile, and one for the model that writes its summaries. */
+function summaryProfiles() {
+  const agents = profileSchema.parse({
+    window: { tokens: 8000, output_reserve: 1000 },
+    clear: { enabled: false },
+    summary: { upstream: 'cheap', model: 'cheap-1' },
+  })
+  const cheap = profileSchema.parse({ models: ['cheap-*'], window: { tokens: SMALL_WINDOW } })
+  return new Map([
+    ['default', { ...agents, name: 'default' }],
+    ['small', { ...cheap, name: 'small' }],
+  ])
+}

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { startSummaryModel } from '../../support/summary-model.ts'
-import { growingAgent, type Turn } from './growing-agent.ts'
+import {
+  growingAgent,
+  isCompacted,
+  long,
+  recapsIn,
+  summariesIn,
+  turnsUntil,
+  turnWhere,
+} from './growing-agent.ts'
 import { summaryStand } from './summary-stand.ts'
-import { isCompacted, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 
-const long = { roundTokens: 1000 }
-const TURNS = 12
-const noTurn: Pick<Turn, 'received'> = { received: [] }
+const wishing = (compact: string) => ({ headers: { 'x-foldgate-compact': compact } })
 
 describe('blocking', () => {
   test('a summary is asked for when its compaction is due, which waits for it', async () => {
@@ -18,13 +22,12 @@ describe('blocking', () => {
     })
     const agent = stand.agent(long)
     const turns = await turnsUntil(agent, isCompacted)
-    expect(turns.slice(0, -1).map(({ summary }) => summary)).toEqual(turns.slice(0, -1).map(() => 'none'))
-    expect(stand.model.calls).toHaveLength(1)
+    expect(new Set(turns.slice(0, -1).map(({ summary }) => summary))).toEqual(new Set(['none']))
+    const due = await agent.again()
     expect(turns.at(-1)).toMatchObject({ status: 200, summary: 'ready', attempts: 1 })
-    expect(summariesIn(turns.at(-1) ?? noTurn)).toEqual([
-      expect.stringContaining(stand.model.calls[0]?.answer ?? 'none'),
-    ])
-    const more = await agent.turns(10)
+    expect(summariesIn(due)).toEqual([expect.stringContaining(stand.model.calls[0]?.answer ?? 'none')])
+    expect(stand.model.calls).toHaveLength(1)
+    const more = await agent.turns(9)
     expect(more.flatMap(recapsIn)).toEqual([])
     const { calls } = stand.model
     expect(calls.length).toBeGreaterThan(2)
@@ -37,7 +40,7 @@ describe('blocking', () => {
       model: { quality: 'hang' },
       profile: { summary: { mode: 'blocking', wait_ms: 20 } },
     })
-    const due = (await turnsUntil(stand.agent(long), isCompacted)).at(-1)
+    const due = await turnWhere(stand.agent(long), isCompacted)
     expect(due).toMatchObject({ status: 200, summary: 'recap', attempts: 1 })
     expect(stand.model.calls).toHaveLength(1)
   })
@@ -45,10 +48,8 @@ describe('blocking', () => {
   test('who has not been accepted before gets a recap at once, also with a long conversation', async () => {
     await using stand = await summaryStand({ profile: { summary: { mode: 'blocking' } } })
     const agent = stand.agent(long)
-    const off = { headers: { 'x-foldgate-bypass': '1' } }
-    await agent.turns(6, off)
-    const first = await agent.turn()
-    expect(first).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
+    await agent.turns(6, { headers: { 'x-foldgate-bypass': '1' } })
+    expect(await agent.turn()).toMatchObject({ status: 200, action: 'compacted', summary: 'recap' })
     expect(stand.model.calls).toHaveLength(0)
   })
 })
@@ -57,20 +58,18 @@ describe('x-foldgate-compact', () => {
   test('summarize: a compaction waits for its summary, also where the profile makes recaps', async () => {
     await using stand = await summaryStand({ profile: { strategy: 'truncate' } })
     const agent = stand.agent(long)
-    const turns = await turnsUntil(agent, isCompacted, { headers: { 'x-foldgate-compact': 'summarize' } })
-    expect(turns.at(-1)).toMatchObject({ status: 200, summary: 'ready' })
+    const due = await turnWhere(agent, isCompacted, wishing('summarize'))
+    expect(due).toMatchObject({ status: 200, summary: 'ready' })
     expect(stand.model.calls).toHaveLength(1)
     // A summary that stands is kept by requests that do not say it again.
-    const next = await agent.again()
-    expect(next.received).toEqual(turns.at(-1)?.received)
+    expect((await agent.again()).received).toEqual(due.received)
   })
 
   test('summarize: waits also where the profile asks ahead of need, and there was no time', async () => {
     await using stand = await summaryStand({ model: { delayMs: 40 } })
     const agent = stand.agent(long)
-    const wish = { headers: { 'x-foldgate-compact': 'summarize' } }
-    await agent.turns(6, { headers: { 'x-foldgate-compact': 'off' } })
-    const due = (await turnsUntil(agent, isCompacted, wish)).at(-1)
+    await agent.turns(6, wishing('off'))
+    const due = await turnWhere(agent, isCompacted, wishing('summarize'))
     expect(due).toMatchObject({ status: 200, summary: 'ready' })
     expect(stand.model.calls).toHaveLength(1)
   })
@@ -78,16 +77,12 @@ describe('x-foldgate-compact', () => {
   test('truncate: recaps, whatever the profile says, and what stands already stays', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent(long)
-    const truncated = { headers: { 'x-foldgate-compact': 'truncate' } }
-    const due = (await turnsUntil(agent, isCompacted, { ...truncated, pause: stand.quiet })).at(-1)
-    expect(due).toMatchObject({ status: 200, summary: 'recap' })
+    const truncated = { ...wishing('truncate'), pause: stand.quiet }
+    expect(await turnWhere(agent, isCompacted, truncated)).toMatchObject({ status: 200, summary: 'recap' })
     expect(stand.model.calls).toHaveLength(0)
-    const next = (await turnsUntil(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })).at(
-      -1,
-    )
-    expect(summariesIn(next ?? noTurn)).toHaveLength(1)
-    const later = await agent.turns(5, { ...truncated, pause: stand.quiet })
-    for (const turn of later) expect(summariesIn(turn)).toEqual(summariesIn(next ?? noTurn))
+    const next = await turnWhere(agent, ({ summary }) => summary === 'ready', { pause: stand.quiet })
+    expect(summariesIn(next)).toHaveLength(1)
+    for (const turn of await agent.turns(5, truncated)) expect(summariesIn(turn)).toEqual(summariesIn(next))
   })
 })
 
@@ -97,68 +92,39 @@ describe('what a profile says', () => {
     ['strategy truncate: recaps', { strategy: 'truncate' }, 'recap'],
     ['strategy auto: summaries, since the profile names a summary model', { strategy: 'auto' }, 'ready'],
     ['strategy summarize: summaries', { strategy: 'summarize' }, 'ready'],
+    [
+      'strategy auto without a summary model: recaps, and no call that nobody asked for',
+      { strategy: 'auto', summary: { upstream: null, model: null } },
+      'recap',
+    ],
   ])('%s', async (_, profile, summary) => {
     await using stand = await summaryStand({ profile })
-    const turns = await stand.agent(long).turns(TURNS, { pause: stand.quiet })
-    expect(turns.at(-1)?.summary).toBe(summary)
+    const due = await turnWhere(stand.agent(long), isCompacted, { pause: stand.quiet })
+    expect(due).toMatchObject({ summary, attempts: 1 })
     expect(stand.model.calls.length > 0).toBe(summary === 'ready')
+    expect(stand.foldgate.log.some((line) => line.includes('a summary'))).toBe(summary === 'ready')
+    // The client’s key never reaches a summary upstream of the operator’s.
+    for (const { headers, body } of stand.model.calls)
+      expect(JSON.stringify([headers, body])).not.toContain('key-of-a-test')
   })
 
-  test('strategy auto without a summary model: recaps, and no call that nobody asked for', async () => {
-    await using upstream = await fakeUpstream(completion('fine'))
-    const profile = { window: { tokens: 8000, output_reserve: 1000 }, clear: { enabled: false } }
-    const foldgate = await startFoldgate({ upstream: upstream.url, profile })
-    const agent = growingAgent(foldgate.url, () => upstream.requests, long)
-    const turns = await agent.turns(TURNS)
-    await foldgate.close()
-    expect(turns.at(-1)).toMatchObject({ action: 'compacted', summary: 'recap' })
-    expect(upstream.requests).toHaveLength(TURNS)
-  })
-
-  test('strategy summarize without one: the request’s own upstream writes them, with the client’s key and model', async () => {
+  test.each([
+    ['strategy summarize without a model: that of the request', { strategy: 'summarize' }, 'test-model'],
+    ['a summary model without an upstream: under that name', { summary: { model: 'small-1' } }, 'small-1'],
+  ])('%s, at its own upstream, with the client’s key', async (_, said, name) => {
     await using model = await startSummaryModel()
-    const profile = {
-      window: { tokens: 8000, output_reserve: 1000 },
-      clear: { enabled: false },
-      strategy: 'summarize',
-    }
+    const profile = { window: { tokens: 8000, output_reserve: 1000 }, clear: { enabled: false }, ...said }
     const foldgate = await startFoldgate({ upstream: model.url, profile })
     const agent = growingAgent(foldgate.url, () => [], long)
-    const turns = await agent.turns(TURNS, { pause: model.quiet })
+    const due = await turnWhere(agent, isCompacted, { pause: model.quiet })
     await foldgate.close()
-    expect(turns.at(-1)?.summary).toBe('ready')
+    expect(due.summary).toBe('ready')
     // The agent itself states no limit.
     const written = model.calls.filter(({ body }) => 'max_tokens' in body)
     expect(written.length).toBeGreaterThan(0)
     for (const { headers, body } of written) {
       expect(headers['authorization']).toBe('Bearer key-of-a-test')
-      expect(body['model']).toBe('test-model')
-    }
-  })
-
-  test('a summary model without an upstream: the request’s own upstream with the client’s key, under that name', async () => {
-    await using model = await startSummaryModel()
-    const profile = {
-      window: { tokens: 8000, output_reserve: 1000 },
-      clear: { enabled: false },
-      summary: { model: 'small-1' },
-    }
-    const foldgate = await startFoldgate({ upstream: model.url, profile })
-    const agent = growingAgent(foldgate.url, () => [], long)
-    const turns = await agent.turns(TURNS, { pause: model.quiet })
-    await foldgate.close()
-    expect(turns.at(-1)?.summary).toBe('ready')
-    const written = model.calls.filter(({ body }) => body['model'] === 'small-1')
-    expect(written.length).toBeGreaterThan(0)
-    expect(written.every(({ headers }) => headers['authorization'] === 'Bearer key-of-a-test')).toBe(true)
-  })
-
-  test('the client’s key never reaches a summary upstream of the operator’s', async () => {
-    await using stand = await summaryStand()
-    await stand.agent(long).turns(TURNS, { pause: stand.quiet })
-    expect(stand.model.calls.length).toBeGreaterThan(0)
-    for (const { headers, body } of stand.model.calls) {
-      expect(JSON.stringify([headers, body])).not.toContain('key-of-a-test')
+      expect(body['model']).toBe(name)
     }
   })
 })

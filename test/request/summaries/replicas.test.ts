@@ -1,14 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { countedAlike, keptOpen, summaryStand } from './summary-stand.ts'
-import { isCompacted, isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
+import {
+  isCompacted,
+  isPending,
+  long,
+  recapsIn,
+  summariesIn,
+  turnsUntil,
+  turnWhere,
+  type Agent,
+} from './growing-agent.ts'
+import { countedAlike, openStore, summaryStand } from './summary-stand.ts'
 
-const long = { roundTokens: 1000 }
-const TURNS = 14
-
-const openStore = () => keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
+/** Up to the second compaction. */
+const TURNS = 11
 
 /** What an agent's upstream receives where nothing is ever restarted. */
 async function undisturbed() {
@@ -92,13 +98,11 @@ describe('replicas on one store', () => {
       const other = await stand.replica()
       const urls = [stand.url, other.url]
       const agent = stand.agent(long)
-      const turns = await turnsUntil(agent, isCompacted, mode === 'blocking' ? {} : { pause: stand.quiet })
+      const due = await turnWhere(agent, isCompacted, mode === 'blocking' ? {} : { pause: stand.quiet })
       // Blocking, the first on the other replica is not known there to be accepted.
-      const many = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => agent.again({ url: urls[index % 2] ?? '' })),
-      )
+      const many = await manyTimes(agent, urls)
       expect(new Set(many.map(({ received }) => JSON.stringify(received)))).toEqual(
-        new Set([JSON.stringify(turns.at(-1)?.received)]),
+        new Set([JSON.stringify(due.received)]),
       )
       expect(many.every(({ summary }) => summary === 'ready')).toBe(true)
       expect(stand.model.calls).toHaveLength(1)
@@ -106,7 +110,7 @@ describe('replicas on one store', () => {
   )
 
   // Where one request had begun the summary between another's two questions to the store, the other was told of none.
-  test('fifty at once ask for one ahead of need', async () => {
+  test('many at once ask for one ahead of need', async () => {
     await using stand = await summaryStand({
       store: unevenStore(),
       model: { delayMs: 40 },
@@ -116,19 +120,19 @@ describe('replicas on one store', () => {
     const agent = stand.agent(long)
     await agent.turns(6)
     await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
-    const asking = await fifty(agent, [stand.url, other.url])
+    const asking = await manyTimes(agent, [stand.url, other.url])
     for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
     await stand.quiet()
     expect(stand.model.calls).toHaveLength(1)
     // And when the compaction is due, all of them stand on it.
     await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
-    const due = await fifty(agent, [stand.url, other.url])
+    const due = await manyTimes(agent, [stand.url, other.url])
     expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
     expect(due.map(({ summary }) => summary)).toEqual(due.map(() => 'ready'))
     expect(due.flatMap(recapsIn)).toEqual([])
   })
 
-  test('fifty at once wait for one where the compaction is due', async () => {
+  test('many at once wait for one where the compaction is due', async () => {
     await using stand = await summaryStand({
       store: openStore(),
       model: { delayMs: 40 },
@@ -141,10 +145,10 @@ describe('replicas on one store', () => {
     // Both replicas have seen that this client is accepted.
     await agent.again({ url: other.url })
     await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
-    const due = await fifty(agent, urls)
+    const due = await manyTimes(agent, urls)
     expect(due.map(({ status }) => status)).toEqual(due.map(() => 200))
     expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
-    expect(due.flatMap(summariesIn)).toHaveLength(50)
+    expect(due.flatMap(summariesIn)).toHaveLength(MANY)
     expect(stand.model.calls).toHaveLength(1)
   })
 })
@@ -163,10 +167,10 @@ function unevenStore(): Store {
   return { ...store, getFirst }
 }
 
-type Agent = ReturnType<Awaited<ReturnType<typeof summaryStand>>['agent']>
+const MANY = 30
 
-function fifty(agent: Agent, urls: readonly string[]) {
+function manyTimes(agent: Agent, urls: readonly string[]) {
   return Promise.all(
-    Array.from({ length: 50 }, (_, index) => agent.again({ url: urls[index % urls.length] ?? '' })),
+    Array.from({ length: MANY }, (_, index) => agent.again({ url: urls[index % urls.length] ?? '' })),
   )
 }

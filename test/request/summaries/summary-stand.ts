@@ -6,7 +6,13 @@ import {
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import {
+  cheapUpstream,
+  withCheapSummaries,
+  startSummaryModel,
+  type SummaryModel,
+  type SummaryModelOptions,
+} from '../../support/summary-model.ts'
 import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import {
   startFoldgate,
@@ -14,11 +20,6 @@ import {
   type RunningFoldgate,
   type Upstreams,
 } from '../../support/foldgate.ts'
-import {
-  startSummaryModel,
-  type SummaryModel,
-  type SummaryModelOptions,
-} from '../../support/summary-model.ts'
 import { growingAgent, type Agent, type AgentOptions } from './growing-agent.ts'
 
 /** What of Foldgate a test chooses. */
@@ -33,6 +34,8 @@ export type SummaryStandOptions = Choices & {
   readonly reply?: StrictUpstreamOptions['reply']
   /** Whether the strict upstream states what came from its cache, and everything else that prompts cost. Default true. */
   readonly statesUsage?: boolean
+  /** What foldgate.yaml says of the main upstream beside its address. */
+  readonly upstream?: object
   /** Instead of the strict upstream: a script. */
   readonly script?: Script | readonly Script[]
 }
@@ -61,11 +64,19 @@ export type SummaryStand = {
  * all with the test.
  */
 export async function summaryStand(options: SummaryStandOptions = {}): Promise<SummaryStand> {
-  const { windowTokens = 8000, model: modelOptions, reply, statesUsage = true, script, ...choices } = options
+  const {
+    windowTokens = 8000,
+    model: modelOptions,
+    reply,
+    statesUsage = true,
+    script,
+    upstream,
+    ...choices
+  } = options
   const model = await startSummaryModel(modelOptions)
   const main =
     script === undefined ? await strictUpstream(windowTokens, statesUsage, reply) : await fakeUpstream(script)
-  const upstreams = cheapUpstream(model)
+  const upstreams = { ...cheapUpstream(model), ...(upstream && { default: { url: main.url, ...upstream } }) }
   const profile = withCheapSummaries({
     window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
     clear: { enabled: false },
@@ -120,6 +131,17 @@ export const countedAlike = { tokens: 8000, output_reserve: 1000, ratio: 1 }
 /** A store that outlives the Foldgates before it, as a file or a Redis does: for restarts and replicas. */
 export function keptOpen(store: Store): Store {
   return { ...store, close: async () => {} }
+}
+
+/** The rounds whose messages stand in a call, by their number: a summary never quotes what a tool was called with. */
+export function roundsIn(text: string): readonly number[] {
+  return [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1]))
+}
+
+/** A good answer of the summary model, which it gives when the test likes. */
+export function withheld() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { give: () => resolve(), quality: () => promise.then(() => 'good' as const) }
 }
 
 /** An empty one, which outlives the Foldgates before it. */

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { TestMessage } from '../../support/conversations.ts'
 import { completion, json } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
+import { isPending, long, recapsIn, summariesIn, turnsUntil } from './growing-agent.ts'
 import { summaryStand } from './summary-stand.ts'
-import { isPending, recapsIn, summariesIn, turnsUntil } from './turns-until.ts'
 
-const long = { roundTokens: 1000 }
-const TURNS = 12
+/** Enough for a compaction, and to ask for its summary. */
+const TURNS = 9
 
 const refused = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
 

@@ -1,19 +1,23 @@
 import { expect } from 'vitest'
-import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import { cheapUpstream, withCheapSummaries } from '../../support/summary-model.ts'
 import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
-import { growingAgent, type Agent, type Turn } from '../../request/summaries/growing-agent.ts'
-import { isCompacted, isPending, recapsIn, summariesIn } from '../../request/summaries/turns-until.ts'
-import type { Fault, Row } from './fault.ts'
-import { merged } from './merged.ts'
-import { startWatched } from './start-watched.ts'
-import { toldText, whatWasTold } from './told.ts'
-import { nonsense, refusals } from './upstream-answers.ts'
-import { brokenConnections, slowAnswers } from './upstream-connections.ts'
+import {
+  growingAgent,
+  isCompacted,
+  isPending,
+  recapsIn,
+  summariesIn,
+  type Agent,
+  type Turn,
+} from '../../request/summaries/growing-agent.ts'
+import { type Fault, type Row, merged } from './fault.ts'
+import { startWatched, toldText, whatWasTold } from './watched.ts'
+import { nonsense, refusals, brokenConnections, slowAnswers } from './upstream-faults.ts'
 import type { UpstreamFault } from './upstream-stand.ts'
-import { goodSummary } from './wire/good-answer.ts'
+import { goodSummary } from './wire/answers.ts'
 import { rawUpstream } from './wire/raw-upstream.ts'
-import { nextRequest } from './wire/request-kinds.ts'
+import { nextRequest } from './wire/requests.ts'
 
 /** The summary model fails as an upstream does: with the same bytes. */
 export const summaryFaults: readonly Fault[] = [
