@@ -1,12 +1,18 @@
+import * as fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
+import { validConversation } from '../conversations.ts'
+import { propertyRuns } from '../property-runs.ts'
+import { itemBreaks } from './item-rules.ts'
+import { chatOf, toolsOf } from './items.ts'
+import { live, readReply } from './living.ts'
 import {
   startResponsesUpstream,
   type Overflow,
   type ResponsesUpstream,
   type ResponsesUpstreamOptions,
 } from './responses-upstream.ts'
-import type { ResponsesScript, ScriptedEnd } from './script.ts'
+import type { ResponsesScript, ScriptedEnd, ScriptedItem } from './script.ts'
 
 // One token a character: every number below can be worked out by hand.
 const count = (text: string) => text.length
@@ -47,70 +53,191 @@ function eventsOf(text: string) {
     })
 }
 
+describe('the rules of items', () => {
+  const user = { role: 'user', content: 'Hello' }
+  const said = (id?: string) => ({
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'Hi' }],
+    ...(id !== undefined && { id }),
+  })
+  const call = (callId: string, id?: string) => ({
+    type: 'function_call',
+    call_id: callId,
+    name: 'search',
+    arguments: '{}',
+    ...(id !== undefined && { id }),
+  })
+  const output = (callId: string) => ({ type: 'function_call_output', call_id: callId, output: 'found' })
+  const thought = (id: string) => ({ type: 'reasoning', id, summary: [], encrypted_content: 'gAAA' })
+  const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
+  const trigger = { type: 'compaction_trigger' }
+  const hologram = { type: 'hologram', light: 1 }
+
+  // rs_1 led to msg_1 and fc_1, rs_2 to fc_2, all in replies of their own but for those two.
+  const issued = new Map([
+    ['rs_1', { reply: 'resp_1', reasoningId: null }],
+    ['msg_1', { reply: 'resp_1', reasoningId: 'rs_1' }],
+    ['fc_1', { reply: 'resp_1', reasoningId: 'rs_1' }],
+    ['rs_2', { reply: 'resp_2', reasoningId: null }],
+    ['fc_2', { reply: 'resp_2', reasoningId: 'rs_2' }],
+  ])
+  const breaksOf = (items: readonly unknown[]) =>
+    itemBreaks(items, issued).map(({ rule, message }) => `${rule}: ${message}`)
+
+  test.each<[string, unknown[]]>([
+    [
+      'developer messages anywhere',
+      [{ role: 'developer', content: 'x' }, user, { role: 'system', content: 'y' }],
+    ],
+    ['parallel calls answered in any order', [user, call('a'), call('b'), output('b'), output('a')]],
+    ['an id used again in a later round', [user, call('a'), output('a'), call('a'), output('a')]],
+    ['an id used twice in one round', [user, call('a'), call('a'), output('a'), output('a')]],
+    ['a message between a call and its output', [user, call('a'), user, output('a')]],
+    ['reasoning with all of it', [user, thought('rs_1'), said('msg_1'), call('a', 'fc_1'), output('a')]],
+    ['two thoughts before one message', [user, thought('rs_8'), thought('rs_9'), said()]],
+    ['items without ids whose reasoning is gone', [user, said(), call('a'), output('a')]],
+    ['ids that were made elsewhere', [user, said('msg_x'), call('a', 'fc_x'), output('a')]],
+    [
+      'a search of the server’s',
+      [user, thought('rs_1'), { type: 'web_search_call', id: 'ws_1' }, said('msg_1')],
+    ],
+    ['a tool search of its own', [user, { type: 'tool_search_call' }, { type: 'tool_search_output' }]],
+    ['unknown items', [user, hologram, thought('rs_1'), hologram, user]],
+    ['updates that are apart, and a trigger at the end', [update, user, update, trigger]],
+    ['a compaction with what follows it', [{ type: 'compaction', encrypted_content: 'x' }, user]],
+  ])('take %s', (_, items) => {
+    expect(breaksOf(items)).toEqual([])
+  })
+
+  const alone =
+    "reasoning-alone: Item 'rs_1' of type 'reasoning' was provided without its required following item."
+  const lacksThought = (id: string, type: string) =>
+    `reasoning-missing: Item '${id}' of type '${type}' was provided without its required 'reasoning' item: 'rs_1'.`
+  const supported = (value: string, ...known: string[]) =>
+    `item-shape: Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`
+
+  test.each<[string, unknown[], string]>([
+    ['a thought that a user message follows', [user, thought('rs_1'), user], alone],
+    ['a thought at the end', [user, thought('rs_1')], alone],
+    [
+      'a thought whose own reply is gone, before that of another one',
+      [user, thought('rs_1'), thought('rs_2'), call('a', 'fc_2'), output('a')],
+      alone,
+    ],
+    ['a message whose thought is gone', [user, said('msg_1'), user], lacksThought('msg_1', 'message')],
+    [
+      'a call whose thought stands before another output',
+      [user, thought('rs_1'), call('b'), output('b'), call('a', 'fc_1'), output('a')],
+      lacksThought('fc_1', 'function_call'),
+    ],
+    [
+      'an update after an update',
+      [update, update, user],
+      "update-repeated: Invalid 'input[1]': a 'configuration_update' may not follow another.",
+    ],
+    [
+      'a trigger before the end',
+      [user, trigger, user],
+      "trigger-not-last: Invalid 'input[1]': 'compaction_trigger' must be the last item.",
+    ],
+    ['an item that is no object', ['Hello'], "item-shape: Invalid type for 'input[0]': expected an object."],
+    [
+      'a call without an id to answer it by',
+      [{ type: 'function_call', name: 'search', arguments: '{}' }, output('')],
+      "item-shape: Missing required parameter: 'input[0].call_id'.",
+    ],
+    [
+      'arguments that are no text',
+      [{ ...call('a'), arguments: {} }, output('a')],
+      "item-shape: Invalid type for 'input[0].arguments': expected a string.",
+    ],
+    [
+      'a role of chat completions',
+      [{ role: 'tool', content: 'x' }],
+      supported('tool', 'user', 'assistant', 'system', 'developer'),
+    ],
+    [
+      'a part of chat completions',
+      [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      supported('text', 'input_text', 'input_image', 'input_file', 'input_audio'),
+    ],
+    [
+      'what a user says in the words of an assistant',
+      [{ role: 'assistant', content: [{ type: 'input_text', text: 'Hello' }] }],
+      supported('input_text', 'output_text', 'refusal'),
+    ],
+    [
+      'a call that has the id to answer it by as its own',
+      [call('call_1', 'call_1'), output('call_1')],
+      "item-shape: Invalid 'input[0].id': 'call_1'. Expected an ID that begins with 'fc'.",
+    ],
+  ])('refuse %s', (_, items, words) => {
+    expect(breaksOf(items)).toEqual([words])
+  })
+
+  test.each<[string, object, object]>([
+    ['function call', {}, { output: 'x' }],
+    ['custom tool call', {}, { output: 'x' }],
+    ['local shell call', { id: 'ls' }, { id: 'a', call_id: undefined, output: 'x' }],
+    ['shell call', {}, { output: [] }],
+    ['apply patch call', {}, { status: 'completed' }],
+    ['computer call', { id: 'cu_1' }, { output: { type: 'computer_screenshot' } }],
+    ['tool search call', {}, { type: 'tool_search_output', tools: [] }],
+    ['program', { id: 'pg_1' }, { id: 'po_1', result: 'x' }],
+    [
+      'MCP approval request',
+      { id: 'a', call_id: undefined },
+      { type: 'mcp_approval_response', call_id: undefined, approval_request_id: 'a', approve: true },
+    ],
+  ])('bind a call of the kind “%s” to its output, in this order', (words, ofCall, ofOutput) => {
+    const type = words.toLowerCase().replaceAll(' ', '_')
+    const told = { name: 'look', arguments: '{}', input: 'x', action: {}, code: 'x', operation: {} }
+    const asked = { type, call_id: 'a', ...told, ...ofCall }
+    const answered = { type: `${type}_output`, call_id: 'a', ...ofOutput }
+    const unanswered = `call-unanswered: No tool output found for ${words} a.`
+    const orphan = `output-orphan: No tool call found for ${words} output with call_id a.`
+    expect(breaksOf([user, asked, answered])).toEqual([])
+    expect(breaksOf([user, asked])).toEqual([unanswered])
+    expect(breaksOf([user, answered, asked])).toEqual([orphan, unanswered])
+    expect(breaksOf([user, asked, answered, answered])).toEqual([orphan])
+  })
+})
+
 describe('answers', () => {
+  const script: ResponsesScript = {
+    output: [
+      { type: 'reasoning', tokens: 100, summary: 'Greet.' },
+      { type: 'message', text: '🦊'.repeat(30), phase: 'commentary' },
+      { type: 'function_call', callId: 'call_1', name: 'wave', arguments: '{"hand":"left"}' },
+      { type: 'custom_tool_call', callId: 'call_2', name: 'patch', input: '*** Begin' },
+    ],
+  }
+
   test('plainly, with usage', async () => {
     const { responses, upstream } = await start()
     const reply = await responses.create({ model: 'm', input: 'hello' })
     expect(reply).toMatchObject({ object: 'response', status: 'completed', output_text: 'Good day to you.' })
     // 3 + 1 + 5 for the message, 3 to open the reply.
-    expect(reply.usage).toEqual({
-      input_tokens: 12,
-      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-      output_tokens: 16,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 28,
-    })
+    expect(reply.usage).toMatchObject({ input_tokens: 12, output_tokens: 16, total_tokens: 28 })
     expect(upstream.requests).toMatchObject([
       { method: 'POST', path: '/v1/responses', status: 200, promptTokens: 12, rejected: null },
     ])
-    expect(JSON.parse(upstream.requests[0]?.body.toString() ?? '')).toEqual({ model: 'm', input: 'hello' })
   })
 
-  test('as a stream, its events in order and numbered without gaps', async () => {
-    const { upstream } = await start({
-      windowTokens: 10_000,
-      reply: () => ({
-        output: [
-          { type: 'reasoning', summary: 'Greet.' },
-          { type: 'message', text: '🦊'.repeat(30), phase: 'commentary' },
-          { type: 'function_call', callId: 'call_1', name: 'wave', arguments: '{"hand":"left"}' },
-          { type: 'custom_tool_call', callId: 'call_2', name: 'patch', input: '*** Begin' },
-        ],
-      }),
-    })
-    const { text } = await post(upstream.url, { model: 'm', input: 'hello', stream: true })
+  test('as a stream, numbered without gaps, that the SDK puts together to what a plain answer says', async () => {
+    const [one, other] = [await start({ reply: () => script }), await start({ reply: () => script })]
+    const plain = await one.responses.create({ model: 'm', input: 'hello' })
+    const streamed = await other.responses.stream({ model: 'm', input: 'hello' }).finalResponse()
+    expect(streamed.output.map(({ type }) => type)).toEqual(plain.output.map(({ type }) => type))
+    expect([streamed.output_text, streamed.usage]).toEqual([plain.output_text, plain.usage])
+    expect(plain.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThanOrEqual(100)
+    const { text } = await post(one.upstream.url, { model: 'm', input: 'hello', stream: true })
     const events = eventsOf(text)
-    expect(events.map(({ name }) => name)).toEqual([
-      'response.created',
-      'response.in_progress',
-      'response.output_item.added',
-      'response.reasoning_summary_part.added',
-      'response.reasoning_summary_text.delta',
-      'response.reasoning_summary_text.done',
-      'response.reasoning_summary_part.done',
-      'response.output_item.done',
-      'response.output_item.added',
-      'response.content_part.added',
-      'response.output_text.delta',
-      'response.output_text.delta',
-      'response.output_text.done',
-      'response.content_part.done',
-      'response.output_item.done',
-      'response.output_item.added',
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-      'response.output_item.done',
-      'response.output_item.added',
-      'response.custom_tool_call_input.delta',
-      'response.custom_tool_call_input.done',
-      'response.output_item.done',
-      'response.completed',
-    ])
     expect(events.map(({ data }) => data.sequence_number)).toEqual(events.map((_, index) => index))
     expect(events.every(({ name, data }) => data.type === name)).toBe(true)
-    expect(
-      events.filter(({ name }) => name.endsWith('delta')).every(({ data }) => data.delta.isWellFormed()),
-    ).toBe(true)
+    const deltas = events.filter(({ name }) => name.endsWith('delta'))
+    expect(deltas.every(({ data }) => data.delta.isWellFormed())).toBe(true)
     // Encrypted content is whole when the item is done, and not before.
     const [added, done] = events
       .filter(({ data }) => data.item?.type === 'reasoning')
@@ -119,164 +246,83 @@ describe('answers', () => {
     expect(done).toMatch(/^gAAAAAB/)
   })
 
-  test('as a stream that the SDK puts together to what a plain answer says', async () => {
-    const script: ResponsesScript = {
-      output: [
-        { type: 'reasoning', tokens: 100, summary: 'Look.' },
-        { type: 'message', text: 'Looking.' },
-        { type: 'function_call', callId: 'call_1', name: 'look', arguments: '{"at":"it"}' },
-      ],
-    }
-    const [one, other] = [await start({ reply: () => script }), await start({ reply: () => script })]
-    const plain = await one.responses.create({ model: 'm', input: 'hello' })
-    const streamed = await other.responses.stream({ model: 'm', input: 'hello' }).finalResponse()
-    expect(streamed.output).toEqual(
-      plain.output.map((item) => expect.objectContaining({ id: item.id, type: item.type })),
-    )
-    expect({ text: streamed.output_text, usage: streamed.usage }).toEqual({
-      text: plain.output_text,
-      usage: plain.usage,
-    })
-    expect(plain.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThanOrEqual(100)
-  })
-
   test.each<[ScriptedEnd, object]>([
     [
       { status: 'incomplete', reason: 'max_output_tokens' },
-      {
-        status: 'incomplete',
-        incomplete_details: { reason: 'max_output_tokens' },
-        output: [{ status: 'incomplete' }],
-      },
+      { incomplete_details: { reason: 'max_output_tokens' }, output: [{ status: 'incomplete' }] },
     ],
     [
       { status: 'failed', code: 'server_error', message: 'Try again.' },
-      { status: 'failed', error: { code: 'server_error', message: 'Try again.' }, usage: null },
+      { error: { code: 'server_error', message: 'Try again.' }, usage: null },
     ],
   ])('with an end of its own: %o', async (end, expected) => {
     const { upstream } = await start({ reply: () => ({ ...greeting, end }) })
     const plain = await post(upstream.url, { model: 'm', input: 'hello' })
-    expect(plain.status).toBe(200)
-    expect(JSON.parse(plain.text)).toMatchObject(expected)
+    expect(JSON.parse(plain.text)).toMatchObject({ status: end.status, ...expected })
     const streamed = await post(upstream.url, { model: 'm', input: 'hello', stream: true })
     const last = eventsOf(streamed.text).at(-1)
     expect(last?.name).toBe(`response.${end.status}`)
-    expect(last?.data.response).toMatchObject(expected)
+    expect(last?.data.response).toMatchObject({ status: end.status, ...expected })
   })
 
-  test('without usage where it states none, and how large a prompt is where it is asked', async () => {
-    const { responses } = await start({ statesUsage: false })
+  test('without usage where it states none, how large a prompt is where it is asked, and nothing else', async () => {
+    const { responses, upstream } = await start({ statesUsage: false })
     expect((await responses.create({ model: 'm', input: 'hello' })).usage).toBeNull()
     const { input_tokens: tokens } = await responses.inputTokens.count({ model: 'm', input: 'hello' })
     expect(tokens).toBe(12)
-  })
-
-  test('nothing but what it serves', async () => {
-    const { upstream } = await start()
-    expect(await post(upstream.url, {}, '/responses/resp_1/cancel')).toEqual({
-      status: 404,
-      text: '{"error":{"message":"Invalid URL (POST /v1/responses/resp_1/cancel)","type":"invalid_request_error","param":null,"code":null}}',
-    })
+    expect((await post(upstream.url, {}, '/responses/resp_1/cancel')).status).toBe(404)
     expect((await fetch(`${upstream.url}/responses`)).status).toBe(404)
-    expect(upstream.requests.map(({ status }) => status)).toEqual([404, 404])
   })
 })
 
-describe('compacts', () => {
+test('compacts at its endpoint and behind a trigger, and takes its item back', async () => {
+  const { responses, upstream } = await start()
   const input: OpenAI.Responses.ResponseInputItem[] = [
     { role: 'user', content: 'hello' },
     { role: 'assistant', content: 'hi' },
     { role: 'user', content: 'on' },
   ]
-
-  test('at its endpoint, to what users have said and one item', async () => {
-    const { responses } = await start()
-    const compacted = await responses.compact({
-      model: 'm',
-      input: input,
-    })
-    expect(compacted).toMatchObject({
-      object: 'response.compaction',
-      output: [
-        input[0],
-        input[2],
-        { type: 'compaction', encrypted_content: expect.stringMatching(/^gAAAAAB/) },
-      ],
-      usage: { input_tokens: 3 + 9 + 6 + 6 },
-    })
+  const made = { type: 'compaction', encrypted_content: expect.stringMatching(/^gAAAAAB/) }
+  expect(await responses.compact({ model: 'm', input })).toMatchObject({
+    object: 'response.compaction',
+    output: [input[0], input[2], made],
+    usage: { input_tokens: 3 + 9 + 6 + 6 },
   })
-
-  test('behind a trigger, whatever the script says, and takes its item back', async () => {
-    const { upstream } = await start()
-    const { text } = await post(upstream.url, {
-      model: 'm',
-      stream: true,
-      input: [...input, { type: 'compaction_trigger' }],
-    })
-    const events = eventsOf(text)
-    expect(events.map(({ name }) => name).slice(2)).toEqual([
-      'response.output_item.added',
-      'response.output_item.done',
-      'response.completed',
-    ])
-    const item = events.at(-1)?.data.response.output[0]
-    expect(item).toMatchObject({ type: 'compaction', id: expect.stringMatching(/^cmp_/) })
-    expect(await post(upstream.url, { model: 'm', input: [item, ...input] })).toMatchObject({ status: 200 })
-  })
+  const asked = { model: 'm', stream: true, input: [...input, { type: 'compaction_trigger' }] }
+  const [item] = eventsOf((await post(upstream.url, asked)).text).at(-1)?.data.response.output ?? []
+  expect(item).toMatchObject(made)
+  expect(await post(upstream.url, { model: 'm', input: [item, ...input] })).toMatchObject({ status: 200 })
 })
 
-describe('counts', () => {
-  test('tools, instructions, calls, outputs, images and encrypted content', async () => {
-    const { upstream } = await start({ windowTokens: 10_000 })
-    const { text } = await post(upstream.url, {
-      model: 'm',
-      instructions: 'Be brief.',
-      tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: {} }],
-      input: [
-        {
-          role: 'user',
-          content: [
-            { type: 'input_text', text: 'hello' },
-            { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' },
-          ],
-        },
-        {
-          type: 'function_call',
-          call_id: 'x',
-          name: 'look',
-          arguments: '{"a":1}',
-          id: 'fc_x',
-          status: 'completed',
-        },
-        { type: 'function_call_output', call_id: 'x', output: 'seen' },
-        { type: 'hologram', id: 'h', layers: [{ light: 'red' }] },
-      ],
-    })
-    const tools = Math.ceil((16 + 8 + 4 + 6 + 2) * 1.1)
-    const items = 4 + 5 + 765 + (4 + 8 + 4 + 7) + (4 + 4) + (4 + 3)
-    expect(JSON.parse(text).usage.input_tokens).toBe(3 + tools + (4 + 9) + items)
+test('counts tools, instructions, calls, outputs, images and encrypted content', async () => {
+  const { upstream } = await start({ windowTokens: 10_000 })
+  const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' }
+  const call = { type: 'function_call', call_id: 'x', name: 'look', arguments: '{"a":1}', id: 'fc_x' }
+  const { text } = await post(upstream.url, {
+    model: 'm',
+    instructions: 'Be brief.',
+    tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: {} }],
+    input: [
+      { role: 'user', content: [{ type: 'input_text', text: 'hello' }, image] },
+      call,
+      { type: 'function_call_output', call_id: 'x', output: 'seen' },
+      { type: 'hologram', id: 'h', layers: [{ light: 'red' }] },
+    ],
   })
+  const tools = Math.ceil((16 + 8 + 4 + 6 + 2) * 1.1)
+  const items = 4 + 5 + 765 + (4 + 8 + 4 + 7) + (4 + 4) + (4 + 3)
+  expect(JSON.parse(text).usage.input_tokens).toBe(3 + tools + (4 + 9) + items)
+})
 
-  test('what its cache would have served, per credential', async () => {
-    const { responses, upstream } = await start({
-      windowTokens: 10_000,
-      cache: { minimumTokens: 100, stepTokens: 10 },
-    })
-    const opening = { role: 'user' as const, content: 'x'.repeat(125) }
-    const hello = { role: 'user' as const, content: 'hello' }
-    const cached = async (input: OpenAI.Responses.EasyInputMessage[], authorization = 'Bearer key') => {
-      const reply = await responses.create({ model: 'm', input }, { headers: { authorization } })
-      return reply.usage?.input_tokens_details.cached_tokens
-    }
-    expect(await cached([opening])).toBe(0)
-    // The opening is 3 + 1 + 125 = 129 tokens: 100 and two steps of 10.
-    expect(await cached([opening, hello])).toBe(120)
-    expect(await cached([opening, hello, hello])).toBe(130)
-    // 4 for the frame and 110 equal characters: 114.
-    expect(await cached([{ role: 'user', content: 'x'.repeat(110) + 'y'.repeat(20) }])).toBe(110)
-    expect(await cached([opening, hello], 'Bearer other')).toBe(0)
-    expect(upstream.requests.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 120, 130, 110, 0])
-  })
+test('says what its cache would have served', async () => {
+  const { upstream } = await start({ windowTokens: 10_000, cache: { minimumTokens: 100, stepTokens: 10 } })
+  const opening = { role: 'user', content: 'x'.repeat(125) }
+  const hello = { role: 'user', content: 'hello' }
+  const likewise = { role: 'user', content: 'x'.repeat(110) + 'y'.repeat(20) }
+  for (const input of [[opening], [opening, hello], [opening, hello, hello], [likewise]])
+    await post(upstream.url, { model: 'm', input })
+  // The opening is 3 + 1 + 125 = 129 tokens; of the last one 4 for the frame and 110 equal characters are known.
+  expect(upstream.requests.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 120, 130, 110])
 })
 
 describe('refuses', () => {
@@ -292,52 +338,37 @@ describe('refuses', () => {
     expect(upstream.requests).toMatchObject([{ status: 400, rejected: { reason: 'output-orphan' } }])
   })
 
-  test.each([
-    ['a body that is no JSON', '{"model":"m","input":[', null],
-    ['no model', { input: 'x' }, "Missing required parameter: 'model'."],
-    ['no input', { model: 'm' }, "Missing required parameter: 'input'."],
-    [
-      'an input that is neither',
-      { model: 'm', input: 7 },
-      "Invalid type for 'input': expected one of an array of objects or a string.",
-    ],
-    [
-      'messages',
-      { model: 'm', messages: [] },
-      "Unsupported parameter: 'messages'. In the Responses API, this parameter has moved to 'input'.",
-    ],
-    [
-      'an output limit by its old name',
-      { model: 'm', input: 'x', max_tokens: 99 },
-      "Unsupported parameter: 'max_tokens'. In the Responses API, this parameter has moved to 'max_output_tokens'.",
-    ],
-    [
-      'too small a limit',
-      { model: 'm', input: 'x', max_output_tokens: 8 },
-      "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 8 instead.",
-    ],
-    [
-      'tools of chat completions',
-      { model: 'm', input: 'x', tools: [{ type: 'function', function: { name: 'f' } }] },
-      "Missing required parameter: 'tools[0].name'.",
-    ],
-    [
-      'a wish for usage',
-      { model: 'm', input: 'x', stream: true, stream_options: { include_usage: true } },
-      "Unknown parameter: 'stream_options.include_usage'.",
-    ],
-    [
-      'an update where the server cuts by itself',
-      { model: 'm', input: [{ type: 'configuration_update' }], truncation: 'auto' },
-      "'configuration_update' items cannot be used with automatic compaction or truncation.",
-    ],
-  ])('%s', async (_, body, message) => {
+  test('fields that it does not know, misses or cannot have', async () => {
     const { upstream } = await start()
-    const { status, text } = await post(upstream.url, body)
-    expect({ status, error: JSON.parse(text).error }).toMatchObject({
-      status: 400,
-      error: { message: message ?? expect.stringMatching('could not parse'), type: 'invalid_request_error' },
-    })
+    const moved = (old: string, now: string) =>
+      `Unsupported parameter: '${old}'. In the Responses API, this parameter has moved to '${now}'.`
+    for (const [body, message] of [
+      ['{"model":"m","input":[', 'could not parse'],
+      [{ input: 'x' }, "Missing required parameter: 'model'."],
+      [{ model: 'm' }, "Missing required parameter: 'input'."],
+      [
+        { model: 'm', input: 7 },
+        "Invalid type for 'input': expected one of an array of objects or a string.",
+      ],
+      [{ model: 'm', messages: [] }, moved('messages', 'input')],
+      [{ model: 'm', input: 'x', max_tokens: 99 }, moved('max_tokens', 'max_output_tokens')],
+      [{ model: 'm', input: 'x', max_output_tokens: 8 }, 'Expected a value >= 16, but got 8 instead.'],
+      [
+        { model: 'm', input: 'x', tools: [{ type: 'function', function: { name: 'f' } }] },
+        "Missing required parameter: 'tools[0].name'.",
+      ],
+      [
+        { model: 'm', input: 'x', stream: true, stream_options: { include_usage: true } },
+        "Unknown parameter: 'stream_options.include_usage'.",
+      ],
+      [
+        { model: 'm', input: [{ type: 'configuration_update' }], truncation: 'auto' },
+        "'configuration_update' items cannot be used with automatic compaction or truncation.",
+      ],
+    ] as const) {
+      const { status, text } = await post(upstream.url, body)
+      expect([status, JSON.parse(text).error.message]).toEqual([400, expect.stringContaining(message)])
+    }
   })
 
   test('what it refers to and has not stored, and takes what it has', async () => {
@@ -355,110 +386,132 @@ describe('refuses', () => {
     })
     expect(await refers(idOf(forgotten))).toMatchObject({
       status: 404,
-      text: expect.stringContaining(
-        `Item with id '${idOf(forgotten)}' not found. Items are not persisted when \`store\` is set to false.`,
-      ),
+      text: expect.stringContaining(`Item with id '${idOf(forgotten)}' not found. Items are not persisted`),
     })
     // hello, the reply and what is new.
-    const { status, text } = await further({ previous_response_id: stored.id })
-    expect([status, JSON.parse(text).usage.input_tokens]).toEqual([200, 3 + 9 + (4 + 16) + (4 + 2)])
+    const { text } = await further({ previous_response_id: stored.id })
+    expect(JSON.parse(text).usage.input_tokens).toBe(3 + 9 + (4 + 16) + (4 + 2))
     expect(JSON.parse((await refers(idOf(stored))).text).usage.input_tokens).toBe(3 + (4 + 16))
   })
 
   test('a prompt with an output limit that do not fit together, where that is checked', async () => {
     const asked = { model: 'm', input: 'hello', max_output_tokens: 16 }
-    const checking = await start({ windowTokens: 27 })
-    expect(await post(checking.upstream.url, asked)).toMatchObject({ status: 400 })
-    const trusting = await start({ windowTokens: 27, outputReserveChecked: false })
-    expect(await post(trusting.upstream.url, asked)).toMatchObject({ status: 200 })
+    for (const [outputReserveChecked, status] of [
+      [true, 400],
+      [false, 200],
+    ] as const) {
+      const { upstream } = await start({ windowTokens: 27, outputReserveChecked })
+      expect(await post(upstream.url, asked)).toMatchObject({ status })
+    }
   })
 })
 
 describe('says that a prompt is over the window', () => {
   const message =
     'Your input exceeds the context window of this model. Please adjust your input and try again.'
-  const refused = (code: string) => ({
+  const refused = (code = 'context_length_exceeded') => ({
     status: 400,
     text: JSON.stringify({ error: { message, type: 'invalid_request_error', param: 'input', code } }),
   })
-  test('with a 400, streamed or not', async () => {
-    expect(await askTooMuch(false)).toEqual(refused('context_length_exceeded'))
-    expect(await askTooMuch(true)).toEqual(refused('context_length_exceeded'))
-  })
 
-  test('where it is asked to compact, too', async () => {
+  test('with a 400, streamed or not, and where it is asked to compact', async () => {
+    expect(await askTooMuch(false)).toEqual(refused())
+    expect(await askTooMuch(true)).toEqual(refused())
     const { upstream } = await start({ windowTokens: 11 })
-    const body = { model: 'm', input: [{ role: 'user', content: 'hello' }] }
-    expect(await post(upstream.url, body, '/responses/compact')).toEqual(refused('context_length_exceeded'))
-    const trigger = { type: 'compaction_trigger' }
-    const asked = await post(upstream.url, { ...body, input: [...body.input, trigger] })
-    expect(asked).toEqual(refused('context_length_exceeded'))
+    const input = [{ role: 'user', content: 'hello' }]
+    expect(await post(upstream.url, { model: 'm', input }, '/responses/compact')).toEqual(refused())
+    const trigger = { model: 'm', input: [...input, { type: 'compaction_trigger' }] }
+    expect(await post(upstream.url, trigger)).toEqual(refused())
   })
 
+  const error = { code: 'context_length_exceeded', message, param: 'input' }
   test.each([
     ['none', []],
-    [
-      'nested',
-      [
-        {
-          type: 'error',
-          sequence_number: 2,
-          error: { type: 'invalid_request_error', code: 'context_length_exceeded', message, param: 'input' },
-        },
-      ],
-    ],
-    [
-      'flat',
-      [{ type: 'error', sequence_number: 2, code: 'context_length_exceeded', message, param: 'input' }],
-    ],
+    ['nested', [{ type: 'error', sequence_number: 2, error: { type: 'invalid_request_error', ...error } }]],
+    ['flat', [{ type: 'error', sequence_number: 2, ...error }]],
   ] as const)('with a stream that fails, error event: %s', async (errorEvent, errors) => {
     const { status, text } = await askTooMuch(true, { shape: 'stream', errorEvent })
     const events = eventsOf(text)
-    expect(status).toBe(200)
-    expect(events.map(({ name }) => name)).toEqual([
-      'response.created',
-      'response.in_progress',
-      ...errors.map(() => 'error'),
-      'response.failed',
-    ])
-    expect(events.slice(2, -1).map(({ data }) => data)).toEqual(errors)
-    expect(events.at(-1)?.data).toMatchObject({
-      sequence_number: events.length - 1,
-      response: {
-        status: 'failed',
-        error: { code: 'context_length_exceeded', message },
-        usage: null,
-        output: [],
+    expect([status, ...events.slice(2, -1).map(({ data }) => data)]).toEqual([200, ...errors])
+    expect(events.at(-1)).toMatchObject({
+      name: 'response.failed',
+      data: {
+        sequence_number: events.length - 1,
+        response: { status: 'failed', error: { code: error.code, message }, usage: null, output: [] },
       },
     })
-    expect(await askTooMuch(false, { shape: 'stream', errorEvent })).toEqual(
-      refused('context_length_exceeded'),
-    )
+    expect(await askTooMuch(false, { shape: 'stream', errorEvent })).toEqual(refused())
   })
 
   test('with the codes of gateways', async () => {
     const renamed = { shape: 'status', code: 'context_too_large' } as const
     expect(await askTooMuch(false, renamed)).toEqual(refused('context_too_large'))
     const routed = { shape: 'stream', code: 'invalid_prompt', errorType: 'context_length_exceeded' } as const
-    expect(JSON.parse((await askTooMuch(false, routed)).text)).toMatchObject({
-      error: { code: 'invalid_prompt' },
-      error_type: 'context_length_exceeded',
-    })
-    expect(eventsOf((await askTooMuch(true, routed)).text).at(-1)?.data).toMatchObject({
-      response: { error: { code: 'invalid_prompt' } },
-      error_type: 'context_length_exceeded',
-    })
+    const stated = { error: { code: 'invalid_prompt' } }
+    const { text } = await askTooMuch(false, routed)
+    expect(JSON.parse(text)).toMatchObject({ ...stated, error_type: 'context_length_exceeded' })
+    const failed = eventsOf((await askTooMuch(true, routed)).text).at(-1)?.data
+    expect(failed).toMatchObject({ response: stated, error_type: 'context_length_exceeded' })
   })
+
+  /** The answer to a prompt of 12 tokens before a window of 11. */
+  async function askTooMuch(stream: boolean, overflow?: Overflow) {
+    const { upstream } = await start({ windowTokens: 11, ...(overflow !== undefined && { overflow }) })
+    return post(upstream.url, { model: 'm', input: 'hello', stream })
+  }
 })
 
-// --- internal ---
+describe('a client lives on it', () => {
+  test('any chat: nothing is refused, and all reasoning is good to the end', async () => {
+    let script: readonly ScriptedItem[] = []
+    const { upstream } = await start({ windowTokens: 1_000_000, reply: () => ({ output: script }) })
+    const way = fc.record({
+      messages: validConversation({ turnsMax: 3, roundsMax: 2, textCharactersMax: 200 }),
+      system: fc.constantFrom('instructions' as const, 'developer' as const),
+      stream: fc.boolean(),
+    })
+    const tools = toolsOf([{ type: 'function', function: { name: 'search', parameters: {} } }])
+    await fc.assert(
+      fc.asyncProperty(way, async ({ messages, system, stream }) => {
+        upstream.forget()
+        const { instructions, steps } = chatOf(messages, { system })
+        const around = JSON.stringify({ model: 'm', store: false, stream, instructions, tools }).slice(0, -1)
+        const removed: unknown[] = []
+        const lived = await live({
+          steps,
+          ask: async ({ items, script: wanted }) => {
+            script = wanted
+            const body = `${around},"input":[${items.map(({ text }) => text).join(', ')}]}`
+            const reply = readReply((await post(upstream.url, body)).text)
+            removed.push(...(reply?.removed ?? []))
+            return reply?.items ?? null
+          },
+        })
+        const history = lived.map(({ text }) => text)
+        const { requests } = upstream
+        expect(requests.map(({ rejected }) => rejected)).toEqual(requests.map(() => null))
+        expect(removed).toEqual([])
+        const sealed = history.filter((item) => item.includes('"encrypted_content":"gAAAAAB'))
+        expect(sealed).toHaveLength(requests.length)
+        // What was sent once is sent again in the same bytes.
+        for (const { rawItems } of requests) expect(history.slice(0, rawItems.length)).toEqual(rawItems)
+      }),
+      { numRuns: propertyRuns(20) },
+    )
+  })
 
-/** The answer to a prompt of 12 tokens before a window of 11. */
-async function askTooMuch(stream: boolean, overflow?: Overflow) {
-  const { upstream } = await start({ windowTokens: 11, ...(overflow !== undefined && { overflow }) })
-  const answer = await post(upstream.url, { model: 'm', input: 'hello', stream })
-  expect(upstream.requests).toMatchObject([
-    { promptTokens: 12, rejected: { reason: 'window' }, status: answer.status },
-  ])
-  return answer
-}
+  test('and without a reply goes on with what it was told, and with neither ids nor reasoning', async () => {
+    expect(readReply('{"error":{"message":"No."}}')).toBeNull()
+    const failed = 'event: response.failed\ndata: {"response":{"status":"failed","output":[]}}\n\n'
+    expect(readReply(failed)).toBeNull()
+    const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const messages = [
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+    ]
+    const { steps } = chatOf(messages, { system: 'developer' })
+    const history = await live({ steps, ask: async () => null })
+    const told = '{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}'
+    expect(history.slice(1)).toEqual([{ text: told, reply: null }])
+  })
+})
