@@ -7,10 +7,16 @@
  * `--list` also prints each of them.
  */
 import { parseArgs } from 'node:util'
-import { namesExportedTwice } from '../test/structure/exports.ts'
-import { roomsWithoutFloor, upwardImports } from '../test/structure/layers.ts'
-import { circlesIn, countLines, readSources } from '../test/structure/source-files.ts'
-import { importsOfDialects, wireLines } from '../test/structure/wire-format.ts'
+import {
+  namesExportedTwice,
+  roomsWithoutFloor,
+  upwardImports,
+  circlesIn,
+  countLines,
+  readSources,
+  importsOfDialects,
+  wireLines,
+} from '../test/structure/source-files.ts'
 
 const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } })
 const files = readSources()
