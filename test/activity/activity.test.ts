@@ -6,9 +6,16 @@ import { parseJsonText } from '../../src/conversation/json-value.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { createLog } from '../../src/log/log.ts'
 import type { JournalName } from '../../src/stores/store.ts'
-import type { SummaryResult } from '../../src/summaries/order.ts'
 import { memoryStore } from '../admin/memory.ts'
-import { beganMs, endOf, heldMessages, plainReport, reportOf, unmeasured } from './told-request.ts'
+import {
+  beganMs,
+  endOf,
+  heldMessages,
+  plainReport,
+  reportOf,
+  unmeasured,
+  writtenSummary,
+} from './told-request.ts'
 
 function open() {
   const changed: (string | null)[] = []
@@ -45,19 +52,6 @@ function open() {
     card: async () => (await activity.conversations.list()).find(({ id }) => id === 'c0ffee'),
     pass: (milliseconds: number) => (nowMs += milliseconds),
   }
-}
-
-const written: SummaryResult = {
-  kind: 'written',
-  text: 'PLANTED-TEXT',
-  tokens: 70,
-  calls: 1,
-  promptTokens: 10_000,
-  cachedTokens: 0,
-  cacheWrittenTokens: 0,
-  completionTokens: 1_000,
-  sentTokens: 9_000,
-  learntWindowTokens: null,
 }
 
 describe('a request', () => {
@@ -163,7 +157,15 @@ describe('what else happens', () => {
     const { summaryWritten, events, changed, log, conversations } = open()
     const model = 'gpt-5-2026-08-07'
     const call = { conversation: 'c0ffee', name: 'name-of-it', model, upstream: null, milliseconds: 12.3 }
-    summaryWritten(call, written)
+    summaryWritten(
+      call,
+      writtenSummary({
+        promptTokens: 10_000,
+        cachedTokens: 0,
+        cacheWrittenTokens: 0,
+        completionTokens: 1_000,
+      }),
+    )
     const told = await events()
     expect(told).toMatchObject([
       {

@@ -5,6 +5,7 @@ import type {
   RequestEnd,
   RequestReport,
 } from '../../src/activity/request-report.ts'
+import type { Spent, SummaryResult } from '../../src/summaries/order.ts'
 
 /** When the requests of these tests came, in milliseconds. */
 export const beganMs = Date.UTC(2026, 10, 20, 12)
@@ -142,6 +143,24 @@ export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
     totalMs: 2_500,
     ...other,
   }
+}
+
+const spent: Spent = {
+  calls: 2,
+  promptTokens: 900,
+  cachedTokens: 100,
+  cacheWrittenTokens: 200,
+  completionTokens: 80,
+  sentTokens: 880,
+  learntWindowTokens: null,
+}
+
+export function writtenSummary(other: Partial<Spent> = {}): SummaryResult {
+  return { kind: 'written', text: 'PLANTED-TEXT', tokens: 70, ...spent, ...other }
+}
+
+export function failedSummary(reason: Extract<SummaryResult, { kind: 'failed' }>['reason']): SummaryResult {
+  return { kind: 'failed', reason, ...spent }
 }
 
 function forbidden(): never {

@@ -3,6 +3,7 @@ import {
   createConversationList,
   type ConversationList,
 } from '../../../src/activity/conversations/conversation-list.ts'
+import { createUnreadTally, unreadOf } from '../../../src/activity/conversations/unread-tally.ts'
 import { atSecond, idOf, usageRow } from '../rows.ts'
 
 function ids(list: ConversationList): readonly string[] {
@@ -108,9 +109,9 @@ describe('rows of other processes', () => {
 describe('what is kept has a bound', () => {
   test('a thousand conversations, of which the longest unseen go', () => {
     const list = createConversationList()
-    for (let number = 0; number < 1_010; number += 1) {
-      list.add(usageRow({ conversation: idOf(number), time: atSecond(number) }), true)
-    }
+    const row = usageRow()
+    for (let number = 0; number < 1_010; number += 1)
+      list.add({ ...row, conversation: idOf(number), time: atSecond(number) }, true)
     expect(list.cards()).toHaveLength(1_000)
     expect(list.card(idOf(9))).toBeNull()
     expect(list.card(idOf(10))).not.toBeNull()
@@ -130,14 +131,33 @@ describe('what is kept has a bound', () => {
   // a thousand of five hundred rows were a quarter of a gigabyte.
   test('twenty thousand rows of all together', () => {
     const list = createConversationList()
+    const row = usageRow()
     for (let number = 0; number < 60; number += 1) {
-      for (let second = 0; second < 400; second += 1) {
-        list.add(usageRow({ conversation: idOf(number), time: atSecond(second) }), true)
-      }
+      for (let second = 0; second < 400; second += 1) list.add({ ...row, conversation: idOf(number) }, true)
     }
     const held = list.cards().reduce((sum, { id }) => sum + list.rows(id).length, 0)
     expect(held).toBeLessThanOrEqual(20_000)
     expect(held).toBeGreaterThan(19_000)
     expect(list.card(idOf(59))).toMatchObject({ requests: 400 })
   })
+})
+
+function unread(client: string, second: number) {
+  return unreadOf(usageRow({ conversation: null, reason: 'stateful', client, time: atSecond(second) }))
+}
+
+test('requests of a kind are one row with their number, and the latest of them tells its time', () => {
+  const tally = createUnreadTally()
+  for (const second of [1, 9, 4]) tally.add(unread('a', second))
+  tally.add(unread('b', 5))
+  expect(tally.cards().map(({ client, requests, last_seen }) => [client, requests, last_seen])).toEqual([
+    ['a', 3, atSecond(9)],
+    ['b', 1, atSecond(5)],
+  ])
+})
+
+test('a client that calls itself otherwise each time takes a hundred rows at most', () => {
+  const tally = createUnreadTally()
+  for (let number = 0; number < 500; number += 1) tally.add(unread(`client-${number}`, number % 60))
+  expect(tally.cards()).toHaveLength(100)
 })

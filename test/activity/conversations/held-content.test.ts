@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { MessageTreatment } from '../../../src/compaction/report.ts'
 import { createHeldContent, type HeldContent } from '../../../src/activity/conversations/held-content.ts'
 import type { HeldMessages } from '../../../src/activity/request-report.ts'
-import { isCollected } from '../../support/collected.ts'
+import { isCollected } from '../../support/eventually.ts'
 import { idOf } from '../rows.ts'
 
 const MEGABYTE = 1024 * 1024

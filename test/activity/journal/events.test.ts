@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { requestEvents, summaryEvent, windowEvent } from '../../../src/activity/journal/events.ts'
 import { eventOf, journalEventSchema, type JournalEvent } from '../../../src/activity/journal/rows.ts'
 import type { BegunRow, CompactionReport, RequestReport } from '../../../src/activity/request-report.ts'
-import type { SummaryResult } from '../../../src/summaries/order.ts'
-import { plainReport, reportOf, unmeasured } from '../told-request.ts'
+import { plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
 import { atSecond } from '../rows.ts'
 
 const stamp = { time: atSecond(3), process: 'here' }
@@ -132,25 +131,14 @@ describe('what Foldgate learns and meets', () => {
     expect(JSON.stringify(event)).not.toContain('PLANTED')
   })
 
-  const spent = {
-    calls: 2,
-    promptTokens: 900,
-    cachedTokens: 100,
-    cacheWrittenTokens: 200,
-    completionTokens: 80,
-    sentTokens: 880,
-    learntWindowTokens: null,
-  }
-
   test('a summary that was written, with what it took, and nothing of what it says', () => {
-    const written: SummaryResult = { kind: 'written', text: 'PLANTED-TEXT', tokens: 75, ...spent }
     const call = { conversation: 'c0ffee', name: 'summary-1', milliseconds: 40 }
-    const event = summaryEvent(call, written, 0.5)
+    const event = summaryEvent(call, writtenSummary(), 0.5)
     expect(event).toMatchObject({
       type: 'summary',
       reason: 'written',
       summary_key: 'summary-1',
-      tokens_after: 75,
+      tokens_after: 70,
       milliseconds: 40,
       details: {
         calls: 2,

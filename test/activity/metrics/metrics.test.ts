@@ -3,7 +3,7 @@ import { metricNames, type MetricFacts } from '../../../src/activity/metrics/met
 import { createMetrics } from '../../../src/activity/metrics/metrics.ts'
 import type { BegunRow, RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
 import { parsePrometheusText, valueOf, type Sample } from '../../support/prometheus-text.ts'
-import { endOf, plainReport, reportOf, unmeasured } from '../told-request.ts'
+import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
 
 const facts: Readonly<Record<string, MetricFacts>> = metricNames
 
@@ -35,17 +35,9 @@ function everything({ metrics, request, tell }: Opened): void {
   metrics.relayed('other', 'relayed')
   metrics.turnedAway()
   metrics.failed('store')
-  const spent = {
-    calls: 1,
-    promptTokens: 900,
-    cachedTokens: 100,
-    cacheWrittenTokens: 200,
-    completionTokens: 80,
-    sentTokens: 880,
-  }
-  metrics.summaryWritten({ kind: 'written', text: '', tokens: 70, ...spent, learntWindowTokens: null })
-  metrics.summaryWritten({ kind: 'failed', reason: 'cancelled', ...spent, learntWindowTokens: null })
-  metrics.summaryWritten({ kind: 'failed', reason: 'empty', ...spent, learntWindowTokens: null })
+  metrics.summaryWritten(writtenSummary())
+  metrics.summaryWritten(failedSummary('cancelled'))
+  metrics.summaryWritten(failedSummary('empty'))
 }
 
 describe('the text', () => {
@@ -93,16 +85,14 @@ describe('the text', () => {
     expect(valueOf(families, 'foldgate_added_seconds_sum')).toBeCloseTo(90.7431, 6)
   })
 
-  test.each(['a "quoted" name', 'a\\backslash', 'two\nlines', 'ünïcödé', '{le="1"}', ''])(
-    'takes a profile of any name: %j',
-    async (profile) => {
-      const { request, value } = openMetrics()
+  test('takes a profile of any name', async () => {
+    const { request, value } = openMetrics()
+    for (const profile of ['a "quoted" name', 'a\\backslash', 'two\nlines', 'ünïcödé', '{le="1"}', '']) {
       request({ profile })
       const labels = { action: 'compacted', profile, endpoint: 'chat_completions' }
-      expect(await value('foldgate_requests_total', labels)).toBe(1)
-      expect(await value('foldgate_compactions_total', { pass: 'fold', profile })).toBe(1)
-    },
-  )
+      expect([profile, await value('foldgate_requests_total', labels)]).toEqual([profile, 1])
+    }
+  })
 })
 
 // A label with the client's model string is a series for each: clients could fill the memory of Foldgate and Prometheus.
@@ -130,38 +120,35 @@ test('whatever models, labels and conversations clients name, there are not more
 
 describe('a request', () => {
   test('counts once, with what was done, its tokens in the provider’s count and its pressure', async () => {
-    const { request, value } = openMetrics()
+    const { request, read } = openMetrics()
     request({ beyond_window: true })
+    const families = await read()
     const profile = 'default'
-    const count = { action: 'compacted', profile, endpoint: 'chat_completions' }
-    expect(await value('foldgate_requests_total', count)).toBe(1)
-    expect(await value('foldgate_requests_beyond_window_total', { profile })).toBe(1)
-    // 40,000 were not sent.
-    expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile })).toBe(90_100)
-    expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile })).toBe(50_100)
-    expect(await value('foldgate_prompt_tokens_total', { stage: 'cached', profile })).toBe(40_000)
-    expect(await value('foldgate_prompt_tokens_total', { stage: 'cache_written', profile })).toBe(9_000)
-    expect(await value('foldgate_pressure_sum', { profile })).toBe(0.9)
-    expect(await value('foldgate_added_seconds_sum')).toBe(0.02)
-    expect(await value('foldgate_upstream_first_byte_seconds_sum')).toBe(0.3)
+    for (const [name, labels, value] of [
+      ['requests_total', { action: 'compacted', profile, endpoint: 'chat_completions' }, 1],
+      ['compactions_total', { pass: 'fold', profile }, 1],
+      ['requests_beyond_window_total', { profile }, 1],
+      // 40,000 were not sent.
+      ['prompt_tokens_total', { stage: 'received', profile }, 90_100],
+      ['prompt_tokens_total', { stage: 'sent', profile }, 50_100],
+      ['prompt_tokens_total', { stage: 'cached', profile }, 40_000],
+      ['prompt_tokens_total', { stage: 'cache_written', profile }, 9_000],
+      ['pressure_sum', { profile }, 0.9],
+      ['added_seconds_sum', {}, 0.02],
+      ['upstream_first_byte_seconds_sum', {}, 0.3],
+    ] as const)
+      expect([name, labels, valueOf(families, `foldgate_${name}`, labels)]).toEqual([name, labels, value])
   })
 
-  test('that was tightened and sent again is a recovery, or a failed one', async () => {
+  test('that was tightened or waited, and was answered or not, is a recovery of its kind', async () => {
     const { request, tell, value } = openMetrics()
     request({ action: 'recovered' })
     tell(reportOf({ status: 400 }, { refusal: 'overflow' }))
     tell(reportOf({ status: 429 }, { refusal: 'rate' }))
-    expect(await value('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
-    expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(1)
-  })
-
-  test('that met a full memory was answered after a wait, or was not', async () => {
-    const { tell, value } = openMetrics()
     tell(reportOf({ attempts: 2 }, { hasWaited: true }))
     tell(reportOf({ attempts: 3, status: 500 }, { hasWaited: true, refusal: 'crowded' }))
-    expect(await value('foldgate_recoveries_total', { outcome: 'waited' })).toBe(1)
-    expect(await value('foldgate_recoveries_total', { outcome: 'crowded' })).toBe(1)
-    expect(await value('foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
+    for (const outcome of ['recovered', 'failed', 'waited', 'crowded'])
+      expect([outcome, await value('foldgate_recoveries_total', { outcome })]).toEqual([outcome, 1])
   })
 
   test('that was not counted adds nothing to tokens; one that never was sent nothing to times', async () => {
@@ -202,7 +189,7 @@ test('summaries count by how they ended, with all that they took', async () => {
   everything(opened)
   const families = await opened.read()
   for (const outcome of ['written', 'cancelled', 'failed']) {
-    expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(1)
+    expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(2)
   }
   for (const [kind, tokens] of [
     ['prompt', 2_700],

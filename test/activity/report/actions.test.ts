@@ -17,7 +17,7 @@ import {
 } from '../../support/fake-upstream.ts'
 import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { openRaw } from '../../support/raw-client.ts'
-import { unmeasurable } from '../../support/unmeasurable.ts'
+import { unmeasurable } from '../../support/models.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
 const hello = [{ role: 'user', content: 'hello PLANTED' }]
@@ -528,7 +528,7 @@ describe('each request is a row, a count, events and headers that say the same',
     rows = await at.rows(Object.values(cases).reduce((sum, each) => sum + each.rows.length, 0))
     told = await at.events()
     metrics = await at.metrics()
-  })
+  }, 120_000)
   afterAll(() => at[Symbol.asyncDispose]())
 
   test.each(names)('%s', (name) => {

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import type { JournalEvent } from '../../../src/activity/journal/rows.ts'
-import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import { cheapUpstream, withCheapSummaries, startSummaryModel } from '../../support/summary-model.ts'
 import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
 import { newestWithin, ollama, reporting } from '../../support/counting-server.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { startSummaryModel } from '../../support/summary-model.ts'
 import { reportStand, type ReportStand } from './report-stand.ts'
 
 const model = { model: 'gpt-4o' }

@@ -108,38 +108,26 @@ describe('where spans go', () => {
       /^OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is no address/,
     ],
   ])('%o is refused, with what to do and without its value', (env, message) => {
-    let thrown: unknown = null
-    try {
-      chooseExport(env)
-    } catch (error) {
-      thrown = error
-    }
-    expect(thrown).toBeInstanceOf(TracingError)
-    expect(String(thrown).replace('TracingError: ', '')).toMatch(message)
-    expect(String(thrown)).not.toContain('PLANTED')
+    const choose = () => chooseExport(env)
+    expect(choose).toThrow(TracingError)
+    expect(choose).toThrow(message)
+    expect(choose).not.toThrow('PLANTED')
   })
 })
 
-describe('traces are wanted', () => {
-  test.each([
-    { OTEL_TRACES_EXPORTER: 'otlp' },
-    { OTEL_TRACES_EXPORTER: 'console' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
-    { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'false' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_EXPORTER: '' },
-  ])('with %o', (env) => expect(tracingWanted(env)).toBe(true))
-})
-
-describe('traces are not wanted', () => {
-  test.each([
-    {},
-    { OTEL_SERVICE_NAME: 'mine', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' },
-    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318' },
-    { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
-    { OTEL_TRACES_EXPORTER: 'otlp, NONE' },
-    { OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'TRUE' },
-  ])('with %o', (env) => expect(tracingWanted(env)).toBe(false))
-})
+test.each<[boolean, Readonly<Record<string, string>>]>([
+  [true, { OTEL_TRACES_EXPORTER: 'otlp' }],
+  [true, { OTEL_TRACES_EXPORTER: 'console' }],
+  [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }],
+  [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }],
+  [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'false' }],
+  [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_EXPORTER: '' }],
+  [false, {}],
+  [false, { OTEL_SERVICE_NAME: 'mine', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' }],
+  [false, { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }],
+  [false, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318' }],
+  [false, { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }],
+  [false, { OTEL_TRACES_EXPORTER: 'otlp, NONE' }],
+  [false, { OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' }],
+  [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'TRUE' }],
+])('whether traces are wanted: %j with %o', (wanted, env) => expect(tracingWanted(env)).toBe(wanted))

@@ -1,8 +1,19 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { modelServer, type ModelServer } from '../../../src/activity/tracing/model-server.ts'
+import { modelServer, providers, type ModelServer } from '../../../src/activity/tracing/model-server.ts'
 import { requestSpan, summarySpan } from '../../../src/activity/tracing/spans.ts'
 import type { RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
-import { beganMs, endOf, plainReport, reportOf, unmeasured } from '../told-request.ts'
+import { root } from '../../docs/pages.ts'
+import {
+  beganMs,
+  endOf,
+  failedSummary,
+  plainReport,
+  reportOf,
+  unmeasured,
+  writtenSummary,
+} from '../told-request.ts'
 
 const server = modelServer('https://api.openai.com/v1')
 
@@ -125,10 +136,6 @@ describe('the span of a request', () => {
     expect(spanOf(reportOf(), endOf({ outcome: 'client-gone' })).errorType).toBeNull()
   })
 
-  test('says neither what the client calls the conversation nor whose key it was', () => {
-    expect(JSON.stringify(spanOf(reportOf(), endOf()))).not.toContain('PLANTED')
-  })
-
   test('cuts a name that no model has', () => {
     expect(spanOf(reportOf({ model: 'x'.repeat(10_000) }), endOf()).name).toHaveLength(205)
   })
@@ -141,26 +148,11 @@ const call = {
   milliseconds: 900,
 }
 
-const spent = {
-  calls: 2,
-  promptTokens: 3_000,
-  completionTokens: 400,
-  cachedTokens: 100,
-  cacheWrittenTokens: 200,
-  sentTokens: 2_900,
-  learntWindowTokens: null,
-}
-
 const groq = modelServer('https://api.groq.com/openai/v1')
 
 describe('the span of a summary', () => {
   test('says what it cost, and not a word of it', () => {
-    const span = summarySpan(
-      call,
-      { kind: 'written', text: 'PLANTED', tokens: 350, ...spent },
-      beganMs + 900,
-      groq,
-    )
+    const span = summarySpan(call, writtenSummary(), beganMs + 900, groq)
     expect(span).toMatchObject({
       name: 'chat small',
       startedAtMs: beganMs,
@@ -171,8 +163,8 @@ describe('the span of a summary', () => {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'groq',
       'gen_ai.request.model': 'small',
-      'gen_ai.usage.input_tokens': 3_000,
-      'gen_ai.usage.output_tokens': 400,
+      'gen_ai.usage.input_tokens': 900,
+      'gen_ai.usage.output_tokens': 80,
       'gen_ai.usage.cache_read.input_tokens': 100,
       'gen_ai.usage.cache_creation.input_tokens': 200,
       'gen_ai.conversation.id': 'c0ffee',
@@ -182,20 +174,45 @@ describe('the span of a summary', () => {
       'foldgate.upstream': 'cheap',
       'foldgate.attempts': 2,
       'foldgate.outcome': 'written',
-      'foldgate.tokens.written': 350,
+      'foldgate.tokens.written': 70,
     })
     expect(JSON.stringify(span)).not.toContain('PLANTED')
   })
 
   test('is a failure with its reason, unless it was broken off', () => {
-    const failed = summarySpan(
-      call,
-      { kind: 'failed', reason: 'rate-limited', ...spent },
-      beganMs + 900,
-      groq,
-    )
+    const failed = summarySpan(call, failedSummary('rate-limited'), beganMs + 900, groq)
     expect(failed).toMatchObject({ errorType: 'rate-limited', attributes: { 'error.type': 'rate-limited' } })
-    const left = summarySpan(call, { kind: 'failed', reason: 'cancelled', ...spent }, beganMs + 900, groq)
+    const left = summarySpan(call, failedSummary('cancelled'), beganMs + 900, groq)
     expect(left).toMatchObject({ errorType: null, attributes: { 'foldgate.outcome': 'cancelled' } })
+  })
+})
+
+test('docs/observability.md names every attribute and event', async () => {
+  const page = await readFile(join(root, 'docs/observability.md'), 'utf8')
+  const report = reportOf({ status: 500, reason: 'original', tokens_are_bounds: true }, { isSentBound: true })
+  const request = spanOf(report, endOf())
+  const summary = summarySpan(call, writtenSummary(), beganMs, server)
+  const names = [...Object.keys(request.attributes), ...Object.keys(summary.attributes)]
+  expect(names.length).toBeGreaterThan(40)
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  expect(request.events.filter(({ name }) => !page.includes(`\`${name}\``))).toEqual([])
+})
+
+describe('the server of a model', () => {
+  test.each(providers)('$sample is $provider', ({ provider, sample }) => {
+    const names = providers.filter(({ pattern }) => pattern.test(sample)).map((each) => each.provider)
+    expect(names).toEqual([provider])
+    expect(modelServer(`https://${sample}/v1`)).toEqual({ provider, address: sample, port: 443 })
+  })
+
+  test('every other speaks the format of OpenAI, whatever it is', () => {
+    for (const host of ['api.openai.com', 'openrouter.ai', 'notgroq.com', 'box.ai', 'groq.com.example']) {
+      expect(modelServer(`https://${host}/v1`).provider).toBe('openai')
+    }
+  })
+
+  test('has the port of its scheme where the address names none, and no brackets', () => {
+    expect(modelServer('http://vllm.internal/v1').port).toBe(80)
+    expect(modelServer('http://[::1]:8080/v1')).toMatchObject({ address: '::1', port: 8080 })
   })
 })
