@@ -14,7 +14,7 @@ import {
   text,
   thoughtBlock,
   thoughts,
-} from '../support/arbitrary-content.ts'
+} from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectFrom } from '../support/subject.ts'
 
 const counter = await loadCounter('o200k_base')

@@ -9,7 +9,7 @@ import type { Policy } from '../../src/compaction/policy.ts'
 import { READ_BYTES_MAX } from '../../src/conversation/unread.ts'
 import { answerRecall } from '../../src/recall/answer-recall.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
-import { metered, UNITS_MAX, type Metered } from '../support/work-between-pauses.ts'
+import { metered, UNITS_MAX, type Metered } from '../support/at-once.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
 // The attack: one request with a text of megabytes that leaves nobody a place to pause. It was counted, drawn and searched

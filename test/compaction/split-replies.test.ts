@@ -10,8 +10,7 @@ import { userMessages, type UserMessage } from '../../src/compaction/recap/user/
 import { fitting } from '../../src/request/records/fitting-compaction.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
-import { splitReplies, type Split } from '../support/split-replies.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { splitReplies, type Split, policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 
 // One reply was taken to be one entry of the history: where it came in pieces, its text was talk although calls followed
 // it, and a result beside another call was nobody's.

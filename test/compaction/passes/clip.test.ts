@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clipArguments, clipText } from '../../../src/compaction/passes/clip.ts'
+import { previewText } from '../../../src/compaction/passes/preview.ts'
 import { waterLevel } from '../../../src/conversation/water-level.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'
@@ -16,42 +17,22 @@ const cutTo = (level: number, some: readonly number[]): number =>
   some.reduce((sum, size) => sum + Math.min(size, level), 0)
 
 describe('the water level', () => {
-  test('leaves no more than is allowed', () => {
-    fc.assert(
-      fc.property(sizes, fc.nat({ max: 30_000 }), (some, allowed) => {
-        expect(cutTo(waterLevel(some, allowed, 0), some)).toBeLessThanOrEqual(allowed)
-      }),
-    )
-  })
-
-  test('cannot be any higher', () => {
-    fc.assert(
-      fc.property(sizes, fc.nat({ max: 30_000 }), (some, allowed) => {
-        const level = waterLevel(some, allowed, 0)
-        const isAllWhole = level >= Math.max(...some)
-        expect(isAllWhole || cutTo(level + 1, some) > allowed).toBe(true)
-      }),
-    )
-  })
-
-  test('is never below the floor, even where nothing is allowed', () => {
+  test('leaves no more than is allowed, cannot be any higher, and does not depend on the order', () => {
     fc.assert(
       fc.property(
         sizes,
-        fc.integer({ min: -500, max: 3000 }),
+        fc.integer({ min: -500, max: 30_000 }),
         fc.nat({ max: 200 }),
         (some, allowed, floor) => {
-          expect(waterLevel(some, allowed, floor)).toBeGreaterThanOrEqual(floor)
+          const level = waterLevel(some, Math.max(0, allowed), 0)
+          expect(cutTo(level, some)).toBeLessThanOrEqual(Math.max(0, allowed))
+          const isAllWhole = level >= Math.max(...some)
+          expect(isAllWhole || cutTo(level + 1, some) > allowed).toBe(true)
+          expect(waterLevel(some.toReversed(), Math.max(0, allowed), 0)).toBe(level)
+          expect(waterLevel(some, allowed, floor), 'never below the floor').toBeGreaterThanOrEqual(floor)
         },
       ),
-    )
-  })
-
-  test('does not depend on the order', () => {
-    fc.assert(
-      fc.property(sizes, fc.nat({ max: 30_000 }), (some, allowed) => {
-        expect(waterLevel(some.toReversed(), allowed, 0)).toBe(waterLevel(some, allowed, 0))
-      }),
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -168,4 +149,69 @@ describe('clipped arguments', () => {
       expect(() => void JSON.parse(clipped)).not.toThrow()
     }
   })
+})
+
+const bounds = { maxChars: 1600, maxLines: 24 }
+const lines = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
+
+describe('a preview', () => {
+  test('is the head and the tail, around a mark that states the original size', () => {
+    const preview = previewText(lines(500), 2345, bounds).split('\n')
+    expect(preview[0]).toBe('line 1')
+    expect(preview.at(-1)).toBe('line 500')
+    const mark = preview.findIndex((line) => line.startsWith('[preview'))
+    expect(preview[mark]).toContain('2345 tokens')
+    expect(preview.slice(0, mark)).toEqual(lines(500).split('\n').slice(0, mark))
+    const tail = preview.slice(mark + 1)
+    expect(tail).toEqual(lines(500).split('\n').slice(-tail.length))
+  })
+
+  test('shows more of the head than of the tail, and some of both', () => {
+    const [head = '', tail = ''] = previewText(lines(500), 2345, bounds).split(/\n\[preview.*\]\n/)
+    expect(head.length).toBeGreaterThan(tail.length)
+    expect(tail.split('\n').length).toBeGreaterThan(4)
+  })
+
+  test('cuts at a line’s end where one is near', () => {
+    const text = Array.from({ length: 80 }, (_, index) => `${index}`.padEnd(99, 'x')).join('\n')
+    const preview = previewText(text, 2700, bounds).split('\n')
+    const shown = preview.filter((line) => !line.startsWith('[preview'))
+    expect(shown.map((line) => line.length)).toEqual(shown.map(() => 99))
+  })
+
+  test('cuts within a line where a line is all there is', () => {
+    const preview = previewText('0123456789'.repeat(2000), 6667, bounds)
+    expect(preview).toMatch(/^0123456789/)
+    expect(preview).toMatch(/0123456789$/)
+  })
+
+  test('of a text within the bounds is that text', () => {
+    expect(previewText('short', 2, bounds)).toBe('short')
+    expect(previewText(lines(20), 60, bounds)).toBe(lines(20))
+  })
+})
+
+const anyText = fc.oneof(
+  fc.array(fc.string({ unit: 'grapheme', maxLength: 90 }), { maxLength: 80 }).map((some) => some.join('\n')),
+  fc.string({ unit: 'grapheme', minLength: 100, maxLength: 4000 }),
+  fc.nat({ max: 2000 }).map((length) => '😀'.repeat(length)),
+)
+const anyBounds = fc.record({
+  maxChars: fc.integer({ min: 120, max: 2000 }),
+  maxLines: fc.integer({ min: 1, max: 40 }),
+})
+
+test('whatever the text and the bounds, a preview keeps to them, is no longer than the text and splits no character', () => {
+  fc.assert(
+    fc.property(anyText, anyBounds, (text, { maxChars, maxLines }) => {
+      const preview = previewText(text, 9999, { maxChars, maxLines })
+      expect(preview.length).toBeLessThanOrEqual(text.length)
+      expect(preview.isWellFormed()).toBe(true)
+      if (preview === text) return
+      expect(preview.length).toBeLessThanOrEqual(maxChars)
+      expect(preview.split('\n').length).toBeLessThanOrEqual(maxLines)
+    }),
+    { numRuns: propertyRuns(300) },
+  )
 })

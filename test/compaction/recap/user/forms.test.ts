@@ -39,8 +39,11 @@ describe('how people say that something is to hold', () => {
     Object.entries(ofLanguage).map(([kind, form]) => ({ language, kind, ...form })),
   )
 
-  test.each(all)('$language, $kind: "$sample"', ({ kind, sample }) => {
-    expect([...formsIn(sample).kinds]).toContain(kind)
+  test('each form is heard in its sample', () => {
+    expect(all.length).toBeGreaterThan(300)
+    expect(
+      all.filter(({ kind, sample }) => ![...formsIn(sample).kinds].some((each) => each === kind)),
+    ).toEqual([])
   })
 
   test('every phrase is spelt as it is looked up, and stands once in its row', () => {

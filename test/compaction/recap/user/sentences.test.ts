@@ -98,10 +98,7 @@ test('a long line in which no sentence ends is data', () => {
 
 // A rule that a log followed in the same line was taken for a part of the log.
 test.each([
-  [
-    'Never touch production. 06:26:02 WARN [batch-1] queue batch=a2ef1439 took=630ms',
-    'Never touch production.',
-  ],
+  ['Never touch production. 06:26:02 WARN [batch-1] batch=a2ef1439 took=630ms', 'Never touch production.'],
   ['本番環境には触らないでください。 06:26:02 WARN [batch-1] batch=a2ef', '本番環境には触らないでください。'],
   ['Bitte nichts löschen. day;name;amount;state', 'Bitte nichts löschen.'],
 ])('what is pasted behind a sentence in its line hides it not: %s', (text, sentence) => {
@@ -134,26 +131,8 @@ test('sentences are pieces of the text in their order, of bounded length and num
 })
 
 test('a megabyte of anything is looked at in part', () => {
-  const pieces = [
-    'a',
-    ' ',
-    '.',
-    '. ',
-    '`',
-    '```',
-    '```\n',
-    '-',
-    '?!',
-    '。',
-    '\n',
-    'no. ',
-    ')',
-    '(((',
-    '\ud800',
-    '=;',
-    'x '.repeat(50) + '\n',
-  ]
-  for (const piece of pieces) {
+  const pieces = Array.from('a .`-。\n)\ud800', (character) => character)
+  for (const piece of [...pieces, '. ', '```', '```\n', '?!', 'no. ', '(((', '=;', `${'x '.repeat(50)}\n`]) {
     const sentences = sentencesOf(piece.repeat(Math.ceil(1_000_000 / piece.length)))
     expect(sentences.length).toBeLessThanOrEqual(400)
     expect(sentences.reduce((sum, { start, end }) => sum + end - start, 0)).toBeLessThanOrEqual(50_000)

@@ -1,5 +1,64 @@
 import { expect, test } from 'vitest'
+import { columnsOf } from '../../../../src/compaction/passes/terminal/columns.ts'
+import { isWithinMojibake, mojibakeLength } from '../../../../src/compaction/passes/terminal/mojibake.ts'
+import { screenSizeOf } from '../../../../src/compaction/passes/terminal/screen-size.ts'
 import { sequenceReader, type Sequence } from '../../../../src/compaction/passes/terminal/sequence.ts'
+
+test.each([
+  ['a letter', 'a', '', 1],
+  ['an accented letter', 'é', '', 1],
+  ['a block of a bar', '█', '', 1],
+  ['CJK', '名', '', 2],
+  ['a fullwidth letter', 'Ａ', '', 2],
+  ['an emoji', '🚀', '', 2],
+  ['a combining mark', '\u0301', 'e', 0],
+  ['a joiner', '\u200d', '👨', 0],
+  ['what is joined', '👩', '\u200d', 0],
+  ['a skin tone on a hand', '🏽', '👍', 0],
+  ['a skin tone alone', '🏽', 'a', 2],
+  ['a variation selector', '\ufe0f', '✔', 0],
+  ['a vowel of a Hangul syllable', '\u1161', '\u1100', 0],
+  ['what could not be decoded', '\ufffd', '', 1],
+  ['half of a character', '\ud83d', '', 1],
+])('columns: %s', (_, character, before, columns) => {
+  expect(columnsOf(character, before)).toBe(columns)
+  // And again, from what was remembered.
+  expect(columnsOf(character, before)).toBe(columns)
+})
+
+function asLatin1(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text))
+}
+
+test('UTF-8 that was read as Latin-1 is known by its lead and the number of what follows', () => {
+  expect(['é', '”', '🚀'].map((character) => mojibakeLength(asLatin1(character), 0))).toEqual([2, 3, 4])
+  expect(mojibakeLength('é\u009b0m', 0)).toBe(0)
+  expect(mojibakeLength('a', 0)).toBe(0)
+})
+
+test('its parts are known from behind', () => {
+  const text = `a${asLatin1('”')}b`
+  expect(Array.from(text, (_, index) => isWithinMojibake(text, index))).toEqual([
+    false,
+    false,
+    true,
+    true,
+    false,
+  ])
+  expect(isWithinMojibake('é\u009b0m', 1)).toBe(false)
+})
+
+test.each([
+  ['a screen is 24 by 80 where nothing says otherwise', 'text\u001b[1;31m', 24, 80],
+  ['it holds the rows and columns that are addressed', '\u001b[34;103Hx\u001b[40d', 40, 103],
+  ['the distance that the cursor goes up', '\u001b[41A', 42, 80],
+  ['the distance that it goes to the right', '\u001b[120C', 24, 121],
+  ['the margins', '\u001b[1;50r', 50, 80],
+  ['in either spelling', '\u009b30;90f', 30, 90],
+  ['questions for the size are none about it', '\u001b[999;999H\u001b[999C\u001b[5000;1H', 24, 80],
+])('a screen: %s', (_, text, rows, columns) => {
+  expect(screenSizeOf(text)).toEqual({ rows, columns })
+})
 
 const esc = '\u001b'
 
