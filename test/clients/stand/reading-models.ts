@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { meaningOf } from '../../support/messages/meaning.ts'
+import {
+  meaningOf,
+  blocksOf,
+  typeOf as blockTypeOf,
+  type SentMessage,
+} from '../../support/messages/wire-block.ts'
 import {
   startMessagesUpstream,
   type AcceptedMessagesRequest,
 } from '../../support/messages/messages-upstream.ts'
 import type { ScriptedBlock } from '../../support/messages/script.ts'
-import { blocksOf, typeOf as blockTypeOf, type SentMessage } from '../../support/messages/wire-block.ts'
 import {
   startResponsesUpstream,
   type AcceptedResponsesRequest,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json-value.ts'
-import { behind, replyOf } from '../../support/messages/any-agent.ts'
-import { messageTexts } from '../../support/messages/living.ts'
-import { diceOf } from '../../support/responses/any-agent.ts'
+import { behind, replyOf, messageTexts } from '../../support/messages/living.ts'
+import { diceOf } from '../../support/responses/living.ts'
 import { contentOf, openStand, post, readTool, troubleOf } from './stand.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { behind, diceOf, replyOf } from '../../support/responses/any-agent.ts'
+import { behind, diceOf, replyOf } from '../../support/responses/living.ts'
 import { openStand, outputOf, post, user, type Item, type ResponsesStand } from './stand.ts'
 
 /** What the upstream had to say against a request: nothing, of a good one. */

@@ -2,8 +2,16 @@ import { hash } from 'node:crypto'
 import { lruCache } from '../../../src/lru-cache.ts'
 import { openSealedTexts } from '../strict-upstream/sealed-text.ts'
 import { textOf } from '../strict-upstream/wire-message.ts'
-import { meaningOf, unmarked, valueDigest } from './meaning.ts'
-import { isThinking, systemBlocks, typeOf, type SentMessage, type WireBlock } from './wire-block.ts'
+import {
+  meaningOf,
+  unmarked,
+  valueDigest,
+  isThinking,
+  systemBlocks,
+  typeOf,
+  type SentMessage,
+  type WireBlock,
+} from './wire-block.ts'
 
 /** What stands before a place of a conversation, as it was sent. */
 export type Prefix = {

@@ -7,8 +7,7 @@ import {
 } from '../strict-upstream/prompt-tokens.ts'
 import { sealedTokens } from '../strict-upstream/sealed-text.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { meaningOf, valueDigest } from './meaning.ts'
-import { blocksOf, typeOf, type WireBlock } from './wire-block.ts'
+import { meaningOf, valueDigest, blocksOf, typeOf, type WireBlock } from './wire-block.ts'
 
 /** Counts prompts as the strict Messages upstream does. Each block is counted once and known by its meaning thereafter. */
 export type BlockCounter = {

@@ -5,8 +5,14 @@ import { openPromptCounter, REPLY_TOKENS } from '../strict-upstream/prompt-token
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
 import { textOf, textsOf, type WireMessage } from '../strict-upstream/wire-message.ts'
 import { parseBody, refusal, unread, type MessagesJudge, type MessagesJudgeOptions } from './judgement.ts'
-import { valueDigest } from './meaning.ts'
-import { blocksOf, readMessages, typeOf, type SentMessage, type WireBlock } from './wire-block.ts'
+import {
+  valueDigest,
+  blocksOf,
+  readMessages,
+  typeOf,
+  type SentMessage,
+  type WireBlock,
+} from './wire-block.ts'
 
 export type ImitatorOptions = {
   /** `strict`: roles alternate, and a system message stands in front only. */

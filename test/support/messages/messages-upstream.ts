@@ -3,7 +3,14 @@ import { sendJson, serveLocally, type ArrivedRequest } from '../strict-upstream/
 import { textOf } from '../strict-upstream/wire-message.ts'
 import { openBindings, prefixAfter } from './bindings.ts'
 import { openBlockCounter } from './block-tokens.ts'
-import { messageEvents } from './events.ts'
+import {
+  messageEvents,
+  messageOf,
+  type WrittenReply,
+  scriptedBlock,
+  stopReasonOf,
+  type MessagesScript,
+} from './script.ts'
 import { openImitatorJudge, type ImitatorOptions } from './imitator.ts'
 import {
   openMessagesJudge,
@@ -12,8 +19,6 @@ import {
   type MessagesRejection,
   type MessagesVerdict,
 } from './judgement.ts'
-import { messageOf, type WrittenReply } from './reply.ts'
-import { scriptedBlock, stopReasonOf, type MessagesScript } from './script.ts'
 import { typeOf, type WireBlock } from './wire-block.ts'
 
 export type MessagesUpstreamOptions = MessagesJudgeOptions & {

@@ -1,4 +1,8 @@
-import type { WireBlock } from './wire-block.ts'
+import { type WireBlock, typeOf } from './wire-block.ts'
+import type { Transformation } from './judgement.ts'
+import type { CacheUse } from './mark-cache.ts'
+import { piecesOf } from '../strict-upstream/reply-script.ts'
+import { textOf } from '../strict-upstream/wire-message.ts'
 
 /** What the Messages upstream answers to a request that it accepts. */
 export type MessagesScript = {
@@ -49,8 +53,114 @@ export function stopReasonOf({ content, stopReason }: MessagesScript): string {
   return content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
 }
 
+/** Null where the server states none. */
+export type MessagesUsage = {
+  readonly promptTokens: number
+  /** Null where the server says nothing of a cache. */
+  readonly cache: CacheUse | null
+  readonly outputTokens: number
+} | null
+
+/** A reply with everything that stands in its body and events. */
+export type WrittenReply = {
+  readonly id: string
+  /** Of the request, some of which decides what is told. */
+  readonly body: WireBlock
+  readonly content: readonly WireBlock[]
+  readonly stopReason: string
+  readonly usage: MessagesUsage
+  readonly transformations: readonly Transformation[]
+}
+
+/** A reply as the message that bodies and events hold: with its blocks, or as it begins. */
+export function messageOf(reply: WrittenReply, state: 'begun' | 'whole') {
+  const { id, body, content, usage, transformations, stopReason } = reply
+  const isWhole = state === 'whole'
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: body['model'],
+    content: isWhole ? content : [],
+    stop_reason: isWhole ? stopReason : null,
+    stop_sequence: null,
+    ...(usage !== null && { usage: usageBody(isWhole ? usage : { ...usage, outputTokens: 1 }) }),
+    ...(transformations.length > 0 && { input_transformations: transformations }),
+    ...(isWhole && contextManagementOf(reply)),
+  }
+}
+
+/** What the server did to the history itself: nothing. It says so where it was asked. */
+export function contextManagementOf({ body }: WrittenReply) {
+  return body['context_management'] === undefined ? {} : { context_management: { applied_edits: [] } }
+}
+
+/** As a body states it. */
+export function usageBody({ promptTokens, cache, outputTokens }: NonNullable<MessagesUsage>) {
+  if (cache === null) return { input_tokens: promptTokens, output_tokens: outputTokens }
+  const { read, written } = cache
+  const created = written['5m'] + written['1h']
+  return {
+    input_tokens: promptTokens - read - created,
+    cache_creation_input_tokens: created,
+    cache_read_input_tokens: read,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written['5m'],
+      ephemeral_1h_input_tokens: written['1h'],
+    },
+    output_tokens: outputTokens,
+    service_tier: 'standard',
+  }
+}
+
+/** The events of a streamed answer. There is no `[DONE]`. */
+export function* messageEvents(reply: WrittenReply): Generator<string> {
+  yield event('message_start', { message: messageOf(reply, 'begun') })
+  for (const [index, block] of reply.content.entries()) {
+    yield event('content_block_start', { index, content_block: begun(block) })
+    if (index === 0) yield event('ping', {})
+    for (const delta of deltasOf(block)) yield event('content_block_delta', { index, delta })
+    yield event('content_block_stop', { index })
+  }
+  const { stopReason, usage } = reply
+  yield event('message_delta', {
+    delta: { stop_reason: stopReason, stop_sequence: null },
+    ...(usage !== null && { usage: usageBody(usage) }),
+    ...contextManagementOf(reply),
+  })
+  yield event('message_stop', {})
+}
+
 // --- internal ---
 
 const THINKING_TOKENS = 200
 /** Of a signature that holds no thoughts. */
 const SIGNATURE_TOKENS = 40
+
+function event(type: string, members: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+}
+
+/** A block as it is when it begins. */
+function begun(block: WireBlock): WireBlock {
+  const type = typeOf(block)
+  if (type === 'text') return { ...block, text: '' }
+  if (type === 'thinking') return { type, thinking: '', signature: '' }
+  if (type === 'compaction') return { type, content: '' }
+  return block['input'] === undefined ? block : { ...block, input: {} }
+}
+
+function* deltasOf(block: WireBlock): Generator<object> {
+  const type = typeOf(block)
+  if (type === 'text') for (const text of piecesOf(textOf(block['text']))) yield { type: 'text_delta', text }
+  if (type === 'thinking')
+    for (const thinking of piecesOf(textOf(block['thinking']))) yield { type: 'thinking_delta', thinking }
+  if (type === 'compaction') yield { type: 'compaction_delta', content: block['content'] }
+  if ((type === 'thinking' || type === 'compaction') && block['signature'] !== undefined)
+    yield { type: 'signature_delta', signature: block['signature'] }
+  if (block['input'] === undefined) return
+  yield { type: 'input_json_delta', partial_json: '' }
+  const input = JSON.stringify(block['input'])
+  for (const partial_json of input === '{}' ? [] : piecesOf(input))
+    yield { type: 'input_json_delta', partial_json }
+}

@@ -1,4 +1,5 @@
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { hash } from 'node:crypto'
 
 /**
  * A block, or another object of a body of the Messages API, as the upstream sees it: nothing of it is trusted. It is read
@@ -67,4 +68,41 @@ export function isServerCall(block: WireBlock): boolean {
 /** What the server has answered to a call of that kind. */
 export function isServerResult(block: WireBlock): boolean {
   return typeOf(block) !== 'tool_result' && typeOf(block).endsWith('_tool_result')
+}
+
+/**
+ * A digest of what a block says: the same for every spelling of the JSON and with any mark for the cache. The input of a
+ * call is data, and all of it counts.
+ */
+export function meaningOf(block: WireBlock): string {
+  const known = meanings.get(block) ?? valueDigest(withoutMark(block))
+  meanings.set(block, known)
+  return known
+}
+
+/** A digest of a value, the same for every spelling and order of its members. */
+export function valueDigest(value: unknown): string {
+  return hash('sha1', JSON.stringify(value, inOrder) ?? '')
+}
+
+/** The text or the blocks of `system`, or the tools, without marks. */
+export function unmarked(list: unknown): readonly WireBlock[] {
+  return blocksOf(list).map(withoutMark)
+}
+
+// --- internal ---
+
+/** Each block of a request is asked for several times. */
+const meanings = new WeakMap<WireBlock, string>()
+
+function withoutMark(block: WireBlock): WireBlock {
+  const { cache_control: _, ...rest } = block
+  if (typeOf(block) !== 'tool_result' || rest['content'] === undefined) return rest
+  return { ...rest, content: unmarked(rest['content']) }
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (!isObject(value)) return value
+  const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined)
+  return Object.fromEntries(names.toSorted().map((name) => [name, value[name]]))
 }

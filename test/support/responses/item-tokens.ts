@@ -7,8 +7,7 @@ import {
 } from '../strict-upstream/prompt-tokens.ts'
 import { sealedTokens } from '../strict-upstream/sealed-text.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { BOOKKEEPING, meaningOf, valueDigest } from './meaning.ts'
-import { outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
+import { BOOKKEEPING, meaningOf, valueDigest, outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
 
 /** Counts prompts as the strict Responses upstream does. Each item is counted once and known by its meaning thereafter. */
 export type ItemCounter = {

@@ -1,7 +1,17 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { refuse, sendJson, serveLocally, type ArrivedRequest } from '../strict-upstream/local-server.ts'
 import { textOf } from '../strict-upstream/wire-message.ts'
-import { failedEvents, responseEvents } from './events.ts'
+import {
+  failedEvents,
+  responseEvents,
+  outputTokensOf,
+  responseOf,
+  usageBody,
+  type WrittenReply,
+  scriptedItem,
+  type ResponsesScript,
+  type ScriptedEnd,
+} from './script.ts'
 import {
   openResponsesJudge,
   unread,
@@ -9,10 +19,7 @@ import {
   type ResponsesRejection,
   type ResponsesVerdict,
 } from './judgement.ts'
-import { outputTokensOf, responseOf, usageBody, type WrittenReply } from './reply.ts'
-import { scriptedItem, type ResponsesScript, type ScriptedEnd } from './script.ts'
-import { openSeals, prefixAfter } from './seals.ts'
-import { openServerMemory, remember } from './server-memory.ts'
+import { openSeals, prefixAfter, openServerMemory, remember } from './server-memory.ts'
 import { typeOf, type WireItem } from './wire-item.ts'
 
 export type ResponsesUpstreamOptions = ResponsesJudgeOptions & {
