@@ -79,8 +79,10 @@ async function runTests(folder: string, run: TestRun): Promise<TestReport> {
     [
       join(folder, 'node_modules/vitest/vitest.mjs'),
       'run',
-      ...['--config', 'mutants.config.ts', '--maxWorkers', String(run.workers)],
-      ...['--reporter', 'json', '--outputFile', report],
+      '--config=mutants.config.ts',
+      `--maxWorkers=${run.workers}`,
+      '--reporter=json',
+      `--outputFile=${report}`,
       ...run.projects.flatMap((project) => ['--project', project]),
       ...(run.bail ? ['--bail', '1'] : []),
       ...(run.files ?? []),
