@@ -1,7 +1,6 @@
 import { createFailures } from '../../src/activity/failures.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/http/drain.ts'
-import { noReports } from '../support/no-reports.ts'
 import type { ClientRequest } from '../../src/http/client-request.ts'
 import { createScopes } from '../../src/http/scope.ts'
 import type { ArrivalLimits } from '../../src/http/arrival-clock.ts'
@@ -28,6 +27,26 @@ export type TestProxy = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
+export type ProxyStand = TestProxy & { readonly upstream: FakeUpstream }
+
+/** The same before an upstream of its own that plays a script; `await using` ends both. */
+export async function proxyBefore(
+  script: Script | readonly Script[],
+  options: ProxyOptions & { readonly readBody?: boolean } = {},
+): Promise<ProxyStand> {
+  const { readBody = true, ...more } = options
+  const upstream = await fakeUpstream(script, { readBody })
+  const proxy = await startProxy(upstream.url, more)
+  return {
+    ...proxy,
+    upstream,
+    [Symbol.asyncDispose]: async () => {
+      await proxy[Symbol.asyncDispose]()
+      await upstream.close()
+    },
+  }
+}
+
 /** A server of the true parts on a free port; without `handleConversation`, chat completions are relayed too. */
 export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
   const failures: FoldgateError[] = []
@@ -43,7 +62,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
-    reports: noReports,
+    reports: { begin: () => {}, count: null, end: () => {}, relayed: () => {} },
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
     failures: createFailures(() => {}),
     nowMs: Date.now,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { findProgram } from '../../src/launch/find-program.ts'
+import { findProgram, nearestProgram } from '../../src/launch/find-program.ts'
 import { LaunchError, type Way } from '../../src/launch/known-program.ts'
 import { printed } from '../../src/launch/printed.ts'
+import { childEnvironment } from '../../src/launch/child-environment.ts'
 
 const vendors: Way = {
   origin: 'http://127.0.0.1:7',
@@ -209,4 +210,54 @@ test.each([
   expect(program.lacksModel?.(vendors, place) ?? false).toBe(false)
   const env = { OPENCODE_CONFIG_CONTENT: '{"model":"openai/gpt-5"}' }
   expect(program.lacksModel?.({ ...local, model: null }, { ...place, env }) ?? false).toBe(false)
+})
+
+test.each([
+  ['claude -p hello', 'Claude Code', 1],
+  ['/home/me/.local/bin/claude', 'Claude Code', 1],
+  ['claude.cmd', 'Claude Code', 1],
+  ['codex exec claude', 'Codex', 1],
+  ['npx codex exec', 'Codex', 2],
+  ['npx -y @openai/codex@latest exec', 'Codex', 3],
+  ['node /x/node_modules/@openai/codex/bin/codex.js exec', 'Codex', 2],
+  ['node /x/node_modules/@qwen-code/qwen-code/cli.js', 'Qwen Code', 2],
+  ['bunx opencode-ai@1.2.3', 'opencode', 2],
+  ['uvx aider', 'aider', 2],
+  ['node server.js codex', 'any program', 1],
+  ['claude-code-router', 'any program', 1],
+  ['echo claude', 'any program', 1],
+  ['npx', 'any program', 1],
+])('%s is %s', (command, name, ownArgumentsAt) => {
+  const found = findProgram(command.split(' '))
+  expect([found.program.name, found.ownArgumentsAt]).toEqual([name, ownArgumentsAt])
+})
+
+test.each([
+  ['cluade', 'claude'],
+  ['Opncode', 'opencode'],
+  ['aidr', 'aider'],
+  // It is known, and is not there: nothing is misspelt.
+  ['claude', null],
+  ['./cluade', null],
+  ['frobnicate', null],
+])('%s was meant to be %s', (word, meant) => {
+  expect(nearestProgram(word)).toBe(meant)
+})
+
+const additions = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:7/v1' }, args: [], shown: {}, reasons: {} }
+
+test('a program has the environment that it would have had, and what points it here', () => {
+  expect(childEnvironment({ LANG: 'C', OPENAI_BASE_URL: 'http://h/v1' }, additions)).toEqual({
+    LANG: 'C',
+    OPENAI_BASE_URL: 'http://127.0.0.1:7/v1',
+  })
+})
+
+// A proxy on another machine would look for 127.0.0.1 there.
+test('behind a proxy it reaches this machine without it; what else is excepted stays so', () => {
+  const proxied = { https_proxy: '', HTTP_PROXY: 'http://proxy:3128', no_proxy: 'intern, 127.0.0.1' }
+  const hosts = 'intern,127.0.0.1,localhost'
+  expect(childEnvironment(proxied, additions)).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts })
+  const all = { ...proxied, no_proxy: '*' }
+  expect(childEnvironment(all, additions)).toEqual({ ...all, ...additions.env })
 })

@@ -1,17 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder, type OnEnd } from '../config/temporary-folder.ts'
+import { startCommand, type Running } from '../support/run-command.ts'
 
-export type Program = {
-  readonly child: ChildProcess
-  readonly stdout: () => string
-  readonly stderr: () => string
-  /** Exit code or the signal that ended it. */
-  readonly ended: Promise<number | string>
-  /** Waits until the program has written something like this. */
-  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
-}
+export type Program = Omit<Running, 'pid' | 'output'>
 
 export type ProgramOptions = {
   readonly cwd: string
@@ -34,43 +26,13 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/foldgate',
 export function runProgram(args: readonly string[], options: ProgramOptions): Program {
   const [node, script] = options.command ?? [process.execPath, main]
   const env = { HOME: options.cwd, NODE_COMPILE_CACHE: compileCache, ...options.env }
-  const child = spawn(node, [script, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const ended = new Promise<number | string>((resolve) => {
-    child.once('close', (code, signal) => resolve(code ?? signal ?? ''))
-  })
+  const program = startCommand(node, [script, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
   const { onEnd = onTestFinished } = options
   onEnd(async () => {
-    if (child.exitCode === null) child.kill('SIGKILL')
-    await ended
+    if (program.child.exitCode === null) program.child.kill('SIGKILL')
+    await program.ended
   })
-  return {
-    child,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    ended,
-    said: async (pattern) => {
-      let running = true
-      void ended.then(() => {
-        running = false
-      })
-      for (;;) {
-        const found = pattern.exec(`${stdout}\n${stderr}`)
-        if (found !== null) return found
-        if (!running) throw new Error(`It ended without ${String(pattern)}:\n${stdout}\n${stderr}`)
-        await new Promise((resolve) => {
-          setTimeout(resolve, 10)
-        })
-      }
-    },
-  }
+  return program
 }
 
 /** Runs it to its end. */

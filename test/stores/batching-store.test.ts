@@ -6,7 +6,7 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { createStoreGuard } from '../../src/stores/store-guard.ts'
 import type { Store, StoreEntry } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
-import { passingTime } from '../support/passing-time.ts'
+import { passingTime } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
 
 storeContract('a store that is written in batches', async (limits) => batchingStore(openMemoryStore(limits)))

@@ -6,7 +6,7 @@ import { openRedisStore } from '../../src/stores/redis-store.ts'
 import { createStoreGuard } from '../../src/stores/store-guard.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { NoAnswerError, within } from '../../src/stores/within.ts'
-import { passingTime } from '../support/passing-time.ts'
+import { passingTime } from '../support/eventually.ts'
 import { listen } from '../support/free-port.ts'
 
 // While a Redis was away every request failed at it a few times over, and each failure was a line in the log.

@@ -43,6 +43,134 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
   return [...circles.values()]
 }
 
+/**
+ * The rooms of `src` from the ground up: a module imports from its own room and from rooms on the same floor or a lower
+ * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
+ */
+const floors: readonly (readonly string[])[] = [
+  ['errors.ts', 'lru-cache.ts', 'optional-packages.ts', 'conversation'],
+  ['tokens', 'profiles', 'dialects'],
+  ['compaction', 'overflow'],
+  [
+    'activity',
+    'archive',
+    'config',
+    'heap',
+    'log',
+    'models',
+    'recall',
+    'scheduling',
+    'stores',
+    'summaries',
+    'upstream',
+  ],
+  ['http', 'request'],
+  ['admin', 'demo', 'launch'],
+  ['app.ts'],
+  ['commands'],
+  ['cli.ts', 'main.ts'],
+]
+
+/** The imports of a module from a higher floor, and the rooms that have none. */
+export function upwardImports(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.filter((target) => floorOf(target) > floorOf(path)).map((target) => `${path} imports ${target}`),
+  )
+}
+
+/** Rooms that stand on no floor. */
+export function roomsWithoutFloor(files: readonly SourceFile[]): readonly string[] {
+  return [...new Set(files.map(({ path }) => roomOf(path)))].filter((room) => !placed.has(room))
+}
+
+/**
+ * Members and values of the three wire formats that mean nothing else: code that names one knows what a request or an
+ * answer looks like.
+ */
+const wireNames: readonly string[] = [
+  // chat completions
+  'tool_call_id',
+  'function_call',
+  'choices',
+  'finish_reason',
+  'delta',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking_blocks',
+  'image_url',
+  'input_audio',
+  'max_completion_tokens',
+  'stream_options',
+  'include_usage',
+  'response_format',
+  'prompt_tokens_details',
+  // Responses
+  'call_id',
+  'function_call_output',
+  'encrypted_content',
+  'previous_response_id',
+  'item_reference',
+  'max_output_tokens',
+  'input_text',
+  'output_text',
+  'compaction_trigger',
+  // Messages
+  'tool_use',
+  'tool_result',
+  'tool_use_id',
+  'cache_control',
+  'content_block_delta',
+  'stop_reason',
+  'redacted_thinking',
+  'input_tokens',
+  'output_tokens',
+]
+
+/** Names that Foldgate's own settings, log and events have, too: these are read from a wire format only as `record['name']`. */
+const sharedNames: readonly string[] = ['tool_calls', 'prompt_tokens', 'completion_tokens']
+
+/**
+ * The lines outside of `dialects` that name a wire format. The demo is a client and may. What servers write in their
+ * errors is recognised in `overflow`: a name within a pattern or a sample of one is a server's word, and only a member
+ * that is read counts there.
+ */
+export function wireLines(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => !/^(?:dialects|demo)\//.test(path))
+    .flatMap(({ path, text }) => {
+      const named = path.startsWith('overflow/') ? WIRE_MEMBER : WIRE_NAME
+      return text
+        .split('\n')
+        .flatMap((line, at) =>
+          !COMMENT.test(line) && named.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+        )
+    })
+}
+
+/** The imports of one dialect's folder by a module that is not in it: only the list of dialects knows each of them. */
+export function importsOfDialects(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => path !== LIST_OF_DIALECTS)
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => {
+          const dialect = /^dialects\/[^/]+\//.exec(target)?.[0]
+          return dialect !== undefined && !sharedFolders.has(dialect) && !path.startsWith(dialect)
+        })
+        .map((target) => `${path} imports ${target}`),
+    )
+}
+
+/** Names that more than one module exports, each with the modules: a reader has to ask which is meant. */
+export function namesExportedTwice(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  const modules = Map.groupBy(
+    files.flatMap(({ path, text }) => exportedIn(text).map((name) => ({ name, path }))),
+    ({ name }) => name,
+  )
+  const repeated = [...modules].filter(([, exporters]) => exporters.length > 1)
+  return new Map(repeated.map(([name, exporters]) => [name, exporters.map(({ path }) => path)]))
+}
+
 // --- internal ---
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
@@ -72,4 +200,33 @@ function reachedFrom(file: SourceFile, files: readonly SourceFile[]): ReadonlySe
 
 function isMutual(reached: ReadonlyMap<string, ReadonlySet<string>>, one: string, other: string): boolean {
   return (reached.get(one)?.has(other) && reached.get(other)?.has(one)) ?? false
+}
+
+const placed = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)))
+
+function roomOf(path: string): string {
+  return path.split('/')[0] ?? path
+}
+
+function floorOf(path: string): number {
+  return placed.get(roomOf(path)) ?? floors.length
+}
+
+const LIST_OF_DIALECTS = 'dialects/dialects.ts'
+
+/** Folders in `dialects` that belong to none of them. */
+const sharedFolders: ReadonlySet<string> = new Set(['dialects/content/', 'dialects/media/'])
+
+const WIRE_MEMBER = new RegExp(`\\[['"](?:${[...wireNames, ...sharedNames].join('|')})['"]\\]`)
+
+const WIRE_NAME = new RegExp(
+  `(?<![\\w.-])(?:${wireNames.join('|')})(?![\\w-])|['"](?:${sharedNames.join('|')})['"]`,
+)
+
+const COMMENT = /^\s*(?:\/\/|\/?\*)/
+
+const EXPORT = /^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm
+
+function exportedIn(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(EXPORT)].map(([, name = '']) => name))]
 }

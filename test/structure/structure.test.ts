@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { namesExportedTwice } from './exports.ts'
-import { roomsWithoutFloor, upwardImports } from './layers.ts'
-import { circlesIn, readSources } from './source-files.ts'
-import { importsOfDialects, wireLines } from './wire-format.ts'
+import {
+  namesExportedTwice,
+  roomsWithoutFloor,
+  upwardImports,
+  circlesIn,
+  readSources,
+  importsOfDialects,
+  wireLines,
+} from './source-files.ts'
 
 const files = readSources()
 

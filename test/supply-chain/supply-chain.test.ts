@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from '../docs/pages.ts'
 import { optionalPackages } from '../../src/optional-packages.ts'
 import { lockIn, manifestIn, packageFolders, runtimePackages } from './lock-files.ts'
+import { readDockerfile } from '../runs/image/dockerfile.ts'
 
 const exact = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/
 
@@ -113,4 +114,58 @@ test('other packages of the repository are installed without scripts', async () 
     const { scripts } = await manifestIn(folder)
     expect(scripts).toEqual({})
   }
+})
+
+// A tag is moved by whoever may push to it. An image that was built by one would run what they put there, and no
+// reader of the Dockerfile could tell.
+test('every stage of the image begins with a base that is pinned by digest, or with an earlier stage', async () => {
+  const text = await readFile(join(root, 'Dockerfile'), 'utf8')
+  const stages = readDockerfile(text)
+  const names = new Set(stages.map(({ name }) => name))
+  const bases = stages.map(({ base }) => base).filter((base) => !names.has(base))
+  expect(bases.length).toBeGreaterThan(0)
+  for (const base of bases) expect(base).toMatch(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/)
+  // One base: what was tested in one stage is what runs in another.
+  expect(new Set(bases).size).toBe(1)
+  // A syntax line names a builder's image, which would be pulled by its tag.
+  expect(text).not.toMatch(/^#\s*syntax\s*=/im)
+})
+
+test('and its Node is the one that the tests run on', async () => {
+  const [stage] = readDockerfile(await readFile(join(root, 'Dockerfile'), 'utf8'))
+  const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const [, version] = /^node:([\d.]+)/.exec(stage?.base ?? '') ?? []
+  expect(manifest).toHaveProperty('devDependencies.node', version)
+})
+
+/** What opens a connection, or loads what does. */
+const connecting =
+  /\bfrom '(?:undici|node:(?:https?|http2|net|tls|dgram|dns)[^']*)'|\bimport\('(?:undici|node:|openai|@opentelemetry\/exporter)|\bfetch\(|\bnew WebSocket\b/
+
+/** Who does, and to whom. */
+const known: Readonly<Record<string, string>> = {
+  'commands/health.ts': '`foldgate health`, to its own listener',
+  'demo/chat-client.ts': '`foldgate demo`, to itself',
+  'demo/demo-upstream.ts': 'a listener of `foldgate demo`',
+  'http/node-server.ts': 'a listener',
+  'stores/redis-connection.ts': 'the store in the settings',
+  'stores/redis-store.ts': 'the store in the settings',
+  'activity/tracing/exporters.ts': 'the collector that OTEL_… variables name',
+  'commands/run-attached.ts': '`foldgate run --attach`, to a Foldgate of its user',
+  'launch/running.ts': 'the same; where the port of its clients is taken, to what has it',
+  'upstream/address.ts': 'none: it reads addresses',
+  'upstream/connector.ts': 'the upstreams in the settings',
+  'upstream/pools.ts': 'the upstreams in the settings',
+  'upstream/stale-connection.ts': 'none: it knows errors',
+}
+
+test('nothing in the source opens a connection but to upstreams, store and collector of the settings', async () => {
+  const names = await readdir(join(root, 'src'), { recursive: true })
+  const found: string[] = []
+  for (const name of names.filter((each) => each.endsWith('.ts'))) {
+    const text = await readFile(join(root, 'src', name), 'utf8')
+    const lines = text.split('\n').filter((line) => !line.startsWith('import type '))
+    if (lines.some((line) => connecting.test(line))) found.push(name)
+  }
+  expect(found.filter((name) => known[name] === undefined)).toEqual([])
 })

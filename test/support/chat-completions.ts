@@ -8,7 +8,8 @@ import type { FactsReader } from '../../src/dialects/entry-facts.ts'
 import * as answerWatch from '../../src/overflow/answer-watch.ts'
 import * as classify from '../../src/overflow/classify.ts'
 import * as tailObserver from '../../src/overflow/tail-observer.ts'
-import { digest } from './source.ts'
+import { digest, sourceOf } from './source.ts'
+import { entriesOf } from './body-limits.ts'
 
 // What takes a dialect, for tests that speak chat completions.
 
@@ -61,4 +62,36 @@ function ofChat<Read>(read: Read | 'stateful'): Read {
 
 export function violationsOf(entries: readonly EntryShape[], template: Template): readonly Violation[] {
   return finish(rules.violations(entries, template))
+}
+
+/** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
+export function factsOf(message: string | object): MessageFacts {
+  const json = typeof message === 'string' ? message : JSON.stringify(message)
+  const source = sourceOf(`[${json}]`)
+  const [entry] = entriesOf(source)
+  const facts = entry === undefined ? null : finish(readFacts(source, entry))
+  if (facts === null) throw new Error('unreadable message')
+  return facts
+}
+
+/** Messages without a body, for what looks at facts alone. */
+export function messagesOf(messages: readonly object[]): readonly Message[] {
+  return messages.map((message) => {
+    const facts = factsOf(message)
+    return { start: 0, end: facts.bytes, facts }
+  })
+}
+
+export const system = { role: 'system', content: 'be brief' }
+export const user = { role: 'user', content: 'please' }
+export const assistant = { role: 'assistant', content: 'done' }
+
+/** An assistant message that calls `look` under each of the ids; an undefined id is left out. */
+export function calling(...ids: readonly (string | undefined)[]): object {
+  const calls = ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }))
+  return { role: 'assistant', content: null, tool_calls: calls }
+}
+
+export function result(id?: string): object {
+  return { role: 'tool', tool_call_id: id, content: 'seen' }
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
-import { openDice } from '../../src/demo/dice.ts'
-import { samplePath, sampleSource } from '../../src/demo/sample-text.ts'
-import { agentCall } from './agent-call.ts'
+import { openDice, type Dice } from '../../src/demo/dice.ts'
+import { samplePath, sampleSource, sampleHits, sampleTestRun } from '../../src/demo/sample-text.ts'
 
 /** A message as a client sends it, valid or not. */
 export type TestMessage = { role: string; [field: string]: unknown }
@@ -112,6 +111,87 @@ export function* growing<Message extends { readonly role?: unknown }>(
     if (message.role === 'assistant' && index > 0) yield conversation.slice(0, index)
   }
   if (conversation.length > 0) yield [...conversation]
+}
+
+/** A call of the agent in `longRun`, and what the tool returns. */
+type AgentCall = { readonly name: string; readonly input: Record<string, string>; readonly output: string }
+
+/** One call out of five kinds; `scale` makes its result longer. */
+export function agentCall(dice: Dice, scale: number): AgentCall {
+  const lines = (from: number, spread: number) => Math.max(1, Math.round((from + dice.below(spread)) * scale))
+  const path = samplePath(dice)
+  switch (dice.below(5)) {
+    case 0:
+      return { name: 'list_files', input: { path }, output: sampleListing(dice, lines(8, 30)) }
+    case 1:
+      return { name: 'read_file', input: { path }, output: sampleSource(dice, lines(20, 80)) }
+    case 2:
+      return {
+        name: 'search',
+        input: { pattern: dice.hex(6) },
+        output: sampleHits(dice, dice.hex(6), lines(6, 20)),
+      }
+    case 3:
+      return {
+        name: 'edit_file',
+        input: { path, old: sampleSource(dice, lines(4, 8)), new: sampleSource(dice, lines(4, 12)) },
+        output: `${path} was changed.`,
+      }
+    default:
+      return { name: 'run_tests', input: { path }, output: sampleTestRun(dice, path, lines(12, 30)) }
+  }
+}
+
+/** The listing of a folder. */
+function sampleListing(dice: Dice, files: number): string {
+  return Array.from(
+    { length: files },
+    () =>
+      `-rw-r--r-- 1 build build ${String(dice.below(90_000)).padStart(6)} Mar ${dice.below(28) + 1} ${samplePath(dice)}`,
+  ).join('\n')
+}
+
+export type AiderChatOptions = {
+  readonly requests: number
+  /** Where the reminder stands: in a system message of its own, or at the end of the user's newest message. */
+  readonly reminder: 'message' | 'inside'
+  /** Lines of the file that is being edited. */
+  readonly fileLines: number
+  /** Lines of each answer. */
+  readonly answerLines: number
+  /** What stands between the system message and the history: examples, or a map of the repository. */
+  readonly before?: readonly TestMessage[]
+  /** What the user's messages begin with. */
+  readonly subject?: string
+}
+
+/**
+ * The requests of a chat with a client that puts its files and a reminder behind the history: what was asked and answered
+ * comes before them at the next request, and the file has been edited meanwhile.
+ */
+export function aiderChat(options: AiderChatOptions): readonly (readonly TestMessage[])[] {
+  const { requests, reminder, fileLines, answerLines, before = [], subject = 'Step' } = options
+  const dice = openDice(5)
+  const file = sampleSource(dice, fileLines)
+  const rules = 'Answer with search/replace blocks only.'
+  const history: TestMessage[] = []
+  return Array.from({ length: requests }, (_, turn) => {
+    const asked = `${subject} ${turn}: make the settlement retry at most ${turn} times.`
+    const sent = [
+      { role: 'system', content: 'You are an expert programmer. Edit the files you are given.' },
+      ...before,
+      ...history,
+      { role: 'user', content: `These are the files, as they are now:\n// edited ${turn} times\n${file}` },
+      { role: 'assistant', content: 'Ok, any changes I propose are to these files.' },
+      { role: 'user', content: reminder === 'inside' ? `${asked}\n\n${rules}` : asked },
+      ...(reminder === 'message' ? [{ role: 'system', content: rules }] : []),
+    ]
+    history.push(
+      { role: 'user', content: asked },
+      { role: 'assistant', content: sampleSource(dice, answerLines) },
+    )
+    return sent
+  })
 }
 
 // --- internal ---

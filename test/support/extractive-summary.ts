@@ -10,7 +10,7 @@ export type ExtractiveSummaryOptions = {
  * What stands in for a competent cheap model: the same six sections each time, filled with the specific things and the
  * short phrases of the text, the most recent and most frequent first, and with those of the summary before as far as
  * room allows. It is a program: it invents nothing, understands nothing, and gives the same text for the same prompt.
- * What is specific is defined here apart from the recap and from `test/runs/fidelity/things.ts`, so that neither is
+ * What is specific is defined here apart from the recap and from `test/runs/fidelity/wanted.ts`, so that neither is
  * measured by its own rule.
  */
 export function extractiveSummary(text: string, options: ExtractiveSummaryOptions): string {

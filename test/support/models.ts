@@ -4,6 +4,7 @@ import type { WindowSources } from '../../src/models/resolve-window.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 
 /** Nothing is known of a window. */
 export const unknownWindow: WindowSources = {
@@ -34,4 +35,16 @@ export function modelsOn(
 /** Counts of models of which nothing is known. */
 export function freshCounts(promptsMax = 100): Counts {
   return createCounts({ models: modelsOn(), promptsMax })
+}
+
+/** A profile by which nothing can be measured: whoever looks for the encoding fails with this message. */
+export function unmeasurable(profile: object, message: string): ReadonlyMap<string, Profile> {
+  const parsed = profileSchema.parse(profile)
+  const window = {
+    ...parsed.window,
+    get encoding(): never {
+      throw new Error(message)
+    },
+  }
+  return new Map([['default', { ...parsed, window, name: 'default' }]])
 }

@@ -47,3 +47,12 @@ export function chatOf(messages: readonly TestMessage[], more: object = {}) {
 export function rawMessages(request: { readonly body: Buffer } | undefined): readonly string[] {
   return cutRawRequest(request?.body.toString('utf8') ?? '{}').messages
 }
+
+/**
+ * The code of an error that Foldgate answers itself, in the shape of whatever API was asked; null for anything else. Of what
+ * Anthropic's servers say none is without the name of its request.
+ */
+export function ownErrorCode(body: Buffer | string): string | null {
+  const isOwn = body.includes('"type":"foldgate_error"') || body.includes('},"request_id":null}')
+  return isOwn ? (/"code":"(\w+)"/.exec(body.toString())?.[1] ?? null) : null
+}

@@ -5,8 +5,7 @@ import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Media, Message, MessageFacts } from '../../src/conversation/message.ts'
-import { readMessages } from './chat-completions.ts'
-import { parseMessage } from './chat-completions.ts'
+import { readMessages, parseMessage } from './chat-completions.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
@@ -15,6 +14,9 @@ import { unreadTokens } from '../../src/tokens/unread-tokens.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
+import type { TestMessage } from './conversations.ts'
+import { repairConversation } from '../../src/dialects/chat-completions/repair.ts'
+import type { Repairs } from '../../src/dialects/contract.ts'
 
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
@@ -97,4 +99,83 @@ export function viewTexts(subject: Subject, view: View): string[] {
     const message = subject.messages[item.index]
     return message === undefined ? '' : subject.source.text(message.start, message.end)
   })
+}
+
+/** A conversation whose replies stand in pieces, as they do in dialects that send thought, text and calls one by one. */
+export type Split = {
+  readonly subject: Subject
+  /** Where each message of the whole conversation begins; one more for the end. */
+  readonly placeOf: readonly number[]
+}
+
+/** The same conversation with each reply in pieces: its thought, each of its texts and of its calls. Sizes are those of the whole. */
+export function splitReplies(conversation: readonly TestMessage[]): Split {
+  const whole = subjectOf(conversation)
+  const pieces: TestMessage[] = []
+  const bound = new Set<number>()
+  const placeOf: number[] = []
+  for (const message of conversation) {
+    placeOf.push(pieces.length)
+    const own = message.role === 'assistant' ? piecesOf(message) : [message]
+    for (let at = 0; at < own.length - 1; at += 1) bound.add(pieces.length + at)
+    pieces.push(...own)
+  }
+  placeOf.push(pieces.length)
+  const read = subjectOf(pieces)
+  const messages = read.messages.map((message, index) => ({
+    ...message,
+    facts: { ...message.facts, joinsNext: bound.has(index) },
+  }))
+  const sizes = conversation.flatMap((_, index) => {
+    const own = read.sizes.slice(placeOf[index], placeOf[index + 1])
+    const more = (whole.sizes[index] ?? 0) - own.reduce((sum, size) => sum + size, 0)
+    return own.map((size, at) => (at === own.length - 1 ? size + more : size))
+  })
+  return { subject: { ...read, messages, structure: finish(structureOf(messages)), sizes }, placeOf }
+}
+
+export type RepairedMessages = {
+  readonly texts: readonly string[]
+  /** Which messages of the conversation stand in it as they were, by their places in either. */
+  readonly kept: ReadonlyMap<number, number>
+  /** The places of user messages that stand for results. */
+  readonly standIns: ReadonlySet<number>
+  /** Null where nothing was broken. */
+  readonly repairs: Repairs | null
+}
+
+/** A conversation, repaired, as JSON texts. A string is a JSON array as a client spelt it. */
+export function repairedOf(conversation: readonly object[] | string): RepairedMessages {
+  const body = typeof conversation === 'string' ? conversation : JSON.stringify(conversation)
+  const { source, messages } = subjectFrom(body)
+  const found = finish(repairConversation(source, messages))
+  const items = found?.items ?? messages.map((_, index) => ({ kind: 'kept', index }) as const)
+  const textOf = (index: number): string => {
+    const message = messages[index]
+    return message === undefined ? '' : source.text(message.start, message.end)
+  }
+  return {
+    texts: items.map((item) => (item.kind === 'made' ? item.json : textOf(item.index))),
+    kept: new Map(items.flatMap((item, place) => (item.kind === 'kept' ? [[item.index, place]] : []))),
+    standIns: found?.standIns ?? new Set(),
+    repairs: found?.repairs ?? null,
+  }
+}
+
+// --- internal ---
+
+function piecesOf({
+  role,
+  reasoning_content: thought,
+  content,
+  tool_calls: calls,
+}: TestMessage): TestMessage[] {
+  return [
+    ...(thought === undefined ? [] : [{ role, content: '', reasoning_content: thought }]),
+    ...(typeof content === 'string' ? [{ role, content }] : []),
+    ...(Array.isArray(content) ? content.map((part: unknown) => ({ role, content: [part] })) : []),
+    ...(Array.isArray(calls)
+      ? calls.map((call: unknown) => ({ role, content: null, tool_calls: [call] }))
+      : []),
+  ]
 }

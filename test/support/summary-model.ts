@@ -6,6 +6,7 @@ import { callsOf, isObject, textOf, textsOf, type WireMessage } from './strict-u
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { extractiveSummary } from './extractive-summary.ts'
 import { freePort } from './free-port.ts'
+import type { Upstreams } from './foldgate.ts'
 
 /** How a call is answered: well, with a status in OpenAI's words, or in one of the ways in which models fail. */
 export type SummaryQuality =
@@ -242,6 +243,21 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   }
 }
 
+/** The settings by which Foldgate reaches the stand-in, beside its default upstream. */
+export function cheapUpstream(model: Pick<SummaryModel, 'url'>): Upstreams {
+  return { [NAME]: { url: model.url } }
+}
+
+/** A profile, as its file would say it, whose summaries the stand-in writes; what else it says stays. */
+export function withCheapSummaries(profile: object): object {
+  const summary = 'summary' in profile && isObject(profile.summary) ? profile.summary : {}
+  return {
+    strategy: 'summarize',
+    ...profile,
+    summary: { upstream: NAME, model: 'cheap-1', ...summary },
+  }
+}
+
 // --- internal ---
 
 const TEXT_TOKENS_MAX = 900
@@ -346,3 +362,5 @@ function sleep(durationMs: number): Promise<void> {
     else setTimeout(resolve, durationMs)
   })
 }
+
+const NAME = 'cheap'

@@ -4,11 +4,9 @@ import { completion, fakeUpstream, overflow, type Script } from '../../support/f
 import { summaryStand } from '../../request/summaries/summary-stand.ts'
 import { conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault, Row } from './fault.ts'
-import { startWatched } from './start-watched.ts'
-import { toldText, whatWasTold } from './told.ts'
+import { startWatched, toldText, whatWasTold } from './watched.ts'
 import { ask } from './wire/ask.ts'
-import { grownBy } from './wire/growing.ts'
-import { smallWindow } from './wire/request-kinds.ts'
+import { grownBy, smallWindow } from './wire/requests.ts'
 
 /** The clock of a running Foldgate jumps. */
 export const clockFaults: readonly Fault[] = [

@@ -5,8 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { FakeUpstream } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { ask } from './wire/ask.ts'
-import { grownBy } from './wire/growing.ts'
-import { nextRequest } from './wire/request-kinds.ts'
+import { grownBy, nextRequest } from './wire/requests.ts'
 
 /** A request of a conversation that stands compacted: what it goes by, and what the upstream received of it. */
 export type Sent = { readonly conversation: string; readonly view: readonly string[] }

@@ -1,15 +1,16 @@
 import { clockFaults } from './clock-faults.ts'
 import type { Section } from './fault.ts'
-import { nonsense, refusals } from './upstream-answers.ts'
-import { brokenConnections, slowAnswers } from './upstream-connections.ts'
-import { diskFaults } from './programs/disk-faults.ts'
-import { killFault } from './programs/kill-fault.ts'
-import { logFaults } from './programs/log-faults.ts'
-import { signalFaults } from './programs/signal-faults.ts'
-import { startFaults } from './programs/start-faults.ts'
-import { redisFaults, redisImpossible } from './stores/redis-faults.ts'
-import { sqliteClockFaults, sqliteFaults } from './stores/sqlite-faults.ts'
-import { observeStoreFault } from './stores/store-stand.ts'
+import { nonsense, refusals, brokenConnections, slowAnswers } from './upstream-faults.ts'
+import { diskFaults } from './disk-faults.ts'
+import { killFault, logFaults, signalFaults } from './process-faults.ts'
+import { startFaults } from './start-faults.ts'
+import {
+  redisFaults,
+  redisImpossible,
+  sqliteClockFaults,
+  sqliteFaults,
+  observeStoreFault,
+} from './store-faults.ts'
 import { summaryFaults } from './summary-faults.ts'
 import { observeUpstreamFault, type UpstreamFault } from './upstream-stand.ts'
 

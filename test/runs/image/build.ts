@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { chmod, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, posix } from 'node:path'
-import type { Steps } from '../../support/steps.ts'
-import { copyTracked } from '../../support/tracked-files.ts'
+import { type Steps, copyTracked } from '../../support/run-command.ts'
 import { execForm, readIgnored, variablesOf, type Instruction, type Stage } from './dockerfile.ts'
 import type { Rooms } from './rooms.ts'
 

@@ -3,8 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { lockIn, runtimePackages } from '../../supply-chain/lock-files.ts'
-import type { Steps } from '../../support/steps.ts'
-import { filesIn } from '../../support/tracked-files.ts'
+import { type Steps, filesIn } from '../../support/run-command.ts'
 import type { Image } from './build.ts'
 
 /** Looks at what is in the image: no more than what Foldgate needs to run. */

@@ -16,15 +16,14 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openSteps } from '../../support/steps.ts'
+import { openSteps } from '../../support/run-command.ts'
 import { buildImage, makeContext } from './build.ts'
-import { closedRooms, closedRoomsTrouble, placesToStart } from './closed-rooms.ts'
+import { closedRooms, closedRoomsTrouble, placesToStart, mappedRooms, setWritable } from './rooms.ts'
 import { lookInside, noScriptRan } from './contents.ts'
 import { readDockerfile } from './dockerfile.ts'
 import { runImage } from './live.ts'
-import { mappedRooms, setWritable } from './mapped-rooms.ts'
 
-const repository = join(import.meta.dirname, '../..')
+const repository = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({ options: { mapped: { type: 'boolean' }, keep: { type: 'boolean' } } })
 
 process.exitCode = await run()

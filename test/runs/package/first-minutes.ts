@@ -6,11 +6,9 @@ import { inPackages, whyItDoesNotRun } from '../../clients/stand/installed-progr
 import { startReadingModel, type Dialect } from '../../clients/stand/reading-models.ts'
 import { LAST_WORDS, layOut, TASK } from '../../clients/stand/reading-stand.ts'
 import { freePort } from '../../support/free-port.ts'
-import { startCommand } from '../../support/run-command.ts'
-import type { Steps } from '../../support/steps.ts'
+import { endGroup, startCommand, type Steps } from '../../support/run-command.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { Installed } from './installed.ts'
-import { endGroup } from './until-said.ts'
 
 /**
  * Claude Code and Codex, started by one line where Foldgate was just installed, before a strict server whose window is a

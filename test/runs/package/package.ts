@@ -11,13 +11,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openSteps } from '../../support/steps.ts'
-import { installPackage } from './installed.ts'
+import { openSteps } from '../../support/run-command.ts'
+import { installPackage, tryProgram } from './installed.ts'
 import { liveFirstMinutes } from './first-minutes.ts'
-import { tryProgram } from './program.ts'
 import { followReadme } from './readme.ts'
 
-const repository = join(import.meta.dirname, '../..')
+const repository = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({ options: { keep: { type: 'boolean' } } })
 
 process.exitCode = await run()

@@ -4,10 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { inPackages } from '../../clients/stand/installed-program.ts'
 import { fencedBlocks } from '../../docs/pages.ts'
-import { startCommand } from '../../support/run-command.ts'
-import type { Steps } from '../../support/steps.ts'
+import { endGroup, startCommand, type Steps } from '../../support/run-command.ts'
 import type { Installed } from './installed.ts'
-import { endGroup, untilSaid } from './until-said.ts'
 
 /** Runs every command of the README, word for word, where its reader would: in a clean checkout, or where Foldgate is installed. */
 export async function followReadme(installed: Installed, steps: Steps): Promise<void> {
@@ -49,7 +47,7 @@ export async function followReadme(installed: Installed, steps: Steps): Promise<
       })
       try {
         if (ends) assert.equal(await running.ended, 0, running.output())
-        const [said = ''] = says.exec(await untilSaid(running, says)) ?? []
+        const [said] = await running.said(says)
         return said.slice(0, 120)
       } finally {
         await endGroup(running)

@@ -4,13 +4,12 @@ import { errorCode } from '../../../src/config/read-text.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { growingAgent } from '../../request/summaries/growing-agent.ts'
 import { chatOf } from '../../support/post-chat.ts'
-import { rawExchange } from '../../support/raw-client.ts'
+import { rawExchange, listenTo } from '../../support/raw-client.ts'
 import { longRun } from '../../support/conversations.ts'
-import { listenTo } from '../../support/event-client.ts'
 import { output, serve } from '../../programs/program.ts'
-import { scriptNames, type ScriptName } from './echoing-upstream.ts'
-import type { Haystack } from './needles.ts'
 import {
+  scriptNames,
+  type ScriptName,
   allSecrets,
   openStage,
   type AllSecrets,
@@ -18,6 +17,7 @@ import {
   type Headers,
   type LifeOptions,
 } from './stage.ts'
+import type { Haystack } from './needles.ts'
 
 export type Life = {
   readonly cwd: string

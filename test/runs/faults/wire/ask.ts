@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import type { RequestKind } from './request-kinds.ts'
-import { ownErrorCode } from '../../../support/own-error.ts'
+import type { RequestKind } from './requests.ts'
+import { ownErrorCode } from '../../../support/post-chat.ts'
 
 /** What a client saw of its answer, on a connection of its own. */
 export type Seen = {
@@ -66,6 +66,19 @@ export async function ask(
   }
 }
 
+/** What a client saw, as a cell of the table says it. */
+export function seenText(seen: Seen): string {
+  const { status, ownCode } = seen
+  if (status === null) return 'the connection ends without an answer'
+  const parts = [ownCode === null ? `\`${status}\`` : `\`${status}\` \`${ownCode}\``]
+  const retryAfter = seen.header('retry-after')
+  if (retryAfter !== null) parts.push(`\`retry-after: ${retryAfter}\``)
+  const action = seen.header('x-foldgate-action') ?? ''
+  if (!ordinaryActions.has(action)) parts.push(`\`${action}\``)
+  if (seen.isWhole) return parts.join(', ')
+  return `${parts.join(', ')}, then the connection is cut`
+}
+
 // --- internal ---
 
 const silence: Seen = {
@@ -79,3 +92,5 @@ const silence: Seen = {
 function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null)
 }
+
+const ordinaryActions: ReadonlySet<string> = new Set(['', 'relayed', 'compacted'])

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { output, runProgram, serve, type ProgramOptions } from '../programs/program.ts'
+import { output, runProgram, serve, type ProgramOptions } from './program.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { freePort } from '../support/free-port.ts'
 

@@ -43,6 +43,18 @@ export const requestKinds: readonly RequestKind[] = [
 /** The request that shows that all is well again. */
 export const nextRequest = chat('plain', [{ role: 'user', content: 'And now?' }], {})
 
+/** A conversation that is compacted, after so many more exchanges with its user; another one for each seed. */
+export function grownBy(exchanges: number, seed?: number): Pick<RequestKind, 'path' | 'body'> {
+  const more = Array.from({ length: exchanges }, (_, index) => [
+    { role: 'assistant', content: `Written, for the ${index + 1}. time.` },
+    { role: 'user', content: `Shorter, please: draft ${index + 1}.` },
+  ]).flat()
+  return {
+    path: '/chat/completions',
+    body: Buffer.from(JSON.stringify(chatOf([...longConversation(seed), ...more]))),
+  }
+}
+
 // --- internal ---
 
 function chat(name: RequestKind['name'], messages: readonly TestMessage[], more: object): RequestKind {

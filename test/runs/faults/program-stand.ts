@@ -1,0 +1,134 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { adminPlace } from '../../admin/ask-admin.ts'
+import type { OnEnd } from '../../config/temporary-folder.ts'
+import { serve, settingsFolder, type Program } from '../../programs/program.ts'
+import { smallWindow, requestKinds, type RequestKind } from './wire/requests.ts'
+import { eventually } from '../../support/eventually.ts'
+import { fakeUpstream, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import { ask, type Seen } from './wire/ask.ts'
+import { goodAnswer } from './wire/answers.ts'
+
+/** A Foldgate in a process of its own, whose operator looks on. */
+export type Served = Program & {
+  /** What a client takes as its base URL. */
+  readonly url: string
+  readonly adminOrigin: string
+}
+
+/** A folder with settings under which it ends at once, and with an empty folder `disk`. */
+export async function programFolder(settings: object, onEnd: OnEnd): Promise<string> {
+  const cwd = await settingsFolder({ drain: { delay_s: 0, timeout_s: 10 }, ...settings }, smallWindow, onEnd)
+  await mkdir(join(cwd, 'disk'))
+  return cwd
+}
+
+/** Starts one there, by `start` where the usual way will not do. */
+export async function startProgram<Started extends Program & { readonly url: string }>(
+  cwd: string,
+  upstreamUrl: string,
+  start: (args: readonly string[]) => Promise<Started>,
+): Promise<Started & { readonly adminOrigin: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const admin = await adminPlace()
+    const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
+    // Another program may have been faster, and would answer in its place.
+    const [line] = await foldgate.said(/.*listens on .*/)
+    const isWatched = line.includes(`the admin listener is at ${admin.origin}`)
+    if (isWatched) return { ...foldgate, adminOrigin: admin.origin }
+    await endInOrder(foldgate)
+    expect(attempt, `an admin listener in ${cwd}`).toBeLessThan(ATTEMPTS_MAX)
+  }
+}
+
+/** Starts one there in the usual way. */
+export function startUsual(cwd: string, upstreamUrl: string, onEnd: OnEnd): Promise<Served> {
+  return startProgram(cwd, upstreamUrl, (args) => serve(args, { cwd, onEnd }))
+}
+
+/** Its lines, as the tests in this process have them of theirs. */
+export function linesOf(program: Pick<Program, 'stdout'>): readonly string[] {
+  return program
+    .stdout()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+}
+
+/** Ends it by a signal; fails unless it ends in order. */
+export async function endInOrder(program: Pick<Program, 'child' | 'ended'>): Promise<void> {
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toBe(0)
+}
+
+/** An upstream whose streams stop after their first event until they are let go. */
+export type HoldingUpstream = {
+  readonly upstream: FakeUpstream
+  /** How many streams have stopped. */
+  readonly held: () => number
+  readonly release: () => void
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+export async function holdingUpstream(otherwise: Script): Promise<HoldingUpstream> {
+  const released = Promise.withResolvers<void>()
+  let held = 0
+  const upstream = await fakeUpstream(async (received, outgoing, incoming) => {
+    if (!received.body.includes('"stream":true')) return otherwise(received, outgoing, incoming)
+    const [first = '', ...rest] = goodAnswer(kindOf('streamed')).pieces
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.write(first, () => {
+      held += 1
+    })
+    await released.promise
+    outgoing.end(rest.join(''))
+  })
+  return {
+    upstream,
+    held: () => held,
+    release: () => released.resolve(),
+    [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+  }
+}
+
+/** How many requests there are at a time, and how many of them the upstream takes. */
+export const LOAD = 12
+export const PLACES = 4
+
+export type UnderLoad = {
+  readonly foldgate: Served
+  readonly running: readonly Promise<Seen>[]
+}
+
+/** A program with as many streams under way as the upstream takes, and more requests in line. */
+export async function underLoad(
+  { upstream, held }: HoldingUpstream,
+  timeoutS: number,
+  onEnd: OnEnd,
+): Promise<UnderLoad> {
+  const cwd = await programFolder(
+    {
+      drain: { delay_s: 0, timeout_s: timeoutS },
+      upstreams: { default: { url: upstream.url, concurrency: PLACES } },
+    },
+    onEnd,
+  )
+  const foldgate = await startUsual(cwd, upstream.url, onEnd)
+  const running = Array.from({ length: LOAD }, () => ask(foldgate.url, kindOf('streamed')))
+  await eventually(() => expect(held()).toBe(PLACES))
+  // Whoever comes after the others is answered after they were read.
+  await fetch(`${new URL(foldgate.url).origin}/healthz`)
+  await fetch(`${new URL(foldgate.url).origin}/healthz`)
+  return { foldgate, running }
+}
+
+/** The kind of this name. */
+export function kindOf(name: RequestKind['name']): RequestKind {
+  const kind = requestKinds.find((each) => each.name === name)
+  if (kind === undefined) throw new Error(`There is no kind ${name}.`)
+  return kind
+}
+
+// --- internal ---
+
+const ATTEMPTS_MAX = 5
