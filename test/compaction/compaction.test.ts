@@ -1,5 +1,20 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
+import {
+  compactionUpTo,
+  FOLD_VERSION,
+  readCompaction,
+  writeCompaction,
+  type Compaction,
+} from '../../src/compaction/compaction.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Policy } from '../../src/compaction/policy.ts'
+import { viewUnder } from '../../src/compaction/view/view.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { conversation } from '../support/arbitrary-conversation.ts'
+import { compactedUnder } from '../support/compacted.ts'
+import { propertyRuns } from '../support/property-runs.ts'
+import { policyOf, subjectOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, send, sendGrowing, system, user, type Sent } from './sending.ts'
 
 const task = user(prose('The task', 500))
@@ -11,7 +26,7 @@ const hasRecap = ({ contents }: Sent): boolean =>
 // and because both were carried on from compaction to compaction, the task stayed cut and everything folded stayed
 // without a recap long after the file had gone.
 describe('after one message larger than the window', () => {
-  const conversation = [
+  const messages = [
     task,
     ...rounds('a', 8, 200),
     assistant('Half of it is done.'),
@@ -20,7 +35,7 @@ describe('after one message larger than the window', () => {
     user('Then go on without it.'),
     ...rounds('b', 20, 200),
   ]
-  const requests = sendGrowing(conversation, { budgetTokens: 3000 })
+  const requests = sendGrowing(messages, { budgetTokens: 3000 })
   const pasted = requests.findIndex(({ contents }) =>
     contents.some((content) => content.startsWith('pasted')),
   )
@@ -45,11 +60,11 @@ describe('after one message larger than the window', () => {
 describe('a message that was clipped in the open round', () => {
   const written = { path: 'src/queue.ts', text: prose('huge', 5000) }
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
-  const conversation = [...begun, ...rounds('b', 100, 200)]
+  const messages = [...begun, ...rounds('b', 100, 200)]
   const cut = send(begun, { budgetTokens: 3000 })
   const requests = [
     cut,
-    ...sendGrowing(conversation, {
+    ...sendGrowing(messages, {
       budgetTokens: 14_000,
       newest: cut.compaction,
       seenUntil: begun.length,
@@ -94,16 +109,12 @@ describe('a compaction on record', () => {
     thoughts: [33],
   }
 
-  test('reads back as it was written', () => {
-    expect(readCompaction(writeCompaction(compaction, 2), 2)).toEqual(compaction)
-    const bare = { ...compaction, task: -1, latestUser: -1, fold: null, clips: [] }
-    expect(readCompaction(writeCompaction(bare, 2), 2)).toEqual(bare)
-  })
-
   // Members of a fold came back in another order than they were made in. So each new compaction was taken for another
   // replica's, and its conversation walked once more.
-  test('reads back as the same text', () => {
+  test('reads back as it was written, as the same text', () => {
     expect(JSON.stringify(readCompaction(writeCompaction(compaction, 2), 2))).toBe(JSON.stringify(compaction))
+    const bare = { ...compaction, task: -1, latestUser: -1, fold: null, clips: [] }
+    expect(readCompaction(writeCompaction(bare, 2), 2)).toEqual(bare)
   })
 
   test('reads back where it was written before folds kept anything', () => {
@@ -157,11 +168,128 @@ describe('a compaction on record', () => {
   })
 
   test('makes the same view in another process as in the one that wrote it', () => {
-    const conversation = [system('Be brief.'), task, ...rounds('a', 40, 200)]
-    const first = send(conversation, { budgetTokens: 4000 })
+    const messages = [system('Be brief.'), task, ...rounds('a', 40, 200)]
+    const first = send(messages, { budgetTokens: 4000 })
     const record = first.compaction === null ? '' : writeCompaction(first.compaction, 1)
-    const again = send(conversation, { budgetTokens: 4000, newest: readCompaction(record, 1) })
+    const again = send(messages, { budgetTokens: 4000, newest: readCompaction(record, 1) })
     expect(again.compaction).toEqual(first.compaction)
     expect(again.texts).toEqual(first.texts)
+  })
+})
+
+const policies = fc.constantFrom(
+  policyOf({ render: { at: 0.3 }, preview: { at: 0.3, threshold_tokens: 100 } }),
+  policyOf({ clear: { keep_results: 1 } }),
+  policyOf({ keep: { task: false }, limit: { turns: 3 } }),
+)
+
+/** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
+function textsBefore(
+  messages: readonly object[],
+  policy: Policy,
+  compaction: Compaction,
+  point: number,
+): ReadonlyMap<number, string> {
+  const subject = subjectOf(messages)
+  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
+  const texts = new Map<number, string>()
+  for (const { index, item } of view.messages) {
+    if (index === null || index >= point) continue
+    const { start = 0, end = 0 } = subject.messages[index] ?? {}
+    texts.set(index, item.kind === 'made' ? item.json : subject.source.text(start, end))
+  }
+  return texts
+}
+
+test('what lies before the point is treated as it was, whatever follows there now, and nothing behind it is', () => {
+  let followed = 0
+  fc.assert(
+    fc.property(
+      conversation,
+      policies,
+      fc.integer({ min: 1_500, max: 9_000 }),
+      (messages, policy, budgetTokens) => {
+        const subject = subjectOf(messages)
+        const { compaction } = compactedUnder(subject, { policy, budgetTokens, forced: true })
+        fc.pre(compaction !== null)
+        const { systemCount, requestPoints } = subject.structure
+        for (const point of requestPoints) {
+          if (point <= systemCount) continue
+          const within = compactionUpTo(compaction, point)
+          if (within === null || within === compaction) continue
+          followed += 1
+          expect(within.point).toBe(point)
+          expect(compactionUpTo(within, point)).toBe(within)
+          expect(readCompaction(writeCompaction(within, systemCount), systemCount)).toEqual(within)
+          const otherwise = [
+            ...messages.slice(0, point),
+            { role: 'assistant', content: 'Otherwise.' },
+            { role: 'user', content: 'Go on, please.' },
+          ]
+          const before = textsBefore(messages, policy, compaction, point)
+          expect(textsBefore(otherwise, policy, within, point)).toEqual(before)
+          // Without what follows the treatment is the same: it rests on nothing there.
+          expect(textsBefore(messages.slice(0, point), policy, within, point)).toEqual(before)
+        }
+      },
+    ),
+    { numRuns: propertyRuns(40) },
+  )
+  // What is never tried is not shown.
+  expect(followed).toBeGreaterThan(propertyRuns(40))
+})
+
+describe('of a compaction up to a point', () => {
+  const whole: Compaction = {
+    version: FOLD_VERSION,
+    reason: 'trigger',
+    point: 20,
+    task: 1,
+    latestUser: 18,
+    reach: { render: 16, preview: 8, clear: 0 },
+    fold: {
+      frontier: 10,
+      kept: [],
+      restated: [],
+      beforeTokensMax: 500,
+      afterTokensMax: 0,
+      systemTokensMax: 0,
+      summaries: [],
+      recapsBeside: false,
+    },
+    clips: [
+      { kind: 'content', index: 12, of: 'kept', tokensMax: 100 },
+      { kind: 'content', index: 17, of: 'kept', tokensMax: 100 },
+    ],
+    thoughts: [11, 16],
+  }
+
+  test('what lies before it as a whole is the same', () => {
+    expect(compactionUpTo(whole, 20)).toBe(whole)
+    expect(compactionUpTo(whole, 25)).toBe(whole)
+  })
+
+  test('passes reach and clip up to it only', () => {
+    expect(compactionUpTo(whole, 14)).toEqual({
+      ...whole,
+      point: 14,
+      latestUser: -1,
+      reach: { render: 14, preview: 8, clear: 0 },
+      clips: [{ kind: 'content', index: 12, of: 'kept', tokensMax: 100 }],
+      thoughts: [11],
+    })
+  })
+
+  test('that folded what lies behind it, or pinned it as the task, nothing is left', () => {
+    expect(compactionUpTo(whole, 10)).not.toBeNull()
+    expect(compactionUpTo(whole, 9)).toBeNull()
+    expect(compactionUpTo({ ...whole, fold: null, task: 14 }, 14)).toBeNull()
+  })
+
+  test('of which nothing lies before it, nothing is left', () => {
+    const clipsOnly = { ...whole, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
+    expect(compactionUpTo(clipsOnly, 12)).toBeNull()
+    expect(compactionUpTo(clipsOnly, 13)?.clips).toHaveLength(1)
   })
 })

@@ -76,6 +76,15 @@ export const system = (content: string) => ({ role: 'system', content })
 export const user = (content: unknown) => ({ role: 'user', content })
 export const assistant = (content: string) => ({ role: 'assistant', content })
 
+/** An assistant message with a call under each of these ids, of the tool of that name. */
+export const calling = (...ids: string[]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: id, arguments: '{}' } })),
+})
+
+export const resultOf = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+
 /** An assistant message with one call, and its result. */
 export function round(
   id: string,
@@ -84,10 +93,7 @@ export function round(
   input: object = { step: id },
 ): object[] {
   const call = { id, type: 'function', function: { name: tool, arguments: JSON.stringify(input) } }
-  return [
-    { role: 'assistant', content: null, tool_calls: [call] },
-    { role: 'tool', tool_call_id: id, content: result },
-  ]
+  return [{ role: 'assistant', content: null, tool_calls: [call] }, resultOf(id, result)]
 }
 
 /** Rounds with results of so many tokens, named by a prefix and their number. */

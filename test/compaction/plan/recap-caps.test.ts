@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { countThirds, policyOf } from '../../support/subject.ts'
+import { createMadeCache } from '../../../src/compaction/made-cache.ts'
+import { foldAt } from '../../../src/compaction/plan/fold-at.ts'
+import { pinsAt } from '../../../src/compaction/plan/parts.ts'
+import { countsOf } from '../../../src/compaction/token-counts.ts'
+import { standingSummary } from '../../support/at-once.ts'
+import { countThirds, policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, send, sendGrowing, system, user } from '../sending.ts'
 
 const recapOpening = '<conversation-recap>'
@@ -13,11 +18,7 @@ function recapsOfCompactions(conversation: readonly object[], budgetTokens: numb
 
 /** A result of so many lines, of which no two are alike. */
 function listing(prefix: string, step: number, lineCount: number): string {
-  const lines = Array.from(
-    { length: lineCount },
-    (_, line) => `line ${line} of ${prefix}_${step}_${line}.ts is new`,
-  )
-  return lines.join('\n')
+  return Array.from({ length: lineCount }, (_, line) => `${prefix}_${step}_${line}.ts is new`).join('\n')
 }
 
 const defaults = {
@@ -45,24 +46,56 @@ describe('the room of recaps', () => {
   })
 
   // It went up and down with the tail of each compaction, and lost the provider's cache each time.
-  test.each([8_000, 18_000])(
-    'leaves the recap before the latest user message as it is while a turn goes on (%d tokens)',
-    (budgetTokens) => {
-      const lineCounts = Array.from({ length: 80 }, (_, index) => 2 + ((index * index * 37) % 101))
-      const conversation = [
-        user('The task.'),
-        ...Array.from({ length: 30 }, (_, index) => round(`a${index}`, listing('a', index, 30))).flat(),
-        assistant('Done.'),
-        user('Go on.'),
-        ...lineCounts.flatMap((count, index) => round(`b${index}`, listing('b', index, count))),
-      ]
-      const inSameTurn = recapsOfCompactions(conversation, budgetTokens).filter(
-        (recaps) => recaps.length === 2,
-      )
-      expect(inSameTurn.length).toBeGreaterThan(4)
-      const before = inSameTurn.map(([first]) => first)
-      const changes = before.filter((recap, index) => index > 0 && recap !== before[index - 1])
-      expect(changes.length).toBeLessThanOrEqual(2)
-    },
-  )
+  test('leaves the recap before the latest user message as it is while a turn goes on', () => {
+    const lineCounts = Array.from({ length: 60 }, (_, index) => 2 + ((index * index * 37) % 101))
+    const conversation = [
+      user('The task.'),
+      ...Array.from({ length: 30 }, (_, index) => round(`a${index}`, listing('a', index, 30))).flat(),
+      assistant('Done.'),
+      user('Go on.'),
+      ...lineCounts.flatMap((count, index) => round(`b${index}`, listing('b', index, count))),
+    ]
+    const before = recapsOfCompactions(conversation, 8_000).flatMap((recaps) =>
+      recaps.length === 2 ? recaps.slice(0, 1) : [],
+    )
+    expect(before.length).toBeGreaterThan(4)
+    const changes = before.filter((recap, index) => index > 0 && recap !== before[index - 1])
+    expect(changes.length).toBeLessThanOrEqual(2)
+  })
+})
+
+const turns = Array.from({ length: 40 }, (_, turn) => [
+  user(`Turn ${turn}.`),
+  assistant(prose(`Answer ${turn}`, 200)),
+])
+const subject = subjectOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
+const frontier = 60
+const summary = standingSummary(
+  subject,
+  { start: 0, end: frontier, except: [0] },
+  { written: prose('Much was done', 800), systemTokensMax: 0, note: '' },
+)
+
+/** What summary and recap before the frontier may take together. */
+function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
+  const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
+  const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1e6 }))
+  const tokensMax = summary.tokens + 20
+  const pins = pinsAt(subject, policy, subject.messages.length)
+  const caps = {
+    recapTokensMax: tokensMax,
+    tokensMax,
+    besideTokensMin: 500,
+    togetherTokensMax,
+    systemTokensMax: 0,
+  }
+  const options = { previous: null, plannedTokensMax: null, point: subject.messages.length }
+  return foldAt({ frame: { counts, pins, options }, caps, summaries: [summary] }, frontier).beforeTokensMax
+}
+
+// A summary that filled the room of both left none for the recap, and with it went all that the user had said.
+test('a summary leaves the recap beside it its least share, as far as both may have it', () => {
+  expect(foldedTokensMax(10_000)).toBe(summary.tokens + 500)
+  expect(foldedTokensMax(summary.tokens + 300)).toBe(summary.tokens + 300)
+  expect(foldedTokensMax(10_000, false)).toBeLessThanOrEqual(summary.tokens + 20)
 })
