@@ -1,4 +1,4 @@
-import type { Coding } from './packed.ts'
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 
 /** One request that is made to hold the loop, to take all memory, or both. */
 export type Attack = {
@@ -9,7 +9,7 @@ export type Attack = {
   readonly room: 'sidecar' | 'roomy'
   /** The size itself is the attack: no run makes it smaller. */
   readonly isExact?: boolean
-  /** One of its kind that `npm test` tries, too; the others are left to the whole run. */
+  /** One of its kind that `npm run programs` tries, too; the others are left to the whole run. */
   readonly isQuick?: boolean
   readonly coding?: Coding
   /** A profile beside the windows. */
@@ -44,30 +44,51 @@ export type Chat = {
 
 export type Json = string | Buffer
 
+/** An attack in the container of the sidecar, where no other room is given. */
+export function attack(
+  name: string,
+  bytes: number,
+  chat: Attack['chat'],
+  more: Partial<Attack> = {},
+): Attack {
+  return { name, room: 'sidecar', bytes, chat, ...more }
+}
+
 /** The body of a chat, once as it is and once longer by one message, as its client's next request would be. */
 export function bodyOf(chat: Chat, isGrown: boolean, path: AttackPath = 'chat/completions'): Buffer {
   const grown = isGrown ? [...chat.messages, '{"role":"assistant","content":"Yes."}', ask] : chat.messages
-  const messages = chat.insteadOfMessages ?? list(grown)
-  return concat([
-    '{"model":',
-    chat.model ?? '"m"',
-    ...(chat.before ?? []).flatMap((member) => [',', member]),
-    path.startsWith('responses') ? ',"input":' : ',"messages":',
-    messages,
-    ...(chat.after ?? []).flatMap((member) => [',', member]),
-    '}',
-  ])
+  const messages = chat.insteadOfMessages ?? json`[${commas(grown)}]`
+  const history = path.startsWith('responses') ? 'input' : 'messages'
+  const members = [
+    json`"model":${chat.model ?? '"m"'}`,
+    ...(chat.before ?? []),
+    json`"${history}":${messages}`,
+    ...(chat.after ?? []),
+  ]
+  return json`{${commas(members)}}`
 }
 
 /** What a user says last. */
 export const ask = '{"role":"user","content":"Go on."}'
 
+/** A sentence of a file, as long contents repeat it. */
+export const PROSE =
+  'The file ledger.ts reads 412 rows, checks their sums and writes what is new to /var/lib/app. '
+
 /** A conversation in which something stands in the middle: behind the task, with a question after it. */
 export function around(...middle: readonly Json[]): Chat {
   const task = '{"role":"user","content":"Read the sources and say what they do."}'
-  return {
-    messages: ['{"role":"system","content":"You help with code."}', task, ...middle, ask],
-  }
+  return { messages: ['{"role":"system","content":"You help with code."}', task, ...middle, ask] }
+}
+
+/** A short conversation behind something else that the body says. */
+export function behind(member: Json): Chat {
+  return { ...around(), before: [member] }
+}
+
+/** A short conversation before something else that the body says. */
+export function before(...members: readonly Json[]): Chat {
+  return { ...around(), after: members }
 }
 
 /** A text as often as it fits. */
@@ -78,23 +99,52 @@ export function times(text: string, bytes: number): Buffer {
 
 /** An array of one item as often as it fits. */
 export function listOf(item: string, bytes: number): Buffer {
-  return concat(['[', times(`${item},`, bytes), item, ']'])
+  return json`[${times(`${item},`, bytes)}${item}]`
 }
 
-/** JSON out of texts. */
-export function concat(pieces: readonly Json[]): Buffer {
+/** So many of something, one after the other. */
+export function many<One>(count: number, one: (index: number) => One): One[] {
+  return Array.from({ length: count }, (_, index) => one(index))
+}
+
+/** One kind after the other, over and over. */
+export function alternating(...kinds: readonly ((index: number) => Json)[]): (index: number) => Json {
+  return (index) => kinds[index % kinds.length]?.(index) ?? ask
+}
+
+/** JSON with texts filled in as they are. */
+export function json(parts: TemplateStringsArray, ...values: readonly Json[]): Buffer {
+  const pieces = parts.flatMap((part, index) => [part, values[index] ?? ''])
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
+
+/** With commas between them. */
+export function commas(items: readonly Json[]): Buffer {
+  const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [',', item]))
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
 }
 
 /** Arrays within arrays, as deep as so many bytes make them. */
 export function nested(bytes: number): Buffer {
-  return concat([times('[', bytes / 2), times(']', bytes / 2)])
+  return json`${times('[', bytes / 2)}${times(']', bytes / 2)}`
 }
 
 export const MEGABYTE = 1_000_000
 
+/** By its name in `content-encoding`. */
+export type Coding = keyof typeof packers
+
+/** As small as it gets, for what says the same again and again. */
+export function packed(bytes: Buffer, coding: Coding): Buffer {
+  return packers[coding](bytes)
+}
+
 // --- internal ---
 
-function list(items: readonly Json[]): Buffer {
-  return concat(['[', ...items.flatMap((item, index) => (index === 0 ? [item] : [',', item])), ']'])
-}
+const smallest = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 }
+
+const packers = {
+  gzip: (bytes: Buffer) => gzipSync(bytes, { level: 9 }),
+  br: (bytes: Buffer) => brotliCompressSync(bytes, { params: smallest }),
+  zstd: (bytes: Buffer) => zstdCompressSync(bytes),
+} as const

@@ -15,11 +15,175 @@
  */
 import { attacks } from './all.ts'
 import type { Attack } from './attack.ts'
-import { readOptions, type AttackOptions } from './options.ts'
-import { manners, runAttack, type Blow } from './run-attack.ts'
-import { tableOf, worstOf, type Row } from './table.ts'
+import { manners, runAttack, type Blow, megabytes } from './run-attack.ts'
 import { openAttackedProgram } from './target.ts'
-import { whereIn } from './where.ts'
+import { parseArgs } from 'node:util'
+import { alignedTable } from '../harness/table.ts'
+import { z } from 'zod'
+import type { Turn } from '../../support/watch-loop.ts'
+
+export type AttackOptions = {
+  /** Attacks with this in their names. */
+  readonly only: string
+  /** Of their full size, above 0. */
+  readonly share: number
+  /** Whether each is made once, by a client that nobody has seen. */
+  readonly isColdOnly: boolean
+  /** Whether it is looked where the longest turns spend their time, which makes all of them longer. */
+  readonly isProfiled: boolean
+}
+
+/** Reads the arguments; a text that says what is wrong with them. */
+export function readOptions(args: readonly string[]): AttackOptions | string {
+  let values
+  try {
+    values = parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  const share = Number(values.share)
+  if (!(share > 0 && share <= 1)) return '--share takes a number above 0, up to 1.'
+  return { only: values.only, share, isColdOnly: values.cold, isProfiled: values.where }
+}
+
+const options = {
+  only: { type: 'string', default: '' },
+  share: { type: 'string', default: '1' },
+  cold: { type: 'boolean', default: false },
+  where: { type: 'boolean', default: false },
+} as const
+
+/** An attack with all that came of it. */
+export type Row = {
+  readonly name: string
+  readonly blows: readonly Blow[]
+  /** What the neighbour took while nobody attacked, in milliseconds. */
+  readonly quietMs: number
+}
+
+/** A line for each attack: the worst of all manners. */
+export function tableOf(rows: readonly Row[]): string {
+  return alignedTable([columns, ...rows.map(cellsOf)])
+}
+
+/** The blow that held the loop for longest, garbage left out; null where none has told. */
+export function worstOf(blows: readonly Blow[]) {
+  const told = blows.flatMap(({ manner, loop }) => (loop === null ? [] : [{ manner, ...loop }]))
+  return told.reduce<(typeof told)[number] | null>(
+    (one, other) =>
+      one === null || gapOf(other.longestWithoutGarbage) > gapOf(one.longestWithoutGarbage) ? other : one,
+    null,
+  )
+}
+
+const columns = [
+  'attack',
+  'bytes sent',
+  'longest turn, ms',
+  'and garbage, ms',
+  'in which manner',
+  'what was done',
+  'neighbour answered',
+  'refused',
+  'median, × quiet',
+  'longest, ms',
+  'peak MB',
+  'runs',
+  '',
+]
+
+function cellsOf({ name, blows, quietMs }: Row): string[] {
+  const worst = worstOf(blows)
+  const gap = worst?.longestWithoutGarbage
+  const whole = Math.max(0, ...blows.map(({ loop }) => loop?.longest.workMs ?? 0))
+  const slowest = blows.reduce((one, other) =>
+    other.neighbour.medianMs > one.neighbour.medianMs ? other : one,
+  )
+  const last = blows.at(-1)
+  return [
+    name,
+    String(Math.max(...blows.map(({ bytes }) => bytes))),
+    gap === undefined ? '–' : Math.round(gap.workMs - gap.garbageMs).toString(),
+    Math.round(whole).toString(),
+    worst?.manner ?? '–',
+    [...new Set(blows.flatMap(({ fates }) => fates))].join(' ').slice(0, 50),
+    String(blows.reduce((sum, { neighbour }) => sum + neighbour.answered, 0)),
+    String(blows.reduce((sum, { neighbour }) => sum + neighbour.failures.length, 0)),
+    (slowest.neighbour.medianMs / quietMs).toFixed(1),
+    Math.round(Math.max(...blows.map(({ neighbour }) => neighbour.longestMs))).toString(),
+    megabytes(Math.max(0, ...blows.map(({ memoryBytes }) => memoryBytes ?? 0))),
+    last?.wrong.some((each) => each.startsWith('ended')) === true ? 'no' : 'yes',
+    blows.every(({ wrong }) => wrong.length === 0) ? 'passed' : 'failed',
+  ]
+}
+
+function gapOf({ workMs, garbageMs }: { readonly workMs: number; readonly garbageMs: number }): number {
+  return workMs - garbageMs
+}
+
+/** Where a turn of the loop spent its time, by a CPU profile: the functions with most of it, as lines. */
+export function whereIn(profileJson: string, { beganMicros, endedMicros }: Turn): readonly string[] {
+  const { nodes, samples, timeDeltas, startTime } = cpuProfile.parse(JSON.parse(profileJson))
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])))
+  const own = new Map<string, number>()
+  const within = new Map<string, number>()
+  let all = 0
+  let atMicros = startTime
+  for (const [index, sample] of samples.entries()) {
+    const micros = timeDeltas[index] ?? 0
+    atMicros += micros
+    if (atMicros < beganMicros || atMicros > endedMicros) continue
+    all += micros
+    const node = byId.get(sample)
+    if (node !== undefined) add(own, nameOf(node), micros)
+    const stack = new Set<string>()
+    for (let id: number | undefined = sample; id !== undefined; id = parents.get(id)) {
+      const each = byId.get(id)
+      if (each !== undefined && each.callFrame.url.includes('/src/')) stack.add(nameOf(each))
+    }
+    for (const name of stack) add(within, name, micros)
+  }
+  return [
+    ...mostOf(own, all, OWN_SHOWN).map((line) => `itself  ${line}`),
+    ...mostOf(within, all, WITHIN_SHOWN).map((line) => `within  ${line}`),
+  ]
+}
+
+const OWN_SHOWN = 4
+
+const WITHIN_SHOWN = 9
+
+const cpuProfile = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.number(),
+      callFrame: z.object({ functionName: z.string(), url: z.string(), lineNumber: z.number() }),
+      children: z.array(z.number()).optional(),
+    }),
+  ),
+  samples: z.array(z.number()),
+  timeDeltas: z.array(z.number()),
+  startTime: z.number(),
+})
+
+type Node = z.output<typeof cpuProfile>['nodes'][number]
+
+function nameOf({ callFrame: { functionName, url, lineNumber } }: Node): string {
+  const file = url.replace(/^.*\/(?=(?:src|node_modules)\/)/, '')
+  return `${functionName || '(nameless)'} ${file}${file === '' ? '' : `:${lineNumber + 1}`}`
+}
+
+function add(sums: Map<string, number>, name: string, micros: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + micros)
+}
+
+function mostOf(sums: ReadonlyMap<string, number>, all: number, count: number): readonly string[] {
+  return [...sums]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, count)
+    .map(([name, micros]) => `${String(Math.round((100 * micros) / all)).padStart(3)} %  ${name}`)
+}
 
 const TRIES = 3
 

@@ -3,10 +3,17 @@ import { join } from 'node:path'
 import { startFoldgateProgram, type FoldgateProgram } from '../../support/foldgate-program.ts'
 import { takeLoopReport, watchingFlags } from '../../support/loop-gaps.ts'
 import type { LoopReport } from '../../support/watch-loop.ts'
-import type { Attack } from './attack.ts'
-import { openNeighbour, type Neighbour, type NeighbourReport } from './neighbour.ts'
-import { roomOf, type Room } from './rooms.ts'
-import { openAttackedUpstream, type AttackedUpstream } from './upstream.ts'
+import type { Attack, HostileAnswer } from './attack.ts'
+import { openNeighbour, type Neighbour, type NeighbourReport } from './post.ts'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { containersOf, kinds, ofKind, podsIn } from '../../docs/kubernetes-objects.ts'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { freePort } from '../../support/free-port.ts'
 
 /** The real program in its room, watched, with an upstream behind it and a neighbour beside whoever attacks it. */
 export type AttackedProgram = {
@@ -99,4 +106,161 @@ function pauseOf(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds)
   })
+}
+
+/** What a program is given to live in. */
+export type Room = {
+  readonly settings: object
+  /** The profile of those who ask for no other. */
+  readonly profile: object
+  readonly nodeFlags: readonly string[]
+  /** What the container may take, in bytes: beyond it the kernel ends it. */
+  readonly memoryBytesMax: number
+}
+
+/** The container of the sidecar example, by its own file; or one of several gigabytes, with settings by default. */
+export async function roomOf(name: Attack['room']): Promise<Room> {
+  if (name === 'roomy') return { settings: {}, profile: {}, nodeFlags: [], memoryBytesMax: 4 * 1024 ** 3 }
+  const [map] = await ofKind('sidecar.yaml', kinds.ConfigMap)
+  const [pod] = (await podsIn('sidecar.yaml')).values()
+  const container = pod && containersOf(pod).find((each) => each.name === 'foldgate')
+  const memory = /^(\d+)Mi$/.exec(container?.resources.limits?.memory ?? '')
+  if (map === undefined || memory === null) throw new Error('The sidecar example says no memory in Mi.')
+  const mebibytes = Number(memory[1])
+  const options = container?.env.find((each) => each.name === 'NODE_OPTIONS')?.value
+  return {
+    settings: object.parse(parse(map.data['foldgate.yaml'] ?? '')),
+    profile: object.parse(parse(map.data['default.yaml'] ?? '')),
+    nodeFlags: options?.split(' ') ?? flagsByMemory(mebibytes),
+    memoryBytesMax: mebibytes * 1024 * 1024,
+  }
+}
+
+const object = z.looseObject({})
+
+/**
+ * What V8 chooses in a container of this memory: half of it for what is old, the least for what is new. Node 24 in a
+ * control group of 512 MiB has a heap of 259 MiB by that.
+ */
+function flagsByMemory(mebibytes: number): readonly string[] {
+  return [`--max-old-space-size=${mebibytes / 2}`, '--max-semi-space-size=1']
+}
+
+/** A body as it reached the upstream. */
+export type Received = {
+  readonly bytes: number
+  readonly digest: string
+  /** Its first bytes, as text. */
+  readonly head: string
+}
+
+export type AttackedUpstream = {
+  readonly url: string
+  /** What was received under a mark, the newest last. */
+  readonly receivedOf: (mark: string) => readonly Received[]
+  /** What is answered under a mark; null: something small. */
+  readonly answerWith: (mark: string, answer: (() => HostileAnswer | null) | null) => void
+  readonly close: () => Promise<void>
+}
+
+/** Requests of one client carry it, so that what was received is told apart. */
+export const MARK_HEADER = 'x-attack-mark'
+
+/** Swallows bodies of any size and answers with a small reply, a sentence where a summary is asked for. */
+export async function openAttackedUpstream(): Promise<AttackedUpstream> {
+  const received = new Map<string, Received[]>()
+  const answers = new Map<string, () => HostileAnswer | null>()
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await swallow(incoming)
+    const mark = String(incoming.headers[MARK_HEADER] ?? '')
+    received.set(mark, [...(received.get(mark) ?? []), body])
+    const isAsked = incoming.method === 'POST'
+    const hostile = isAsked ? (answers.get(mark)?.() ?? null) : null
+    outgoing.writeHead(isAsked ? 200 : 404, { 'content-type': hostile?.type ?? 'application/json' })
+    if (hostile !== null) return pipeline(Readable.from(hostile.pieces), outgoing)
+    outgoing.end(isAsked ? replyOf(incoming.url ?? '') : '{}')
+  }
+
+  // A connection that it closes by itself is no fault of whoever held it.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, outgoing) => {
+    // Whoever leaves before the end has had enough.
+    serve(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  const port = await freePort()
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    receivedOf: (mark) => received.get(mark) ?? [],
+    answerWith: (mark, answer) => {
+      if (answer === null) answers.delete(mark)
+      else answers.set(mark, answer)
+    },
+    close: async () => {
+      const closed = once(server.close(), 'close')
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+export function digestOf(body: Buffer): string {
+  return createHash('sha1').update(body).digest('hex')
+}
+
+const COMPLETION = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'The work goes on.' }, finish_reason: 'stop' },
+  ],
+})
+
+const RESPONSE = JSON.stringify({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'm',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'The work goes on.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+})
+
+const MESSAGE = JSON.stringify({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'The work goes on.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+})
+
+function replyOf(path: string): string {
+  if (path.includes('/messages')) return MESSAGE
+  return path.includes('/responses') ? RESPONSE : COMPLETION
+}
+
+async function swallow(incoming: IncomingMessage): Promise<Received> {
+  const hash = createHash('sha1')
+  let bytes = 0
+  let head = ''
+  for await (const piece of incoming) {
+    const buffer = Buffer.from(piece)
+    if (bytes === 0) head = buffer.toString('latin1', 0, 200)
+    hash.update(buffer)
+    bytes += buffer.length
+  }
+  return { bytes, digest: hash.digest('hex'), head }
 }
