@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
 import { lruCache } from '../../../src/lru-cache.ts'
 import { openSealedTexts } from '../strict-upstream/sealed-text.ts'
-import { textOf } from '../strict-upstream/wire-message.ts'
+import { textOf, valueDigest } from '../strict-upstream/wire-message.ts'
 import {
   meaningOf,
   unmarked,
-  valueDigest,
   isThinking,
   systemBlocks,
   typeOf,

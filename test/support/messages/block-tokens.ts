@@ -1,13 +1,14 @@
-import { lruCache } from '../../../src/lru-cache.ts'
 import {
   CALL_TOKENS,
+  countingOnce,
+  countTexts,
   MEDIA_TOKENS,
   MESSAGE_TOKENS,
   openPromptCounter,
 } from '../strict-upstream/prompt-tokens.ts'
 import { sealedTokens } from '../strict-upstream/sealed-text.ts'
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { meaningOf, valueDigest, blocksOf, typeOf, type WireBlock } from './wire-block.ts'
+import { textOf, valueDigest } from '../strict-upstream/wire-message.ts'
+import { meaningOf, blocksOf, typeOf, type WireBlock } from './wire-block.ts'
 
 /** Counts prompts as the strict Messages upstream does. Each block is counted once and known by its meaning thereafter. */
 export type BlockCounter = {
@@ -19,14 +20,9 @@ export type BlockCounter = {
 }
 
 export function openBlockCounter(count: (text: string) => number): BlockCounter {
-  const counts = lruCache<number>(COUNTS_MAX)
+  const once = countingOnce()
   const counter = openPromptCounter(count)
-  const block = (one: WireBlock): number => {
-    const key = meaningOf(one)
-    const tokens = counts.get(key) ?? countBlock(count, one)
-    counts.set(key, tokens)
-    return tokens
-  }
+  const block = (one: WireBlock): number => once(meaningOf(one), () => countBlock(count, one))
   return {
     block,
     message: (blocks) => blocks.reduce((sum, one) => sum + block(one), frameTokens(blocks)),
@@ -42,9 +38,6 @@ export function openBlockCounter(count: (text: string) => number): BlockCounter 
 }
 
 // --- internal ---
-
-// A number a block; 100,000 of them are the conversations of a long replay, in about 10 MB.
-const COUNTS_MAX = 100_000
 
 /** Members that tell the model nothing, or that are counted apart. */
 const UNCOUNTED = new Set(['type', 'id', 'tool_use_id', 'is_error', 'cache_control', 'caller', 'signature'])
@@ -64,16 +57,5 @@ function countBlock(count: (text: string) => number, block: WireBlock): number {
     return CALL_TOKENS + count(textOf(block['name'])) + count(JSON.stringify(block['input']))
   if (type === 'tool_result')
     return blocksOf(block['content']).reduce((sum, part) => sum + countBlock(count, part), MESSAGE_TOKENS)
-  return countTexts(count, block)
-}
-
-/** All texts of a block, wherever they stand: that counts an unknown one too. */
-function countTexts(count: (text: string) => number, value: unknown): number {
-  if (typeof value === 'string') return count(value)
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + countTexts(count, one), 0)
-  if (!isObject(value)) return 0
-  return Object.entries(value).reduce(
-    (sum, [name, member]) => (UNCOUNTED.has(name) ? sum : sum + countTexts(count, member)),
-    0,
-  )
+  return countTexts(count, block, (name) => (UNCOUNTED.has(name) ? 0 : null))
 }

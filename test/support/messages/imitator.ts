@@ -3,16 +3,15 @@ import { ruleBreaks, type Template } from '../strict-upstream/message-rules.ts'
 import { openPrefixCache, type PromptPart } from '../strict-upstream/prefix-cache.ts'
 import { openPromptCounter, REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
-import { textOf, textsOf, type WireMessage } from '../strict-upstream/wire-message.ts'
-import { parseBody, refusal, unread, type MessagesJudge, type MessagesJudgeOptions } from './judgement.ts'
 import {
+  parseObject,
+  textOf,
+  textsOf,
   valueDigest,
-  blocksOf,
-  readMessages,
-  typeOf,
-  type SentMessage,
-  type WireBlock,
-} from './wire-block.ts'
+  type WireMessage,
+} from '../strict-upstream/wire-message.ts'
+import { refusal, unread, type MessagesJudge, type MessagesJudgeOptions } from './judgement.ts'
+import { blocksOf, readMessages, typeOf, type SentMessage, type WireBlock } from './wire-block.ts'
 
 export type ImitatorOptions = {
   /** `strict`: roles alternate, and a system message stands in front only. */
@@ -31,7 +30,7 @@ export function openImitatorJudge(
   const cache = openPrefixCache({ minimumTokens: 0, stepTokens: 1, count: options.count })
 
   return function judge(bodyText, _, owner) {
-    const body = parseBody(bodyText)
+    const body = parseObject(bodyText)
     if (body === null) return { ...unread, rejection: refusal('body', 'The request body is not valid JSON.') }
     const messages = readMessages(body['messages'])
     const rawMessages = rawElements(rawMembers(bodyText).get('messages') ?? '')

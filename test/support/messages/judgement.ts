@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { isObject, parseObject, textOf, valueDigest } from '../strict-upstream/wire-message.ts'
 import {
   judgeSigned,
   prefixOf,
@@ -25,7 +25,6 @@ import {
 } from './mark-cache.ts'
 import {
   meaningOf,
-  valueDigest,
   blocksOf,
   isThinking,
   readMessages,
@@ -116,7 +115,7 @@ export function openMessagesJudge(options: MessagesJudgeOptions, bindings: Bindi
   const cache = openMarkCache(options.cache ?? {})
 
   return function judge(bodyText, headers, owner) {
-    const body = parseBody(bodyText)
+    const body = parseObject(bodyText)
     if (body === null) return { ...unread, rejection: refusal('body', 'The request body is not valid JSON.') }
     const field = fieldProblem(body, headers)
     if (field !== null) return { ...unread, body, rejection: refusal('field', field) }
@@ -204,15 +203,6 @@ export function openMessagesJudge(options: MessagesJudgeOptions, bindings: Bindi
       tokens: (own[place] ?? 0) + (place === 0 ? frame : 0),
       mark: markOf(block),
     }))
-  }
-}
-
-export function parseBody(text: string): WireBlock | null {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : null
-  } catch {
-    return null
   }
 }
 

@@ -179,12 +179,12 @@ export function behind(
   })
   const messages: AgentMessage[] = []
   if (results.length > 0) {
-    const riding = roll(4) === 0 && !isPlain ? [text(`Wait ${round}: ${words(roll(80))}`)] : []
+    const riding = roll(4) === 0 && !isPlain ? [textBlock(`Wait ${round}: ${words(roll(80))}`)] : []
     messages.push({ role: 'user', blocks: [...results, ...riding] })
   }
   if (results.length === 0 || (roll(7) === 0 && !isPlain))
-    messages.push({ role: 'user', blocks: [text(`Then ${round}: ${words(roll(400))}`)] })
-  if (roll(9) === 0 && !isPlain) messages.push({ role: 'system', blocks: [text(`Rule ${round}.`)] })
+    messages.push({ role: 'user', blocks: [textBlock(`Then ${round}: ${words(roll(400))}`)] })
+  if (roll(9) === 0 && !isPlain) messages.push({ role: 'system', blocks: [textBlock(`Rule ${round}.`)] })
   return messages
 }
 
@@ -235,7 +235,7 @@ function parsed(text: string): WireBlock {
   }
 }
 
-function text(said: string): WireBlock {
+function textBlock(said: string): WireBlock {
   return { type: 'text', text: said }
 }
 

@@ -23,16 +23,18 @@ const thought = { type: 'thinking', thinking: '', signature: 'Eq' }
 const hello = { messages: [user('hello')] }
 const mark = { cache_control: { type: 'ephemeral' } }
 
+const prefilled = (text: string) => blockBreaks([user('So.'), model(text)], { allowsPrefill: true })
+const says = (part: string): unknown => expect.stringContaining(part)
+const orphan = (at: string, id: string) =>
+  `${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
+const unanswered = (index: number, ids: string) =>
+  `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+const compaction = (more = {}) => ({ type: 'compaction', content: 'What was said.', ...more })
+const found = (id: string) => ({ type: 'web_search_tool_result', tool_use_id: id, content: [] })
+const search = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} })
+
 describe('the rules of blocks', () => {
-  const search = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} })
-  const found = (id: string) => ({ type: 'web_search_tool_result', tool_use_id: id, content: [] })
-  const compaction = (more = {}) => ({ type: 'compaction', content: 'What was said.', ...more })
   const signed = compaction({ signature: 'Eq' })
-  const unanswered = (index: number, ids: string) =>
-    `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
-  const orphan = (at: string, id: string) =>
-    `${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
-  const says = (part: string): unknown => expect.stringContaining(part)
 
   test.each<[string, readonly unknown[], ...unknown[]]>([
     [
@@ -126,7 +128,6 @@ describe('the rules of blocks', () => {
   })
 
   test('refuse prefill that ends in a blank, where it is taken', () => {
-    const prefilled = (text: string) => blockBreaks([user('So.'), model(text)], { allowsPrefill: true })
     expect(prefilled('So')).toEqual([])
     expect(prefilled('So ')).toMatchObject([{ rule: 'prefill' }])
   })
@@ -220,27 +221,28 @@ describe('refuses', () => {
     )
   })
 })
+const usageOf = async (asked: Promise<{ text: string }>) => {
+  const usage = readReply((await asked).text)?.usage ?? {}
+  return [usage['input_tokens'], usage['cache_read_input_tokens'], usage['cache_creation']]
+}
+
+const written = (short: number, hour = 0) => ({
+  ephemeral_5m_input_tokens: short,
+  ephemeral_1h_input_tokens: hour,
+})
+const textBlock = (said: string, more = {}) => ({ type: 'text', text: said, ...more })
 
 describe('the cache', () => {
   const long = { cache_control: { type: 'ephemeral', ttl: '1h' } }
-  const text = (said: string, more = {}) => ({ type: 'text', text: said, ...more })
-  const written = (short: number, hour = 0) => ({
-    ephemeral_5m_input_tokens: short,
-    ephemeral_1h_input_tokens: hour,
-  })
-  const usageOf = async (asked: Promise<{ text: string }>) => {
-    const usage = readReply((await asked).text)?.usage ?? {}
-    return [usage['input_tokens'], usage['cache_read_input_tokens'], usage['cache_creation']]
-  }
   const cache = { minimumTokens: 10 }
 
   test('is written at marks and read at the longest entry before one, whatever becomes of the marks', async () => {
     const { ask } = await startAsking({ cache })
-    const brief = [text('Be brief.', long)]
+    const brief = [textBlock('Be brief.', long)]
     const [many, few] = ['x'.repeat(96), 'w']
-    const first = user(text(many, mark))
+    const first = user(textBlock(many, mark))
     expect(await usageOf(ask({ system: brief, messages: [first] }))).toEqual([3, 0, written(100, 13)])
-    const grown = [user(many), model('y'), user(text('z', mark))]
+    const grown = [user(many), model('y'), user(textBlock('z', mark))]
     expect(await usageOf(ask({ system: brief, messages: grown }))).toEqual([3, 113, written(10)])
     // Without a mark on them they are neither read nor written; the system prompt is.
     expect(await usageOf(ask({ system: brief, messages: [user(many)] }))).toEqual([103, 13, written(0)])
@@ -258,9 +260,9 @@ describe('the cache', () => {
       [21, 0],
     ] as const) {
       const headers = { 'x-api-key': String(more) }
-      await ask({ messages: [user(text('x'.repeat(100), mark))] }, headers)
+      await ask({ messages: [user(textBlock('x'.repeat(100), mark))] }, headers)
       const between = Array.from({ length: more - 1 }, (_, place) => `block ${place}`)
-      const messages = [user('x'.repeat(100), ...between, text('last', mark))]
+      const messages = [user('x'.repeat(100), ...between, textBlock('last', mark))]
       expect((await usageOf(ask({ messages }, headers)))[1]).toBe(read)
     }
   })
@@ -268,16 +270,19 @@ describe('the cache', () => {
   test('has four marks, one in a result and one for the whole request among them, the longer ones first', async () => {
     const { ask } = await startAsking({ cache })
     const messages = [
-      user(text('look', mark)),
+      user(textBlock('look', mark)),
       model(call('a')),
-      user(result('a', { content: [text('seen', mark)] })),
+      user(result('a', { content: [textBlock('seen', mark)] })),
     ]
-    const around = { tools: [{ name: 'look', input_schema: {}, ...mark }], system: [text('Be brief.', mark)] }
+    const around = {
+      tools: [{ name: 'look', input_schema: {}, ...mark }],
+      system: [textBlock('Be brief.', mark)],
+    }
     expect(await ask({ ...around, messages })).toMatchObject({ status: 200 })
     expect((await ask({ ...around, messages, ...mark })).error).toBe(
       'A maximum of 4 blocks with cache_control may be provided. Found 5.',
     )
-    const late = { system: around.system, messages: [user(text('look', long))] }
+    const late = { system: around.system, messages: [user(textBlock('look', long))] }
     expect((await ask(late)).error).toContain("a ttl='1h' cache_control block must not come after a ttl='5m'")
     const other = { 'x-api-key': 'other' }
     expect(await usageOf(ask({ ...hello, ...mark }, other))).toEqual([12, 0, written(0)])
@@ -289,7 +294,10 @@ describe('the cache', () => {
     const { ask } = await startAsking({ cache })
     const asked = (cch: string) =>
       ask({
-        system: [text(`x-anthropic-billing-header: cc_version=2; cch=${cch};`), text('Be brief.', mark)],
+        system: [
+          textBlock(`x-anthropic-billing-header: cc_version=2; cch=${cch};`),
+          textBlock('Be brief.', mark),
+        ],
         ...hello,
       })
     await asked('1')
@@ -335,23 +343,23 @@ describe('an imitator', () => {
   })
 })
 
-describe('a client lives on it', () => {
-  /** An upstream that answers what it is told, and a client that asks it. */
-  async function open() {
-    const told: { script: readonly ScriptedBlock[] } = { script: [] }
-    const { upstream, ask: post } = await startAsking({
-      windowTokens: 1_000_000,
-      reply: () => ({ content: told.script }),
-    })
-    async function ask(around: object, texts: readonly string[], script: readonly ScriptedBlock[]) {
-      told.script = script
-      return readReply(
-        (await post({ ...around, messages: texts.map((each): unknown => JSON.parse(each)) })).text,
-      )
-    }
-    return { upstream, ask }
+/** An upstream that answers what it is told, and a client that asks it. */
+async function open() {
+  const told: { script: readonly ScriptedBlock[] } = { script: [] }
+  const { upstream, ask: post } = await startAsking({
+    windowTokens: 1_000_000,
+    reply: () => ({ content: told.script }),
+  })
+  async function ask(around: object, texts: readonly string[], script: readonly ScriptedBlock[]) {
+    told.script = script
+    return readReply(
+      (await post({ ...around, messages: texts.map((each): unknown => JSON.parse(each)) })).text,
+    )
   }
+  return { upstream, ask }
+}
 
+describe('a client lives on it', () => {
   test('any chat: nothing is refused, and all thinking is good to the end', async () => {
     const { upstream, ask } = await open()
     const tools = toolsOf([{ type: 'function', function: { name: 'search', parameters: {} } }])

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { sendJson, serveLocally, type ArrivedRequest } from '../strict-upstream/local-server.ts'
+import { sendJson, serveLocally, type ArrivedRequest, sendEvents } from '../strict-upstream/local-server.ts'
 import { textOf } from '../strict-upstream/wire-message.ts'
 import { openBindings, prefixAfter } from './bindings.ts'
 import { openBlockCounter } from './block-tokens.ts'
@@ -99,12 +99,7 @@ export async function startMessagesUpstream(options: MessagesUpstreamOptions): P
     const reply = written(verdict, owner, await scriptOf(verdict, headers))
     if (verdict.body['stream'] !== true)
       return sendJson(response, 200, JSON.stringify(messageOf(reply, 'whole')))
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-    })
-    for (const event of messageEvents(reply)) if (!response.destroyed) response.write(event)
-    response.end()
+    sendEvents(response, messageEvents(reply))
   }
 
   function keep(request: ArrivedRequest, status: number, verdict: MessagesVerdict = unread): void {

@@ -1,5 +1,4 @@
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { hash } from 'node:crypto'
+import { isObject, textOf, valueDigest } from '../strict-upstream/wire-message.ts'
 
 /**
  * A block, or another object of a body of the Messages API, as the upstream sees it: nothing of it is trusted. It is read
@@ -80,11 +79,6 @@ export function meaningOf(block: WireBlock): string {
   return known
 }
 
-/** A digest of a value, the same for every spelling and order of its members. */
-export function valueDigest(value: unknown): string {
-  return hash('sha1', JSON.stringify(value, inOrder) ?? '')
-}
-
 /** The text or the blocks of `system`, or the tools, without marks. */
 export function unmarked(list: unknown): readonly WireBlock[] {
   return blocksOf(list).map(withoutMark)
@@ -99,10 +93,4 @@ function withoutMark(block: WireBlock): WireBlock {
   const { cache_control: _, ...rest } = block
   if (typeOf(block) !== 'tool_result' || rest['content'] === undefined) return rest
   return { ...rest, content: unmarked(rest['content']) }
-}
-
-function inOrder(_: string, value: unknown): unknown {
-  if (!isObject(value)) return value
-  const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined)
-  return Object.fromEntries(names.toSorted().map((name) => [name, value[name]]))
 }

@@ -1,13 +1,14 @@
-import { lruCache } from '../../../src/lru-cache.ts'
 import {
   CALL_TOKENS,
+  countingOnce,
+  countTexts,
   MEDIA_TOKENS,
   MESSAGE_TOKENS,
   openPromptCounter,
 } from '../strict-upstream/prompt-tokens.ts'
 import { sealedTokens } from '../strict-upstream/sealed-text.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { BOOKKEEPING, meaningOf, valueDigest, outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
+import { BOOKKEEPING, meaningOf, seenDigest, outputTypeOf, typeOf, type WireItem } from './wire-item.ts'
 
 /** Counts prompts as the strict Responses upstream does. Each item is counted once and known by its meaning thereafter. */
 export type ItemCounter = {
@@ -17,28 +18,20 @@ export type ItemCounter = {
 }
 
 export function openItemCounter(count: (text: string) => number): ItemCounter {
-  const counts = lruCache<number>(COUNTS_MAX)
+  const once = countingOnce()
   const counter = openPromptCounter(count)
   return {
-    item: (item) => {
-      const key = meaningOf(item)
-      const tokens = counts.get(key) ?? countItem(count, item)
-      counts.set(key, tokens)
-      return tokens
-    },
+    item: (item) => once(meaningOf(item), () => countItem(count, item)),
     // A tool is described here as it is for chat completions, without the object around it.
     tools: (tools) =>
       counter.tools(
-        valueDigest(tools),
+        seenDigest(tools),
         flat(tools).map((tool) => ({ function: tool })),
       ),
   }
 }
 
 // --- internal ---
-
-// A number an item; 100,000 of them are the conversations of a long replay, in about 10 MB.
-const COUNTS_MAX = 100_000
 
 /** Members that tell the model nothing, or that are counted apart. */
 const UNCOUNTED = new Set([
@@ -59,20 +52,12 @@ const MEDIA = new Set(['image_url', 'file_id', 'file_data', 'input_audio', 'resu
 function countItem(count: (text: string) => number, item: WireItem): number {
   const sealed = sealedTokens(textOf(item['encrypted_content']))
   const frame = MESSAGE_TOKENS + (outputTypeOf.has(typeOf(item)) ? CALL_TOKENS : 0)
-  return frame + sealed + countTexts(count, item, typeOf(item) === 'image_generation_call')
-}
-
-/** All texts of an item, wherever they stand: that counts an unknown one too. */
-function countTexts(count: (text: string) => number, value: unknown, hasResult: boolean): number {
-  if (typeof value === 'string') return count(value)
-  if (Array.isArray(value))
-    return value.reduce((sum: number, one) => sum + countTexts(count, one, hasResult), 0)
-  if (!isObject(value)) return 0
-  return Object.entries(value).reduce((sum, [name, member]) => {
-    if (UNCOUNTED.has(name) || member === null) return sum
-    if (MEDIA.has(name) && (name !== 'result' || hasResult)) return sum + MEDIA_TOKENS
-    return sum + countTexts(count, member, hasResult)
-  }, 0)
+  const hasResult = typeOf(item) === 'image_generation_call'
+  const texts = countTexts(count, item, (name) => {
+    if (UNCOUNTED.has(name)) return 0
+    return MEDIA.has(name) && (name !== 'result' || hasResult) ? MEDIA_TOKENS : null
+  })
+  return frame + sealed + texts
 }
 
 /** The tools of a namespace stand beside the others. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Rejection } from '../strict-upstream/judgement.ts'
+import { bodyRejection, type Rejection } from '../strict-upstream/judgement.ts'
 import { openPrefixCache, type PromptPart } from '../strict-upstream/prefix-cache.ts'
 import { MESSAGE_TOKENS, REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { isObject, textOf, parseObject } from '../strict-upstream/wire-message.ts'
 import { itemBreaks, type ItemRule } from './item-rules.ts'
 import { openItemCounter } from './item-tokens.ts'
 import { meaningOf, partsOf, textTypeOf, typeOf, type WireItem, itemsOf } from './wire-item.ts'
@@ -78,15 +78,15 @@ export function openResponsesJudge(
   const cache = openPrefixCache({ ...options.cache, count: options.count })
 
   return function judge(bodyText, owner) {
-    const body = parseBody(bodyText)
-    if (body === null) return { ...unread, rejection: bodyRejection }
+    const body = parseObject(bodyText)
+    if (body === null) return { ...unread, rejection: { ...bodyRejection, status: 400 } }
     const field = fieldRejection(body)
     if (field !== null) return { ...unread, body, rejection: field }
 
     const rawItems = rawElements(rawMembers(bodyText).get('input') ?? '')
     const given = { ...unread, body, rawItems }
-    const missing = unresolved(body, memory)
-    if (missing !== null) return { ...given, rejection: missing }
+    const lacking = unresolved(body, memory)
+    if (lacking !== null) return { ...given, rejection: lacking }
     const sent = resolved(body, memory)
     const broken = options.rules === 'unchecked' ? undefined : itemBreaks(sent, memory.issued)[0]
     if (broken !== undefined) return { ...given, rejection: { ...broken, status: 400, reason: broken.rule } }
@@ -133,15 +133,6 @@ export function openResponsesJudge(
   }
 }
 
-export const bodyRejection: ResponsesRejection = {
-  reason: 'body',
-  status: 400,
-  message:
-    'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The API expects a JSON payload, but what was sent was not valid JSON.)',
-  param: null,
-  code: null,
-}
-
 /** What is wrong with the fields around the items; null if nothing is. */
 export function fieldRejection(body: WireItem): ResponsesRejection | null {
   const { model, input, tools, stream_options: streamOptions } = body
@@ -186,15 +177,6 @@ const windowRejection: ResponsesRejection = {
   message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
   param: 'input',
   code: 'context_length_exceeded',
-}
-
-function parseBody(text: string): WireItem | null {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : null
-  } catch {
-    return null
-  }
 }
 
 function isGiven(item: WireItem): boolean {

@@ -53,23 +53,28 @@ function eventsOf(text: string) {
     })
 }
 
+const supported = (value: string, ...known: string[]) =>
+  `item-shape: Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`
+const lacksThought = (id: string, type: string) =>
+  `reasoning-missing: Item '${id}' of type '${type}' was provided without its required 'reasoning' item: 'rs_1'.`
+const thought = (id: string) => ({ type: 'reasoning', id, summary: [], encrypted_content: 'gAAA' })
+const returned = (callId: string) => ({ type: 'function_call_output', call_id: callId, output: 'found' })
+const called = (callId: string, id?: string) => ({
+  type: 'function_call',
+  call_id: callId,
+  name: 'search',
+  arguments: '{}',
+  ...(id !== undefined && { id }),
+})
+const said = (id?: string) => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text: 'Hi' }],
+  ...(id !== undefined && { id }),
+})
+
 describe('the rules of items', () => {
   const user = { role: 'user', content: 'Hello' }
-  const said = (id?: string) => ({
-    type: 'message',
-    role: 'assistant',
-    content: [{ type: 'output_text', text: 'Hi' }],
-    ...(id !== undefined && { id }),
-  })
-  const call = (callId: string, id?: string) => ({
-    type: 'function_call',
-    call_id: callId,
-    name: 'search',
-    arguments: '{}',
-    ...(id !== undefined && { id }),
-  })
-  const output = (callId: string) => ({ type: 'function_call_output', call_id: callId, output: 'found' })
-  const thought = (id: string) => ({ type: 'reasoning', id, summary: [], encrypted_content: 'gAAA' })
   const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
   const trigger = { type: 'compaction_trigger' }
   const hologram = { type: 'hologram', light: 1 }
@@ -90,14 +95,14 @@ describe('the rules of items', () => {
       'developer messages anywhere',
       [{ role: 'developer', content: 'x' }, user, { role: 'system', content: 'y' }],
     ],
-    ['parallel calls answered in any order', [user, call('a'), call('b'), output('b'), output('a')]],
-    ['an id used again in a later round', [user, call('a'), output('a'), call('a'), output('a')]],
-    ['an id used twice in one round', [user, call('a'), call('a'), output('a'), output('a')]],
-    ['a message between a call and its output', [user, call('a'), user, output('a')]],
-    ['reasoning with all of it', [user, thought('rs_1'), said('msg_1'), call('a', 'fc_1'), output('a')]],
+    ['parallel calls answered in any order', [user, called('a'), called('b'), returned('b'), returned('a')]],
+    ['an id used again in a later round', [user, called('a'), returned('a'), called('a'), returned('a')]],
+    ['an id used twice in one round', [user, called('a'), called('a'), returned('a'), returned('a')]],
+    ['a message between a call and its output', [user, called('a'), user, returned('a')]],
+    ['reasoning with all of it', [user, thought('rs_1'), said('msg_1'), called('a', 'fc_1'), returned('a')]],
     ['two thoughts before one message', [user, thought('rs_8'), thought('rs_9'), said()]],
-    ['items without ids whose reasoning is gone', [user, said(), call('a'), output('a')]],
-    ['ids that were made elsewhere', [user, said('msg_x'), call('a', 'fc_x'), output('a')]],
+    ['items without ids whose reasoning is gone', [user, said(), called('a'), returned('a')]],
+    ['ids that were made elsewhere', [user, said('msg_x'), called('a', 'fc_x'), returned('a')]],
     [
       'a search of the server’s',
       [user, thought('rs_1'), { type: 'web_search_call', id: 'ws_1' }, said('msg_1')],
@@ -112,23 +117,19 @@ describe('the rules of items', () => {
 
   const alone =
     "reasoning-alone: Item 'rs_1' of type 'reasoning' was provided without its required following item."
-  const lacksThought = (id: string, type: string) =>
-    `reasoning-missing: Item '${id}' of type '${type}' was provided without its required 'reasoning' item: 'rs_1'.`
-  const supported = (value: string, ...known: string[]) =>
-    `item-shape: Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`
 
   test.each<[string, unknown[], string]>([
     ['a thought that a user message follows', [user, thought('rs_1'), user], alone],
     ['a thought at the end', [user, thought('rs_1')], alone],
     [
       'a thought whose own reply is gone, before that of another one',
-      [user, thought('rs_1'), thought('rs_2'), call('a', 'fc_2'), output('a')],
+      [user, thought('rs_1'), thought('rs_2'), called('a', 'fc_2'), returned('a')],
       alone,
     ],
     ['a message whose thought is gone', [user, said('msg_1'), user], lacksThought('msg_1', 'message')],
     [
       'a call whose thought stands before another output',
-      [user, thought('rs_1'), call('b'), output('b'), call('a', 'fc_1'), output('a')],
+      [user, thought('rs_1'), called('b'), returned('b'), called('a', 'fc_1'), returned('a')],
       lacksThought('fc_1', 'function_call'),
     ],
     [
@@ -144,12 +145,12 @@ describe('the rules of items', () => {
     ['an item that is no object', ['Hello'], "item-shape: Invalid type for 'input[0]': expected an object."],
     [
       'a call without an id to answer it by',
-      [{ type: 'function_call', name: 'search', arguments: '{}' }, output('')],
+      [{ type: 'function_call', name: 'search', arguments: '{}' }, returned('')],
       "item-shape: Missing required parameter: 'input[0].call_id'.",
     ],
     [
       'arguments that are no text',
-      [{ ...call('a'), arguments: {} }, output('a')],
+      [{ ...called('a'), arguments: {} }, returned('a')],
       "item-shape: Invalid type for 'input[0].arguments': expected a string.",
     ],
     [
@@ -169,7 +170,7 @@ describe('the rules of items', () => {
     ],
     [
       'a call that has the id to answer it by as its own',
-      [call('call_1', 'call_1'), output('call_1')],
+      [called('call_1', 'call_1'), returned('call_1')],
       "item-shape: Invalid 'input[0].id': 'call_1'. Expected an ID that begins with 'fc'.",
     ],
   ])('refuse %s', (_, items, words) => {
@@ -324,6 +325,8 @@ test('says what its cache would have served', async () => {
   // The opening is 3 + 1 + 125 = 129 tokens; of the last one 4 for the frame and 110 equal characters are known.
   expect(upstream.requests.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 120, 130, 110])
 })
+const moved = (old: string, now: string) =>
+  `Unsupported parameter: '${old}'. In the Responses API, this parameter has moved to '${now}'.`
 
 describe('refuses', () => {
   test('a broken sequence, in the shape that the SDK reads', async () => {
@@ -340,8 +343,6 @@ describe('refuses', () => {
 
   test('fields that it does not know, misses or cannot have', async () => {
     const { upstream } = await start()
-    const moved = (old: string, now: string) =>
-      `Unsupported parameter: '${old}'. In the Responses API, this parameter has moved to '${now}'.`
     for (const [body, message] of [
       ['{"model":"m","input":[', 'could not parse'],
       [{ input: 'x' }, "Missing required parameter: 'model'."],
@@ -406,6 +407,12 @@ describe('refuses', () => {
   })
 })
 
+/** The answer to a prompt of 12 tokens before a window of 11. */
+async function askTooMuch(stream: boolean, overflow?: Overflow) {
+  const { upstream } = await start({ windowTokens: 11, ...(overflow !== undefined && { overflow }) })
+  return post(upstream.url, { model: 'm', input: 'hello', stream })
+}
+
 describe('says that a prompt is over the window', () => {
   const message =
     'Your input exceeds the context window of this model. Please adjust your input and try again.'
@@ -453,12 +460,6 @@ describe('says that a prompt is over the window', () => {
     const failed = eventsOf((await askTooMuch(true, routed)).text).at(-1)?.data
     expect(failed).toMatchObject({ response: stated, error_type: 'context_length_exceeded' })
   })
-
-  /** The answer to a prompt of 12 tokens before a window of 11. */
-  async function askTooMuch(stream: boolean, overflow?: Overflow) {
-    const { upstream } = await start({ windowTokens: 11, ...(overflow !== undefined && { overflow }) })
-    return post(upstream.url, { model: 'm', input: 'hello', stream })
-  }
 })
 
 describe('a client lives on it', () => {

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { refuse, sendJson, serveLocally, type ArrivedRequest } from '../strict-upstream/local-server.ts'
+import {
+  refuse,
+  sendJson,
+  serveLocally,
+  type ArrivedRequest,
+  sendEvents,
+} from '../strict-upstream/local-server.ts'
 import { textOf } from '../strict-upstream/wire-message.ts'
 import {
   failedEvents,
@@ -114,7 +120,7 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions):
     remember(memory, reply.id, reply.output, verdict.body['store'] === false ? null : verdict.items)
     if (endpoint === 'compact') return sendJson(response, 200, compactedHistory(verdict, reply))
     if (!isStreamed) return sendJson(response, 200, JSON.stringify(responseOf(reply, reply.end.status)))
-    stream(response, responseEvents(reply))
+    sendEvents(response, responseEvents(reply))
   }
 
   function keep(request: ArrivedRequest, status: number, verdict: ResponsesVerdict = unread): void {
@@ -137,7 +143,7 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions):
     if (!failsStreaming) return refuse(response, rejection.status, { ...rejection, code }, errorType)
     const end = { status: 'failed', code: code ?? '', message: rejection.message } as const
     const reply = { ...frame(verdict), output: [], end, usage: null }
-    stream(response, failedEvents(reply, options.overflow?.errorEvent ?? 'none', errorType))
+    sendEvents(response, failedEvents(reply, options.overflow?.errorEvent ?? 'none', errorType))
   }
 
   function frame({ body, removed }: ResponsesVerdict) {
@@ -191,13 +197,4 @@ function compactedHistory({ items }: ResponsesVerdict, reply: WrittenReply): str
     output: [...said, ...reply.output],
     usage: reply.usage === null ? null : usageBody(reply.usage),
   })
-}
-
-function stream(response: ServerResponse, events: Iterable<string>): void {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-  })
-  for (const event of events) if (!response.destroyed) response.write(event)
-  response.end()
 }

@@ -3,7 +3,7 @@ import { lruCache } from '../../../src/lru-cache.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import type { IssuedItem } from './item-rules.ts'
 import type { ResponsesRejection } from './judgement.ts'
-import { itemsOf, typeOf, type WireItem, meaningOf, valueDigest } from './wire-item.ts'
+import { itemsOf, typeOf, type WireItem, meaningOf, seenDigest } from './wire-item.ts'
 import { hash } from 'node:crypto'
 import { openSealedTexts } from '../strict-upstream/sealed-text.ts'
 
@@ -101,7 +101,7 @@ export function openSeals(key: string): Seals {
  */
 export function prefixesOf(body: WireItem, items: readonly WireItem[]): readonly string[] {
   const text = isObject(body['text']) ? body['text'] : {}
-  const head = valueDigest([body['tools'], text['format'], body['instructions']])
+  const head = seenDigest([body['tools'], text['format'], body['instructions']])
   const prefixes = [head]
   for (const item of items) prefixes.push(prefixAfter(head, prefixes.at(-1) ?? head, item))
   return prefixes

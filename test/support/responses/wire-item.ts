@@ -1,5 +1,4 @@
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
-import { hash } from 'node:crypto'
+import { isObject, textOf, valueDigest } from '../strict-upstream/wire-message.ts'
 
 /**
  * An item as the Responses upstream sees it: a JSON object of which nothing is trusted. It is read here anew, and
@@ -57,14 +56,14 @@ export const BOOKKEEPING = 'internal_chat_message_metadata_passthrough'
  * and bookkeeping are. Of reasoning only the encrypted content reaches the model.
  */
 export function meaningOf(item: WireItem): string {
-  const known = meanings.get(item) ?? hash('sha1', canonical(itemMeaning(item)))
+  const known = meanings.get(item) ?? seenDigest(itemMeaning(item))
   meanings.set(item, known)
   return known
 }
 
-/** A digest of a value, the same for every spelling and order of its members. */
-export function valueDigest(value: unknown): string {
-  return hash('sha1', canonical(value))
+/** A digest of what the model notices of a value. */
+export function seenDigest(value: unknown): string {
+  return valueDigest(value, (name) => name !== BOOKKEEPING && !UNSEEN.has(name))
 }
 
 // --- internal ---
@@ -81,18 +80,4 @@ function itemMeaning(item: WireItem): WireItem {
   if (type === 'message') return { ...item, type, content: partsOf(item['content'], textTypeOf(item)) }
   const { output } = item
   return typeof output === 'string' ? { ...item, output: partsOf(output, 'input_text') } : item
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, seenMembers) ?? ''
-}
-
-function seenMembers(_: string, value: unknown): unknown {
-  if (!isObject(value)) return value
-  const names = Object.keys(value).filter((name) => isSeen(name, value[name]))
-  return Object.fromEntries(names.toSorted().map((name) => [name, value[name]]))
-}
-
-function isSeen(name: string, value: unknown): boolean {
-  return value !== null && value !== undefined && name !== BOOKKEEPING && !UNSEEN.has(name)
 }

@@ -3,7 +3,7 @@ import { ruleBreaks, type MessageRule, type Template } from './message-rules.ts'
 import { openPrefixCache, type PromptPart } from './prefix-cache.ts'
 import { MESSAGE_TOKENS, openPromptCounter, REPLY_TOKENS } from './prompt-tokens.ts'
 import { cutRawRequest } from './raw-request.ts'
-import { isObject, textOf, type WireMessage } from './wire-message.ts'
+import { isObject, parseObject, textOf, type WireMessage } from './wire-message.ts'
 
 export type JudgeOptions = {
   /** Tokens of prompt and output together. */
@@ -49,7 +49,7 @@ export function openJudge(options: JudgeOptions): Judge {
   const cache = openPrefixCache({ ...options.cache, count: options.count })
 
   return function judge(bodyText, owner) {
-    const body = parseBody(bodyText)
+    const body = parseObject(bodyText)
     const unread = {
       body: {},
       messages: [],
@@ -86,24 +86,16 @@ export function openJudge(options: JudgeOptions): Judge {
   }
 }
 
-// --- internal ---
-
-const bodyRejection: Rejection = {
+/** What is said of a body that is no JSON. */
+export const bodyRejection = {
   reason: 'body',
   message:
     'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The API expects a JSON payload, but what was sent was not valid JSON.)',
   param: null,
   code: null,
-}
+} as const
 
-function parseBody(text: string): Record<string, unknown> | null {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : null
-  } catch {
-    return null
-  }
-}
+// --- internal ---
 
 function parameterRejection(body: Record<string, unknown>): Rejection | null {
   const { messages } = body

@@ -72,6 +72,16 @@ export function sendJson(response: ServerResponse, status: number, body: string)
   response.end(body)
 }
 
+/** Streams events, until the client goes away. */
+export function sendEvents(response: ServerResponse, events: Iterable<string>): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  })
+  for (const event of events) if (!response.destroyed) response.write(event)
+  response.end()
+}
+
 // --- internal ---
 
 // What Foldgate itself accepts by default: a larger body never reaches an upstream through it.

@@ -24,18 +24,36 @@ export type PromptCounter = {
 }
 
 export function openPromptCounter(count: (text: string) => number): PromptCounter {
-  const counts = lruCache<number>(COUNTS_MAX)
-  const once = (hash: string, work: () => number): number => {
-    const known = counts.get(hash)
-    if (known !== undefined) return known
-    const counted = work()
-    counts.set(hash, counted)
-    return counted
-  }
+  const once = countingOnce()
   return {
     message: (hash, message) => once(hash, () => countMessage(count, message)),
     tools: (hash, tools) => once(hash, () => countTools(count, tools)),
   }
+}
+
+/** Works a number out once for each key. */
+export function countingOnce(): (key: string, work: () => number) => number {
+  const counts = lruCache<number>(COUNTS_MAX)
+  return (key, work) => {
+    const counted = counts.get(key) ?? work()
+    counts.set(key, counted)
+    return counted
+  }
+}
+
+/** All texts of a value, wherever they stand: that counts an unknown one too. `known` says what a member counts otherwise. */
+export function countTexts(
+  count: (text: string) => number,
+  value: unknown,
+  known: (name: string) => number | null,
+): number {
+  if (typeof value === 'string') return count(value)
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + countTexts(count, one, known), 0)
+  if (!isObject(value)) return 0
+  return Object.entries(value).reduce((sum, [name, member]) => {
+    if (member === null) return sum
+    return sum + (known(name) ?? countTexts(count, member, known))
+  }, 0)
 }
 
 // --- internal ---

@@ -28,6 +28,8 @@ async function start(options: Partial<StrictUpstreamOptions> = {}) {
   return { upstream, client, chat: client.chat.completions }
 }
 
+const result = (id?: string) => ({ role: 'tool', tool_call_id: id, content: 'found' })
+
 describe('the rules', () => {
   const system = { role: 'system', content: 'You are terse.' }
   const user = { role: 'user', content: 'Hello' }
@@ -38,7 +40,6 @@ describe('the rules', () => {
     content: null,
     tool_calls: ids.map((id) => ({ id, type: 'function', function: called })),
   })
-  const result = (id?: string) => ({ role: 'tool', tool_call_id: id, content: 'found' })
   const legacy = [
     { role: 'assistant', content: null, function_call: called },
     { role: 'function', name: 'search', content: 'found' },
@@ -190,14 +191,15 @@ test('counts names, calls, tools and images as well as texts', async () => {
   expect(reply.usage?.prompt_tokens).toBe(user + assistant + tool + tools + 3)
 })
 
+/** A message that costs one token for its frame and one a character. */
+const part = (content: string, frame = 'user'): PromptPart => ({
+  hash: `${frame}:${content}`,
+  tokens: 1 + content.length,
+  text: { frame, frameTokens: 1, content },
+})
+
 test('the cache serves the longest prefix, in steps above the minimum, to its owner', () => {
   const cache = openPrefixCache({ minimumTokens: 10, stepTokens: 5, count })
-  /** A message that costs one token for its frame and one a character. */
-  const part = (content: string, frame = 'user'): PromptPart => ({
-    hash: `${frame}:${content}`,
-    tokens: 1 + content.length,
-    text: { frame, frameTokens: 1, content },
-  })
   const alphabet = part('abcdefghijklmnopqrs') // 20 tokens
   const digits = part('0123456') // 8 tokens
   expect(cache.serve('me', [alphabet, digits])).toBe(0)

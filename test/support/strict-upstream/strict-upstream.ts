@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { openJudge, type JudgeOptions, type Rejection, type Verdict } from './judgement.ts'
-import { refuse, sendJson, serveLocally, type ArrivedRequest } from './local-server.ts'
+import { refuse, sendJson, serveLocally, type ArrivedRequest, sendEvents } from './local-server.ts'
 import { plainReply, streamedReply, type ReplyScript } from './reply-script.ts'
 import { isObject, textOf, type WireMessage } from './wire-message.ts'
 
@@ -90,14 +90,7 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
     const completionTokens = completionTokensOf(script, options.count)
     const usage = options.statesUsage === false ? null : { ...verdict, completionTokens }
     if (verdict.body['stream'] !== true) return sendJson(response, 200, plainReply(frame, script, usage))
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-    })
-    for (const event of streamedReply(frame, script, usage, isUsageAsked(verdict.body))) {
-      if (!response.destroyed) response.write(event)
-    }
-    response.end()
+    sendEvents(response, streamedReply(frame, script, usage, isUsageAsked(verdict.body)))
   }
 
   const server = await serveLocally(serve)

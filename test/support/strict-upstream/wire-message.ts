@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /**
  * A message as the strict upstream sees it: a JSON object of which nothing is trusted. It is read here anew,
  * and not with the readers of `conversation/`, because this side judges what those produce.
@@ -15,6 +17,28 @@ export type WireCall = { readonly id: string | null; readonly name: string; read
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A body, or another text of JSON; null where it is no object. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** A digest of a value, the same for every spelling and order of its members. Those that are not seen are left out. */
+export function valueDigest(value: unknown, isSeen: (name: string) => boolean = () => true): string {
+  const inOrder = (_: string, each: unknown): unknown => {
+    if (!isObject(each)) return each
+    const names = Object.keys(each).filter(
+      (name) => each[name] !== null && each[name] !== undefined && isSeen(name),
+    )
+    return Object.fromEntries(names.toSorted().map((name) => [name, each[name]]))
+  }
+  return hash('sha1', JSON.stringify(value, inOrder) ?? '')
 }
 
 /** The calls that a message makes, in order; the legacy `function_call` is one call without an id. */
