@@ -79,47 +79,33 @@
  * Exits with 1 if a request of Foldgate's was refused (with another ratio: if the client saw it), failed, or arrived
  * more broken than it was, or if `newest absent`, `same prompt` or `task gone` of a row of Foldgate's is not 0.
  */
-import { readRecordings } from '../replay/recordings.ts'
-import { seconds } from '../replay/table.ts'
-import { workersFor } from '../../support/workers.ts'
+import { refuse, runCommand } from '../harness/command.ts'
+import { readRecordings } from '../harness/recordings.ts'
+import { count } from '../harness/table.ts'
+import { workersFor } from '../harness/workers.ts'
+import { figuresOf, isSound, isWorkable, summariesNote, sumOf, tableOf } from './figures.ts'
 import { readOptions } from './options.ts'
-import { withWindow } from './profiles.ts'
-import { rowsOf } from './rows.ts'
 import { runOrder, type Order, type OrderReport } from './run-order.ts'
-import { figuresOf, summariesNote, tableOf } from './table.ts'
-import { isSound, isWorkable, sumOf } from './tally.ts'
-import { lowest } from './view-sample.ts'
+import { lowest } from './views.ts'
 
-const { answerOrders, inWorkers } = workersFor(runOrder)
+const workers = workersFor(runOrder)
 
-if (process.send !== undefined) {
-  answerOrders()
-} else {
-  process.exitCode = await measure()
-}
+await runCommand(measure, workers)
 
-async function measure(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') return refuse(options)
-  const { folder, files, room, profiles, rowNames, dialect, reasoningTokens, upstreamRatio } = options
-  const { views, workers, json } = options
-  const rows = rowsOf(profiles, dialect)
-    .filter(({ name }) => rowNames.includes(name))
-    .map((row) =>
-      row.kind === 'policy' ? row : { ...row, profile: withWindow(row.profile, room.windowTokens) },
-    )
+async function measure(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const options = readOptions(args)
+  const { folder, files, room, rows, dialect, reasoningTokens, upstreamRatio, views } = options
   const conversations = files.flatMap((file) =>
     readRecordings(folder, file).map(({ points }, place) => ({ file, place, requests: points.length })),
   )
-  const requests = conversations.reduce((sum, each) => sum + each.requests, 0)
-  if (requests === 0) return refuse('The recordings hold no request to measure.')
+  if (conversations.every(({ requests }) => requests === 0))
+    refuse('The recordings hold no request to measure.')
   const asked = { folder, room, dialect, reasoningTokens, upstreamRatio, views }
   // The longest first, so that no worker is left alone with one in the end.
   const orders: readonly Order[] = conversations
     .toSorted((one, other) => other.requests - one.requests)
     .flatMap(({ file, place }) => rows.map((row) => ({ ...asked, file, place, row })))
-  const reports = await inWorkers(orders, workers)
+  const reports = await workers.inWorkers(orders, options.workers)
 
   const tableFor = (names: readonly string[]) =>
     rows.map((row) => {
@@ -129,40 +115,36 @@ async function measure(): Promise<number> {
   const groups = files.length === 1 ? [files] : [...files.map((file) => [file]), files]
   const tables = groups.map((names) => ({ files: names, rows: tableFor(names) }))
 
-  const elapsed = seconds(performance.now() - startedMs)
-  if (json) {
+  if (options.json) {
     const withFigures = tables.map((table) => ({
       ...table,
       rows: table.rows.map(({ name, tally }) => ({ name, ...figuresOf(tally), tally })),
     }))
-    process.stdout.write(
-      `${JSON.stringify({ room, dialect, reasoningTokens, upstreamRatio, tables: withFigures, elapsed }, null, 2)}\n`,
-    )
+    const told = { room, dialect, reasoningTokens, upstreamRatio, tables: withFigures, elapsed: elapsed() }
+    process.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
   } else {
     printViews(reports, views?.count ?? 0)
-    const counting =
+    const isChat = dialect === 'chat-completions'
+    const how = [
+      isChat ? '' : `, --dialect ${dialect}, ${reasoningTokens} tokens of reasoning before each reply`,
       upstreamRatio === 1
         ? ''
-        : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`
-    const dialectName =
-      dialect === 'chat-completions'
-        ? ''
-        : `, --dialect ${dialect}, ${reasoningTokens} tokens of reasoning before each reply`
+        : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`,
+    ].join('')
     for (const { files: names, rows: named } of tables) {
-      const count = named[0]?.tally.requests.toLocaleString('en-US')
-      const title = `${names.join(', ')}: window ${room.windowTokens}, ${count} requests${dialectName}${counting}`
+      const requests = count(named[0]?.tally.requests ?? 0)
+      const title = `${names.join(', ')}: window ${room.windowTokens}, ${requests} requests${how}`
       process.stdout.write(tableOf(title, named))
     }
-    const note = dialect === 'chat-completions' ? `${summariesNote}\n` : ''
-    process.stdout.write(`\n${note}${elapsed}\n`)
+    process.stdout.write(`\n${isChat ? `${summariesNote}\n` : ''}${elapsed()}\n`)
   }
-  return reports.every(isGood) ? 0 : 1
+  return reports.every(isGood)
 }
 
-function printViews(reports: readonly OrderReport[], count: number): void {
+function printViews(reports: readonly OrderReport[], wanted: number): void {
   const drawn = lowest(
     reports.flatMap(({ views }) => views),
-    count,
+    wanted,
   )
   for (const [index, { text }] of drawn.entries())
     process.stdout.write(`\n=== view ${index + 1} of ${drawn.length}\n${text}\n`)
@@ -171,9 +153,4 @@ function printViews(reports: readonly OrderReport[], count: number): void {
 function isGood({ order, tally }: OrderReport): boolean {
   const areRefusalsAllowed = order.upstreamRatio !== 1
   return isSound(tally, areRefusalsAllowed) && (order.row.kind === 'policy' || isWorkable(tally))
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
 }

@@ -1,5 +1,5 @@
 import { textOf } from '../../support/strict-upstream/wire-message.ts'
-import { rawMessage, type RawMessage } from '../replay/recordings.ts'
+import { rawMessage, type RawMessage } from '../harness/recordings.ts'
 
 /** A token a word and four a message serve for a judge. */
 export function countWords(text: string): number {

@@ -1,5 +1,4 @@
-import { rawMessage, type RawMessage } from '../replay/recordings.ts'
-import { roundsOf, type Round } from './rounds.ts'
+import { rawMessage, type RawMessage } from '../harness/recordings.ts'
 
 /** What a policy chooses from. */
 export type PolicyInput = {
@@ -51,6 +50,20 @@ export function clearing(input: PolicyInput): readonly RawMessage[] {
   const old = new Set(results.slice(0, -RESULTS_KEPT))
   const cleared = messages.map((message) => (old.has(message) ? placeholder(message) : message))
   return newestSuffix({ ...input, messages: cleared })
+}
+
+/** Messages that are sent together or not at all: one that is no result, and the results that follow it. */
+export type Round = readonly RawMessage[]
+
+/** A conversation in rounds. What is cut between two of them leaves no result without its call. */
+export function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
+  const rounds: RawMessage[][] = []
+  for (const message of messages) {
+    const last = rounds.at(-1)
+    if (last !== undefined && message.message['role'] === 'tool') last.push(message)
+    else rounds.push([message])
+  }
+  return rounds
 }
 
 // --- internal ---

@@ -1,15 +1,12 @@
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { readRecordings, type Recording } from '../replay/recordings.ts'
-import type { ReplayedDialect } from '../replay/job.ts'
-import { openFoldgateSender } from './foldgate-sender.ts'
-import { openMessagesSender } from './messages/messages-sender.ts'
-import { openLivedSender } from './responses/lived-sender.ts'
-import { openPolicyInput, openPolicySender, type Room } from './policy-sender.ts'
+import type { RunDialect } from '../harness/lived.ts'
+import { readRecordings, type Recording } from '../harness/recordings.ts'
+import type { Tally } from './figures.ts'
+import { openLivedSender } from './lived-sender.ts'
 import type { PolicyInput } from './policies.ts'
-import { policies, type Row } from './rows.ts'
-import type { Sender } from './sender.ts'
-import type { Tally } from './tally.ts'
-import { openViewSample, type PrintedView, type ViewsWanted } from './view-sample.ts'
+import { policies, withWindow, type Row } from './rows.ts'
+import { openFoldgateSender, openPolicyInput, openPolicySender, type Room, type Sender } from './senders.ts'
+import { openViewSample, type PrintedView, type ViewsWanted } from './views.ts'
 import { walkConversation } from './walk-conversation.ts'
 
 /** One conversation in one row. */
@@ -21,7 +18,7 @@ export type Order = {
   readonly row: Row
   readonly room: Room
   /** Of Foldgate's rows. */
-  readonly dialect: ReplayedDialect
+  readonly dialect: RunDialect
   /** How much the model thinks before each reply, where the API has its thoughts sent back. */
   readonly reasoningTokens: number
   /** How many times our count of a text the upstream's is. */
@@ -73,11 +70,14 @@ async function openSender(
   inputAt: (point: number) => PolicyInput,
   count: (text: string) => number,
 ): Promise<Sender> {
-  if (row.kind === 'policy') return openPolicySender(policies[row.name], recording, inputAt, count)
-  const asked = { recording, profile: row.profile, room, count }
-  if (dialect === 'responses') return openLivedSender({ ...asked, reasoningTokens })
-  if (dialect === 'messages') return openMessagesSender({ ...asked, reasoningTokens })
-  return openFoldgateSender(asked)
+  if (row.kind === 'policy') {
+    const policy = policies.get(row.name)
+    if (policy === undefined) throw new Error(`there is no policy ${row.name}`)
+    return openPolicySender(policy, recording, inputAt, count)
+  }
+  const asked = { recording, profile: withWindow(row.profile, room.windowTokens), room, count }
+  if (dialect === 'chat-completions') return openFoldgateSender(asked)
+  return openLivedSender({ ...asked, dialect, reasoningTokens })
 }
 
 const read = new Map<string, readonly Recording[]>()

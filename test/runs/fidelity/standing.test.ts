@@ -1,6 +1,34 @@
 import { expect, test } from 'vitest'
 import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } from './hand-made.ts'
-import { openStandings } from './standing.ts'
+import { keptInside, keptText, openStandings } from './standing.ts'
+
+const original = 'first line\nsecond line\nthird line\nfourth line\nlast line'
+
+test('of a clipped text head and tail are kept, whatever the mark says', () => {
+  const { pieces, ownCharacters } = keptText(original, 'first line\nseco[41 more]line')
+  expect(pieces).toEqual(['first line\nseco', 'line'])
+  expect(ownCharacters).toBe('[41 more]'.length)
+})
+
+test('of a clipped preview, lines between its marks are kept as well, in the order of the original, and once', () => {
+  const between = 'fourth line\nsecond line\nfourth line'
+  const { pieces } = keptText(original, `first line\n[cut]\n${between}\n[preview]\nlast line`)
+  expect(pieces).toEqual(['first line\n', 'fourth line', '\nlast line'])
+})
+
+test('head and tail never count the same characters twice, and a bare mark keeps nothing', () => {
+  expect(keptText('aaaa', 'aa').pieces).toEqual(['aa'])
+  expect(keptText('aa', 'aaaa')).toEqual({ pieces: ['aa'], ownCharacters: 2 })
+  expect(keptText(original, '[cut]')).toEqual({ pieces: [], ownCharacters: 5 })
+})
+
+test('inside a longer text, the whole of it or its head and tail are found', () => {
+  expect(keptInside(original, `before\n\n${original}\n\nafter`).pieces).toEqual([original])
+  expect(keptInside(original, 'before\n\nfirst line\nse[cut]t line\n\nafter').pieces).toEqual([
+    'first line\nse',
+    't line',
+  ])
+})
 
 const standings = openStandings({ count: countWords, sizeOf: sizeInWords })
 const recap = said('user', '<conversation-recap>\nWhat was said before.\n</conversation-recap>')
@@ -14,20 +42,9 @@ test('what Foldgate wrote stands for none of the client’s messages', () => {
 })
 
 test('ids that are used again are told apart by their order', () => {
-  const client = [
-    calling('a'),
-    result('a', 'one'),
-    calling('a'),
-    result('a', 'two'),
-    calling('a'),
-    result('a', 'one'),
-  ]
-  const standingAt = standings.of(client, [
-    calling('a'),
-    result('a', '[cleared]'),
-    calling('a'),
-    result('a', 'one'),
-  ])
+  const rounds = (...contents: string[]) =>
+    contents.flatMap((content) => [calling('a'), result('a', content)])
+  const standingAt = standings.of(rounds('one', 'two', 'one'), rounds('[cleared]', 'one'))
   expect([...standingAt.keys()]).toEqual([5, 4, 3, 2])
   expect(standingAt.get(3)).toMatchObject({ isWhole: false, textTokens: 1, textTokensHeld: 0 })
 })
@@ -35,13 +52,8 @@ test('ids that are used again are told apart by their order', () => {
 test('a result is known by the call that it answers, and counts by the text that is there', () => {
   const text = wordsNamed('line', 100)
   const [one] = standings.of([result('a', text)], [result('a', clipped(text, 20))]).values()
-  expect(one).toMatchObject({
-    isWhole: false,
-    sizeTokens: 104,
-    textTokens: 100,
-    textTokensHeld: 40,
-    tokensHeld: 44,
-  })
+  const text40 = { textTokens: 100, textTokensHeld: 40 }
+  expect(one).toMatchObject({ isWhole: false, sizeTokens: 104, ...text40, tokensHeld: 44 })
   expect(standings.of([result('a', text)], [result('b', text)]).size).toBe(0)
 })
 
@@ -61,10 +73,8 @@ test('terminal output is whole where it stands as a terminal would show it', () 
 
 test('under strict placement a user’s text is found inside the message that it was joined to', () => {
   const latest = said('user', wordsNamed('latest', 30))
-  const joined = said(
-    'user',
-    [task, recap, latest].map(({ message }) => String(message['content'])).join('\n\n'),
-  )
+  const contents = [task, recap, latest].map(({ message }) => String(message['content']))
+  const joined = said('user', contents.join('\n\n'))
   expect(standings.most(task, [joined])).toMatchObject({ isWhole: true, isByteIdentical: false })
   expect(standings.most(latest, [joined])).toMatchObject({ isWhole: true })
 })

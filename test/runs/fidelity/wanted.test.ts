@@ -1,31 +1,66 @@
 import { expect, test } from 'vitest'
-import { openReader } from './reading.ts'
-import { openSight, type Sight } from './sight.ts'
-import { held, wantedOf } from './wanted.ts'
+import { said } from './hand-made.ts'
+import { held, openReader, openSight, runsOf, textsIn, thingsOf, wantedOf } from './wanted.ts'
+
+type Message = ReturnType<typeof said>
+
+test.each([
+  ['a path', 'see ./src/app/main.ts, line 12', 'src/app/main.ts'],
+  ['an absolute path', 'in /testbed:', '/testbed'],
+  ['an id', 'order ORD-88213 is late', 'ORD-88213'],
+  ['a commit', 'since 7f7a364.', '7f7a364'],
+  ['a number of three digits', 'exit code: 137.', '137'],
+  ['an e-mail address', 'ask <ann.lee@example.org>', 'ann.lee@example.org'],
+  ['inner capitals', 'call readFile()', 'readFile'],
+  ['an underscore', '`xfailed_key`', 'xfailed_key'],
+  ['dots', 'item.config.option', 'item.config.option'],
+  ['no thing', 'The answer, e.g. <output>yes</output>, was 42 or 3.5; sed -i 7 /d. Done.', null],
+  ['data', 'aB_9'.repeat(100), null],
+])('a thing: %s', (_, text, thing) => {
+  expect([...thingsOf(text)]).toEqual(thing === null ? [] : [thing])
+})
+
+const script = 'cat <<EOF > a.py\nprint("one two three")\nfour five six\nEOF'
+const writing = calling(JSON.stringify({ command: script }))
+
+test('arguments are read as the text that they decode to, without keys; what is no JSON, as it stands', () => {
+  expect(textsIn(writing)).toEqual([script])
+  const mixed = calling('{"file_path":"a.py","lines":[120,{"to":"the end"}]}')
+  expect(textsIn(mixed)).toEqual(['a.py', '120', 'the end'])
+  expect(textsIn(calling('{"command":"ls'))).toEqual(['{"command":"ls'])
+})
+
+test('a recap holds the words of a call in its decoded form and as the JSON that it was', () => {
+  const runs = runsIn(writing)
+  expect(runs.size).toBe(6)
+  const decoded = runsIn({ role: 'user', content: `It was written:\n${script}\nand run` })
+  expect(runs.isSubsetOf(decoded)).toBe(true)
+  const quoted = JSON.stringify({ command: script })
+  const raw = runsIn({ role: 'user', content: `assistant called bash(${quoted})` })
+  // The first and the last words stand against the quotes of the JSON.
+  const ends = [...runs].filter((run) => run.startsWith('cat') || run.endsWith('EOF'))
+  expect([...runs].filter((run) => !raw.has(run))).toEqual(ends)
+})
+
+test('runs end where a text ends, and blanks of any kind and number are one', () => {
+  const parts = ['one two three', 'four five six'].map((text) => ({ type: 'text', text }))
+  expect(runsIn({ role: 'user', content: parts })).toEqual(new Set())
+  const both = { ...calling('{"command":"four five six"}'), content: 'one two three' }
+  expect(runsIn(both)).toEqual(new Set())
+  expect(runsOf('a  b\n\tc d e f g')).toEqual(new Set(['a b c d e f', 'b c d e f g']))
+})
 
 const task = said('user', 'Mend the parser in src/parser.ts, please.')
 const result = said('tool', 'src/lexer.ts: error 4711 at the very end of this line')
 const cleared = said('tool', 'cleared')
-const next = said(
-  'assistant',
-  'So src/parser.ts and src/lexer.ts: "error 4711 at the very end", says newName.',
-)
+const next = said('assistant', 'So src/parser.ts and src/lexer.ts: "error 4711 at the very end", newName.')
 
-test('only what the history holds can be lost', () => {
-  const { things } = wantedOf(read(next), sightOf(task, result), sightOf())
-  expect(things.toSorted()).toEqual(['4711', 'src/lexer.ts', 'src/parser.ts'])
-})
-
-test('a thing that stands only in a cleared result is lost', () => {
+test('only what the history holds can be lost, and far is what the newest suffix has lost', () => {
   const wanted = wantedOf(read(next), sightOf(task, result), sightOf(result))
-  expect(held(wanted, sightOf(task, result))).toMatchObject({ things: 3, thingsHeld: 3 })
-  expect(held(wanted, sightOf(task, cleared))).toMatchObject({ things: 3, thingsHeld: 1 })
-})
-
-test('far is what the newest suffix has lost', () => {
-  const wanted = wantedOf(read(next), sightOf(task, result), sightOf(result))
+  expect(wanted.things.toSorted()).toEqual(['4711', 'src/lexer.ts', 'src/parser.ts'])
   expect(wanted.far).toEqual(['src/parser.ts'])
-  expect(held(wanted, sightOf(task, cleared))).toMatchObject({ farThings: 1, farThingsHeld: 1 })
+  expect(held(wanted, sightOf(task, result))).toMatchObject({ things: 3, thingsHeld: 3, farThingsHeld: 1 })
+  expect(held(wanted, sightOf(task, cleared))).toMatchObject({ things: 3, thingsHeld: 1, farThingsHeld: 1 })
   expect(held(wanted, sightOf(result))).toMatchObject({ farThings: 1, farThingsHeld: 0 })
 })
 
@@ -39,24 +74,25 @@ test('wording is held word for word or not at all', () => {
 test('what is shown anew replaces what was shown before', () => {
   const sight = sightOf(task, result, result)
   sight.show([read(task), read(cleared)])
-  expect(sight.names('src/parser.ts')).toBe(true)
-  expect(sight.names('src/lexer.ts')).toBe(false)
+  expect([sight.names('src/parser.ts'), sight.names('src/lexer.ts')]).toEqual([true, false])
 })
 
 // --- internal ---
 
-type Said = { readonly text: string; readonly message: { readonly role: string; readonly content: string } }
-
-function said(role: string, content: string): Said {
-  const message = { role, content }
-  return { text: JSON.stringify(message), message }
+function calling(argumentsText: string) {
+  const call = { id: 'a', type: 'function', function: { name: 'bash', arguments: argumentsText } }
+  return { role: 'assistant', content: null, tool_calls: [call] }
 }
 
-function read(written: Said) {
+function runsIn(message: Parameters<typeof textsIn>[0]): ReadonlySet<string> {
+  return new Set(textsIn(message).flatMap((each) => [...runsOf(each)]))
+}
+
+function read(written: Message) {
   return openReader()(written)
 }
 
-function sightOf(...messages: readonly Said[]): Sight {
+function sightOf(...messages: readonly Message[]) {
   const sight = openSight()
   sight.show(messages.map(openReader()))
   return sight

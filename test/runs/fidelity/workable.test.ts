@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { RawMessage } from '../replay/recordings.ts'
+import type { RawMessage } from '../harness/recordings.ts'
 import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } from './hand-made.ts'
-import { newestShare, waterLevel } from './shares.ts'
 import { openStandings } from './standing.ts'
-import { recentShare, workableFigures } from './workable.ts'
+import { newestShare, recentShare, waterLevel, workableFigures } from './workable.ts'
 
 const system = said('system', 'Be brief.')
 const task = said('user', wordsNamed('task', 96))
@@ -100,9 +99,8 @@ describe('the task', () => {
 
   test('is gone as a bare mark, or where a recap only speaks of it', () => {
     expect(figures(answered, withTask('[cut]'), 200)).toMatchObject({ taskGone: 1 })
-    expect(figures(answered, [system, recap, calling('a'), result('a', 'seen')], 200)).toMatchObject({
-      taskGone: 1,
-    })
+    const spokenOf = [system, recap, calling('a'), result('a', 'seen')]
+    expect(figures(answered, spokenOf, 200)).toMatchObject({ taskGone: 1 })
   })
 })
 
@@ -111,28 +109,17 @@ test('of the newest ten assistant messages those count that are still messages',
   const client = [system, task, ...rounds.flat()]
   const view = [system, task, recap, ...rounds.slice(-4).flat()]
   expect(figures(client, view, 1000)).toMatchObject({ actions: 10, actionsHeld: 4 })
-  expect(figures([system, task, said('assistant', 'Done.')], [system, task], 1000)).toMatchObject({
-    actions: 1,
-    actionsHeld: 0,
-  })
+  const done = figures([system, task, said('assistant', 'Done.')], [system, task], 1000)
+  expect(done).toMatchObject({ actions: 1, actionsHeld: 0 })
 })
 
 test('of the newest three results those count that are whole, or with half of their text, or with 1,000 tokens', () => {
   const texts = [wordsNamed('a', 9000), wordsNamed('b', 100), wordsNamed('c', 100)]
   const client = [task, ...roundsOf(['older', ...texts])]
   const seen = (...contents: readonly string[]) => figures(client, [task, ...roundsOf(contents)], 9999)
-  expect(
-    seen('older', ...texts.map((text, index) => clipped(text, [500, 25, 50][index] ?? 0))),
-  ).toMatchObject({
-    observations: 3,
-    observationsHeld: 3,
-  })
-  expect(
-    seen('[cleared]', ...texts.map((text, index) => clipped(text, [499, 24, 50][index] ?? 0))),
-  ).toMatchObject({
-    observations: 3,
-    observationsHeld: 1,
-  })
+  const cutTo = (...words: readonly number[]) => texts.map((text, index) => clipped(text, words[index] ?? 0))
+  expect(seen('older', ...cutTo(500, 25, 50))).toMatchObject({ observations: 3, observationsHeld: 3 })
+  expect(seen('[cleared]', ...cutTo(499, 24, 50))).toMatchObject({ observations: 3, observationsHeld: 1 })
 })
 
 test('recent is the unbroken run of newest messages, byte for byte', () => {
@@ -142,16 +129,8 @@ test('recent is the unbroken run of newest messages, byte for byte', () => {
   expect(recentShare(input(client, [system, task, recap, ...rounds.slice(1).flat()], 400))).toBe(0.25)
   const edited = [system, task, ...rounds.slice(0, 2).flat(), calling('c'), result('c', '[cut]')]
   expect(recentShare(input(client, edited, 400))).toBe(0)
-  const holed = [system, task, rounds[0], rounds[1]?.slice(0, 1), rounds[2]].flat()
-  expect(
-    recentShare(
-      input(
-        client,
-        holed.filter((each) => each !== undefined),
-        400,
-      ),
-    ),
-  ).toBe(0.125)
+  const holed = client.filter((_, index) => index !== 5)
+  expect(recentShare(input(client, holed, 400))).toBe(0.125)
 })
 
 // --- internal ---

@@ -6,8 +6,8 @@ import {
   textsOf,
   type WireMessage,
 } from '../../support/strict-upstream/wire-message.ts'
-import type { ReceivedRequest } from './stage.ts'
-import type { Subject } from './subject.ts'
+import type { ReceivedRequest } from '../harness/stage.ts'
+import type { Subject } from '../harness/subject.ts'
 
 /** Where a received message comes from. */
 export type Origin =
@@ -42,11 +42,6 @@ export function alignment(
     }
     return { kind: 'stray' }
   })
-}
-
-/** What every message that is not the client's own says, for comparing one request's with another's. */
-export function madeTexts(received: ReceivedRequest, origins: readonly Origin[]): string {
-  return received.rawMessages.filter((_, position) => origins[position]?.kind !== 'kept').join('\n')
 }
 
 // --- internal ---

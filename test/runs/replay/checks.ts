@@ -1,13 +1,21 @@
-import { isBeginning } from '../../support/is-beginning.ts'
 import { ruleBreaks, type Template } from '../../support/strict-upstream/message-rules.ts'
-import { alignment, madeTexts, type Origin } from './alignment.ts'
-import type { Job } from './job.ts'
+import type { Exchange, ReceivedRequest } from '../harness/stage.ts'
+import type { RequestBody, Subject } from '../harness/subject.ts'
+import { alignment, type Origin } from './alignment.ts'
+import type { Job } from './jobs.ts'
 import type { MissingPin, openPins } from './pins.ts'
-import type { Exchange, ReceivedRequest } from './stage.ts'
-import type { RequestBody, Subject } from './subject.ts'
-
-/** A promise that was not kept. */
-export type Problem = { readonly check: string; readonly detail: string }
+import {
+  answerProblems,
+  aroundProblems,
+  changeProblems,
+  isCompaction,
+  isUntouched,
+  seenOf,
+  sequenceProblems,
+  type Checked,
+  type Problem,
+  type Seen,
+} from './promises.ts'
 
 type CheckInput = {
   readonly job: Job
@@ -18,66 +26,35 @@ type CheckInput = {
   /** Judges the requests of this conversation. */
   readonly missingPins: ReturnType<typeof openPins>
   /** What was received for the request before; null at a conversation's first. */
-  readonly previous: Seen | null
+  readonly previous: SeenChat | null
 }
 
-/** A request as the next one is compared with it. */
-export type Seen = {
-  /** The client's newest message. */
-  readonly newest: string
-  readonly rawMessages: readonly string[]
-  readonly passes: string
-  readonly made: string
-  /** The client's messages that were sent with their own bytes. */
-  readonly kept: ReadonlySet<number>
-  /** Whether it or one before it was answered, not refused. */
-  readonly isAnswered: boolean
-}
-
-type Checked = {
-  readonly problems: readonly Problem[]
-  /** Whether what was sent before is no beginning of what was sent now. */
-  readonly isCompaction: boolean
-  readonly isFixedTooLarge: boolean
-  /** Whether the upstream refused the sequence. */
-  readonly isRejected: boolean
-  readonly seen: Seen | null
-}
+/** Of the requests of a chat also whether it or one before it was answered, not refused. */
+export type SeenChat = Seen & { readonly isAnswered: boolean }
 
 /** Holds the promises against the bytes that the upstream received. */
-export function checkExchange(input: CheckInput): Checked {
+export function checkExchange(input: CheckInput): Checked<SeenChat> {
   const { job, subject, point, exchange, previous } = input
   const { received } = exchange
   const last = received.at(-1)
-  const problems: Problem[] = []
-  const add = (check: string, detail: string) => problems.push({ check, detail })
-
   const roomTokens = job.windowTokens - outputTokensOf(last) - subject.aroundTokens(point)
   const isFixedTooLarge = roomTokens <= 0 || subject.newestUserTokens(point) > roomTokens
-  if (exchange.action.startsWith('failed-open')) add('P2 failed open', exchange.action)
-  if (!exchange.isReply && !isFixedTooLarge)
-    add('an error reached the client', `${exchange.status} ${exchange.answer.slice(0, 300)}`)
-  if (last === undefined)
-    return { problems, isCompaction: false, isFixedTooLarge, isRejected: false, seen: previous }
+  const problems = [...answerProblems(exchange, isFixedTooLarge)]
+  const add = (check: string, detail: string) => problems.push({ check, detail })
+  const nothing = { isCompaction: false, isFixedTooLarge, isRejected: false, brokenGroups: 0 }
+  if (last === undefined) return { problems, ...nothing, seen: previous }
   if (!isFixedTooLarge) problems.push(...overWindow(job, received))
 
-  const isUntouched = /^(?:relayed|failed-open|restored;reason=original)/.test(exchange.action)
-  if (isUntouched) {
-    if (!last.body.equals(input.body.bytes)) add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
-  }
+  const isAsItCame = isUntouched(exchange)
   const origins = alignment(subject, point, last)
-  if (!isUntouched) problems.push(...byteProblems(input, last, origins))
+  if (!isAsItCame) problems.push(...byteProblems(input, last, origins))
+  else if (!last.body.equals(input.body.bytes))
+    add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
   // Where the placement is to be found out, a first try may break rules that the last one has to keep.
   const judged = job.profileTemplate === job.upstreamTemplate ? received : [last]
   for (const request of judged) problems.push(...ruleProblems(input, request))
-  const rejected = judged.filter(
-    (request) => request.rejected !== null && request.rejected.reason !== 'window',
-  )
-  if (rejected.length > 0)
-    add(
-      'rejected for its sequence',
-      `${rejected.length} of ${received.length} attempts: ${rejected[0]?.rejected?.message}`,
-    )
+  const rejected = sequenceProblems(judged, received.length)
+  problems.push(...rejected)
   const { rawMessages } = last
   // Until an answer has told, nobody can know how this upstream shows tools to its model.
   const isToolsWayKnown = job.statesUsage && previous?.isAnswered === true
@@ -85,30 +62,17 @@ export function checkExchange(input: CheckInput): Checked {
   const sharedTokens = Math.max(1, roomTokens - doubtTokens)
   // Calls that nobody answered, before a user's word, are two turns of the user's to a strict template: they are folded.
   const isRoundFoldable = subject.variant === 'broken' && job.upstreamTemplate === 'strict'
-  if (!isUntouched && !isFixedTooLarge)
+  if (!isAsItCame && !isFixedTooLarge)
     for (const { what, detail } of input.missingPins({ point, rawMessages, roomTokens: sharedTokens }))
       if (!(isRoundFoldable && what === 'pinned')) add(pinChecks[what], detail)
-  const newest = subject.messages[point - 1]?.text ?? ''
-  if (!isFixedTooLarge && previous !== null && previous.newest !== newest && isSame(previous, last))
-    add('P4 same prompt', 'the same messages were sent as for the request before')
 
   const seen = {
-    newest,
-    rawMessages,
-    passes: exchange.passes.join(),
-    made: madeTexts(last, origins),
-    kept: new Set(origins.flatMap((origin) => (origin.kind === 'kept' ? [origin.index] : []))),
+    ...seenOf(exchange, subject.messages[point - 1]?.text ?? '', rawMessages, origins),
     isAnswered: exchange.isReply || previous?.isAnswered === true,
   }
-  const isCompaction = previous !== null && !isBeginning(previous.rawMessages, seen.rawMessages)
-  if (isCompaction && seen.passes === previous.passes && seen.made === previous.made) {
-    // A fold that has no room for a recap makes nothing either, but it takes messages away.
-    const isFold = [...previous.kept].some((index) => !seen.kept.has(index))
-    const at = previous.rawMessages.findIndex((text, index) => text !== seen.rawMessages[index])
-    if (!isFold)
-      add('P5 stable', `nothing was made or folded, yet message ${at} of what was sent before changed`)
-  }
-  return { problems, isCompaction, isFixedTooLarge, isRejected: rejected.length > 0, seen }
+  problems.push(...changeProblems(previous, seen, { name: 'message', names: 'messages', isFixedTooLarge }))
+  const isRejected = rejected.length > 0
+  return { ...nothing, problems, isCompaction: isCompaction(previous, seen), isRejected, seen }
 }
 
 // --- internal ---
@@ -122,17 +86,9 @@ const pinChecks = {
   pinned: 'P4 pinned',
 } as const satisfies Record<MissingPin['what'], string>
 
-function isSame(one: Pick<Seen, 'rawMessages'>, other: Pick<Seen, 'rawMessages'>): boolean {
-  return (
-    one.rawMessages.length === other.rawMessages.length && isBeginning(one.rawMessages, other.rawMessages)
-  )
-}
-
 function outputTokensOf(received: ReceivedRequest | undefined): number {
-  const limit = /"max_(?:completion_)?tokens":(\d+)/.exec(
-    received?.body.toString('latin1').slice(-4096) ?? '',
-  )
-  return Number(limit?.[1] ?? 0)
+  const end = received?.body.toString('latin1').slice(-4096) ?? ''
+  return Number(/"max_(?:completion_)?tokens":(\d+)/.exec(end)?.[1] ?? 0)
 }
 
 /** Where the window has to be learnt, only what was sent last has to fit. */
@@ -140,33 +96,25 @@ function overWindow(job: Job, received: readonly ReceivedRequest[]): readonly Pr
   const judged = job.isWindowKnown ? received : received.slice(-1)
   return judged.flatMap((request, attempt) => {
     const tokens = request.promptTokens + outputTokensOf(request)
-    if (tokens <= job.windowTokens) return []
-    return [
-      { check: 'P7 fits', detail: `attempt ${attempt + 1} of ${received.length} took ${tokens} tokens` },
-    ]
+    const detail = `attempt ${attempt + 1} of ${received.length} took ${tokens} tokens`
+    return tokens <= job.windowTokens ? [] : [{ check: 'P7 fits', detail }]
   })
 }
 
 function byteProblems(
   { subject, body }: CheckInput,
-  received: ReceivedRequest,
+  { body: bytes, rawMessages, messages }: ReceivedRequest,
   origins: readonly Origin[],
 ): readonly Problem[] {
-  const problems: Problem[] = []
-  const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
-  const bytes = received.body
   const before = bytes.includes(usageAsked) ? usageAskedIn(body.before) : body.before
-  if (!bytes.subarray(0, before.length).equals(before)) add('what stands before the messages differs')
-  if (!bytes.subarray(-body.after.length).equals(body.after)) add('what stands after the messages differs')
-  const between = bytes.subarray(before.length, bytes.length - body.after.length).toString('utf8')
-  if (between.replaceAll(/\s*,\s*/g, ',') !== received.rawMessages.join(',').replaceAll(/\s*,\s*/g, ','))
-    add('between the messages stands something else')
+  const problems = [...aroundProblems(bytes, { before, after: body.after }, rawMessages, 'messages')]
+  const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
   origins.forEach((origin, position) => {
-    const text = received.rawMessages[position] ?? ''
+    const text = rawMessages[position] ?? ''
     if (origin.kind === 'stray') add(`received message ${position} is nobody's: ${text.slice(0, 200)}`)
     if (origin.kind !== 'derived') return
     const original = subject.messages[origin.index]
-    if (JSON.stringify(received.messages[position]) === JSON.stringify(original?.message))
+    if (JSON.stringify(messages[position]) === JSON.stringify(original?.message))
       add(`message ${origin.index} was kept, but not its bytes`)
   })
   return problems
@@ -181,18 +129,12 @@ function usageAskedIn(before: Buffer): Buffer {
 
 /** What is sent never breaks a rule more often than what came in. */
 function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedRequest): readonly Problem[] {
-  const templates: readonly Template[] =
-    job.upstreamTemplate === 'strict' ? ['lenient', 'strict'] : ['lenient']
-  return templates.flatMap((template) => {
+  const strict: readonly Template[] = job.upstreamTemplate === 'strict' ? ['strict'] : []
+  return (['lenient', ...strict] as const).flatMap((template) => {
     const sent = ruleBreaks(received.messages, template)
     const came = subject.breaks(point, template)
-    if (sent.length <= came.length) return []
     const words = sent.map(({ rule, index }) => `${rule} at ${index}`).join(', ')
-    return [
-      {
-        check: 'P3 valid',
-        detail: `${sent.length} broken rules (${template}) instead of ${came.length}: ${words}`,
-      },
-    ]
+    const detail = `${sent.length} broken rules (${template}) instead of ${came.length}: ${words}`
+    return sent.length <= came.length ? [] : [{ check: 'P3 valid', detail }]
   })
 }

@@ -1,14 +1,7 @@
-import {
-  hasShare,
-  newestRoundTokens,
-  newestShare,
-  systemCountOf,
-  taskShare,
-  waterLevel,
-} from '../fidelity/shares.ts'
 import { openStandings, type Standing, type StandingOptions } from '../fidelity/standing.ts'
-import { rawMessage, type RawMessage } from './recordings.ts'
-import { latestUser, newestUserOf, type Subject } from './subject.ts'
+import { hasShare, newestRoundTokens, newestShare, taskShare, waterLevel } from '../fidelity/workable.ts'
+import { rawMessage, systemCountOf, type RawMessage } from '../harness/recordings.ts'
+import { latestUser, newestUserOf, type Subject } from '../harness/subject.ts'
 
 /** A part of a conversation that has not its share in what was received (P4). */
 export type MissingPin = { readonly what: 'newest' | 'task' | 'pinned'; readonly detail: string }
@@ -58,7 +51,7 @@ export function openPins(
         missing.push({ what: 'pinned', detail: `system message ${index}` })
     }
     judge('newest', 'the newest', point - 1, newestShare(client, roomTokens, sizeOf))
-    const [latest, newestUser] = [latestUser(client, point), newestUserOf(client)]
+    const [latest, newestUser] = [latestUser(client), newestUserOf(client)]
     // System messages may follow a newest user message.
     const userTokens =
       newestUser === -1 ? 0 : newestShare(client.slice(0, newestUser + 1), roomTokens, sizeOf)

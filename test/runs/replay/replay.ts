@@ -25,53 +25,75 @@
  * there was nothing to replay.
  */
 import { writeFileSync } from 'node:fs'
-import { jobsOf, laterJobsOf } from './jobs.ts'
-import { isInformative, type Job, type JobReport } from './job.ts'
-import { readOptions } from './options.ts'
-import { comparisonLine, failureLines, seconds, tableOf } from './table.ts'
-import { answerJobs, inWorkers } from './workers.ts'
+import {
+  filesIn,
+  oneOf,
+  readFolderCommand,
+  refuse,
+  runCommand,
+  text,
+  whole,
+  yes,
+} from '../harness/command.ts'
+import { dialects } from '../harness/lived.ts'
+import { workersFor } from '../harness/workers.ts'
+import { isInformative, jobsOf, laterJobsOf, templates, windows, type Job, type JobReport } from './jobs.ts'
+import { runJob, type RunOptions } from './run-job.ts'
+import { comparisonLine, failureLines, tableOf } from './table.ts'
 
-if (process.send !== undefined) {
-  answerJobs()
-} else {
-  process.exitCode = await replay()
+const workers = workersFor(({ job, run }: { job: Job; run: RunOptions }) => runJob(job, run))
+
+const flags = {
+  file: text(),
+  window: text(),
+  template: oneOf(templates),
+  dialect: oneOf(dialects, 'chat-completions'),
+  'points-max': whole(),
+  workers: whole(2),
+  bytes: text(),
+  json: yes,
 }
 
-async function replay(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') return refuse(options)
-  const { run, filter, workers, json, bytesFile } = options
+await runCommand(replay, workers)
+
+async function replay(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder, values } = readFolderCommand(args, flags, 'node test/runs/replay/replay.ts FOLDER')
+  const { window, template, dialect, file, json, bytes: bytesFile } = values
+  const filter = { window, template, dialect }
+  if (window !== null && !windows.map(String).includes(window))
+    refuse(`No replay has the window ${window}; there are ${windows.join(', ')}.`)
+  if (jobsOf(filter).length === 0) refuse(`No replay has the template ${template} for the window ${window}.`)
+  filesIn(folder, file === null ? null : [file])
+
+  const run = { folder, file, pointsMax: values['points-max'], keepsBodies: bytesFile !== null }
   const reports: JobReport[] = []
-  const show = (report: JobReport) => {
+  const onReport = (report: JobReport) => {
     reports.push(report)
     if (!json) process.stdout.write(report.kind === 'replay' ? tableOf(report) : comparisonLine(report))
   }
-  const runAll = (jobs: readonly Job[]) => inWorkers(jobs, run, workers, show)
+  const runAll = (jobs: readonly Job[]) =>
+    workers.inWorkers(
+      jobs.map((job) => ({ job, run })),
+      values.workers,
+      { eachAnew: true, onReport },
+    )
   const replays = await runAll(jobsOf(filter))
-  const requests = replays.flatMap(({ tallies }) => Object.values(tallies)).map((tally) => tally.requests)
-  if (requests.every((count) => count === 0)) return refuse('The recordings hold no request to replay.')
+  const tallies = replays.flatMap((report) => Object.values(report.tallies))
+  if (tallies.every(({ requests }) => requests === 0)) refuse('The recordings hold no request to replay.')
   await runAll(laterJobsOf(filter, replays))
 
   if (bytesFile !== null) {
     const bodies = reports.flatMap((report) => report.bodies).toSorted()
     writeFileSync(bytesFile, bodies.map((line) => `${line}\n`).join(''))
   }
-  const failures = reports
-    .filter((report) => !isInformative(report.kind))
-    .flatMap((report) => report.failures)
-  const notes = reports.filter((report) => isInformative(report.kind)).flatMap((report) => report.failures)
-  const elapsed = seconds(performance.now() - startedMs)
-  if (json) process.stdout.write(`${JSON.stringify({ reports, elapsed }, null, 2)}\n`)
+  const failuresOf = (areNotes: boolean) =>
+    reports.filter(({ kind }) => isInformative(kind) === areNotes).flatMap((report) => report.failures)
+  const [failures, notes] = [failuresOf(false), failuresOf(true)]
+  if (json) process.stdout.write(`${JSON.stringify({ reports, elapsed: elapsed() }, null, 2)}\n`)
   else {
     process.stdout.write(failureLines(failures))
     if (notes.length > 0) process.stdout.write(`\nFor information:${failureLines(notes)}`)
-    process.stdout.write(`\n${failures.length} failures, ${elapsed}\n`)
+    process.stdout.write(`\n${failures.length} failures, ${elapsed()}\n`)
   }
-  return failures.length === 0 ? 0 : 1
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
+  return failures.length === 0
 }

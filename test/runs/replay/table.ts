@@ -1,23 +1,54 @@
-import { alignedTable } from '../../support/aligned-table.ts'
-import type { Failure, JobReport } from './job.ts'
-import { addTally, openTally, type Tally } from './tally.ts'
+import { addTo, alignedTable, count, seconds } from '../harness/table.ts'
+import type { Failure, JobReport } from './jobs.ts'
+
+const nothing = {
+  requests: 0,
+  rewritten: 0,
+  tokensIn: 0,
+  tokensSent: 0,
+  tokensCached: 0,
+  compactions: 0,
+  recovered: 0,
+  restored: 0,
+  failedOpen: 0,
+  // Upstream requests beyond the first.
+  sentAgain: 0,
+  // Refusals of a sequence; where the placement is to be found out, only of the one that was sent last.
+  rejected: 0,
+  // Answers that reached the client without being a reply.
+  errors: 0,
+  // Requests whose fixed parts alone exceed the budget.
+  fixedTooLarge: 0,
+  // Of conversations whose reasoning the upstream binds to what it was made on; see `watchThoughts`.
+  reasoningLost: 0,
+  reasoningLostAtOnce: 0,
+  reasoningLostTwice: 0,
+  // Replies of which only a part was sent.
+  groupsBroken: 0,
+  failures: 0,
+}
+
+/** The sums of a table's row. */
+export type Tally = typeof nothing
+
+export function openTally(): Tally {
+  return { ...nothing }
+}
 
 /** The table of a replay: a row a file, and their sum. */
-export function tableOf(report: JobReport): string {
+export function tableOf({ tallies, configuration, job, elapsedMs }: JobReport): string {
   const sum = openTally()
-  for (const tally of Object.values(report.tallies)) addTally(sum, tally)
-  const rows = [...Object.entries(report.tallies), ['all', sum] as const]
-  const bindsReasoning = report.configuration.dialect !== 'chat-completions'
-  const head = bindsReasoning ? [...HEAD, ...REASONING_HEAD] : HEAD
+  for (const tally of Object.values(tallies)) addTo(sum, tally)
+  const bindsReasoning = configuration.dialect !== 'chat-completions'
+  const columns = bindsReasoning ? [...chatColumns, ...reasoningColumns] : chatColumns
   const cells = [
-    head,
-    ...rows.map(([name, tally]) => [
+    ['file', ...columns.map(([head]) => head)],
+    ...[...Object.entries(tallies), ['all', sum] as const].map(([name, tally]) => [
       name,
-      ...figures(tally),
-      ...(bindsReasoning ? reasoningFigures(tally) : []),
+      ...columns.map(([, figure]) => (typeof figure === 'string' ? count(tally[figure]) : figure(tally))),
     ]),
   ]
-  return `\n${report.job} (${seconds(report.elapsedMs)})\n${alignedTable(cells)}\n`
+  return `\n${job} (${seconds(elapsedMs)})\n${alignedTable(cells)}\n`
 }
 
 /** What a comparing job found, in a line. */
@@ -28,72 +59,46 @@ export function comparisonLine(report: JobReport): string {
 /** The failures, most of a kind left out. */
 export function failureLines(failures: readonly Failure[]): string {
   const kinds = Map.groupBy(failures, ({ job, check }) => `${check} (${job})`)
-  const lines: string[] = []
-  for (const [kind, all] of kinds) {
-    lines.push(`\n${all.length} × ${kind}`)
-    for (const failure of all.slice(0, SHOWN_MAX)) {
-      const { file, conversation, variant, mode, point, detail } = failure
-      lines.push(`  ${file} ${conversation} (${variant}, ${mode}) at ${point}: ${detail}`)
-    }
-    if (all.length > SHOWN_MAX) lines.push(`  and ${all.length - SHOWN_MAX} more`)
-  }
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
-}
-
-export function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`
+  const lines = [...kinds].flatMap(([kind, all]) => [
+    `\n${all.length} × ${kind}`,
+    ...all.slice(0, SHOWN_MAX).map(({ file, conversation, variant, mode, point, detail }) => {
+      return `  ${file} ${conversation} (${variant}, ${mode}) at ${point}: ${detail}`
+    }),
+    ...(all.length > SHOWN_MAX ? [`  and ${all.length - SHOWN_MAX} more`] : []),
+  ])
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 // --- internal ---
 
 const SHOWN_MAX = 8
 
-const HEAD = [
-  'file',
-  'requests',
-  'rewritten',
-  'tokens in',
-  'sent',
-  'cache hits',
-  'compactions/100',
-  'recovered',
-  'restored',
-  'sent again',
-  'failed open',
-  'rejected',
-  'errors',
-  'too large',
-  'failures',
+type Column = readonly [head: string, figure: keyof Tally | ((tally: Tally) => string)]
+
+const chatColumns: readonly Column[] = [
+  ['requests', 'requests'],
+  ['rewritten', 'rewritten'],
+  ['tokens in', 'tokensIn'],
+  ['sent', 'tokensSent'],
+  ['cache hits', ({ tokensCached, tokensSent }) => `${percent(tokensCached, tokensSent)} %`],
+  ['compactions/100', ({ compactions, requests }) => percent(compactions, requests)],
+  ['recovered', 'recovered'],
+  ['restored', 'restored'],
+  ['sent again', 'sentAgain'],
+  ['failed open', 'failedOpen'],
+  ['rejected', 'rejected'],
+  ['errors', 'errors'],
+  ['too large', 'fixedTooLarge'],
+  ['failures', 'failures'],
 ]
 
-const REASONING_HEAD = ['reasoning lost', 'at once', 'twice', 'groups broken']
+const reasoningColumns: readonly Column[] = [
+  ['reasoning lost', 'reasoningLost'],
+  ['at once', 'reasoningLostAtOnce'],
+  ['twice', 'reasoningLostTwice'],
+  ['groups broken', 'groupsBroken'],
+]
 
-function figures(tally: Tally): readonly string[] {
-  const share = tally.tokensSent === 0 ? 0 : (100 * tally.tokensCached) / tally.tokensSent
-  const compactions = tally.requests === 0 ? 0 : (100 * tally.compactions) / tally.requests
-  return [
-    count(tally.requests),
-    count(tally.rewritten),
-    count(tally.tokensIn),
-    count(tally.tokensSent),
-    `${share.toFixed(1)} %`,
-    compactions.toFixed(1),
-    count(tally.recovered),
-    count(tally.restored),
-    count(tally.sentAgain),
-    count(tally.failedOpen),
-    count(tally.rejected),
-    count(tally.errors),
-    count(tally.fixedTooLarge),
-    count(tally.failures),
-  ]
-}
-
-function reasoningFigures(tally: Tally): readonly string[] {
-  const { reasoningLost, reasoningLostAtOnce, reasoningLostTwice, groupsBroken } = tally
-  return [reasoningLost, reasoningLostAtOnce, reasoningLostTwice, groupsBroken].map(count)
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US')
+function percent(part: number, all: number): string {
+  return (all === 0 ? 0 : (100 * part) / all).toFixed(1)
 }

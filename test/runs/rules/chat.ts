@@ -1,12 +1,6 @@
 import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
-import { apart } from './apart-phrasings.ts'
-import { deal } from './deal.ts'
-import { assistantTurn, paragraph } from './filler/assistant-turn.ts'
-import { topics, type Topic } from './filler/topics.ts'
-import { userTurn } from './filler/user-turn.ts'
-import { known } from './known-phrasings.ts'
-import { listingOf } from './listing.ts'
-import { listOf, type Form, type Half, type Language, type Phrasing } from './phrasing.ts'
+import { assistantTurn, paragraph, topics, userTurn, type Topic } from './filler.ts'
+import { deal, listingOf, phrasingsOf, scenariosOf, type Form, type Half, type Phrasing } from './phrasing.ts'
 import { speak, type Place } from './spoken-rule.ts'
 
 export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
@@ -14,7 +8,7 @@ export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; read
 /** A rule or decision of the user's, as it stands in a chat. */
 export type AskedRule = {
   readonly form: Form
-  readonly language: Language
+  readonly language: string
   readonly place: Place
   /** The user's words. */
   readonly says: string
@@ -40,7 +34,7 @@ export type ChatOrder = {
  */
 export function makeChat({ half, number, seed, tokens }: ChatOrder, count: (text: string) => number): Chat {
   const deckSeed = `${seed} ${half} ${tokens}`
-  const phrasings = deal(listOf(halfOf[half]), deckSeed, number)
+  const phrasings = deal(phrasingsOf(half), deckSeed, number)
   const dice = openDice(seedOf(`${deckSeed} ${number}`))
   const speaker = openSpeaker(half, dice)
   const scenes = phrasings
@@ -72,8 +66,6 @@ export function makeChat({ half, number, seed, tokens }: ChatOrder, count: (text
 }
 
 // --- internal ---
-
-const halfOf = { known, apart } as const
 
 /** What a message takes beside its text, as servers count it. */
 const MESSAGE_TOKENS = 4
@@ -115,8 +107,8 @@ type Speaker = {
 
 /** Who holds a chat: stays with a topic for some turns, and then takes up another. */
 function openSpeaker(half: Half, dice: Dice): Speaker {
-  const { scenarios } = halfOf[half]
-  const scenariosLeft = [...scenarios]
+  const scenariosLeft = [...scenariosOf(half)]
+  const [firstScenario] = scenariosLeft
   let topic: Topic = dice.pick(topics)
   const ask = () => {
     if (dice.below(TOPIC_TURNS) === 0) topic = dice.pick(topics)
@@ -134,11 +126,8 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
     { old = null, refersTo = null }: Partial<Pick<AskedRule, 'old' | 'refersTo'>> = {},
   ): Turn => {
     const { content, says, place } = speak(written, { language, topic, dice, isReply: refersTo !== null })
-    return {
-      user: content,
-      assistant: acknowledge(),
-      rule: { form, language, place, says, old, refersTo },
-    }
+    const rule = { form, language, place, says, old, refersTo }
+    return { user: content, assistant: acknowledge(), rule }
   }
   const meanwhile = (): readonly Turn[] => (dice.below(3) === 0 ? [{ user: ask(), assistant: answer() }] : [])
 
@@ -146,7 +135,8 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
     const at = between(-FIRST, EARLY)
     switch (phrasing.form) {
       case 'choice': {
-        const [scenario = scenarios[0]] = scenariosLeft.splice(dice.below(scenariosLeft.length), 1)
+        const [scenario = firstScenario] = scenariosLeft.splice(dice.below(scenariosLeft.length), 1)
+        if (scenario === undefined) throw new Error(`the half ${half} has no scenario`)
         const { text, option } = listingOf(scenario, phrasing, dice)
         const says = sentenceWith(phrasing.says, option.name)
         const refersTo = option.text
@@ -164,12 +154,8 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
       case 'correction': {
         let old = ''
         const first = () => {
-          const { content, says } = speak(phrasing.old, {
-            language: phrasing.language,
-            topic,
-            dice,
-            isReply: false,
-          })
+          const occasion = { language: phrasing.language, topic, dice, isReply: false }
+          const { content, says } = speak(phrasing.old, occasion)
           old = says
           return [{ user: content, assistant: acknowledge() }]
         }

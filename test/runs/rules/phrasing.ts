@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
+
 /** The ways in which users say what has to hold. */
 export const forms = [
   'prohibition',
@@ -16,24 +19,20 @@ export type Form = (typeof forms)[number]
 export const halves = ['known', 'apart'] as const
 export type Half = (typeof halves)[number]
 
-export type Language =
-  | 'en'
-  | 'de'
-  | 'fr'
-  | 'es'
-  | 'pt'
-  | 'it'
-  | 'nl'
-  | 'pl'
-  | 'ru'
-  | 'tr'
-  | 'zh'
-  | 'ja'
-  | 'ko'
-  | 'ar'
-  | 'hi'
-
-type ByLanguage<Said> = Readonly<Partial<Record<Language, readonly Said[]>>>
+/** One rule or decision as a user words it, in one sentence as he would type it, with what was said before it. */
+export type Phrasing = {
+  /** Of fifteen, by its code. */
+  readonly language: string
+  readonly says: string
+} & (
+  | { readonly form: 'prohibition' | 'obligation' | 'restriction' | 'preference' | 'fact' }
+  /** `{option}` is the name of the option at `picks`. */
+  | { readonly form: 'choice'; readonly picks: 0 | 1 | 2 }
+  /** What the user said first. */
+  | { readonly form: 'correction'; readonly old: string }
+  /** What the assistant proposed or asked. */
+  | { readonly form: 'agreement' | 'answer'; readonly assistant: string }
+)
 
 /** Three ways out of something, of which the user takes one. */
 export type Scenario = {
@@ -46,82 +45,75 @@ export type Scenario = {
 
 export type Option = { readonly name: string; readonly text: string }
 
-/** A half as it is written down. Each text is one sentence, as a user would type it. */
-export type Phrasings = {
-  readonly prohibition: ByLanguage<string>
-  readonly obligation: ByLanguage<string>
-  readonly restriction: ByLanguage<string>
-  readonly preference: ByLanguage<string>
-  readonly fact: ByLanguage<string>
-  /** `{option}` is the name of the option at `picks`. */
-  readonly choice: ByLanguage<{ readonly says: string; readonly picks: 0 | 1 | 2 }>
-  readonly scenarios: readonly [Scenario, ...Scenario[]]
-  /** What the user said first, and what holds instead. */
-  readonly correction: ByLanguage<{ readonly old: string; readonly says: string }>
-  /** What the assistant proposed, and the user's yes. */
-  readonly agreement: ByLanguage<{ readonly proposal: string; readonly says: string }>
-  /** What the assistant asked, and the user's answer. */
-  readonly answer: ByLanguage<{ readonly question: string; readonly says: string }>
+/** All phrasings of a half, as its file has them. */
+export function phrasingsOf(half: Half): readonly Phrasing[] {
+  return linesOf(half).flatMap((line) => ('says' in line ? [line] : []))
 }
 
-/** One rule or decision as a user words it, with what was said before it. */
-export type Phrasing = {
-  readonly language: Language
-  readonly says: string
-} & (
-  | { readonly form: 'prohibition' | 'obligation' | 'restriction' | 'preference' | 'fact' }
-  | { readonly form: 'choice'; readonly picks: 0 | 1 | 2 }
-  | { readonly form: 'correction'; readonly old: string }
-  | { readonly form: 'agreement' | 'answer'; readonly assistant: string }
-)
+export function scenariosOf(half: Half): readonly Scenario[] {
+  return linesOf(half).flatMap((line) => ('asked' in line ? [line] : []))
+}
 
-/** All phrasings of a half, as one list. */
-export function listOf(half: Phrasings): readonly Phrasing[] {
-  const stated = (['prohibition', 'obligation', 'restriction', 'preference', 'fact'] as const).flatMap(
-    (form) => each(half[form], (says, language): Phrasing => ({ form, language, says })),
-  )
-  return [
-    ...stated,
-    ...each(half.choice, (said, language): Phrasing => ({ form: 'choice', language, ...said })),
-    ...each(half.correction, (said, language): Phrasing => ({ form: 'correction', language, ...said })),
-    ...each(half.agreement, ({ proposal, says }, language): Phrasing => ({
-      form: 'agreement',
-      language,
-      says,
-      assistant: proposal,
-    })),
-    ...each(half.answer, ({ question, says }, language): Phrasing => ({
-      form: 'answer',
-      language,
-      says,
-      assistant: question,
-    })),
-  ]
+/**
+ * Which of a half's phrasings the chat of this number is made with: one to four, none twice until all have been dealt.
+ * A further chat changes nothing of those before it.
+ */
+export function deal<Dealt>(list: readonly Dealt[], seed: string, chatNumber: number): readonly Dealt[] {
+  const dice = openDice(seedOf(`${seed} deal`))
+  let deck: Dealt[] = []
+  let hand: readonly Dealt[] = []
+  for (let chat = 0; chat <= chatNumber; chat += 1) {
+    const size = 1 + dice.below(HAND_MOST)
+    // What is left of a deck that is too small stays undealt in this round, so that no chat has a phrasing twice.
+    if (deck.length < size) deck = shuffled(list, dice)
+    hand = deck.splice(0, size)
+  }
+  return hand
+}
+
+/** The options as an assistant lists them, and the one that will be picked. */
+export function listingOf(
+  { lead, options }: Scenario,
+  { says, picks }: { readonly says: string; readonly picks: 0 | 1 | 2 },
+  dice: Dice,
+): { readonly text: string; readonly option: Option } {
+  // Who answers with a letter was given letters.
+  const isLettered = /\b[ABC]\b/.test(says) || dice.below(4) === 0
+  const isBold = dice.below(2) === 0
+  const lines = options.map(({ name, text }, index) => {
+    const mark = isLettered ? `${'ABC'.charAt(index)})` : `${index + 1}.`
+    return `${mark} ${isBold ? `**${name}**` : name}: ${text}.`
+  })
+  const closing = dice.pick(closings)
+  return { text: [lead, '', ...lines, '', closing].join('\n'), option: options[picks] }
 }
 
 // --- internal ---
 
-const languages = [
-  'en',
-  'de',
-  'fr',
-  'es',
-  'pt',
-  'it',
-  'nl',
-  'pl',
-  'ru',
-  'tr',
-  'zh',
-  'ja',
-  'ko',
-  'ar',
-  'hi',
-] as const satisfies readonly Language[]
+const HAND_MOST = 4
 
-function each<Said, Listed>(
-  said: ByLanguage<Said>,
-  list: (said: Said, language: Language) => Listed,
-): readonly Listed[] {
-  return languages.flatMap((language) => (said[language] ?? []).map((one) => list(one, language)))
+const closings = [
+  'Which of these appeals to you?',
+  'What do you think?',
+  'Tell me which way you lean.',
+  'I can go into any of them in more depth.',
+] as const
+
+type Line = Phrasing | Scenario | { readonly note: string }
+
+const [known, apart] = halves.map((half): readonly Line[] => {
+  const text = readFileSync(new URL(`${half}-phrasings.jsonl`, import.meta.url), 'utf8')
+  return text
+    .trim()
+    .split('\n')
+    .map((line): Line => JSON.parse(line))
+})
+
+function linesOf(half: Half): readonly Line[] {
+  return { known, apart }[half] ?? []
+}
+
+function shuffled<Item>(items: readonly Item[], dice: Dice): Item[] {
+  const left = [...items]
+  return items.flatMap(() => left.splice(dice.below(left.length), 1))
 }

@@ -18,46 +18,38 @@
  *
  * Exits with 1 where a total is below 95 %, or a request was refused or failed.
  */
-import { seconds } from '../replay/table.ts'
-import { workersFor } from '../../support/workers.ts'
+import { runCommand } from '../harness/command.ts'
+import { count, sumOf } from '../harness/table.ts'
+import { workersFor } from '../harness/workers.ts'
 import { ordersOf, readOptions } from './options.ts'
-import { runOrder } from './run-order.ts'
-import { shownViews } from './shown-view.ts'
-import { tableOf } from './table.ts'
-import { groupsOf, isEnough } from './tally.ts'
+import { groupsOf, isEnough, shownViews, tableOf } from './tally.ts'
+import { runOrder } from './walk-chat.ts'
 
-const { answerOrders, inWorkers } = workersFor(runOrder)
+const workers = workersFor(runOrder)
 
-if (process.send !== undefined) {
-  answerOrders()
-} else {
-  process.exitCode = await measure()
-}
+await runCommand(measure, workers)
 
-async function measure(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') {
-    process.stderr.write(`${options}\n`)
-    return 1
-  }
-  const reports = await inWorkers(ordersOf(options), options.workers)
+async function measure(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const options = readOptions(args)
+  const reports = await workers.inWorkers(ordersOf(options), options.workers)
   const groups = groupsOf(reports)
-  const sumOf = (figure: 'requests' | 'failed' | 'refused') =>
-    reports.reduce((sum, report) => sum + report[figure], 0)
-  const [requests, failed, refused] = [sumOf('requests'), sumOf('failed'), sumOf('refused')]
-  const elapsed = seconds(performance.now() - startedMs)
-
+  const [requests, failed, refused] = (['requests', 'failed', 'refused'] as const).map((figure) =>
+    sumOf(reports, (report) => report[figure]),
+  )
   if (options.json) {
     const { seed } = options
-    process.stdout.write(`${JSON.stringify({ seed, groups, requests, failed, refused, elapsed }, null, 2)}\n`)
+    const told = { seed, groups, requests, failed, refused, elapsed: elapsed() }
+    process.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
   } else {
     process.stdout.write(shownViews(reports, options.shown))
     for (const group of groups) process.stdout.write(tableOf(group))
     process.stdout.write(
-      `\n${requests.toLocaleString('en-US')} requests, ${failed} failed, ${refused} refused; ${elapsed}\n`,
+      `\n${count(requests ?? 0)} requests, ${failed} failed, ${refused} refused; ${elapsed()}\n`,
     )
   }
-  const areEnough = groups.every(({ halves }) => halves.every(({ tally }) => isEnough(tally.total)))
-  return areEnough && failed + refused === 0 ? 0 : 1
+  return (
+    groups.every(({ halves }) => halves.every(({ tally }) => isEnough(tally.total))) &&
+    failed === 0 &&
+    refused === 0
+  )
 }

@@ -1,9 +1,5 @@
 import type { Dice } from '../../../src/demo/dice.ts'
-import { pastedText } from './filler/pasted.ts'
-import { prose } from './filler/prose.ts'
-import type { Topic } from './filler/topics.ts'
-import { userTurn } from './filler/user-turn.ts'
-import type { Language } from './phrasing.ts'
+import { pastedText, prose, userTurn, type Topic } from './filler.ts'
 
 /** Where in a message a rule stands: as a message of its own, or before, between or after other things. */
 export const places = ['alone', 'first', 'middle', 'last'] as const
@@ -18,7 +14,7 @@ export type SpokenRule = {
 }
 
 type Occasion = {
-  readonly language: Language
+  readonly language: string
   readonly topic: Topic
   readonly dice: Dice
   /** Whether it answers what the assistant said just before. */
@@ -50,9 +46,7 @@ const placesOfRules: readonly [Place, ...Place[]] = ['alone', 'alone', 'first', 
 /** Nobody hides an answer between two other things. */
 const placesOfReplies: readonly [Place, ...Place[]] = [
   'alone',
-  'alone',
-  'alone',
-  'alone',
+  ...Array<Place>(3).fill('alone'),
   'first',
   'first',
   'last',

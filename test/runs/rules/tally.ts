@@ -1,7 +1,8 @@
+import { textsOf } from '../../support/strict-upstream/wire-message.ts'
+import { alignedTable, count, shareOf, sumOf } from '../harness/table.ts'
 import { forms, type Half } from './phrasing.ts'
-import type { OrderReport } from './run-order.ts'
 import { places } from './spoken-rule.ts'
-import { strategies, type RuleReport, type Strategy } from './walk-chat.ts'
+import { strategies, type OrderReport, type RuleReport, type Strategy } from './walk-chat.ts'
 
 /** How often words were asked for, and how often they stood in the view. */
 export type Held = { readonly asked: number; readonly held: number }
@@ -50,6 +51,31 @@ export function isEnough({ asked, held }: Held): boolean {
   return held >= SHARE_LEAST * asked
 }
 
+/** A row for each form, the total, and what it looks like by place and language; two columns for each half. */
+export function tableOf({ windowTokens, chatTokens, strategy, halves }: TallyGroup): string {
+  const title = `${strategy}: window ${count(windowTokens)}, chats of ${count(chatTokens)} tokens`
+  const head = ['', ...halves.flatMap(({ half }) => [half, ''])]
+  const names = halves[0]?.tally.rows.map(({ name }) => name) ?? []
+  const cells = names.map((name, place) => [
+    name,
+    ...halves.flatMap(({ tally }) => heldCells(tally.rows[place] ?? { asked: 0, held: 0 })),
+  ])
+  return `\n${title}\n${alignedTable([head, ...cells])}\n`
+}
+
+/**
+ * The last views of some chats as the model got them, those that lost most first, with the rules that were asked for.
+ * Where both halves were measured, those of the half kept apart are not shown.
+ */
+export function shownViews(reports: readonly OrderReport[], shown: number): string {
+  const known = reports.filter(({ order }) => order.chat.half === 'known')
+  return (known.length > 0 ? known : reports)
+    .toSorted((one, other) => lostIn(other) - lostIn(one))
+    .slice(0, shown)
+    .map(viewText)
+    .join('')
+}
+
 // --- internal ---
 
 const SHARE_LEAST = 0.95
@@ -84,8 +110,26 @@ function tallyOf(reports: readonly RuleReport[]): HalfTally {
 }
 
 function heldOf(all: readonly Held[]): Held {
-  return {
-    asked: all.reduce((sum, { asked }) => sum + asked, 0),
-    held: all.reduce((sum, { held }) => sum + held, 0),
-  }
+  return { asked: sumOf(all, ({ asked }) => asked), held: sumOf(all, ({ held }) => held) }
+}
+
+function heldCells({ asked, held }: Held): readonly [string, string] {
+  return [asked === 0 ? '' : `${held} of ${asked}`, shareOf(held, asked)]
+}
+
+const RULE = '='.repeat(100)
+
+function lostIn({ rules }: OrderReport): number {
+  return sumOf(rules, ({ asked, held }) => asked - held)
+}
+
+function viewText({ order, rules, view }: OrderReport): string {
+  const { half, number } = order.chat
+  const asked = rules.map(({ rule, asked: times, held }) => {
+    const old = rule.old === null ? '' : `, instead of "${rule.old}"`
+    return `${held} of ${times}: ${rule.form}, "${rule.says}"${old}`
+  })
+  const messages = view.map(({ role, content }) => `--- ${String(role)}\n${textsOf(content).join('\n')}`)
+  const title = `chat ${number} (${half}), ${order.strategy}, window ${order.windowTokens}`
+  return `\n${RULE}\n${title}\n${asked.join('\n')}\n${messages.join('\n')}\n`
 }

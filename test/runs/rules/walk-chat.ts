@@ -1,8 +1,8 @@
-import { startSummaryModel } from '../../support/summary-model.ts'
-import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { WireMessage } from '../../support/strict-upstream/wire-message.ts'
-import { openStage } from '../replay/stage.ts'
-import type { AskedRule, Chat } from './chat.ts'
+import { cheapUpstream, startSummaryModel, withCheapSummaries } from '../../support/summary-model.ts'
+import { openStage, refusedIn } from '../harness/stage.ts'
+import { makeChat, type AskedRule, type Chat, type ChatOrder } from './chat.ts'
 import { openViewJudge } from './judge-view.ts'
 
 /** With what the older part of a chat is replaced: recaps, or summaries by the stand-in. */
@@ -28,6 +28,22 @@ export type WalkReport = {
   readonly view: readonly WireMessage[]
 }
 
+/** One chat in one window, by one strategy. */
+export type RulesOrder = {
+  readonly chat: ChatOrder
+  readonly strategy: Strategy
+  readonly windowTokens: number
+}
+
+export type OrderReport = { readonly order: RulesOrder } & WalkReport
+
+/** Does an order from the making of its chat to the verdicts. */
+export async function runOrder(order: RulesOrder): Promise<OrderReport> {
+  const { count } = await loadCounter('o200k_base')
+  const chat = makeChat(order.chat, count)
+  return { order, ...(await walkChat({ ...order, chat, count })) }
+}
+
 type WalkOptions = {
   readonly chat: Chat
   readonly strategy: Strategy
@@ -48,7 +64,6 @@ export async function walkChat({ chat, strategy, windowTokens, count }: WalkOpti
     profile: model === null ? { strategy, window } : withCheapSummaries({ window }),
     ...(model !== null && { upstreams: cheapUpstream(model) }),
     windowTokens,
-    template: 'lenient',
     rules: 'enforced',
     statesUsage: true,
     count,
@@ -64,7 +79,7 @@ export async function walkChat({ chat, strategy, windowTokens, count }: WalkOpti
       const exchange = await stage.ask(Buffer.from(body), 'Bearer chat')
       await model?.quiet()
       failed += exchange.isReply ? 0 : 1
-      refused += exchange.received.filter(({ rejected }) => rejected !== null).length
+      refused += refusedIn(exchange)
       if (place < points.length - ASKED_REQUESTS) continue
       view = exchange.received.at(-1)?.messages ?? []
       const judge = openViewJudge(view)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rawMessage } from '../replay/recordings.ts'
+import { rawMessage } from '../harness/recordings.ts'
 import { dropHalfWhenFull } from './clients.ts'
 
 const conversation = Array.from({ length: 12 }, (_, index) =>

@@ -1,6 +1,5 @@
-import { newestSuffix, type PolicyInput } from '../fidelity/policies.ts'
-import { roundsOf, type Round } from '../fidelity/rounds.ts'
-import type { RawMessage } from '../replay/recordings.ts'
+import { newestSuffix, roundsOf, type PolicyInput, type Round } from '../fidelity/policies.ts'
+import type { RawMessage } from '../harness/recordings.ts'
 
 /** What a client that compacts by itself sends of its conversation; it may remember what it did before. */
 export type CompactingClient = (input: PolicyInput) => readonly RawMessage[]

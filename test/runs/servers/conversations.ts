@@ -1,7 +1,7 @@
 import { openDice, type Dice } from '../../../src/demo/dice.ts'
 import { textOf } from '../../support/strict-upstream/wire-message.ts'
-import { thingsOf } from '../fidelity/things.ts'
-import { rawMessage, readRecordings, type RawMessage } from '../replay/recordings.ts'
+import { thingsOf } from '../fidelity/wanted.ts'
+import { rawMessage, readRecordings, type RawMessage } from '../harness/recordings.ts'
 import { longRun } from '../../support/conversations.ts'
 import { pointsOf } from './walk.ts'
 

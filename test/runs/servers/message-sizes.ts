@@ -1,5 +1,5 @@
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
-import type { RawMessage } from '../replay/recordings.ts'
+import type { RawMessage } from '../harness/recordings.ts'
 
 /** What each message takes in the prompt, asked of llama.cpp's server: the client that knows it all. */
 export async function messageSizes(

@@ -26,8 +26,7 @@
  *
  * Ends with `as promised`, or with what was missed and 1; with 0 and a word where there is no Python 3.
  */
-import { alignedTable } from '../../support/aligned-table.ts'
-import { seconds } from '../replay/table.ts'
+import { alignedTable, seconds } from '../harness/table.ts'
 import { madeConversation, recordedConversation } from './conversations.ts'
 import { evaluatedHead, rivals, runRival, EVALUATED_REQUESTS, EVALUATED_WINDOW_TOKENS } from './evaluated.ts'
 import { findPython, install } from './install.ts'

@@ -1,4 +1,4 @@
-import { requestPoints, type RawMessage } from '../replay/recordings.ts'
+import { requestPoints, type RawMessage } from '../harness/recordings.ts'
 import { ask, OUTPUT_TOKENS, type Question, type Reply } from './ask.ts'
 import type { FoldgateProgram } from './foldgate.ts'
 import type { Exchange, Tap } from './tap.ts'

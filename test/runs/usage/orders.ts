@@ -1,6 +1,11 @@
-import { ollamaKinds } from './servers.ts'
-import type { Sampling, Source } from './talks.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
+import type { Recording } from '../harness/recordings.ts'
+import { judgeHonest, judgeOllama, type Verdict } from './judge.ts'
+import { honestServer, OLLAMA_MODEL, ollamaKinds, ollamaServer, type Server } from './servers.ts'
+import { chosen, talksBy, withAdded, type Sampling, type Source } from './talks.ts'
 import { usageKinds } from './usage-kinds.ts'
+import { walkTalk, type Walked, type WalkOptions } from './walk-talk.ts'
 
 /** Some conversations before one kind of server, with one window, plain or streamed. */
 export type UsageOrder = Scenario & {
@@ -30,19 +35,13 @@ export function ordersOf(
   filter: Filter,
   rest: { readonly source: Source; readonly sampling: Sampling },
 ): readonly UsageOrder[] {
+  const of = (family: Scenario['family'], kind: string, windowTokens: number, named: number): Scenario[] =>
+    [named, null].map((configuredTokens) => ({ family, kind, windowTokens, configuredTokens }))
   const honest = usageKinds.flatMap(({ name }) =>
-    windows.flatMap((windowTokens) =>
-      [windowTokens, null].map((configuredTokens) =>
-        scenario('honest', name, windowTokens, configuredTokens),
-      ),
-    ),
+    windows.flatMap((tokens) => of('honest', name, tokens, tokens)),
   )
   const ollama = ollamaKinds.flatMap(({ name }) =>
-    numContexts.flatMap((numContext) =>
-      [numContext * 2, null].map((configuredTokens) =>
-        scenario('ollama', name, numContext, configuredTokens),
-      ),
-    ),
+    numContexts.flatMap((tokens) => of('ollama', name, tokens, 2 * tokens)),
   )
   return [...honest, ...ollama]
     .filter(
@@ -67,17 +66,88 @@ export function kindNames(): readonly string[] {
   return [...usageKinds, ...ollamaKinds].map(({ name }) => name)
 }
 
-// --- internal ---
-
-function scenario(
-  family: Scenario['family'],
-  kind: string,
-  windowTokens: number,
-  configuredTokens: number | null,
-): Scenario {
-  return { family, kind, windowTokens, configuredTokens }
+export type OrderReport = {
+  readonly order: UsageOrder
+  /** One a conversation. */
+  readonly verdicts: readonly TalkVerdict[]
+  readonly warnings: readonly string[]
 }
+
+export type TalkVerdict = Verdict & { readonly file: string; readonly talk: string }
+
+/** Walks the conversations of an order, each through a Foldgate of its own that knows nothing. */
+export async function runOrder(order: UsageOrder): Promise<OrderReport> {
+  const { count } = await loadCounter('o200k_base')
+  const setup = setupOf(order, count)
+  const talks = chosen(talksBy(order.source), order.sampling, order.turn)
+  const judge = order.family === 'honest' ? judgeHonest : judgeOllama
+  const verdicts: TalkVerdict[] = []
+  const warnings: string[] = []
+  const walked: { readonly talk: Recording; readonly walk: Walked; readonly writtenAtMs: number }[] = []
+
+  async function judgeOldest(): Promise<void> {
+    const oldest = walked.shift()
+    if (oldest === undefined) return
+    const { talk, walk, writtenAtMs } = oldest
+    await sleep(Math.max(0, writtenAtMs - performance.now()))
+    const told = await walk.end()
+    warnings.push(...told.warnings)
+    verdicts.push({ file: talk.file, talk: talk.id, ...judge(order, walk.seen, told) })
+  }
+
+  for (const [index, talk] of talks.entries()) {
+    const walk = await walkTalk({
+      talk: withAdded(talk, setup.added),
+      server: setup.open(),
+      windowTokens: order.configuredTokens,
+      model: setup.models[(index + order.turn) % setup.models.length] ?? '',
+      stream: streamOf(order, index),
+    })
+    walked.push({ talk, walk, writtenAtMs: performance.now() + JOURNAL_MS })
+    if (walked.length > OPEN_MAX) await judgeOldest()
+  }
+  while (walked.length > 0) await judgeOldest()
+  return { order, verdicts, warnings }
+}
+
+// --- internal ---
 
 function passes<Value>(wanted: Value | null, value: Value): boolean {
   return wanted === null || wanted === value
+}
+
+/** Journals wait a quarter of a second for more rows: meanwhile the next conversations are walked. */
+const JOURNAL_MS = 350
+
+/** Each Foldgate takes its memory. */
+const OPEN_MAX = 4
+
+/** Names that tell the tokenizer, that tell a family of which it is guessed, and that tell nothing. None has a small window. */
+const models = ['gpt-4o', 'claude-sonnet-4-5', 'house-model', 'deepseek-chat']
+
+type Setup = {
+  readonly open: () => Server
+  readonly added: Parameters<typeof withAdded>[1]
+  readonly models: readonly string[]
+}
+
+function setupOf(order: UsageOrder, count: (text: string) => number): Setup {
+  const { windowTokens, configuredTokens } = order
+  const ollama = ollamaKinds.find(({ name }) => name === order.kind)
+  if (ollama !== undefined)
+    return { open: () => ollamaServer(ollama, windowTokens, count), added: null, models: [OLLAMA_MODEL] }
+  const kind = usageKinds.find(({ name }) => name === order.kind)
+  if (kind === undefined) throw new Error(`There is no kind ${order.kind}.`)
+  const isStrict = configuredTokens === null
+  return {
+    open: () => honestServer(kind, { windowTokens, isStrict, count }),
+    added: kind.added,
+    models,
+  }
+}
+
+/** Most clients ask for the usage of streams, and some do not; where it alone can tell of a cut, it is asked for. */
+function streamOf({ isStreamed, family, turn }: UsageOrder, index: number): WalkOptions['stream'] {
+  if (!isStreamed) return 'no'
+  return family === 'ollama' || (index + turn) % 2 === 0 ? 'with-usage' : 'bare'
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { honestServer, ollamaKinds, ollamaServer } from './servers.ts'
+import { chosen, requestBody, talksBy, withAdded } from './talks.ts'
 import { keyOf, type Prompt } from './true-count.ts'
 import { usageKinds } from './usage-kinds.ts'
 
@@ -23,15 +24,14 @@ function kindNamed(name: string) {
   return kind
 }
 
-function serverOf(isStrict: boolean) {
-  return honestServer(kindNamed('openai'), { windowTokens: 1000, isStrict, count })
-}
-
-test('a strict server refuses a prompt that leaves too little for its reply, and a lenient one answers it', () => {
-  const prompt = promptOf(['user', 900])
-  expect(serverOf(true).take(prompt, 200).statement).toBeNull()
-  expect(serverOf(true).take(prompt, 50).statement).not.toBeNull()
-  expect(serverOf(false).take(prompt, 200).statement).not.toBeNull()
+test.each([
+  ['strict', 200, true],
+  ['strict', 50, false],
+  ['lenient', 200, false],
+])('a %s server refuses a prompt of 900 and %i more in 1,000: %s', (manner, outputTokens, isRefused) => {
+  const options = { windowTokens: 1000, isStrict: manner === 'strict', count }
+  const { statement } = honestServer(kindNamed('openai'), options).take(promptOf(['user', 900]), outputTokens)
+  expect(statement === null).toBe(isRefused)
 })
 
 test('what a server saw before is what the prompts share at their beginning', () => {
@@ -42,19 +42,14 @@ test('what a server saw before is what the prompts share at their beginning', ()
   expect(statement).toMatchObject({ usage: { prompt_tokens: promptTokens - 208 } })
 })
 
-test('Ollama leaves out the oldest messages, keeps what the system says, and counts what is left', () => {
+test('Ollama leaves out the oldest messages, keeps what the system says, cuts the newest, and counts what is left', () => {
   const [kind] = ollamaKinds
   const server = ollamaServer(kind, 400, count)
   const whole = server.take(promptOf(['system', 50], ['user', 100], ['user', 100]), 0)
-  expect(whole.isCut).toBe(false)
   const cut = server.take(promptOf(['system', 50], ['user', 300], ['user', 100], ['user', 100]), 0)
-  expect(cut.isCut).toBe(true)
+  expect([whole.isCut, cut.isCut]).toEqual([false, true])
   expect(cut.statement).toEqual(whole.statement)
-})
-
-test('and cuts the newest where it alone is too long', () => {
-  const [kind] = ollamaKinds
-  const { statement } = ollamaServer(kind, 400, count).take(promptOf(['user', 10], ['user', 900]), 0)
+  const { statement } = server.take(promptOf(['user', 10], ['user', 900]), 0)
   expect(statement).toMatchObject({ usage: { prompt_tokens: 400 } })
 })
 
@@ -65,4 +60,49 @@ test('Ollama states its window once it has loaded the model, where it can be ask
   server.take(promptOf(['user', 10]), 0)
   expect(server.told('/api/ps')).toMatchObject({ models: [{ context_length: 4096 }] })
   expect(ollamaServer(closed, 4096, count).told('/api/ps')).toBeNull()
+})
+
+test.each([
+  ['openai', { prompt_tokens: 4792, prompt_tokens_details: { cached_tokens: 1280 } }],
+  ['uncached', { prompt_tokens: 3462, cache_read_input_tokens: 1330 }],
+  [
+    'uncached-written',
+    { prompt_tokens: 8, cache_read_input_tokens: 1330, cache_creation_input_tokens: 3454 },
+  ],
+  ['blocks-256', { prompt_tokens: 4608 }],
+])('usage of the kind %s', (name, usage) => {
+  const counted = { promptTokens: 4792, sharedTokens: 1330, completionTokens: 8 }
+  expect(kindNamed(name).state(counted)).toMatchObject({ usage })
+})
+
+const talks = talksBy({ folder: null, file: null })
+const some = (requestsMax: number) => chosen(talks, { talksMax: 1, requestsMax }, 0).slice(0, 1)
+
+test('conversations take turns until each had its own, one of each file before a second one', () => {
+  const sampling = { talksMax: 2, requestsMax: 100 }
+  const seen = [0, 1, 2].map((turn) => chosen(talks, sampling, turn).map(({ id }) => id))
+  expect(new Set(seen.flat()).size).toBe([...talks.values()].flat().length)
+  for (const [one, other] of seen) expect(one).not.toBe(other)
+})
+
+test('of the requests the first ones are walked one after the other, and the last one always', () => {
+  const [whole = [], ten = []] = [some(1000), some(10)].map(([talk]) => talk?.points)
+  expect(ten).toHaveLength(10)
+  expect([...ten.slice(0, 5), ten.at(-1)]).toEqual([...whole.slice(0, 5), whole.at(-1)])
+})
+
+test('a streamed request asks for usage only where its client does, and thoughts stand in every reply', () => {
+  expect.assertions(6)
+  for (const talk of some(10)) {
+    const bodyOf = (stream: 'no' | 'bare' | 'with-usage'): unknown =>
+      JSON.parse(requestBody(talk, 2, { model: 'house-model', stream }).text)
+    expect(bodyOf('no')).toMatchObject({ model: 'house-model', stream: false })
+    expect(bodyOf('bare')).toMatchObject({ stream: true })
+    expect(bodyOf('bare')).not.toHaveProperty('stream_options')
+    expect(bodyOf('with-usage')).toMatchObject({ stream_options: { include_usage: true } })
+    const thinking = withAdded(talk, 'thoughts')
+    const replies = thinking.messages.filter(({ message }) => message['role'] === 'assistant')
+    expect(replies.every(({ message }) => typeof message['reasoning_content'] === 'string')).toBe(true)
+    expect(withAdded(talk, 'thoughts')).toEqual(thinking)
+  }
 })

@@ -1,16 +1,21 @@
-import { alignedTable } from '../../support/aligned-table.ts'
-import type { Scenario } from './orders.ts'
-import type { OrderReport, TalkVerdict } from './run-order.ts'
+import { alignedTable, count, sumOf } from '../harness/table.ts'
+import type { OrderReport, Scenario, TalkVerdict } from './orders.ts'
 
 /** A row for each kind and window, plain and streamed together. */
 export function tablesOf(reports: readonly OrderReport[]): string {
-  const rowsOf = (family: Scenario['family'], head: readonly string[], figures: Figures) => {
-    const own = reports.filter(({ order }) => order.family === family)
-    const rows = Map.groupBy(own, ({ order }) => nameOf(order))
-    if (rows.size === 0) return ''
-    return `\n${alignedTable([head, ...[...rows].map(([name, some]) => [name, ...figures(some)])])}\n`
-  }
-  return rowsOf('honest', honestHead, honestFigures) + rowsOf('ollama', ollamaHead, ollamaFigures)
+  return Object.entries(columns)
+    .map(([family, cells]) => {
+      const own = reports.filter(({ order }) => order.family === family)
+      const rows = [...Map.groupBy(own, ({ order }) => nameOf(order))]
+      if (rows.length === 0) return ''
+      const head = [
+        family === 'honest' ? 'kind and window' : 'kind and num_ctx',
+        ...cells.map(([name]) => name),
+      ]
+      const figures = rows.map(([name, some]) => [name, ...cells.map(([, cell]) => figureOf(some, cell))])
+      return `\n${alignedTable([head, ...figures])}\n`
+    })
+    .join('')
 }
 
 /** Each warning once, with the kinds before which it was printed. */
@@ -40,84 +45,61 @@ export function missLines(reports: readonly OrderReport[]): string {
 }
 
 /** A figure of all conversations together. */
-export function sumOf(reports: readonly OrderReport[], figure: Figure): number {
-  return reports.flatMap(({ verdicts }) => verdicts).reduce((sum, verdict) => sum + verdict[figure], 0)
+export function sumOfAll(reports: readonly OrderReport[], figure: Figure): number {
+  return sumOf(
+    reports.flatMap(({ verdicts }) => verdicts),
+    (verdict) => verdict[figure],
+  )
 }
 
 // --- internal ---
 
 type Figure = Exclude<keyof TalkVerdict, 'misses' | 'file' | 'talk'>
-type Figures = (reports: readonly OrderReport[]) => readonly string[]
+type Cell = Figure | ((verdicts: readonly TalkVerdict[], warnings: number) => string)
 
 const SHOWN_MAX = 4
 
-const honestHead = [
-  'kind and window',
-  'conversations',
-  'requests',
-  'windows learnt',
-  'cuts concluded',
-  'false windows',
-  'folded early',
-  'refused',
-  'warnings',
-  'count off by',
-]
+const conversations: Cell = (verdicts) => count(verdicts.length)
+const warnings: Cell = (_, told) => String(told)
+const columns: Readonly<Record<string, readonly (readonly [string, Cell])[]>> = {
+  honest: [
+    ['conversations', conversations],
+    ['requests', 'requests'],
+    ['windows learnt', 'windowsLearnt'],
+    ['cuts concluded', 'cutsConcluded'],
+    ['false windows', 'falseWindows'],
+    ['folded early', 'foldedEarly'],
+    ['refused', 'refused'],
+    ['warnings', warnings],
+    ['count off by', (all) => `${(100 * most(all, ({ countErrorMax }) => countErrorMax)).toFixed(1)} %`],
+  ],
+  ollama: [
+    ['conversations', conversations],
+    ['requests', 'requests'],
+    ['cut', 'cut'],
+    ['most of one', (all) => String(most(all, ({ cut }) => cut))],
+    ['false windows', 'falseWindows'],
+    ['folded early', 'foldedEarly'],
+    ['refused', 'refused'],
+    ['warnings', warnings],
+    ['missed', (all) => String(all.filter(({ misses }) => misses.length > 0).length)],
+  ],
+}
 
-const ollamaHead = [
-  'kind and num_ctx',
-  'conversations',
-  'requests',
-  'cut',
-  'most of one',
-  'false windows',
-  'folded early',
-  'refused',
-  'warnings',
-  'missed',
-]
+function figureOf(reports: readonly OrderReport[], cell: Cell): string {
+  if (typeof cell === 'string') return count(sumOfAll(reports, cell))
+  const told = sumOf(reports, (report) => report.warnings.length)
+  return cell(
+    reports.flatMap(({ verdicts }) => verdicts),
+    told,
+  )
+}
+
+function most(verdicts: readonly TalkVerdict[], figure: (verdict: TalkVerdict) => number): number {
+  return Math.max(0, ...verdicts.map(figure))
+}
 
 function nameOf({ family, kind, windowTokens, configuredTokens }: Scenario): string {
   const set = configuredTokens === null ? 'auto' : family === 'honest' ? 'set' : `set to ${configuredTokens}`
   return `${kind} ${windowTokens} ${set}`
-}
-
-function honestFigures(reports: readonly OrderReport[]): readonly string[] {
-  const verdicts = reports.flatMap((report) => report.verdicts)
-  const worst = Math.max(0, ...verdicts.map(({ countErrorMax }) => countErrorMax))
-  return [
-    ...sums(reports, [
-      'requests',
-      'windowsLearnt',
-      'cutsConcluded',
-      'falseWindows',
-      'foldedEarly',
-      'refused',
-    ]),
-    String(warningsIn(reports)),
-    `${(worst * 100).toFixed(1)} %`,
-  ]
-}
-
-function ollamaFigures(reports: readonly OrderReport[]): readonly string[] {
-  const verdicts = reports.flatMap((report) => report.verdicts)
-  return [
-    ...sums(reports, ['requests', 'cut']),
-    String(Math.max(0, ...verdicts.map(({ cut }) => cut))),
-    ...sums(reports, ['falseWindows', 'foldedEarly', 'refused']).slice(1),
-    String(warningsIn(reports)),
-    String(verdicts.filter(({ misses }) => misses.length > 0).length),
-  ]
-}
-
-/** How many conversations there were, and these figures of them. */
-function sums(reports: readonly OrderReport[], figures: readonly Figure[]): readonly string[] {
-  const count = reports.reduce((sum, { verdicts }) => sum + verdicts.length, 0)
-  return [count, ...figures.map((figure) => sumOf(reports, figure))].map((number) =>
-    number.toLocaleString('en-US'),
-  )
-}
-
-function warningsIn(reports: readonly OrderReport[]): number {
-  return reports.reduce((sum, { warnings }) => sum + warnings.length, 0)
 }

@@ -1,16 +1,22 @@
 import { openDice, seedOf } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { png } from '../../support/images.ts'
+import { longConversation } from '../../support/long-conversation.ts'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import {
+  madeRecording,
   OUTPUT_TOKENS,
   rawMessage,
   readRecordings,
   requestPoints,
+  spread,
+  textsBefore,
+  toolsIn,
   type RawMessage,
   type Recording,
-} from '../replay/recordings.ts'
-import { png } from '../../support/images.ts'
-import { madeTalks } from './made-talks.ts'
+} from '../harness/recordings.ts'
+import { sumOf } from '../harness/table.ts'
 import { keyOf, type Prompt } from './true-count.ts'
 import type { UsageKind } from './usage-kinds.ts'
 
@@ -71,7 +77,7 @@ export function withAdded(talk: Recording, added: UsageKind['added']): Recording
 /** What a server would have to count of its requests, by the number of their messages. */
 export function promptsOf({ messages, tools }: Recording): (point: number) => Prompt {
   const all = messages.map(({ text, message }) => ({ message, key: keyOf(text) }))
-  const around = { tools: tools === '' ? undefined : (JSON.parse(tools) as unknown), toolsKey: keyOf(tools) }
+  const around = { tools: toolsIn({ tools }), toolsKey: keyOf(tools) }
   return (point) => ({ ...around, messages: all.slice(0, point) })
 }
 
@@ -83,7 +89,7 @@ export function requestBody(
 ): { readonly text: string; readonly outputTokens: number } {
   const recorded: unknown = JSON.parse(`{${before}}`)
   const members: Members = { ...(isObject(recorded) ? recorded : {}), model }
-  const texts = messages.slice(0, point).map(({ text }) => text)
+  const texts = textsBefore({ messages }, point)
   const streaming = {
     stream: stream !== 'no',
     ...(stream === 'with-usage' && { stream_options: { include_usage: true } }),
@@ -136,20 +142,14 @@ function joined(talks: readonly Recording[]): Recording {
 }
 
 function charsOf(messages: readonly RawMessage[]): number {
-  return messages.reduce((sum, { text }) => sum + text.length, 0)
+  return sumOf(messages, ({ text }) => text.length)
 }
 
 /** At most so many: half of them from the beginning, the others evenly spread, the last one among them. */
 function thinned(points: readonly number[], countMax: number): readonly number[] {
   if (points.length <= countMax) return points
   const first = points.slice(0, Math.floor(countMax / 2))
-  const later = points.slice(first.length)
-  const count = countMax - first.length
-  const spread = Array.from(
-    { length: count },
-    (_, index) => later[Math.ceil(((index + 1) * later.length) / count) - 1] ?? 0,
-  )
-  return [...first, ...spread]
+  return [...first, ...spread(points.slice(first.length), countMax - first.length)]
 }
 
 function changedMessage(message: Members, index: number, added: NonNullable<UsageKind['added']>): Members {
@@ -165,4 +165,45 @@ function changedMessage(message: Members, index: number, added: NonNullable<Usag
   return typeof content === 'string'
     ? { ...message, content: `<think>${thought}</think>${content}` }
     : message
+}
+
+/** What is walked where no folder is named: runs of coding agents, a talk about code, one in Chinese. */
+function madeTalks(): readonly Recording[] {
+  return [
+    talk('made-agent', longRun(60, 11)),
+    talk('made-agent', longRun(40, 12, 2)),
+    talk('made-talk', longConversation()),
+    talk('made-chinese', chineseTalk()),
+  ]
+}
+
+const TURNS = 60
+
+const sentences = [
+  '请帮我看一下昨天的订单，客户说包裹还没有送到。',
+  '仓库的记录显示货物已经在星期三发出，但是物流公司没有更新状态。',
+  '我们可以先联系司机，再决定是否给客户退款。',
+  '如果今天下午五点之前没有消息，就按照规定重新发货。',
+  '这位客户以前也遇到过类似的问题，所以请语气客气一些。',
+  '新的地址是和平路一百二十三号，电话号码没有变化。',
+]
+
+function chineseTalk(): readonly TestMessage[] {
+  const dice = openDice(13)
+  const said = (count: number) =>
+    Array.from({ length: count }, () => sentences[dice.below(sentences.length)]).join('')
+  const turns = Array.from({ length: TURNS }, (): readonly TestMessage[] => [
+    { role: 'user', content: `${dice.hex(4)}：${said(1 + dice.below(3))}` },
+    { role: 'assistant', content: said(4 + dice.below(10)) },
+  ])
+  return [
+    { role: 'system', content: '你是一家网店的客服。' },
+    ...turns.flat(),
+    { role: 'user', content: '谢谢。' },
+  ]
+}
+
+function talk(file: string, conversation: readonly object[]): Recording {
+  const messages = conversation.map((message) => rawMessage(JSON.stringify(message)))
+  return madeRecording(file, `${file} of ${messages.length} messages`, messages)
 }

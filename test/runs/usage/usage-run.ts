@@ -20,37 +20,46 @@
  * Prints a row a kind and window, the warnings, and what was not kept; exits with 1 where there is such a thing.
  * `folded early`, `refused` and `count off by` show what counts are worth, and are asked of nobody.
  */
-import { seconds } from '../replay/table.ts'
-import { workersFor } from '../../support/workers.ts'
-import { readOptions } from './options.ts'
-import { runOrder } from './run-order.ts'
-import { missLines, sumOf, tablesOf, warningLines } from './table.ts'
+import { filesIn, oneOf, readCommand, refuse, runCommand, text, whole } from '../harness/command.ts'
+import { count } from '../harness/table.ts'
+import { workersFor } from '../harness/workers.ts'
+import { kindNames, ordersOf, runOrder, sizesOfField, sizesOfShortRun } from './orders.ts'
+import { missLines, sumOfAll, tablesOf, warningLines } from './table.ts'
 
-const { answerOrders, inWorkers } = workersFor(runOrder)
+const workers = workersFor(runOrder)
 
-if (process.send !== undefined) {
-  answerOrders()
-} else {
-  process.exitCode = await runAll()
+const flags = {
+  file: text(),
+  window: whole(),
+  kind: oneOf(kindNames()),
+  sample: whole(12),
+  conversations: whole(8),
+  workers: whole(2),
 }
 
-async function runAll(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') {
-    process.stderr.write(`${options}\n`)
-    return 1
-  }
-  const reports = await inWorkers(options.orders, options.workers)
+await runCommand(runAll, workers)
+
+async function runAll(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder, values } = readCommand(args, flags)
+  const { file, kind, window: windowTokens, sample: requestsMax, conversations: talksMax } = values
+  if (folder === null && file !== null) refuse('--file names a file of FOLDER; name that, too.')
+  if (folder !== null) filesIn(folder, file === null ? null : [file])
+  const sizes = folder === null ? sizesOfShortRun : sizesOfField
+  const sampling = { requestsMax, talksMax }
+  const orders = ordersOf(sizes, { kind, windowTokens }, { source: { folder, file }, sampling })
+  const windows = [...sizes.windows, ...sizes.numContexts].join(', ')
+  if (orders.length === 0) refuse(`Nothing has the window ${windowTokens}; there are ${windows}.`)
+
+  const reports = await workers.inWorkers(orders, values.workers)
   process.stdout.write(tablesOf(reports) + warningLines(reports) + missLines(reports))
   const misses = reports.flatMap(({ verdicts }) => verdicts).flatMap((verdict) => verdict.misses)
   const figures = [
-    `${sumOf(reports, 'requests').toLocaleString('en-US')} requests`,
-    `windows learnt ${sumOf(reports, 'windowsLearnt')}`,
-    `cuts concluded ${sumOf(reports, 'cutsConcluded')}`,
+    `${count(sumOfAll(reports, 'requests'))} requests`,
+    `windows learnt ${sumOfAll(reports, 'windowsLearnt')}`,
+    `cuts concluded ${sumOfAll(reports, 'cutsConcluded')}`,
     `${misses.length} promises missed`,
-    seconds(performance.now() - startedMs),
+    elapsed(),
   ]
   process.stdout.write(`\n${figures.join(', ')}\n`)
-  return misses.length === 0 ? 0 : 1
+  return misses.length === 0
 }

@@ -1,75 +1,48 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { fakeUpstream, json } from '../../support/fake-upstream.ts'
 import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
-import { questionUserAgent } from '../../../src/models/discovery/ask-json.ts'
 import { REPLY, type Outcome, type Server } from './servers.ts'
 import { keyOf, type Prompt } from './true-count.ts'
 
 /** A request as it reached the upstream. */
-export type Received = { readonly prompt: Prompt; readonly outcome: Outcome }
+type Received = { readonly prompt: Prompt; readonly outcome: Outcome }
 
-export type UsageUpstream = {
-  /** With the path `/v1`. */
-  readonly url: string
-  /** In their order, since they were last taken. */
-  readonly takeReceived: () => readonly Received[]
-  readonly close: () => Promise<void>
-}
-
-/** Serves a server over sockets, plain and streamed. */
-export async function startUsageUpstream(server: Server): Promise<UsageUpstream> {
+/** Serves a server over sockets, plain and streamed. `takeReceived`: in their order, since they were last taken. */
+export async function startUsageUpstream(server: Server) {
   const received: Received[] = []
-
-  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const pieces: Buffer[] = []
-    for await (const piece of incoming as AsyncIterable<Buffer>) pieces.push(piece)
-    const [path = ''] = (incoming.url ?? '').split('?')
-    if (incoming.method !== 'POST' || incoming.headers['user-agent'] === questionUserAgent) {
-      const told = server.told(path)
-      return sendJson(outgoing, told === null ? 404 : 200, told ?? { error: 'not found' })
-    }
-    const { body, prompt } = readPrompt(Buffer.concat(pieces).toString())
-    const outputTokens = Number(body['max_completion_tokens'] ?? body['max_tokens'] ?? 0)
-    const outcome = server.take(prompt, outputTokens)
-    received.push({ prompt, outcome })
-    if (outcome.statement === null)
-      return sendJson(outgoing, 400, refusal(server.windowTokens, outcome.promptTokens, outputTokens))
-    const head = {
-      id: 'chatcmpl-1',
-      created: 1,
-      model: textOf(body['model']),
-      ...(server.fingerprint !== null && { system_fingerprint: server.fingerprint }),
-    }
-    if (body['stream'] !== true) return sendJson(outgoing, 200, plain(head, outcome.statement))
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-    const options = body['stream_options']
-    const isAsked = isObject(options) && options['include_usage'] === true
-    outgoing.end(
-      `${streamed(head, outcome.statement, server.inStreams, isAsked).map(event).join('')}data: [DONE]\n\n`,
-    )
-  }
-
-  const listener = createServer((incoming, outgoing) => {
-    serve(incoming, outgoing).catch((error: unknown) => {
-      // A mistake of the run's own shows as an answer that nobody takes for an overflow.
-      process.stderr.write(`${String(error)}\n`)
-      sendJson(outgoing, 404, { error: String(error) })
-    })
-  })
-  await once(listener.listen(0, '127.0.0.1'), 'listening')
-  const address = listener.address()
-  const port = isObject(address) ? Number(address['port']) : 0
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    takeReceived: () => received.splice(0),
-    close: async () => {
-      const closed = once(listener, 'close')
-      listener.close()
-      listener.closeAllConnections()
-      await closed
+  const { url, requests, close } = await fakeUpstream(
+    (request, outgoing, incoming) => {
+      requests.splice(0)
+      const { body, prompt } = readPrompt(request.body.toString())
+      const outputTokens = Number(body['max_completion_tokens'] ?? body['max_tokens'] ?? 0)
+      const outcome = server.take(prompt, outputTokens)
+      received.push({ prompt, outcome })
+      const { statement, promptTokens } = outcome
+      const send = (value: object, status = 200) => json(value, status)(request, outgoing, incoming)
+      if (statement === null) return send(refusal(server.windowTokens, promptTokens, outputTokens), 400)
+      const head = {
+        id: 'chatcmpl-1',
+        created: 1,
+        model: textOf(body['model']),
+        ...(server.fingerprint !== null && { system_fingerprint: server.fingerprint }),
+      }
+      if (body['stream'] !== true) return send(plain(head, statement))
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+      const options = body['stream_options']
+      const isAsked = isObject(options) && options['include_usage'] === true
+      const events = streamed(head, statement, server.inStreams, isAsked).map(
+        (value) => `data: ${JSON.stringify(value)}\n\n`,
+      )
+      outgoing.end(`${events.join('')}data: [DONE]\n\n`)
     },
-  }
+    {
+      onQuestion: (request, outgoing, incoming) => {
+        const told = server.told(request.url.split('?')[0] ?? '')
+        return json(told ?? { error: 'not found' }, told === null ? 404 : 200)(request, outgoing, incoming)
+      },
+    },
+  )
+  return { url, close, takeReceived: () => received.splice(0) }
 }
 
 // --- internal ---
@@ -85,11 +58,6 @@ function readPrompt(text: string): { readonly body: Record<string, unknown>; rea
 }
 
 type Head = Readonly<Record<string, unknown>>
-
-function sendJson(outgoing: ServerResponse, status: number, value: object): void {
-  outgoing.writeHead(status, { 'content-type': 'application/json' })
-  outgoing.end(JSON.stringify(value))
-}
 
 function plain(head: Head, statement: object): object {
   const message = { role: 'assistant', content: REPLY }
@@ -123,10 +91,6 @@ function streamed(
     chunk({}, 'stop', last),
     ...(inStreams === 'asked' && isAsked ? [own] : []),
   ]
-}
-
-function event(value: object): string {
-  return `data: ${JSON.stringify(value)}\n\n`
 }
 
 /** OpenAI's own wording. */

@@ -1,10 +1,10 @@
-import { Pool } from 'undici'
 import { readFoldgateHeaders } from '../../../src/demo/foldgate-headers.ts'
-import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import { addressOf } from '../../../src/http/listeners.ts'
-import type { Recording } from '../replay/recordings.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import { freePort } from '../../support/free-port.ts'
+import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
+import type { Recording } from '../harness/recordings.ts'
+import { openClient } from '../harness/stage.ts'
 import type { Server } from './servers.ts'
 import { promptsOf, requestBody } from './talks.ts'
 import type { Prompt } from './true-count.ts'
@@ -65,26 +65,18 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
   // An agent's tools take their time between two requests.
   let nowMs = Date.now()
   const foldgate = await startWatched({ upstream: upstream.url, profile, nowMs: () => nowMs })
-  const { origin, pathname } = new URL(foldgate.url)
-  const pool = new Pool(origin, { connections: 1 })
+  const client = openClient(foldgate.url)
   const seen: Seen[] = []
   const promptAt = promptsOf(talk)
   for (const point of talk.points) {
     const { text, outputTokens } = requestBody(talk, point, { model, stream })
-    const answer = await pool.request({
-      path: `${pathname}/chat/completions`,
-      method: 'POST',
-      headers: { authorization: 'Bearer agent', 'content-type': 'application/json' },
-      body: text,
-    })
-    await answer.body.text()
-    const header = (name: string) => textOf(answer.headers[name]) || null
+    const { status, header } = await client.post('chat/completions', text, { authorization: 'Bearer agent' })
     const { windowTokens: said, pressure } = readFoldgateHeaders(header)
     const last = upstream.takeReceived().at(-1)
     const prompt = promptAt(point)
     nowMs += PAUSE_MS
     seen.push({
-      status: answer.statusCode,
+      status,
       windowTokens: said ?? 0,
       source: /source=(\w+)/.exec(header('x-foldgate-window') ?? '')?.[1] ?? '',
       pressure: stream === 'bare' && server.inStreams === 'asked' ? null : pressure,
@@ -95,7 +87,7 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
       leastTokens: last?.outcome.isCut === true ? server.sizeOf(leastOf(prompt)) : 0,
     })
   }
-  await pool.close()
+  await client.close()
 
   return {
     seen,

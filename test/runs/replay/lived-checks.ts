@@ -1,0 +1,216 @@
+import type { LivedChat, LivedReceived } from '../harness/lived.ts'
+import { OUTPUT_TOKENS } from '../harness/recordings.ts'
+import type { Exchange } from '../harness/stage.ts'
+import type { RequestBody } from '../harness/subject.ts'
+import { entryOrigins, type EntryOrigin, type History } from './history.ts'
+import type { Job } from './jobs.ts'
+import {
+  answerProblems,
+  aroundProblems,
+  changeProblems,
+  isCompaction,
+  isUntouched,
+  seenOf,
+  sequenceProblems,
+  type Checked,
+  type Problem,
+  type Seen,
+} from './promises.ts'
+
+type LivedCheck = {
+  readonly job: Job
+  readonly chat: Pick<LivedChat, 'aroundTokens' | 'readEntry'>
+  /** Up to this request. */
+  readonly history: History
+  readonly body: RequestBody
+  readonly exchange: Exchange<LivedReceived>
+  /** What was received for the request before; null at a conversation's first. */
+  readonly previous: Seen | null
+}
+
+/** Holds the promises against the bytes that the upstream received. */
+export function checkLived(input: LivedCheck): Checked {
+  const { job, chat, history, exchange, previous } = input
+  const { received } = exchange
+  const last = received.at(-1)
+  const roomTokens = job.windowTokens - OUTPUT_TOKENS - fixedTokens(chat, history)
+  const isFixedTooLarge = roomTokens <= newestUserTokens(history)
+  const problems = [...answerProblems(exchange, isFixedTooLarge)]
+  const add = (check: string, detail: string) => problems.push({ check, detail })
+  const nothing = { isCompaction: false, isFixedTooLarge, isRejected: false, brokenGroups: 0 }
+  if (last === undefined) return { problems, ...nothing, seen: previous }
+  if (!isFixedTooLarge) problems.push(...overWindow(job, received))
+  const rejected = sequenceProblems(received, received.length)
+  problems.push(...rejected)
+
+  const origins = entryOrigins(history, last.rawEntries, chat.readEntry)
+  if (!isUntouched(exchange)) problems.push(...byteProblems(input, last, origins))
+  else if (!last.body.equals(input.body.bytes))
+    add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
+  const groups = brokenGroups(history, origins)
+  for (const reply of groups) add('P3 group', `of the reply of step ${reply} only a part was sent`)
+  if (!isFixedTooLarge) problems.push(...missingPins(history, origins, last.rawEntries))
+
+  const seen = seenOf(exchange, history.entries.at(-1)?.text ?? '', last.rawEntries, origins)
+  problems.push(...changeProblems(previous, seen, { name: 'entry', names: 'entries', isFixedTooLarge }))
+  return {
+    problems,
+    isCompaction: isCompaction(previous, seen),
+    isFixedTooLarge,
+    isRejected: rejected.length > 0,
+    brokenGroups: groups.length,
+    seen,
+  }
+}
+
+/** What became of a conversation's thoughts at one request. */
+export type Losses = {
+  /** Those that the model was shown at the request before, or that it has had there, and is not shown now. */
+  readonly lost: number
+  /** Of them, what was thought right after the compaction before: that compaction has cost thoughts twice. */
+  readonly lostAtOnce: number
+  /** Of them, what was lost before and had come back. */
+  readonly lostTwice: number
+  /** Those that were sent behind a prefix that they were not made on. */
+  readonly sentDead: number
+}
+
+/** Follows the thoughts of one conversation from request to request. */
+export function watchThoughts() {
+  let alive = new Set<string>()
+  let madeAtCompaction: ReadonlySet<string> = new Set()
+  let wasCompaction = false
+  const lostOnce = new Set<string>()
+  return {
+    /** Takes what was received last for a request. */
+    asked(
+      { thoughts, deadThoughts }: Pick<LivedReceived, 'thoughts' | 'deadThoughts'>,
+      isCompacted: boolean,
+    ) {
+      const shown = new Set(thoughts)
+      const lost = [...alive].filter((name) => !shown.has(name))
+      const losses: Losses = {
+        lost: lost.length,
+        lostAtOnce: lost.filter((name) => madeAtCompaction.has(name)).length,
+        lostTwice: lost.filter((name) => lostOnce.has(name)).length,
+        sentDead: deadThoughts,
+      }
+      for (const name of lost) lostOnce.add(name)
+      alive = shown
+      wasCompaction = isCompacted
+      return losses
+    },
+    /** Takes the names of the thoughts in its reply. */
+    replied(names: readonly string[]): void {
+      for (const name of names) alive.add(name)
+      madeAtCompaction = new Set(wasCompaction ? names : [])
+    },
+  }
+}
+
+// --- internal ---
+
+function leadingCount({ entries }: History): number {
+  const first = entries.findIndex(({ read }) => read.kind !== 'told')
+  return first === -1 ? entries.length : first
+}
+
+/** Tokens of tools, instructions and leading developer messages, which are sent as they are. */
+function fixedTokens({ aroundTokens }: LivedCheck['chat'], history: History): number {
+  const leading = history.entries.slice(0, leadingCount(history))
+  return leading.reduce((sum, { read }) => sum + read.tokens, aroundTokens)
+}
+
+/** Of a user's message that is the newest entry: it goes whole where it exceeds the room. */
+function newestUserTokens({ entries }: History): number {
+  const newest = entries.findLast(({ read }) => read.kind !== 'told')?.read
+  return newest?.kind === 'user' ? newest.tokens : 0
+}
+
+function overWindow(job: Job, received: readonly LivedReceived[]): readonly Problem[] {
+  const judged = job.isWindowKnown ? received : received.slice(-1)
+  // Anthropic's newer models take a prompt that leaves less room: nothing is learnt from one.
+  const isRoomLearnt = job.isWindowKnown || job.dialect !== 'messages'
+  const outputTokens = isRoomLearnt ? OUTPUT_TOKENS : 0
+  return judged.flatMap(({ promptTokens, rejected }, attempt) => {
+    const isOver = promptTokens + outputTokens > job.windowTokens || rejected?.reason === 'window'
+    const detail = `attempt ${attempt + 1} of ${received.length} took ${promptTokens} tokens and ${OUTPUT_TOKENS}`
+    return isOver ? [{ check: 'P7 fits', detail }] : []
+  })
+}
+
+function byteProblems(
+  { body, history }: LivedCheck,
+  { body: bytes, rawParts, rawEntries }: LivedReceived,
+  origins: readonly EntryOrigin[],
+): readonly Problem[] {
+  const problems = [...aroundProblems(bytes, body, rawParts, 'entries')]
+  const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
+  const sentThoughts = new Set(origins.flatMap((origin) => replyWithThoughts(history, origin)))
+  origins.forEach((origin, place) => {
+    const text = rawEntries[place] ?? ''
+    if (origin.kind === 'stray') add(`received entry ${place} is nobody's: ${text.slice(0, 200)}`)
+    if (origin.kind === 'unnamed' && sentThoughts.has(history.entries[origin.index]?.reply ?? -1))
+      add(`entry ${origin.index} lost its id, and its reasoning is there`)
+    if (origin.kind !== 'derived') return
+    if (reserialized(text) === reserialized(history.entries[origin.index]?.text ?? ''))
+      add(`entry ${origin.index} was kept, but not its bytes`)
+  })
+  return problems
+}
+
+function reserialized(text: string): string {
+  return JSON.stringify(text === '' ? null : JSON.parse(text))
+}
+
+function replyWithThoughts({ entries }: History, origin: EntryOrigin): readonly number[] {
+  const sent = 'index' in origin ? entries[origin.index] : undefined
+  return sent?.reply != null && sent.read.kind === 'thought' ? [sent.reply] : []
+}
+
+/** The replies of which words or a call are there and others are not, or thoughts without them. */
+function brokenGroups({ entries }: History, origins: readonly EntryOrigin[]): readonly number[] {
+  const sent = indexesIn(origins)
+  const groups = Map.groupBy(entries.entries(), ([, { reply }]) => reply)
+  groups.delete(null)
+  return [...groups].flatMap(([reply, members]) => {
+    const [thoughts = [], told = []] = [true, false].map((isThought) =>
+      members.filter(([, { read }]) => (read.kind === 'thought') === isThought),
+    )
+    const toldSent = told.filter(([index]) => sent.has(index)).length
+    const thoughtSent = thoughts.some(([index]) => sent.has(index))
+    const isWhole = toldSent === told.length || (toldSent === 0 && !thoughtSent)
+    return isWhole || reply === null ? [] : [reply]
+  })
+}
+
+/** Leading developer messages whole; the task and all of the newest round at least in part (P4). */
+function missingPins(
+  history: History,
+  origins: readonly EntryOrigin[],
+  rawEntries: readonly string[],
+): readonly Problem[] {
+  const { entries } = history
+  const problems: Problem[] = []
+  const sent = indexesIn(origins)
+  for (let index = 0; index < leadingCount(history); index += 1) {
+    if (rawEntries[index] !== entries[index]?.text)
+      problems.push({ check: 'P4 pinned', detail: `developer message ${index}` })
+  }
+  const task = entries.findIndex(({ read }) => read.kind === 'user')
+  if (task !== -1 && !sent.has(task)) problems.push({ check: 'P4 task gone', detail: `entry ${task}` })
+  const lastReply = entries.findLast(({ reply }) => reply !== null)?.reply ?? null
+  const start =
+    lastReply === null ? entries.length - 1 : entries.findIndex(({ reply }) => reply === lastReply)
+  for (const [offset, { read }] of entries.slice(start).entries()) {
+    const index = start + offset
+    if (sent.has(index) || read.kind === 'thought') continue
+    const check = index === entries.length - 1 ? 'P4 newest absent' : 'P4 pinned'
+    problems.push({ check, detail: `entry ${index} of the newest round` })
+  }
+  return problems
+}
+
+function indexesIn(origins: readonly EntryOrigin[]): ReadonlySet<number> {
+  return new Set(origins.flatMap((origin) => ('index' in origin ? [origin.index] : [])))
+}
