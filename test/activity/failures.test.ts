@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFailureLog, createFailures } from '../../src/activity/failures.ts'
+import { arrivalNow } from '../../src/http/bare-report.ts'
 import { createLog } from '../../src/log/log.ts'
 
 /** A failure log at a clock that stands, and what it has told. */
@@ -51,4 +52,16 @@ test('a listener that fails harms no request; the failure is counted all the sam
 
 function failing(): never {
   throw new Error('it failed')
+}
+
+// For a while the clock was read unprotected: one that threw ended the request that asked for the time.
+test('a clock that fails costs a report its time, and is counted', () => {
+  const failed: string[] = []
+  const failures = createFailures((part) => failed.push(part))
+  expect(arrivalNow({ failures, nowMs: noTime })).toEqual({ atMs: 0, monotonicMs: expect.any(Number) })
+  expect(failed).toEqual(['observation'])
+})
+
+function noTime(): number {
+  throw new RangeError('no time')
 }

@@ -1,22 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { deliver, type BodyTransform, type Delivery, type DeliverOptions } from '../../src/http/deliver.ts'
 import { holdBack, type HeldBeginning, type HoldOptions } from '../../src/request/send/hold.ts'
-import { bytes, events, fakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { bytes, events, type Script } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
-import { startProxy, type TestProxy } from './start-proxy.ts'
+import { proxyBefore, type ProxyStand } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-type Holder = TestProxy & { readonly held: HeldBeginning[]; readonly deliveries: Delivery[] }
+type Holder = ProxyStand & { readonly held: HeldBeginning[]; readonly deliveries: Delivery[] }
 
 /** A server that holds the beginning of each answer back and then delivers it. */
-async function startHolder(
-  upstreamUrl: string,
-  hold: Partial<HoldOptions> = {},
-  options: DeliverOptions = {},
+async function holderOf(
+  script: Script,
+  { hold = {}, ...options }: DeliverOptions & { readonly hold?: Partial<HoldOptions> } = {},
 ): Promise<Holder> {
   const held: HeldBeginning[] = []
   const deliveries: Delivery[] = []
-  const proxy = await startProxy(upstreamUrl, {
+  const proxy = await proxyBefore(script, {
     handleConversation: async (exchange, upstreams) => {
       const answer = await upstreams.send({
         upstream: null,
@@ -39,6 +38,8 @@ async function startHolder(
   })
   return { ...proxy, held, deliveries }
 }
+
+const chat = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n'
 
 function ask(holder: Holder): Promise<Response> {
   return fetch(`${holder.origin}/v1/chat/completions`, { method: 'POST', body: '{}' })
@@ -80,8 +81,7 @@ describe('what is held back reaches the client before the rest, and nothing is l
     ['until it has ended', events(story), { enough: () => false }, 'ended'],
     ['until it is too much', events(story), { enough: () => false, bytesMax: 1 }, 'bytes'],
   ])('%s', async (_name, script, hold, reason) => {
-    await using upstream = await fakeUpstream(script)
-    await using holder = await startHolder(upstream.url, hold)
+    await using holder = await holderOf(script, { hold })
     expect(await (await ask(holder)).text()).toBe(story.join(''))
     expect(holder.held[0]?.reason).toBe(reason)
     await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('finished'))
@@ -89,12 +89,8 @@ describe('what is held back reaches the client before the rest, and nothing is l
   })
 
   test('until the time is over', async () => {
-    await using upstream = await fakeUpstream(events(['data: a\n\n'], 'never'))
-    await using holder = await startHolder(upstream.url, { holdMs: 20 })
-    const socket = await openRaw(
-      holder.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-    )
+    await using holder = await holderOf(events(['data: a\n\n'], 'never'), { hold: { holdMs: 20 } })
+    const socket = await openRaw(holder.port, chat)
     await readUntil(socket, 'data: a')
     expect(holder.held[0]?.reason).toBe('time')
     socket.destroy()
@@ -102,8 +98,7 @@ describe('what is held back reaches the client before the rest, and nothing is l
   })
 
   test('a body that broke while it was held is passed on as broken', async () => {
-    await using upstream = await fakeUpstream(events(['data: a\n\n'], 'cut'))
-    await using holder = await startHolder(upstream.url)
+    await using holder = await holderOf(events(['data: a\n\n'], 'cut'))
     await expect(ask(holder).then((answer) => answer.text())).rejects.toThrow('terminated')
     expect(holder.held[0]?.reason).toBe('broken')
     expect(holder.deliveries[0]?.outcome).toBe('broken-off')
@@ -112,12 +107,8 @@ describe('what is held back reaches the client before the rest, and nothing is l
 
   // The connection closed without a word, on which many clients repeat a request that costs money.
   test('one that broke before its first piece still gives its status', async () => {
-    await using upstream = await fakeUpstream(events([], 'cut'))
-    await using holder = await startHolder(upstream.url)
-    const answer = await rawExchange(
-      holder.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-    )
+    await using holder = await holderOf(events([], 'cut'))
+    const answer = await rawExchange(holder.port, chat)
     expect(holder.held[0]?.reason).toBe('broken')
     expect(answer.statusLine).toBe('HTTP/1.1 200 OK')
     expect(answer.body).toHaveLength(0)
@@ -125,27 +116,21 @@ describe('what is held back reaches the client before the rest, and nothing is l
   })
 
   test('a large held beginning waits for a slow reader', async () => {
-    const large = Buffer.alloc(20_000_000, 'x')
-    await using upstream = await fakeUpstream(bytes(large))
-    await using holder = await startHolder(upstream.url, { enough: () => false, bytesMax: 10_000_000 })
+    const large = Buffer.alloc(8_000_000, 'x')
+    await using holder = await holderOf(bytes(large), { hold: { enough: () => false, bytesMax: 4_000_000 } })
     const answer = await (await ask(holder)).arrayBuffer()
     expect(Buffer.from(answer).equals(large)).toBe(true)
   })
 })
 
 test('whoever watches sees every byte, and cannot break the stream by failing', async () => {
-  await using upstream = await fakeUpstream(events(story))
   let seen = ''
-  await using holder = await startHolder(
-    upstream.url,
-    {},
-    {
-      tap: (piece) => {
-        seen += piece.toString()
-        throw new Error('a bug in the watcher')
-      },
+  await using holder = await holderOf(events(story), {
+    tap: (piece) => {
+      seen += piece.toString()
+      throw new Error('a bug in the watcher')
     },
-  )
+  })
   expect(await (await ask(holder)).text()).toBe(story.join(''))
   expect(seen).toBe(story.join(''))
 })
@@ -154,10 +139,9 @@ describe('a body that is changed on its way', () => {
   const pieces = ['one [held enough ', 'and', ' hidden] two', ' [left open']
 
   test('held pieces are changed, too; what waits at the end goes on; whoever watches sees what came', async () => {
-    await using upstream = await fakeUpstream(events(pieces))
     let seen = ''
     const tap = (piece: Buffer) => void (seen += piece.toString())
-    await using holder = await startHolder(upstream.url, {}, { tap, transform: withoutBrackets() })
+    await using holder = await holderOf(events(pieces), { tap, transform: withoutBrackets() })
     const expected = 'one  two [left open'
     expect(await (await ask(holder)).text()).toBe(expected)
     expect(seen).toBe(pieces.join(''))
@@ -166,22 +150,19 @@ describe('a body that is changed on its way', () => {
   })
 
   test('its length is not stated', async () => {
-    await using upstream = await fakeUpstream(bytes('one [enough] two'))
-    await using changing = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
+    await using changing = await holderOf(bytes('one [enough] two'), { transform: withoutBrackets() })
     const answer = await ask(changing)
     expect(answer.headers.get('content-length')).toBeNull()
     expect(await answer.text()).toBe('one  two')
-    await using plain = await startHolder(upstream.url, {}, { transform: null })
+    await using plain = await holderOf(bytes('one [enough] two'), { transform: null })
     expect((await ask(plain)).headers.get('content-length')).toBe('16')
   })
 
   test('one that breaks off stays broken, and what was waiting is dropped', async () => {
-    await using upstream = await fakeUpstream(events(['one enough', ' [held'], 'cut'))
-    await using holder = await startHolder(upstream.url, {}, { transform: withoutBrackets() })
-    const socket = await openRaw(
-      holder.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-    )
+    await using holder = await holderOf(events(['one enough', ' [held'], 'cut'), {
+      transform: withoutBrackets(),
+    })
+    const socket = await openRaw(holder.port, chat)
     let all = ''
     socket.on('data', (piece) => void (all += piece.toString()))
     await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('broken-off'))
@@ -193,23 +174,15 @@ describe('a body that is changed on its way', () => {
   })
 
   test('what waits in it for the next piece goes on without where that does not come', async () => {
-    await using upstream = await fakeUpstream(events(['one', ' enough'], 'never'))
-    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
-    const socket = await openRaw(
-      holder.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-    )
+    await using holder = await holderOf(events(['one', ' enough'], 'never'), { transform: onePieceLate() })
+    const socket = await openRaw(holder.port, chat)
     expect(await readUntil(socket, ' enough')).toContain('one')
     socket.destroy()
   })
 
   test('and where the body breaks off', async () => {
-    await using upstream = await fakeUpstream(events(['one', ' enough'], 'cut'))
-    await using holder = await startHolder(upstream.url, {}, { transform: onePieceLate() })
-    const socket = await openRaw(
-      holder.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-    )
+    await using holder = await holderOf(events(['one', ' enough'], 'cut'), { transform: onePieceLate() })
+    const socket = await openRaw(holder.port, chat)
     const all = await readUntil(socket, ' enough')
     await eventually(() => expect(socket.closed).toBe(true))
     expect(all.endsWith('0\r\n\r\n')).toBe(false)
@@ -217,14 +190,12 @@ describe('a body that is changed on its way', () => {
   })
 
   test('a large one waits for a slow reader', async () => {
-    const large = `${'x'.repeat(20_000_000)}[hidden]`
-    await using upstream = await fakeUpstream(bytes(large))
-    await using holder = await startHolder(
-      upstream.url,
-      { enough: () => false, bytesMax: 1_000_000 },
-      { transform: withoutBrackets() },
-    )
-    expect((await (await ask(holder)).text()).length).toBe(20_000_000)
+    const large = `${'x'.repeat(8_000_000)}[hidden]`
+    await using holder = await holderOf(bytes(large), {
+      hold: { enough: () => false, bytesMax: 1_000_000 },
+      transform: withoutBrackets(),
+    })
+    expect((await (await ask(holder)).text()).length).toBe(8_000_000)
   })
 
   test('if the change fails, the rest goes on as it came', async () => {
@@ -238,13 +209,15 @@ describe('a body that is changed on its way', () => {
       broken: () => Buffer.from('nor that'),
     }
     const arrived = Promise.withResolvers<void>()
-    await using upstream = await fakeUpstream(async (_request, outgoing) => {
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-      outgoing.write('one enough ')
-      await arrived.promise
-      outgoing.end('two')
-    })
-    await using holder = await startHolder(upstream.url, {}, { transform: failing })
+    await using holder = await holderOf(
+      async (_request, outgoing) => {
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+        outgoing.write('one enough ')
+        await arrived.promise
+        outgoing.end('two')
+      },
+      { transform: failing },
+    )
     let text = ''
     for await (const piece of (await ask(holder)).body ?? []) {
       text += Buffer.from(piece).toString()
@@ -255,14 +228,9 @@ describe('a body that is changed on its way', () => {
 })
 
 test('own headers are added, and forged ones dropped', async () => {
-  await using upstream = await fakeUpstream(bytes('{}', { 'X-Old': '1', 'x-foldgate-tokens': 'forged' }))
-  await using holder = await startHolder(
-    upstream.url,
-    {},
-    {
-      headers: { 'x-foldgate-tokens': '10;sent=5', 'x-foldgate-conversation': 'a\r\nx-evil: 1' },
-    },
-  )
+  await using holder = await holderOf(bytes('{}', { 'X-Old': '1', 'x-foldgate-tokens': 'forged' }), {
+    headers: { 'x-foldgate-tokens': '10;sent=5', 'x-foldgate-conversation': 'a\r\nx-evil: 1' },
+  })
   const { headers } = await ask(holder)
   expect(headers.get('x-foldgate-tokens')).toBe('10;sent=5')
   expect(headers.get('x-old')).toBe('1')
@@ -270,12 +238,8 @@ test('own headers are added, and forged ones dropped', async () => {
 })
 
 test('a client that takes nothing for too long is cut off', async () => {
-  await using upstream = await fakeUpstream(bytes(Buffer.alloc(64_000_000)))
-  await using holder = await startHolder(upstream.url, { bytesMax: 1 }, { stallMs: 50 })
-  const socket = await openRaw(
-    holder.port,
-    'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n',
-  )
+  await using holder = await holderOf(bytes(Buffer.alloc(64_000_000)), { hold: { bytesMax: 1 }, stallMs: 50 })
+  const socket = await openRaw(holder.port, chat)
   socket.pause()
   await eventually(() => expect(holder.deliveries[0]?.outcome).toBe('client-gone'))
   socket.destroy()
@@ -284,8 +248,10 @@ test('a client that takes nothing for too long is cut off', async () => {
 // Answers small enough to be written in one piece were taken for delivered as soon as they were written: a client that asked
 // for many of them ahead, and read none, held its places for as long as it liked.
 test('a client that reads none of many small answers is cut off as well', async () => {
-  await using upstream = await fakeUpstream(bytes(Buffer.alloc(12_000, 'x')))
-  await using holder = await startHolder(upstream.url, { bytesMax: 1 }, { stallMs: 200 })
+  await using holder = await holderOf(bytes(Buffer.alloc(12_000, 'x')), {
+    hold: { bytesMax: 1 },
+    stallMs: 200,
+  })
   const request = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
   const client = await openRaw(holder.port)
   client.pause()

@@ -1,23 +1,22 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { receiveBody, type ReceiveBodyOptions, type RequestBody } from '../../src/http/receive-body.ts'
-import { fakeUpstream, silence } from '../support/fake-upstream.ts'
+import { silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
-import { startProxy, type TestProxy } from './start-proxy.ts'
+import { proxyBefore, type ProxyStand } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
 const mebibyte = 1024 * 1024
 
-type Reader = TestProxy & { readonly bodies: RequestBody[]; readonly errors: unknown[] }
+type Reader = ProxyStand & { readonly bodies: RequestBody[]; readonly errors: unknown[] }
 
 /** A server that reads chat bodies and answers with what it made of them. */
 async function startReader(given: Partial<ReceiveBodyOptions> = {}): Promise<Reader> {
-  const upstream = await fakeUpstream(silence)
   const bodies: RequestBody[] = []
   const errors: unknown[] = []
   const budget = createFairShare({ max: 64 * mebibyte, lends: true })
-  const proxy = await startProxy(upstream.url, {
+  const proxy = await proxyBefore(silence, {
     handleConversation: async (exchange) => {
       try {
         const body = await receiveBody(exchange, {
@@ -34,16 +33,10 @@ async function startReader(given: Partial<ReceiveBodyOptions> = {}): Promise<Rea
       }
     },
   })
-  return {
-    ...proxy,
-    bodies,
-    errors,
-    [Symbol.asyncDispose]: async () => {
-      await proxy[Symbol.asyncDispose]()
-      await upstream.close()
-    },
-  }
+  return { ...proxy, bodies, errors }
 }
+
+const head = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n'
 
 function post(
   reader: Reader,
@@ -99,10 +92,7 @@ describe('content codings', () => {
 describe('limits', () => {
   test('a body that states too large a length is refused before it is sent', async () => {
     await using reader = await startReader({ bodyBytesMax: 1_000 })
-    const socket = await openRaw(
-      reader.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n',
-    )
+    const socket = await openRaw(reader.port, `${head}Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n`)
     const answer = await readUntil(socket, 'body_too_large')
     expect(answer).toContain('413')
     expect(answer).not.toContain('100 Continue')
@@ -114,7 +104,7 @@ describe('limits', () => {
     const piece = `400\r\n${'x'.repeat(0x400)}\r\n`
     const answer = await rawExchange(
       reader.port,
-      `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${piece}0\r\n\r\n`,
+      `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${piece}0\r\n\r\n`,
     )
     expect(answer.statusLine).toContain(' 413 ')
   })
@@ -135,24 +125,35 @@ describe('limits', () => {
     expect((await post(reader, 'x'.repeat(300))).status).toBe(200)
   })
 
-  test('a body that stops arriving is a 408', async () => {
-    await using reader = await startReader({ arrival: { silenceMs: 50, bytesPerSecondMin: 0 } })
-    const socket = await openRaw(
-      reader.port,
-      'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf',
-    )
-    expect(await readUntil(socket, 'body_timeout')).toContain('408')
+  test('a body that arrives in pieces is never late, and one that stops is a 408', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const budget = createFairShare({ max: 1_000, lends: true })
+    await using reader = await startReader({ budget })
+    const socket = await openRaw(reader.port, `${head}Content-Length: 10\r\n\r\n`)
+    for (let written = 1; written <= 5; written += 1) {
+      socket.write('x')
+      while (budget.taken() < written) await nextTurn()
+      // The silence that is allowed is a minute.
+      vi.advanceTimersByTime(50_000)
+    }
+    const answer = readUntil(socket, 'body_timeout')
+    vi.advanceTimersByTime(11_000)
+    expect(await answer).toContain('408')
     socket.destroy()
   })
 })
 
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
 test('a client that leaves in the middle of its body gives its bytes back', async () => {
   const budget = createFairShare({ max: 1_000, lends: true })
   await using reader = await startReader({ budget })
-  const socket = await openRaw(
-    reader.port,
-    'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf',
-  )
+  const socket = await openRaw(reader.port, `${head}Content-Length: 500\r\n\r\nhalf`)
   await eventually(() => expect(budget.taken()).toBe(4))
   socket.destroy()
   await eventually(() =>

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { fakeUpstream, json } from '../support/fake-upstream.ts'
+import { json } from '../support/fake-upstream.ts'
 import { eventually } from '../support/eventually.ts'
-import { openRaw } from '../support/raw-client.ts'
-import { startProxy } from './start-proxy.ts'
+import { openRaw, readToEnd, readUntil } from '../support/raw-client.ts'
+import { proxyBefore } from './start-proxy.ts'
 
 const PIECE = Buffer.alloc(64 * 1024, 46)
 const PIECES = 32
@@ -12,8 +12,7 @@ const PIECES = 32
 // the answer, what the client went on sending met a closed one, and its machine dropped what it had not read yet.
 describe('an upload that is refused is read on, so that the client gets to its answer', () => {
   test.each(['keep-alive', 'close'])('Connection: %s', async (connection) => {
-    await using upstream = await fakeUpstream(json({}))
-    await using proxy = await startProxy(upstream.url)
+    await using proxy = await proxyBefore(json({}))
     const head = [
       'POST /u/nobody/v1/files HTTP/1.1',
       'Host: localhost',
@@ -39,8 +38,7 @@ describe('an upload that is refused is read on, so that the client gets to its a
 
   // Whoever was refused, and went on sending, took a place from those who were not.
   test.each(['keep-alive', 'close'])('and takes no place meanwhile, Connection: %s', async (connection) => {
-    await using upstream = await fakeUpstream(json({ fine: true }))
-    await using proxy = await startProxy(upstream.url, { limits: { concurrent: 1 } })
+    await using proxy = await proxyBefore(json({ fine: true }), { limits: { concurrent: 1 } })
     const head = `POST /u/nobody/v1/files HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Length: 4\r\n\r\n`
     const socket = await openRaw(proxy.port, head)
     await once(socket, 'data')
@@ -52,25 +50,36 @@ describe('an upload that is refused is read on, so that the client gets to its a
 
   // Such a connection stayed open: what was waited for before it would be closed was over by then.
   test('and what is no request behind it ends the connection', async () => {
-    await using upstream = await fakeUpstream(json({}))
-    await using proxy = await startProxy(upstream.url)
+    await using proxy = await proxyBefore(json({}))
     const head = 'POST /u/nobody/v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n'
     const socket = await openRaw(proxy.port, head)
     await once(socket, 'data')
     socket.write('fournonsense\r\n\r\n')
     await once(socket, 'end')
-    expect(upstream.requests).toEqual([])
+    expect(proxy.upstream.requests).toEqual([])
   })
 
   test('and one that said it would close is closed when all is read', async () => {
-    await using upstream = await fakeUpstream(json({}))
-    await using proxy = await startProxy(upstream.url)
+    await using proxy = await proxyBefore(json({}))
     const head =
       'POST /u/nobody/v1/files HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 4\r\n\r\n'
     const socket = await openRaw(proxy.port, head)
     await once(socket, 'data')
     socket.write('four')
     await once(socket, 'end')
-    expect(upstream.requests).toEqual([])
+    expect(proxy.upstream.requests).toEqual([])
   })
+})
+
+// The rest of an upload that was refused is read and dropped. Where it broke off in nonsense a second answer followed the
+// first, to a request that nobody made.
+test('a refused upload that turns into nonsense has one answer', async () => {
+  await using proxy = await proxyBefore(json({}))
+  const upload =
+    'POST /u/nobody/v1/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
+  const socket = await openRaw(proxy.port, upload)
+  const got = readToEnd(socket)
+  await readUntil(socket, 'unknown_upstream')
+  socket.write('nonsense')
+  expect((await got).match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fakeUpstream, json } from '../support/fake-upstream.ts'
 import { rawExchange } from '../support/raw-client.ts'
-import { startProxy, type TestProxy } from './start-proxy.ts'
+import { proxyBefore, startProxy, type TestProxy } from './start-proxy.ts'
 
 /** Asks for a target, byte for byte, and returns the answer's status. */
 async function ask({ port }: TestProxy, target: string, method = 'GET'): Promise<number> {
@@ -39,12 +39,11 @@ describe('what a server serves at its root is reached there', () => {
   })
 
   test('with its method and its body', async () => {
-    await using upstream = await fakeUpstream(json({ tokens: [1] }))
-    await using proxy = await startProxy(upstream.url)
+    await using proxy = await proxyBefore(json({ tokens: [1] }))
     for (const path of ['/tokenize', '/detokenize', '/apply-template', '/api/show']) {
       await fetch(`${proxy.origin}${path}`, { method: 'POST', body: `{"content":"${path}"}` })
     }
-    expect(upstream.requests.map(({ method, url, body }) => [method, url, body.toString()])).toEqual([
+    expect(proxy.upstream.requests.map(({ method, url, body }) => [method, url, body.toString()])).toEqual([
       ['POST', '/tokenize', '{"content":"/tokenize"}'],
       ['POST', '/detokenize', '{"content":"/detokenize"}'],
       ['POST', '/apply-template', '{"content":"/apply-template"}'],
@@ -70,10 +69,9 @@ describe('what a server serves at its root is reached there', () => {
   })
 
   test('but for the two probes that are Foldgate’s own', async () => {
-    await using upstream = await fakeUpstream(json({}))
-    await using proxy = await startProxy(upstream.url)
+    await using proxy = await proxyBefore(json({}))
     for (const target of ['/healthz', '/readyz']) expect(await ask(proxy, target)).toBe(200)
-    expect(upstream.requests).toEqual([])
+    expect(proxy.upstream.requests).toEqual([])
   })
 
   test('and nothing else of the host', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { bytes, fakeUpstream } from '../support/fake-upstream.ts'
+import { bytes } from '../support/fake-upstream.ts'
 import { rawExchange, type RawAnswer } from '../support/raw-client.ts'
-import { startProxy } from './start-proxy.ts'
+import { proxyBefore } from './start-proxy.ts'
 
 const HEAD = 'POST /v1/outer HTTP/1.1\r\nHost: localhost\r\n'
 const INNER = 'GET /v1/inner HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -10,11 +10,12 @@ const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
 /** A server that reads a request's end elsewhere than the one behind it lets one client write another's request. */
 async function afterwards(attack: string): Promise<{ answer: RawAnswer; received: readonly string[] }> {
-  await using upstream = await fakeUpstream(bytes('{}'))
-  await using proxy = await startProxy(upstream.url)
+  await using proxy = await proxyBefore(bytes('{}'))
   const answer = await rawExchange(proxy.port, attack)
   await fetch(`${proxy.origin}/v1/victim`, { method: 'POST', body: 'mine' })
-  const received = upstream.requests.map(({ method, url, body }) => `${method} ${url} ${body.toString()}`)
+  const received = proxy.upstream.requests.map(
+    ({ method, url, body }) => `${method} ${url} ${body.toString()}`,
+  )
   return { answer, received }
 }
 

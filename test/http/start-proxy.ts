@@ -1,4 +1,5 @@
 import { createFailures } from '../../src/activity/failures.ts'
+import { fakeUpstream, type FakeUpstream, type Script } from '../support/fake-upstream.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/http/drain.ts'
 import type { ClientRequest } from '../../src/http/client-request.ts'
