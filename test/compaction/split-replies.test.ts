@@ -11,6 +11,7 @@ import { fitting } from '../../src/request/records/fitting-compaction.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
 import { splitReplies, type Split, policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { resultOf, user } from './sending.ts'
 
 // One reply was taken to be one entry of the history: where it came in pieces, its text was talk although calls followed
 // it, and a result beside another call was nobody's.
@@ -19,32 +20,29 @@ import { splitReplies, type Split, policyOf, subjectOf, viewTexts } from '../sup
 function chatOf(isInTwo: boolean): readonly TestMessage[] {
   return [
     { role: 'system', content: 'You help.' },
-    {
-      role: 'user',
-      content: 'Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.',
-    },
+    user('Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.'),
     reply('I keep the locks as they are.', `Understood. ${'The locks stay where they are. '.repeat(20)}`),
     ...Array.from({ length: 12 }, (_, round) => [
-      {
-        role: 'user',
-        content: round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.',
-      },
-      calling(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
-      result(round, 0, `echo step ${round}\n`.repeat(20)),
-      result(round, 1, `log line of build ${round}0417 in /var/log/build_${round}.txt\n`.repeat(20)),
+      user(round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.'),
+      callingTwo(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
+      resultOf(`call_${round}_0`, `echo step ${round}\n`.repeat(20)),
+      resultOf(
+        `call_${round}_1`,
+        `log line of build ${round}0417 in /var/log/build_${round}.txt\n`.repeat(20),
+      ),
       reply(
         `Nothing strange in ${round}.`,
         `Step ${round} copies artifacts_${round} to the mirror. Shall I go on with the next, or with number ${round + 2}?`,
         ...(isInTwo ? [`It is step_${round + 1}.sh.`] : []),
       ),
     ]).flat(),
-    { role: 'user', content: 'Yes, but from now on answer in one sentence.' },
+    user('Yes, but from now on answer in one sentence.'),
     reply('One sentence.', 'Noted.'),
-    { role: 'user', content: 'And what is the last step?' },
+    user('And what is the last step?'),
     reply('The last one.', `Besides the mirror ${'it signs what was built '.repeat(12)}.`),
-    { role: 'user', content: 'Who runs it?' },
+    user('Who runs it?'),
     reply('A timer.', `In practice the timer ${'of the host starts it '.repeat(12)}.`),
-    { role: 'user', content: 'And when?' },
+    user('And when?'),
   ]
 }
 
@@ -58,20 +56,14 @@ function reply(thought: string, ...texts: string[]): TestMessage {
   }
 }
 
-function calling(round: number, thought: string, text: string): TestMessage {
-  const calls = [0, 1].map((call) => ({
+function callingTwo(round: number, thought: string, text: string): TestMessage {
+  const input = `{"path":"/srv/build/step_${round}.sh"}`
+  const calls = ['read_file', 'tail_log'].map((name, call) => ({
     id: `call_${round}_${call}`,
     type: 'function',
-    function: {
-      name: call === 0 ? 'read_file' : 'tail_log',
-      arguments: `{"path":"/srv/build/step_${round}.sh"}`,
-    },
+    function: { name, arguments: input },
   }))
   return { ...reply(thought, text), tool_calls: calls }
-}
-
-function result(round: number, call: number, content: string): TestMessage {
-  return { role: 'tool', tool_call_id: `call_${round}_${call}`, content }
 }
 
 function listed(what: string): string {
@@ -115,7 +107,7 @@ function timesNamed(subject: Subject): Map<string, readonly number[]> {
   return new Map([...mentions].map(([name, { messages, ofAssistant }]) => [name, [messages, ofAssistant]]))
 }
 
-const runs = [7, 8, 9].map((seed) => [`run ${seed}`, longRun(60, seed), [6_000, 12_000]] as const)
+const runs = [7, 8].map((seed) => [`run ${seed}`, longRun(30, seed), [3_500, 6_000]] as const)
 
 describe('a history whose replies stand in pieces', () => {
   test.each([['chat', chat, [2_500, 4_000]] as const, ...runs])(
@@ -142,23 +134,23 @@ describe('a history whose replies stand in pieces', () => {
           }
         }
       }
-      expect(compactions).toBeGreaterThan(8)
+      expect(compactions).toBeGreaterThan(7)
     },
   )
 
   test('keeps the whole reply of an old turn, and none of what led to it', () => {
     const rounds = [0, 1, 2, 3, 4, 5, 6, 7]
     const turns = [0, 10, 20].flatMap((turn) => [
-      { role: 'user', content: `Do part ${turn}.` },
+      user(`Do part ${turn}.`),
       ...rounds.flatMap((round) => [
-        calling(turn + round, 'I look.', 'I read on.'),
-        result(turn + round, 0, listed('file')),
-        result(turn + round, 1, listed('log')),
+        callingTwo(turn + round, 'I look.', 'I read on.'),
+        resultOf(`call_${turn + round}_0`, listed('file')),
+        resultOf(`call_${turn + round}_1`, listed('log')),
       ]),
       // The turn in the middle was broken off.
       ...(turn === 10 ? [] : [reply('That was it.', 'Done.', `Part ${turn} is done.`)]),
     ])
-    const history = [...turns, { role: 'user', content: 'Do more.' }]
+    const history = [...turns, user('Do more.')]
     const policy = policyOf({
       limit: { turns: 50 },
       keep: { recent_messages: 2 },

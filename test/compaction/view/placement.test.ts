@@ -88,12 +88,10 @@ describe('under strict placement a recap is joined with the user message it meet
   })
 })
 
-describe('user messages that meet anew', () => {
-  test('are not joined under lenient placement', () => {
-    const conversation = [user('The task.'), ...rounds('a', 8, 300), assistant('Done.'), user('The latest.')]
-    const { messages } = send(conversation, { budgetTokens: 1500, strict: false })
-    expect(messages.filter(({ role }) => role === 'user').length).toBeGreaterThan(1)
-  })
+test('user messages that meet anew are not joined under lenient placement', () => {
+  const conversation = [user('The task.'), ...rounds('a', 8, 300), assistant('Done.'), user('The latest.')]
+  const { messages } = send(conversation, { budgetTokens: 1500, strict: false })
+  expect(messages.filter(({ role }) => role === 'user').length).toBeGreaterThan(1)
 })
 
 describe('what the client sent side by side', () => {
@@ -128,26 +126,23 @@ test('under strict placement the tail begins with an assistant message where one
   expect([...turns][frontier - 1]).toMatchObject({ role: 'assistant' })
 })
 
-describe('a strictly valid conversation', () => {
-  test('stays strictly valid at every request, whatever the window', () => {
-    fc.assert(
-      fc.property(
-        validConversation({ turnsMax: 5, roundsMax: 4, textCharactersMax: 3000 }),
-        fc.integer({ min: 700, max: 6000 }),
-        fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
-        (messages, budgetTokens, limit) => {
-          const policy = policyOf({ limit, keep: { recent_messages: 4 } })
-          for (const conversation of growing(strictly(messages))) {
-            expect(violations(conversation)).toEqual([])
-            expect(violations(send(conversation, { budgetTokens, policy, strict: true }).messages)).toEqual(
-              [],
-            )
-          }
-        },
-      ),
-      { numRuns: propertyRuns(24) },
-    )
-  })
+test('a strictly valid conversation stays strictly valid at every request, whatever the window', () => {
+  fc.assert(
+    fc.property(
+      validConversation({ turnsMax: 4, roundsMax: 3, textCharactersMax: 3000 }),
+      fc.integer({ min: 700, max: 6000 }),
+      fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
+      (messages, budgetTokens, limit) => {
+        const policy = policyOf({ limit, keep: { recent_messages: 4 } })
+        for (const conversation of growing(strictly(messages))) {
+          expect(violations(conversation)).toEqual([])
+          const { messages: sent } = send(conversation, { budgetTokens, policy, strict: true })
+          expect(violations(sent)).toEqual([])
+        }
+      },
+    ),
+    { numRuns: propertyRuns(24) },
+  )
 })
 
 function violations(messages: readonly object[]) {

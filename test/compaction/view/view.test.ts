@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { policyOf } from '../../support/subject.ts'
-import { assistant, prose, round, rounds, send, system, user, type Sent } from '../sending.ts'
+import {
+  assistant,
+  calling,
+  prose,
+  resultOf,
+  round,
+  rounds,
+  send,
+  system,
+  user,
+  type Sent,
+} from '../sending.ts'
 
 const recapIn = /^<conversation-recap>[^]*<\/conversation-recap>$/
 
@@ -76,7 +87,7 @@ describe('a folded view', () => {
   })
 
   test('never begins its tail with a result', () => {
-    for (let budgetTokens = 700; budgetTokens < 6000; budgetTokens += 150) {
+    for (let budgetTokens = 700; budgetTokens < 6000; budgetTokens += 450) {
       const { messages } = send(conversation, { budgetTokens })
       const beforeResults = messages.filter((_, index) => messages[index + 1]?.role === 'tool')
       expect(beforeResults.map(({ role }) => role)).not.toContain('user')
@@ -103,40 +114,23 @@ describe('system messages in the middle', () => {
 })
 
 describe('the open round', () => {
-  const calls = ['x', 'y', 'z'].map((id) => ({
-    id,
-    type: 'function',
-    function: { name: 'read', arguments: '{}' },
-  }))
-  const open = [
-    { role: 'assistant', content: null, tool_calls: calls },
-    ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: prose(`result of ${id}`, 400) })),
-  ]
+  const ids = ['x', 'y', 'z']
+  const open = [calling(...ids), ...ids.map((id) => resultOf(id, prose(`result of ${id}`, 400)))]
+  const policy = policyOf({ keep: { recent_messages: 0 }, clear: { keep_results: 0 } })
 
-  test('stays whole, all of its calls and results', () => {
-    const conversation = [user('The task.'), ...rounds('a', 30, 300), ...open]
-    const { texts } = send(conversation, {
-      budgetTokens: 2500,
-      policy: policyOf({ keep: { recent_messages: 0 }, clear: { keep_results: 0 } }),
-    })
-    expect(texts.slice(-4)).toEqual(open.map((message) => JSON.stringify(message)))
-  })
-
-  test('stays whole while answers are missing', () => {
-    const conversation = [user('The task.'), ...rounds('a', 30, 300), ...open.slice(0, 2)]
-    const { texts } = send(conversation, {
-      budgetTokens: 2500,
-      policy: policyOf({ keep: { recent_messages: 0 } }),
-    })
-    expect(texts.slice(-2)).toEqual(open.slice(0, 2).map((message) => JSON.stringify(message)))
-  })
+  test.each([4, 2])(
+    'stays whole, all of its calls and results, while answers are missing too: %i',
+    (count) => {
+      const standing = open.slice(0, count)
+      const conversation = [user('The task.'), ...rounds('a', 30, 300), ...standing]
+      const { texts } = send(conversation, { budgetTokens: 2500, policy })
+      expect(texts.slice(-count)).toEqual(standing.map((message) => JSON.stringify(message)))
+    },
+  )
 
   test('is shortened where it alone is too large, and stays a round', () => {
-    const conversation = [
-      user('The task.'),
-      ...round('a', prose('huge', 9000)),
-      ...round('b', prose('huge', 9000)),
-    ]
+    const huge = ['a', 'b'].flatMap((id) => round(id, prose('huge', 9000)))
+    const conversation = [user('The task.'), ...huge]
     const { messages, passes, tokens } = send(conversation, { budgetTokens: 1500 })
     expect(passes).toContain('clip')
     expect(tokens).toBeLessThanOrEqual(1500)
