@@ -7,11 +7,11 @@ import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
-const profile = { window: { tokens: 12_000, output_reserve: 1_000 }, recall: { enabled: true } }
+const profile = { window: { tokens: 6_000, output_reserve: 1_000 }, recall: { enabled: true } }
 
-/** A fact that was told in a result some forty rounds ago, and stands nowhere else. */
+/** A fact that was told in a result some twenty rounds ago, and stands nowhere else. */
 const FACT = 'The vault opens with plum-granite-77.'
-const run = longRun(50, 9)
+const run = longRun(24, 9)
 const folded: TestMessage[] = run.map((message, at) =>
   at === run.findIndex(({ role }) => role === 'tool')
     ? { ...message, content: `ok\n${FACT}\ndone` }
@@ -24,7 +24,7 @@ const question: TestMessage[] = [
 ]
 
 /** Of the request alone, the upstream takes more. */
-const SMALL_BYTES = 14_000
+const SMALL_BYTES = 10_000
 
 const askedOf = ({ requests }: FakeUpstream): Asked[] =>
   requests.map(({ body }) => JSON.parse(body.toString()))
@@ -45,7 +45,7 @@ function seeker(first: ScriptedReply = {}) {
 const streamed = { stream: true, stream_options: { include_usage: true } }
 const clientOf = ({ text }: ChatReply): Client => readAsClient([text])
 
-describe('a model that asks for something that was folded forty rounds ago', () => {
+describe('a model that asks for something that was folded twenty rounds ago', () => {
   test('gets it, and the client gets one plain answer with no sign of the detour', async () => {
     await using at = await standWith(seeker(), { profile })
     const reply = await postChat(at.url, chatOf(question, { tools: [bash] }))
@@ -357,7 +357,7 @@ test('a detour that does not fit goes on from a smaller form of the request', as
   const tight: Script = (request, outgoing, incoming) => {
     const asked: Asked = JSON.parse(request.body.toString())
     const isTooLong = asked.messages.at(-1)?.role === 'tool' && request.body.length > SMALL_BYTES
-    return (isTooLong ? overflow(9_000, 9_500) : seek)(request, outgoing, incoming)
+    return (isTooLong ? overflow(4_500, 5_000) : seek)(request, outgoing, incoming)
   }
   await using at = await standWith(tight, { profile })
   const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
@@ -415,14 +415,14 @@ test('the results are paged to a quarter of what is left of the budget', async (
       ? { text: 'ok' }
       : { calls: [{ name: RECALL, arguments: '{"messages":"#2-#99"}', id: 'call_x' }] },
   )
-  await using at = await standWith(reading, { profile })
+  await using at = await standWith(reading, { profile: { ...profile, target: 0.5 } })
   const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
   const sent = Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
   const [, second] = askedOf(at.upstream)
   const { loadCounter } = await import('../../../src/tokens/encodings.ts')
   const tokens = (await loadCounter('o200k_base')).count(second === undefined ? '' : lastOf(second))
-  expect(tokens).toBeLessThanOrEqual((11_000 - sent) / 4)
-  expect(tokens).toBeGreaterThan((11_000 - sent) / 8)
+  expect(tokens).toBeLessThanOrEqual((5_000 - sent) / 4)
+  expect(tokens).toBeGreaterThan((5_000 - sent) / 8)
 })
 
 test('an answer with a coding that nobody can read here passes as it came', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { headings } from '../../../src/compaction/recap/headings.ts'
-import { openStand, outputOf, post, roundsOf, user, type ResponsesStand } from './stand.ts'
+import type { Overflow } from '../../support/responses/responses-upstream.ts'
+import { openStand, outputOf, post, roundsOf, user, type ResponsesStand, type StandOptions } from './stand.ts'
 
 const said = { output: [{ type: 'message' as const, text: 'All is well.' }] }
 
@@ -9,8 +10,8 @@ const input = [user('Read every part.'), ...roundsOf(10)]
 
 const setting = (effort: string) => ({ type: 'configuration_update', reasoning: { effort } })
 
-const opensStand = (profile = {}): Promise<ResponsesStand> =>
-  openStand({ windowTokens: 4_000, profile, reply: () => said })
+const opensStand = (profile = {}, more: Partial<StandOptions> = {}): Promise<ResponsesStand> =>
+  openStand({ windowTokens: 4_000, profile, reply: () => said, ...more })
 
 describe('a request for a compaction of the server’s own is folded until it fits', () => {
   test('in band, and what follows begins at the compaction', async () => {
@@ -74,10 +75,7 @@ describe('what holds for all that follows is said again behind a fold', () => {
 
 // Nothing was left of the whole conversation but its first message and its last, in a window that was empty otherwise.
 test('where the newest round cannot be cut, what is folded is told', async () => {
-  const stand = await openStand({
-    windowTokens: 4_000,
-    reply: () => ({ output: [{ type: 'message', text: 'Yes.' }] }),
-  })
+  const stand = await opensStand()
   const told = { type: 'message', role: 'assistant', content: 'The port is 5017.' }
   const unknown = { type: 'telepathy', thought: 'the quick brown fox jumps '.repeat(1_000) }
   const answer = await post(stand, { input: [user('Find the port.'), told, unknown, user('Go on.')] })
@@ -130,4 +128,96 @@ test('instructions beside the history count, and stay', async () => {
   const [sent] = stand.upstream.requests
   expect(JSON.parse(sent?.body.toString() ?? '')).toMatchObject({ instructions })
   expect(sent?.rejected).toBeNull()
+})
+
+// A client that had the server compact its history, and went on sending all of it, was counted for all of it: past the window
+// by Foldgate's count, it lost the rounds since then, and they would have fitted.
+test('what was done before the server’s own compaction weighs nothing', async () => {
+  const stand = await opensStand()
+  const done = [user('Read every part.'), ...roundsOf(8)]
+  const [made] = outputOf(await post(stand, { input: [...done, { type: 'compaction_trigger' }] }))
+  const since = [...done, made, user('Go on.'), ...roundsOf(2, 20)]
+  const answer = await post(stand, { input: since })
+  expect([answer.status, answer.headers.get('x-foldgate-action')]).toEqual([200, 'relayed'])
+
+  const grown = [...since, ...roundsOf(6, 30)]
+  const compacted = await post(stand, { input: grown })
+  expect([compacted.status, compacted.headers.get('x-foldgate-action')]).toEqual([200, 'compacted'])
+  // What the server has done with stays only as long as nothing has to go.
+  const sent = stand.upstream.requests.at(-1)
+  expect(sent?.rawItems.slice(0, 2)).toEqual([done[0], made].map((item) => JSON.stringify(item)))
+  expect(sent?.promptTokens).toBeGreaterThan(1_000)
+})
+
+// What users had said before the server's compaction was never left out. Of a client that keeps all of it, as what
+// `/responses/compact` answers does, every request was refused once it alone exceeded the window.
+test('words from before it give way, the oldest first', async () => {
+  const stand = await opensStand()
+  const said = Array.from({ length: 12 }, (_, index) =>
+    user(`Wish ${index}: ${'and then some more '.repeat(110)}`),
+  )
+  const [made] = outputOf(await post(stand, { input: [user('Read.'), { type: 'compaction_trigger' }] }))
+  const input = [...said, made, user('Go on.')]
+  for (let round = 0; round < 8; round += 1) {
+    const answer = await post(stand, { input })
+    expect([round, answer.status]).toEqual([round, 200])
+    input.push(...roundsOf(1, round))
+  }
+  const { requests } = stand.upstream
+  expect(requests.filter(({ rejected }) => rejected !== null)).toEqual([])
+  const kept = requests.slice(1).map(({ rawItems }) => rawItems.indexOf(JSON.stringify(made)))
+  expect(new Set(kept)).toEqual(new Set([2]))
+  for (const { rawItems } of requests.slice(1))
+    expect(rawItems.slice(0, 2)).toEqual(said.slice(-2).map((item) => JSON.stringify(item)))
+})
+
+// A server that shows its model all that it is sent refused what it had just compacted.
+test('what an upstream refuses for it is sent without what it has compacted', async () => {
+  const stand = await opensStand({}, { showsPast: true })
+  const [made] = outputOf(await post(stand, { input: [user('Read.'), { type: 'compaction_trigger' }] }))
+  const answer = await post(stand, {
+    input: [user('Read every part.'), ...roundsOf(12), made, user('Go on.')],
+  })
+  expect([answer.status, answer.headers.get('x-foldgate-action')]).toEqual([200, 'recovered'])
+  const sent = [user('Read every part.'), made, user('Go on.')].map((item) => JSON.stringify(item))
+  expect(stand.upstream.requests.at(-1)?.rawItems).toEqual(sent)
+})
+
+const shapes: readonly (readonly [string, Overflow])[] = [
+  ['a 400', { shape: 'status' }],
+  ['a stream that fails at once', { shape: 'stream' }],
+  ['the same behind an error event as OpenAI nests it', { shape: 'stream', errorEvent: 'nested' }],
+  ['the same behind a flat one', { shape: 'stream', errorEvent: 'flat' }],
+  ['a code of a relay’s own', { shape: 'status', code: 'context_too_large' }],
+  [
+    'OpenRouter’s, with the truth beside it',
+    { shape: 'status', code: 'invalid_prompt', errorType: 'context_length_exceeded' },
+  ],
+]
+
+/** A window that is too large is believed until the upstream says otherwise. */
+const believed = { window: { tokens: 10_000 } }
+
+describe.each([
+  ['plain', false],
+  ['streamed', true],
+])('an overflow is recovered within the request, %s', (_, stream) => {
+  test.each(shapes)('%s', async (_name, overflow) => {
+    const stand = await opensStand(believed, { overflow })
+    const { status, headers, text } = await post(stand, { input, stream, max_output_tokens: 500 })
+    expect([status, headers.get('x-foldgate-action')]).toEqual([200, 'recovered'])
+    expect(text).toContain('All is well.')
+    expect(text).not.toMatch(/response\.failed|"error":\{/)
+    const { requests } = stand.upstream
+    expect(requests[0]?.rejected?.reason).toBe('window')
+    expect(requests.at(-1)?.rejected).toBeNull()
+  })
+
+  test('where nothing helps the client gets the upstream’s own error', async () => {
+    const overflow = { shape: 'stream', errorEvent: 'nested' } as const
+    const stand = await opensStand(believed, { overflow, windowTokens: 10 })
+    const { status, text } = await post(stand, { input, stream })
+    expect(status).toBe(stream ? 200 : 400)
+    expect(text).toContain('Your input exceeds the context window of this model.')
+  })
 })

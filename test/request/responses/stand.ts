@@ -169,3 +169,8 @@ export function roundsOf(count: number, from = 0): Item[] {
     ]
   }).flat()
 }
+
+/** What the upstream refused, and the reasoning that it left out. */
+export function troubleOf({ upstream }: ResponsesStand): unknown[] {
+  return upstream.requests.flatMap(({ rejected, removed }) => [rejected ?? [], removed].flat())
+}
