@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
-import { readFacts } from '../support/chat-completions.ts'
+import { readFacts, factsOf } from '../support/chat-completions.ts'
 import type { EntrySpan } from '../../src/conversation/body-spans.ts'
 import { finish, type Source } from '../../src/conversation/source.ts'
 import { entriesOf } from '../support/body-limits.ts'
-import { factsOf } from '../support/facts.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
 /** A message that is all of a text, delimited as in a body. */

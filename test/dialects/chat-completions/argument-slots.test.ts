@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { slotsOf } from '../../../src/dialects/chat-completions/slots.ts'
-import { parseMessage } from '../../support/chat-completions.ts'
+import { parseMessage, factsOf } from '../../support/chat-completions.ts'
 import { finish } from '../../../src/conversation/source.ts'
-import { factsOf } from '../../support/facts.ts'
 import { sourceOf } from '../../support/source.ts'
 
 /** The arguments of a message's calls: what they are read as, and the bytes that stand where they are said to. */

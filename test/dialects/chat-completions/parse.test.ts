@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseMessage } from '../../support/chat-completions.ts'
-import { factsOf } from '../../support/facts.ts'
+import { parseMessage, factsOf } from '../../support/chat-completions.ts'
 import { sourceOf } from '../../support/source.ts'
 
 function parse(message: unknown) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { assistant, calling, system, user } from '../../support/facts.ts'
-import { repairedOf } from '../../support/repaired.ts'
+import { assistant, calling, system, user } from '../../support/chat-completions.ts'
+import { repairedOf } from '../../support/subject.ts'
 
 const missing = '[no result was recorded for this call]'
 const unanswered = (id: string) => ({ role: 'tool', tool_call_id: id, content: missing })

@@ -1,11 +1,18 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../support/chat-completions.ts'
+import {
+  violationsOf,
+  assistant,
+  calling,
+  messagesOf,
+  result,
+  system,
+  user,
+} from '../../support/chat-completions.ts'
 import type { Template } from '../../../src/dialects/contract.ts'
 import { finish } from '../../../src/conversation/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
-import { arbitraryMessages } from '../../support/arbitrary-messages.ts'
-import { assistant, calling, messagesOf, result, system, user } from '../../support/facts.ts'
+import { arbitraryMessages } from '../../support/arbitrary-conversation.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 
 function broken(messages: readonly object[], template: Template) {

@@ -5,7 +5,8 @@ import { messagesAnswers } from '../../../src/dialects/messages/answers.ts'
 import { classifyAnswer } from '../../../src/overflow/classify.ts'
 import { watchStream } from '../../../src/overflow/answer-watch.ts'
 import { createTailObserver } from '../../../src/overflow/tail-observer.ts'
-import { callOf, eventOf, messageOf, ping, search, streamOf, text, thought } from './reply/streamed.ts'
+import { eventOf } from '../joined.ts'
+import { callOf, messageOf, ping, search, streamOf, text, thought } from './reply/streamed.ts'
 
 const { read } = messagesAnswers
 const nothingKnown = { knownWindowTokens: null }

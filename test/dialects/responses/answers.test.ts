@@ -5,16 +5,8 @@ import { responsesAnswers } from '../../../src/dialects/responses/answers.ts'
 import { classifyAnswer } from '../../../src/overflow/classify.ts'
 import { watchStream } from '../../../src/overflow/answer-watch.ts'
 import { createTailObserver } from '../../../src/overflow/tail-observer.ts'
-import {
-  callOf,
-  eventOf,
-  message,
-  numbered,
-  responseOf,
-  search,
-  streamOf,
-  thought,
-} from './reply/streamed.ts'
+import { eventOf } from '../joined.ts'
+import { callOf, message, numbered, responseOf, search, streamOf, thought } from './reply/streamed.ts'
 
 const { read } = responsesAnswers
 const nothingKnown = { knownWindowTokens: null }

@@ -1,6 +1,7 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { messageAsStream } from '../../../../src/dialects/messages/reply/as-stream.ts'
+import { eventOf, eventsIn } from '../../joined.ts'
 
 /** What a message says beside its content. */
 export type About = {
@@ -72,22 +73,7 @@ export function streamOf(
     .map(eventOf)
 }
 
-export function eventOf(event: JsonObject): StreamEvent {
-  return { text: `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n` }
-}
-
 export const ping: StreamEvent = eventOf({ type: 'ping' })
-
-/** The parsed events of a stream, without comments and `[DONE]`. */
-export function eventsIn(events: readonly (StreamEvent | string)[]): readonly JsonObject[] {
-  return events
-    .map((event) => (typeof event === 'string' ? event : event.text))
-    .flatMap((event) => {
-      const data = /^data: ?(.*)$/m.exec(event)?.[1]
-      const json: unknown = data === undefined || data === '[DONE]' ? null : JSON.parse(data)
-      return isJsonObject(json) ? [json] : []
-    })
-}
 
 /**
  * The message that a strict client makes of a stream: one beginning and one end, the places of blocks follow each other without

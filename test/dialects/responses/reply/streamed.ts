@@ -2,6 +2,7 @@ import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { isJsonObject, type JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { responseAsStream } from '../../../../src/dialects/responses/reply/as-stream.ts'
+import { eventOf, eventsIn } from '../../joined.ts'
 
 /** What an answer says beside its items. */
 export type About = {
@@ -65,21 +66,6 @@ export function streamOf(
 /** The events with numbers from 0 on. */
 export function numbered(events: readonly JsonObject[]): readonly StreamEvent[] {
   return events.map((event, at) => eventOf({ ...event, sequence_number: at }))
-}
-
-export function eventOf(event: JsonObject): StreamEvent {
-  return { text: `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n` }
-}
-
-/** The parsed events of a stream, without comments and `[DONE]`. */
-export function eventsIn(events: readonly (StreamEvent | string)[]): readonly JsonObject[] {
-  return events
-    .map((event) => (typeof event === 'string' ? event : event.text))
-    .flatMap((event) => {
-      const data = /^data: ?(.*)$/m.exec(event)?.[1]
-      const json: unknown = data === undefined || data === '[DONE]' ? null : JSON.parse(data)
-      return isJsonObject(json) ? [json] : []
-    })
 }
 
 /** The response that a stream ends with. */

@@ -1,9 +1,36 @@
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
+import { messageAsStream } from '../../../../src/dialects/messages/reply/as-stream.ts'
+import { createPlainMessage } from '../../../../src/dialects/messages/reply/plain-reply.ts'
+import { messagesReplies } from '../../../../src/dialects/messages/reply/replies.ts'
+import { readMessageReply } from '../../../../src/dialects/messages/reply/reply.ts'
 import { createMessageStream } from '../../../../src/dialects/messages/reply/reply-stream.ts'
+import {
+  goOnMessages,
+  recallMessages,
+  unboundMessages,
+} from '../../../../src/dialects/messages/reply/turns.ts'
 import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
-import { continuing, joinedStreams, recalling } from './joined.ts'
-import { callOf, eventOf, eventsIn, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
+import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
+import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
+
+const { joinedBodies, joinedStreams } = joiningOf(messagesReplies)
+
+function eventsOf(body: unknown): string[] {
+  return (messageAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+}
+
+/** The messages, as JSON, by which a model goes on behind these blocks, all of whose calls were answered. */
+function turn(content: readonly JsonObject[], before = '', reason = 'tool_use'): readonly string[] {
+  const reply = readMessageReply(messageOf(content, { reason })) ?? expect.fail('no reply')
+  const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
+  return recallMessages(before + (reply.text ?? ''), reply, answered, 2)
+}
+
+const parsed = (messages: readonly string[]) => messages.map((message): unknown => JSON.parse(message))
+const answerTo = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: `answer to ${id}` })
+const secret = { type: 'redacted_thinking', data: 'x' }
 
 const usage = (tokens: number) => ({
   input_tokens: tokens,
@@ -209,4 +236,189 @@ test('of a message that did not begin nothing can be said', () => {
   const stream = createMessageStream<StreamEvent>(continuing)
   stream.goOn(paragraphSeam(''))
   expect(stream.cut()).toBeNull()
+})
+
+describe('plain answers', () => {
+  test('what is no message, or an error, is not gone on from', () => {
+    const plain = createPlainMessage(continuing)
+    const failed = { ...messageOf([text('x')]), error: { type: 'api_error', message: 'x' } }
+    for (const none of [
+      undefined,
+      null,
+      'x',
+      [],
+      {},
+      { choices: [] },
+      { type: 'error', error: {} },
+      failed,
+    ]) {
+      expect(plain.take(none)).toBeNull()
+      expect(plain.finish()).toBeNull()
+    }
+  })
+
+  test('the client gets one message: the blocks that it can send back, the first id, the usage of all', () => {
+    const iteration = { type: 'message', input_tokens: 10, output_tokens: 1 }
+    const asking = messageOf([thought(), text('Let me look.'), callOf('recall')], {
+      usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 1, iterations: [iteration] },
+    })
+    const answering = messageOf([thought('So it is.'), text('It is 42.')], {
+      id: 'msg_2',
+      usage: {
+        input_tokens: 20,
+        cache_read_input_tokens: 100,
+        output_tokens: 2,
+        iterations: [iteration, { ...iteration, input_tokens: 20 }],
+      },
+    })
+    const { body, replies, usage } = joinedBodies([asking, answering], continuing)
+    expect(body).toEqual(
+      messageOf([thought(), text('Let me look.'), text('\n\nIt is 42.')], {
+        usage: {
+          input_tokens: 30,
+          cache_read_input_tokens: 190,
+          output_tokens: 3,
+          iterations: [iteration, iteration, { ...iteration, input_tokens: 20 }],
+        },
+      }),
+    )
+    expect(usage).toMatchObject({ promptTokens: 220, completionTokens: 3, cachedTokens: 190 })
+    expect(replies.map((reply) => reply?.text)).toEqual(['Let me look.', '\n\nIt is 42.'])
+    expect(replies[1]?.kept['content']).toEqual(answering['content'])
+  })
+})
+
+describe('a plain message as a stream', () => {
+  const content = [
+    thought(),
+    { type: 'redacted_thinking', data: 'secret' },
+    text('Hello', { citations: [{ type: 'char_location', cited_text: 'Hel' }] }),
+    ...search(),
+    callOf('bash', { command: 'ls "a"' }),
+  ]
+  const usage = { input_tokens: 3, cache_read_input_tokens: 9, output_tokens: 4, iterations: [] }
+  const more = { container: { id: 'c' }, stop_details: null, input_transformations: [] }
+  const body = messageOf(content, { usage, more })
+
+  test('a strict client reads the same message from it', () => {
+    expect(readStrictly(eventsOf(body))).toEqual(body)
+    expect(messageAsStream(body)?.statesUsage).toBe(true)
+  })
+
+  test('its events are those of Anthropic’s, each named', () => {
+    const events = eventsOf(messageOf([text('Hello')]))
+    expect(events[0]).toMatch(/^event: message_start\ndata: \{/)
+    expect(eventsIn(events)).toMatchObject([
+      { type: 'message_start', message: { id: 'msg_1', content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+      { type: 'message_stop' },
+    ])
+  })
+
+  test('the server’s own compaction is stated by the delta that clients read', () => {
+    const compaction = { type: 'compaction', content: 'It began.', encrypted_content: 'x' }
+    expect(eventsIn(eventsOf(messageOf([compaction]))).slice(1, 3)).toMatchObject([
+      { content_block: { type: 'compaction', content: null } },
+      { delta: { type: 'compaction_delta', content: 'It began.', encrypted_content: 'x' } },
+    ])
+  })
+})
+
+describe('a model that goes on', () => {
+  test('a model’s own blocks go back as they came, in their order, the answers in one message behind them', () => {
+    const content = [
+      thought(),
+      secret,
+      text('I look.'),
+      ...search(),
+      thought('Hm?'),
+      callOf('recall'),
+      callOf('recall', {}, 'toolu_2'),
+    ]
+    expect(parsed(turn(content))).toEqual([
+      { role: 'assistant', content },
+      { role: 'user', content: [answerTo('toolu_recall'), answerTo('toolu_2')] },
+    ])
+  })
+
+  // Models write blank texts before a call, and no server takes one back.
+  test('but for blank texts', () => {
+    expect(parsed(turn([thought(), text('\n\n'), callOf('recall'), text('')]))).toMatchObject([
+      { content: [thought(), callOf('recall')] },
+      {},
+    ])
+  })
+
+  // The thoughts were bound to a request to go on, which is not there any more.
+  test('and without thoughts behind a reply that was cut before', () => {
+    expect(parsed(turn([thought(), text('I look.'), callOf('recall')], 'It began. '))).toEqual([
+      { role: 'assistant', content: [text('It began. I look.'), callOf('recall')] },
+      { role: 'user', content: [answerTo('toolu_recall')] },
+    ])
+  })
+
+  test('a call without an id gets one, and one that was cut has arguments', () => {
+    const { id: _id, ...bare } = callOf('recall', { search: 'x' })
+    expect(parsed(turn([{ ...bare }, { ...bare, input: { se: 1 } }], '', 'max_tokens'))).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { ...bare, id: 'recall_2_0' },
+          { ...bare, id: 'recall_2_1', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { ...answerTo(''), tool_use_id: 'recall_2_0' },
+          { ...answerTo(''), tool_use_id: 'recall_2_1' },
+        ],
+      },
+    ])
+  })
+
+  test('a model goes on behind what it said', () => {
+    expect(parsed(goOnMessages('Once', 'Go on.'))).toEqual([
+      { role: 'assistant', content: 'Once' },
+      { role: 'user', content: 'Go on.' },
+    ])
+  })
+
+  test('behind another prefix bound thoughts are left out, and what nobody has bound stays', () => {
+    const plain = { type: 'thinking', thinking: 'Plainly.', signature: '' }
+    const [asked = '', answers = ''] = turn([thought(), secret, plain, text('I look.'), callOf('recall')])
+    const [unbound = '', same] = unboundMessages([asked, answers])
+    expect(parsed([unbound])).toEqual([
+      { role: 'assistant', content: [plain, text('I look.'), callOf('recall')] },
+    ])
+    expect(same).toBe(answers)
+    const free = [...goOnMessages('Once', 'Go on.')]
+    expect(unboundMessages(free)).toBe(free)
+  })
+})
+
+test('the last word of a stream is the end of its message', () => {
+  // A text may speak of such an end.
+  const said = text('event: message_stop {"type":"message_stop"} [DONE] event: error')
+  const events = streamOf([said, callOf('bash', { type: 'error' })], {}, 100).map(({ text: event }) => event)
+  expect(events.filter(messagesReplies.isDone)).toEqual(events.slice(-1))
+  const bare = events.map((event) => event.replace(/^event: .*\n/, ''))
+  expect(bare.filter(messagesReplies.isDone)).toEqual(bare.slice(-1))
+  expect(messagesReplies.isDone('data: [DONE]\n\n')).toBe(true)
+  expect(
+    messagesReplies.isDone('event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n'),
+  ).toBe(true)
+})
+
+test('an error in the middle of a stream is an event of that name, with all that was said', () => {
+  const stated = { type: 'error', error: { type: 'overloaded_error', message: 'x' }, request_id: 'req_1' }
+  expect(messagesReplies.errorEvent(stated)).toMatch(/^event: error\ndata: .*\n\n$/)
+  expect(eventsIn([messagesReplies.errorEvent(stated)])).toEqual([stated])
+  const { error } = stated
+  expect(eventsIn([messagesReplies.errorEvent({ error })])).toEqual([{ type: 'error', error }])
+  const bare = { code: 500, message: 'gone' }
+  expect(eventsIn([messagesReplies.errorEvent(bare)])).toEqual([{ type: 'error', error: bare }])
 })

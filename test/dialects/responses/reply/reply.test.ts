@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { isJsonObject } from '../../../../src/conversation/json-value.ts'
+import { isJsonObject, type JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
+import { responseAsStream } from '../../../../src/dialects/responses/reply/as-stream.ts'
+import { createPlainResponse } from '../../../../src/dialects/responses/reply/plain-reply.ts'
+import { responsesReplies } from '../../../../src/dialects/responses/reply/replies.ts'
+import { readResponseReply } from '../../../../src/dialects/responses/reply/reply.ts'
 import { createResponseStream } from '../../../../src/dialects/responses/reply/reply-stream.ts'
+import { goOnItems, recallItems } from '../../../../src/dialects/responses/reply/turns.ts'
 import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
-import { continuing, joinedStreams, recalling } from './joined.ts'
+import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
   callOf,
   endOf,
-  eventOf,
-  eventsIn,
   message,
   numbered,
   readBySdk,
@@ -18,6 +21,21 @@ import {
   textsIn,
   thought,
 } from './streamed.ts'
+
+const { joinedBodies, joinedStreams } = joiningOf(responsesReplies)
+
+function eventsOf(body: unknown): string[] {
+  return (responseAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+}
+
+/** The items by which a model goes on behind these, all of whose calls were answered. */
+function turn(items: readonly JsonObject[], more: object = {}, before = ''): unknown[] {
+  const reply = readResponseReply(responseOf(items, { more })) ?? expect.fail('no reply')
+  const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
+  return recallItems(before + (reply.text ?? ''), reply, answered, 2).map((item): unknown => JSON.parse(item))
+}
+
+const answerTo = (id: string) => ({ type: 'function_call_output', call_id: id, output: `answer to ${id}` })
 
 const outputOf = (events: readonly (StreamEvent | string)[]) => endOf(events)['output']
 const usage = (tokens: number) => ({
@@ -442,6 +460,152 @@ describe('a further answer that breaks off', () => {
     stream.goOn(paragraphSeam(''))
     expect(stream.cut()).toBeNull()
   })
+})
+
+describe('plain answers', () => {
+  test('what is no response, or a failed one, is not gone on from', () => {
+    const plain = createPlainResponse(continuing)
+    const failed = responseOf([], {
+      status: 'failed',
+      more: { error: { code: 'server_error', message: 'x' } },
+    })
+    for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { error: {} }, failed]) {
+      expect(plain.take(none)).toBeNull()
+      expect(plain.finish()).toBeNull()
+    }
+  })
+
+  test('what a server states as the text of all of it is stated of both answers', () => {
+    const asking = responseOf([message('Let me look.'), callOf('recall')])
+    const answering = responseOf([message('It is 42.', 'msg_2')], { more: { output_text: 'It is 42.' } })
+    const { body } = joinedBodies([asking, answering], continuing)
+    expect(body).toMatchObject({ output_text: 'Let me look.\n\nIt is 42.' })
+  })
+
+  test('a content that is a text goes on as a part', () => {
+    const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
+    const cut = { reason: 'max_output_tokens' }
+    const first = responseOf([message('', 'msg_1', { content: told })], cut)
+    const rest = responseOf([message('', 'msg_2', { content: `${told} intervals.` })])
+    expect(joinedBodies([first, rest], continuing).body).toMatchObject({
+      output: [{ content: [{ type: 'output_text', text: `${told} intervals.` }] }],
+    })
+  })
+})
+
+describe('a plain response as a stream', () => {
+  const refusal = message('', 'msg_2', { content: [{ type: 'refusal', refusal: 'No.' }] })
+  const patch = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_9', name: 'patch', input: '***' }
+  const output = [thought(), message('Hello'), search(), callOf('bash', '{"a":1}'), patch, refusal]
+  const body = responseOf(output, { usage: { input_tokens: 3, output_tokens: 4 } })
+
+  test('OpenAI’s own library reads the same response from it', async () => {
+    expect(await readBySdk(eventsOf(body))).toMatchObject(body)
+    expect(responseAsStream(body)?.statesUsage).toBe(true)
+  })
+
+  test('its events are those of OpenAI’s, with numbers from 0 on', () => {
+    const [begun, said] = [
+      eventsOf(responseOf([message('Hello')])),
+      eventsIn(eventsOf(responseOf([message('Hello')]))),
+    ]
+    expect(begun[0]).toMatch(/^event: response\.created\ndata: \{/)
+    expect(said.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    const all = eventsIn(eventsOf(body))
+    expect(all.map((event) => event['sequence_number'])).toEqual(all.map((_, at) => at))
+  })
+
+  test('one that was cut ends so', () => {
+    const cut = responseOf([message('Hel')], { reason: 'max_output_tokens' })
+    expect(eventsIn(eventsOf(cut)).at(-1)).toMatchObject({ type: 'response.incomplete', response: cut })
+  })
+})
+
+describe('a model that goes on', () => {
+  test('a model’s own items go back as they came, in their order, the answers behind them', () => {
+    const items = [
+      thought(),
+      message('I look.'),
+      callOf('recall'),
+      thought('rs_2'),
+      callOf('recall', '{}', 'fc_2'),
+    ]
+    expect(turn(items)).toEqual([...items, answerTo('call_fc_recall'), answerTo('call_fc_2')])
+  })
+
+  // The thoughts were bound to a request to go on, which is not there any more.
+  test('but without thoughts and ids behind a reply that was cut before', () => {
+    const { id: _id, ...call } = callOf('recall')
+    const said = { type: 'message', role: 'assistant', content: 'It began. I look.' }
+    expect(turn([thought(), message('I look.'), callOf('recall')], {}, 'It began. ')).toEqual([
+      said,
+      call,
+      answerTo('call_fc_recall'),
+    ])
+  })
+
+  test('thoughts of which there is only an id go back to a server that keeps them', () => {
+    const items = [thought('rs_1', ''), callOf('recall')]
+    const { id: _id, ...call } = callOf('recall')
+    expect(turn(items, { store: true })).toEqual([...items, answerTo('call_fc_recall')])
+    expect(turn(items, { store: false })).toEqual([call, answerTo('call_fc_recall')])
+    const open = [
+      { ...thought('rs_1', ''), content: [{ type: 'reasoning_text', text: 'Hm.' }] },
+      callOf('recall'),
+    ]
+    expect(turn(open)).toEqual([...open, answerTo('call_fc_recall')])
+  })
+
+  test('a call without an id gets one, and one that was cut has arguments', () => {
+    const { call_id: _call, id: _id, ...bare } = callOf('recall', '{"se')
+    expect(turn([bare, bare].map((each) => ({ ...each })))).toEqual([
+      { ...bare, call_id: 'recall_2_0', arguments: '{}' },
+      { ...bare, call_id: 'recall_2_1', arguments: '{}' },
+      { ...answerTo(''), call_id: 'recall_2_0' },
+      { ...answerTo(''), call_id: 'recall_2_1' },
+    ])
+  })
+
+  test('a model goes on behind what it said', () => {
+    expect(goOnItems('Once', 'Go on.').map((item): unknown => JSON.parse(item))).toEqual([
+      { type: 'message', role: 'assistant', content: 'Once' },
+      { type: 'message', role: 'user', content: 'Go on.' },
+    ])
+  })
+})
+
+test('the last word of a stream is the end of its response', () => {
+  // A text may speak of such an end.
+  const said = message('event: response.completed {"type":"response.completed"} [DONE]')
+  for (const about of [{}, { reason: 'max_output_tokens' }]) {
+    const events = streamOf([said, callOf('bash')], about, 100).map(({ text }) => text)
+    expect(events.filter(responsesReplies.isDone)).toEqual(events.slice(-1))
+    const bare = events.map((text) => text.replace(/^event: .*\n/, ''))
+    expect(bare.filter(responsesReplies.isDone)).toEqual(bare.slice(-1))
+  }
+  const failed = { type: 'response.failed', response: responseOf([], { status: 'failed' }) }
+  expect(responsesReplies.isDone(`data: ${JSON.stringify(failed)}\n\n`)).toBe(true)
+  expect(responsesReplies.isDone('data: [DONE]\n\n')).toBe(true)
+})
+
+test('an error in the middle of a stream is an event of that name, with all that was said', () => {
+  const error = { code: 'server_error', message: 'gone' }
+  expect(responsesReplies.errorEvent({ error, error_type: 'server' })).toMatch(/^event: error\ndata: .*\n\n$/)
+  expect(eventsIn([responsesReplies.errorEvent({ error, error_type: 'server' })])).toEqual([
+    { type: 'error', error, error_type: 'server' },
+  ])
+  const bare = { object: 'error', type: 'BadRequestError', message: 'gone' }
+  expect(eventsIn([responsesReplies.errorEvent(bare)])).toEqual([{ type: 'error', error: bare }])
 })
 
 // --- internal ---
