@@ -6,6 +6,7 @@ import type {
   RequestReport,
 } from '../../src/activity/request-report.ts'
 import type { Spent, SummaryResult } from '../../src/summaries/order.ts'
+import { usageRow } from './rows.ts'
 
 /** When the requests of these tests came, in milliseconds. */
 export const beganMs = Date.UTC(2026, 10, 20, 12)
@@ -23,56 +24,34 @@ const compaction: CompactionReport = {
   milliseconds: 12,
 }
 
-const row: BegunRow = {
+const { process: _, ...known } = usageRow({
   time: new Date(beganMs).toISOString(),
   conversation: 'c0ffee',
-  parent: null,
   label: 'PLANTED-LABEL',
   client_key: 'PLANTED-CLIENT',
   client: 'OpenAI/JS 7.55.0',
   dialect: 'chat-completions',
-  profile: 'default',
   model: 'gpt-5',
-  answered_by: null,
-  upstream: 'default',
-  action: 'compacted',
-  reason: null,
-  status: 200,
-  outcome: 'finished',
   streamed: true,
-  attempts: 1,
   window_tokens: 128_000,
   window_source: 'table',
-  overruled_tokens: null,
   budget_tokens: 100_000,
   messages_received: 120,
   messages_sent: 40,
   tokens_received: 90_000,
   tokens_sent: 50_000,
-  tokens_are_bounds: false,
   pressure: 0.9,
   sent_pressure: 0.5,
   passes: ['render', 'fold'],
   summary: 'recap',
   compaction: 'trigger',
   beyond_window: false,
-  observed_tokens_sent: null,
-  observed_passes: [],
-  prompt_tokens: null,
-  cached_tokens: null,
-  cache_written_tokens: null,
-  cache_miss: null,
-  completion_tokens: null,
-  prompt_cost: null,
-  whole_prompt_cost: null,
-  reasoning_removed: 0,
-  reasoning_removed_by_foldgate: 0,
-  recalls: 0,
-  continuations: 0,
   added_ms: 20,
   first_byte_ms: 300,
   total_ms: 0,
-}
+})
+
+const row: BegunRow = { ...known, action: 'compacted' }
 
 /** The row of a request that was never measured. */
 export const unmeasured = {

@@ -8,7 +8,7 @@ import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
 import { adminPlace, deleteConversation } from './ask-admin.ts'
-import { groupedStore } from './grouped-store.ts'
+import { groupedStore } from './memory.ts'
 
 const id = 'abcdefgh-_012345'
 

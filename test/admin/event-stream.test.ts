@@ -2,8 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createEventStreams, type EventStream } from '../../src/admin/event-stream.ts'
-import { openRaw, readUntil } from '../support/raw-client.ts'
-import { listenTo } from '../support/event-client.ts'
+import { openRaw, readUntil, listenTo } from '../support/raw-client.ts'
 
 type Opened = EventStream & { readonly outgoing: ServerResponse }
 

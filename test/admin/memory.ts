@@ -20,3 +20,33 @@ export const patientGuard: StoreGuard = async (instead, work) => {
     return instead
   }
 }
+
+/** A store that tells what it holds of a conversation. */
+export type GroupedStore = Store & {
+  /** The keys and values that it holds for a conversation, as lines. */
+  readonly holds: (conversation: string) => Promise<readonly string[]>
+}
+
+export function groupedStore(): GroupedStore {
+  const inner = memoryStore()
+  const groups = new Map<string, string | undefined>()
+  return {
+    ...inner,
+    putIfAbsent: (key, value, group) => {
+      groups.set(key, group)
+      return inner.putIfAbsent(key, value, group)
+    },
+    put: (entries) => {
+      for (const { key, group } of entries) groups.set(key, group)
+      return inner.put(entries)
+    },
+    holds: async (conversation) => {
+      const held: string[] = []
+      for (const [key, group] of groups) {
+        const found = group === conversation ? await inner.getFirst([key]) : null
+        if (found !== null) held.push(`${key} ${found.value}`)
+      }
+      return held
+    },
+  }
+}

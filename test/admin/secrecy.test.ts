@@ -3,7 +3,7 @@ import { memoryStore } from './memory.ts'
 import { postChat, chatOf } from '../support/post-chat.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../support/fake-upstream.ts'
-import { listenTo } from '../support/event-client.ts'
+import { listenTo } from '../support/raw-client.ts'
 import { adminStand, conversationOf, type AdminStand } from './admin-stand.ts'
 
 /** Everything that is a secret here: of a conversation, or a credential. */

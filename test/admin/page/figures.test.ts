@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Totals } from '../../../src/activity/conversations/totals.ts'
 import {
   ago,
   boundedFigure,
@@ -10,7 +11,9 @@ import {
   money,
   percent,
 } from '../../../src/admin/page/figures.ts'
-import { before, now } from './made-up.ts'
+import { gauge } from '../../../src/admin/page/gauge.ts'
+import { headlineSection } from '../../../src/admin/page/headline.ts'
+import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'
 
 test('what is not known is a dash, and a bound is no count', () => {
   expect([figure(null), figure(12_345.4), boundedFigure(900, true), boundedFigure(null, true)]).toEqual([
@@ -72,4 +75,127 @@ test('words and times have the form of their number', () => {
     '3 min',
     '–',
   ])
+})
+
+function gaugeOf(pressure: number | null, sentPressure: number | null, status: number | null = 200): string {
+  return gauge(cardWith({ pressure, sent_pressure: sentPressure, status })).toString()
+}
+
+/** Where the bars end, and where the budget stands. */
+function placesIn(pressure: number, sentPressure: number) {
+  const markup = gaugeOf(pressure, sentPressure)
+  const at = (pattern: RegExp) => Number(pattern.exec(markup)?.[1])
+  return {
+    came: at(/class="came"[^>]*width="([\d.]+)"/),
+    sent: at(/class="sent"[^>]*width="([\d.]+)"/),
+    budget: at(/class="budget" x1="([\d.]+)"/),
+  }
+}
+
+// A conversation of six times its window that was compacted and answered was shown in red, as one that failed.
+test.each([
+  [6.2, 0.8, 200, 'calm'],
+  [0.97, 0.97, 200, 'calm'],
+  [0.4, 0.4, 401, 'calm'],
+  [1.1, 1.1, 200, 'high'],
+  [1.1, 1.1, 400, 'critical'],
+] as const)('%s that came and %s that was sent, answered with %s, is %s', (came, sent, status, level) => {
+  expect(gaugeOf(came, sent, status)).toContain(`class="gauge ${level}"`)
+})
+
+test('one bar ends at what was sent, the one behind it at what came', () => {
+  expect(placesIn(0.75, 0.5)).toEqual({ came: 72, sent: 48, budget: 96 })
+})
+
+test('the number is what was sent, and what came is told beside it', () => {
+  expect(placesIn(7.31, 0.5).came).toBe(120)
+  expect(visibleText(gaugeOf(7.31, 0.5))).toBe('50%')
+  expect(gaugeOf(7.31, 0.5)).toContain('aria-label="50% of the budget sent, of 731% that came"')
+  expect(gaugeOf(0.5, 0.5)).toContain('aria-label="50% of the budget sent"')
+})
+
+test('what was not measured is no empty gauge', () => {
+  expect(visibleText(gaugeOf(null, null))).toBe('not measured')
+})
+
+function told(totals: Partial<Totals>, hasPrices = true): string {
+  const markup = headlineSection({
+    totals: totalsWith({ requests: 100, ...totals }),
+    hasPrices,
+    clientUrl: 'http://127.0.0.1:3653/v1',
+    statefulDialect: null,
+  })
+  return visibleText(markup)
+}
+
+test('before the first request, it says which base URL a client is given', () => {
+  const text = told({ requests: 0 })
+  expect(text).toContain('Ready for a first request.')
+  expect(text).toContain('http://127.0.0.1:3653/v1')
+})
+
+const dear = { priced_requests: 1, priced_summaries: 1 }
+
+test.each<[string, Partial<Totals>, string]>([
+  [
+    'a gain is what is left when summaries are paid',
+    {
+      beyond_window: 1_431,
+      saved_tokens: 9_000,
+      summary_tokens: 1_000,
+      saved_money: 5,
+      summary_money: 0.5,
+      ...dear,
+    },
+    '1,431 requests would not have fit. 8,000 tokens and 4.50 in money saved, net of 1,000 tokens and 0.50 for summaries.',
+  ],
+  [
+    'a gain without summaries is told without them',
+    { beyond_window: 1, saved_tokens: 9_000, saved_money: 5, priced_requests: 1 },
+    '1 request would not have fit. 9,000 tokens and 5.00 in money saved. ',
+  ],
+  [
+    'a gain in tokens that lost money says both',
+    { saved_tokens: 9_000, saved_money: -1.25, priced_requests: 1 },
+    '9,000 tokens saved, but that cost 1.25 in money more than it saved.',
+  ],
+  [
+    'a loss is told as one',
+    { saved_tokens: 800, summary_tokens: 2_000, saved_money: 0.1, summary_money: 0.3, ...dear },
+    'It cost 1,200 tokens and 0.20 in money more than it saved, 2,000 tokens and 0.30 for summaries included.',
+  ],
+  [
+    'a loss in tokens that gained money says both',
+    { saved_tokens: -300, saved_money: 2, priced_requests: 1 },
+    'It cost 300 tokens more than it saved, but saved 2.00 in money.',
+  ],
+  [
+    'requests and summaries that have no price are counted',
+    { saved_tokens: 9_000, saved_money: 3, priced_requests: 1, unknown_requests: 4, unknown_summaries: 1 },
+    '4 changed requests and 1 summary are not counted in money: the model has no price',
+  ],
+  [
+    'the money of unpriced summaries is unknown, not nothing',
+    { saved_tokens: 9_000, summary_tokens: 10, saved_money: 3, priced_requests: 1, unknown_summaries: 1 },
+    '8,990 tokens saved, net of 10 tokens for summaries.',
+  ],
+  ['there is no promise', {}, 'Every request would have fit as it came. Nothing was saved or spent so far.'],
+  ['of three nobody knows', { beyond_unknown: 3 }, 'No request is known that would not have fit.'],
+  [
+    'of three nobody knows, and it is said',
+    { beyond_unknown: 3 },
+    'Of 3 requests it is not known whether they would have fit',
+  ],
+  ['of none anybody knows', { beyond_unknown: 100 }, 'Whether every request would have fit is not known.'],
+])('%s', (_, totals, words) => {
+  expect(told(totals)).toContain(words)
+})
+
+test('what is not known is no sentence about money; listed prices are dollars, and say as of when', () => {
+  const unknown = told({ saved_tokens: 9_000, unknown_requests: 1 }, false)
+  expect(unknown).toContain('9,000 tokens saved. ')
+  expect(unknown).not.toMatch(/money|\$|price/)
+  const listed = told({ saved_tokens: 9_000, saved_money: 4.5, priced_requests: 3 }, false)
+  expect(listed).toContain('9,000 tokens and about $4.50 at list prices saved.')
+  expect(listed).toContain('list prices of 10 November 2026')
 })

@@ -1,10 +1,11 @@
 import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
+import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import type { UnreadCard } from '../../../src/activity/conversations/unread-tally.ts'
-import type { Totals } from '../../../src/activity/conversations/totals.ts'
+import { totalsSchema, type Totals } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
-import { agentMessages } from './made-up-messages.ts'
+import { journalEvent, usageRow } from '../../activity/rows.ts'
 import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
 
 /** When all of this is looked at. */
@@ -17,40 +18,27 @@ export function before(seconds: number): string {
 
 /** Nothing yet; give it what a test is about. */
 export function totalsWith(changes: Partial<Totals> = {}): Totals {
-  return {
-    process: 'here',
-    since: before(60),
-    requests: 0,
-    beyond_window: 0,
-    beyond_unknown: 0,
-    compactions: 0,
-    recoveries: 0,
-    saved_tokens: 0,
-    observed_tokens: 0,
-    summary_tokens: 0,
-    stateful_requests: 0,
-    native_requests: 0,
-    saved_money: 0,
-    summary_money: 0,
-    priced_requests: 0,
-    unknown_requests: 0,
-    priced_summaries: 0,
-    unknown_summaries: 0,
-    ...changes,
-  }
+  return totalsSchema.parse({ process: 'here', since: before(60), ...changes })
+}
+
+/** Whose conversation it is, unless told otherwise. */
+const agent = {
+  conversation: 'kX2v9QmT4rLz81ab',
+  client: 'claude-cli/2.1.332 (external, cli)',
+  dialect: 'messages',
+  profile: 'default',
+  model: 'qwen3-32b',
+  window_tokens: 32_768,
 }
 
 export function cardWith(changes: Partial<ConversationCard> = {}): ConversationCard {
   return {
-    id: 'kX2v9QmT4rLz81ab',
+    id: agent.conversation,
     parent: null,
     opening: null,
     label: null,
     client_key: null,
-    client: 'claude-cli/2.1.332 (external, cli)',
-    dialect: 'messages',
-    profile: 'default',
-    model: 'qwen3-32b',
+    ...agent,
     first_seen: before(7_200),
     last_seen: before(20),
     answering: false,
@@ -63,7 +51,6 @@ export function cardWith(changes: Partial<ConversationCard> = {}): ConversationC
     tokens_sent: 11_904,
     tokens_are_bounds: false,
     observed_tokens_sent: null,
-    window_tokens: 32_768,
     action: 'relayed',
     reason: null,
     status: 200,
@@ -146,52 +133,15 @@ export function someModels(): readonly ModelCard[] {
 
 export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
   return {
-    time: before(60),
-    process: 'a',
-    conversation: 'kX2v9QmT4rLz81ab',
-    parent: null,
-    label: null,
-    client_key: null,
-    client: 'claude-cli/2.1.332 (external, cli)',
-    dialect: 'messages',
-    profile: 'default',
-    model: 'qwen3-32b',
-    answered_by: null,
-    upstream: 'default',
-    action: 'relayed',
-    reason: null,
-    status: 200,
-    outcome: 'finished',
-    streamed: true,
-    attempts: 1,
-    window_tokens: 32_768,
-    window_source: 'server',
-    overruled_tokens: null,
+    ...usageRow({ ...agent, time: before(60), window_source: 'server', streamed: true }),
     budget_tokens: 28_672,
     messages_received: 10,
     messages_sent: 10,
     tokens_received: 1_000,
     tokens_sent: 1_000,
-    tokens_are_bounds: false,
     pressure: 0.03,
     sent_pressure: 0.03,
-    passes: [],
-    summary: 'none',
-    compaction: null,
     beyond_window: false,
-    observed_tokens_sent: null,
-    observed_passes: [],
-    prompt_tokens: null,
-    cached_tokens: null,
-    cache_written_tokens: null,
-    cache_miss: null,
-    completion_tokens: null,
-    prompt_cost: null,
-    whole_prompt_cost: null,
-    reasoning_removed: 0,
-    reasoning_removed_by_foldgate: 0,
-    recalls: 0,
-    continuations: 0,
     added_ms: 3,
     first_byte_ms: 210,
     total_ms: 1_800,
@@ -201,21 +151,14 @@ export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
 
 export function eventWith(changes: Partial<StoredEvent> = {}): StoredEvent {
   return {
+    ...journalEvent({ time: before(60), conversation: 'kX2v9QmT4rLz81ab', profile: 'default' }),
     id: 'e1',
-    time: before(60),
-    process: 'a',
-    type: 'compaction',
-    conversation: 'kX2v9QmT4rLz81ab',
-    profile: 'default',
     model: 'qwen3-32b',
     reason: 'trigger',
     passes: ['render', 'clear', 'fold'],
-    ranges: [],
     tokens_before: 24_310,
     tokens_after: 13_120,
-    summary_key: null,
     milliseconds: 6,
-    details: {},
     ...changes,
   }
 }
@@ -278,6 +221,8 @@ export function agentRows(count: number): readonly UsageRow[] {
   })
 }
 
+const unmeasured = { passes: [], tokens_before: null, tokens_after: null, milliseconds: null }
+
 export function agentEvents(): readonly StoredEvent[] {
   return [
     eventWith({ id: 'e9', time: before(44), summary_key: 'k', milliseconds: 7 }),
@@ -310,10 +255,7 @@ export function agentEvents(): readonly StoredEvent[] {
       type: 'window',
       conversation: 'Zq81LmN0-pQrStUv',
       reason: 'learnt',
-      passes: [],
-      tokens_before: null,
-      tokens_after: null,
-      milliseconds: null,
+      ...unmeasured,
       details: { window_tokens: 32_768, kind: 'total' },
     }),
     eventWith({
@@ -322,19 +264,15 @@ export function agentEvents(): readonly StoredEvent[] {
       type: 'failure',
       conversation: null,
       reason: 'store',
-      passes: [],
-      tokens_before: null,
-      tokens_after: null,
-      milliseconds: null,
+      ...unmeasured,
       details: { message: 'no answer within 2,000 ms; the request went on without it' },
     }),
   ]
 }
 
 export function someConversations(): readonly ConversationCard[] {
-  const agent = detailWith()
   return [
-    { ...agent, last_seen: before(4) },
+    { ...detailWith(), last_seen: before(4) },
     cardWith({
       id: 'Zq81LmN0-pQrStUv',
       label: 'nightly triage',
@@ -449,4 +387,174 @@ function unreadWith(changes: Partial<UnreadCard> = {}): UnreadCard {
     last_seen: before(400),
     ...changes,
   }
+}
+
+export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
+  const { received = null, sent = null } = changes
+  return {
+    receivedText: textIn(received),
+    sentText: textIn(sent),
+    calls: [],
+    bytes: received?.length ?? 0,
+    index: 0,
+    role: 'user',
+    kind: null,
+    tool: null,
+    treatment: 'kept',
+    pinned: null,
+    receivedTokens: 100,
+    sentTokens: 100,
+    standsFor: null,
+    received: null,
+    sent: null,
+    ...changes,
+  }
+}
+
+/** What came of the messages of an agent's latest request: folded, shortened and kept ones. */
+export function agentMessages(): readonly ShownMessage[] {
+  return [
+    kept(0, 'system', 640, { pinned: 'system' }, systemText),
+    kept(1, 'user', 88, { pinned: 'task' }, taskText),
+    messageWith({
+      index: null,
+      treatment: 'summary',
+      receivedTokens: 0,
+      sentTokens: 884,
+      standsFor: { start: 2, end: 48 },
+      sent: json('user', summaryText),
+    }),
+    ...Array.from({ length: 46 }, (_, at) => folded(at + 2)),
+    ...Array.from({ length: 12 }, (_, at) => round(at + 48)),
+    kept(60, 'user', 61, { pinned: 'latest-user' }, 'And the trial period? Please fix that as well.'),
+  ]
+}
+
+/** The content of a made-up message's JSON; null for what is none. */
+function textIn(text: string | null): string | null {
+  if (text?.startsWith('{"role"') !== true) return null
+  const message: { readonly content?: unknown } = JSON.parse(text)
+  return typeof message.content === 'string' ? message.content : null
+}
+
+function json(role: string, content: string): string {
+  return JSON.stringify({ role, content })
+}
+
+function kept(
+  index: number,
+  role: string,
+  tokens: number,
+  rest: Partial<ShownMessage>,
+  text: string,
+): ShownMessage {
+  const received = json(role, text)
+  return messageWith({
+    index,
+    role,
+    receivedTokens: tokens,
+    sentTokens: tokens,
+    received,
+    sent: received,
+    ...rest,
+  })
+}
+
+/** Calls and results by turns, of quite different sizes. */
+function folded(index: number): ShownMessage {
+  const isCall = index % 2 === 0
+  return messageWith({
+    index,
+    role: isCall ? 'assistant' : 'tool',
+    tool: index % 3 === 0 ? 'run_tests' : 'read_file',
+    treatment: 'folded',
+    receivedTokens: isCall ? 40 + index : 700 + ((index * 97) % 31) * 110,
+    sentTokens: 0,
+    received: json(isCall ? 'assistant' : 'tool', `What was said in message ${index}.`),
+  })
+}
+
+/** The newest rounds, of which three results were shortened. */
+function round(index: number): ShownMessage {
+  const pinned = index >= 50 ? 'recent' : null
+  if (index % 2 === 0) {
+    const calls = [
+      { name: 'run_tests', argumentsText: JSON.stringify({ command: `npm test -- part ${index}` }) },
+    ]
+    return kept(index, 'assistant', 44, { tool: 'run_tests', pinned, calls }, 'I run the tests.')
+  }
+  const plain = kept(
+    index,
+    'tool',
+    1_100 + (index % 5) * 240,
+    { tool: 'run_tests', pinned },
+    '214 tests passed.',
+  )
+  const other = shortened[index]
+  return other === undefined
+    ? plain
+    : {
+        ...plain,
+        ...other,
+        receivedText: textIn(other.received ?? null),
+        sentText: textIn(other.sent ?? null),
+      }
+}
+
+const shortened: Readonly<Record<number, Partial<ShownMessage>>> = {
+  49: {
+    treatment: 'rendered',
+    receivedTokens: 2_590,
+    sentTokens: 812,
+    received: json(
+      'tool',
+      `${'\u001b[32m✓\u001b[0m test/refunds.test.ts (38)\r\n'.repeat(3)}\u001b[31m✗\u001b[0m 1 failed`,
+    ),
+    sent: json('tool', '✓ test/refunds.test.ts (38)  [3 times]\n✗ 1 failed'),
+  },
+  51: {
+    treatment: 'cleared',
+    receivedTokens: 1_930,
+    sentTokens: 31,
+    received: json('tool', 'ok 1 - keeps the raw body\nok 2 - answers 400\n'.repeat(12)),
+    sent: json('tool', '[result of run_tests, 7,104 characters, cleared]'),
+  },
+  53: {
+    treatment: 'previewed',
+    receivedTokens: 5_840,
+    sentTokens: 402,
+    received: json('tool', 'export function trialEndsAt(started: Date): Date {\n'.repeat(30)),
+    sent: json('tool', 'export function trialEndsAt(started: Date): Date {\n[… 5,438 tokens left out …]\n}'),
+  },
+}
+
+const systemText = 'You are a careful engineer.\nWork in small steps and run the tests after each.'
+
+const taskText = 'Move the billing service from Express to Hono. Nothing that a client sees may change.'
+
+const summaryText = `<conversation-summary>
+## Goal
+Move the billing service from Express to Hono without changing an answer.
+
+## Done
+- Routes of src/invoices.ts and src/refunds.ts moved; 214 tests pass.
+- The webhook keeps its raw body: the signature is computed over bytes.
+
+## Open
+- src/subscriptions.ts: the trial ends a day early around midnight (see test 'ends with the last day').
+- Ask before deleting legacy/router.js.
+</conversation-summary>`
+
+/** The text of markup, as a reader gets it: without tags, with blanks joined. */
+export function visibleText(markup: { toString: () => string }): string {
+  return markup
+    .toString()
+    .replaceAll(/<title>[^<]*<\/title>/g, '')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ([.,;:])/g, '$1')
+    .trim()
 }

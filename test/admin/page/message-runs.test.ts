@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 import { messageRuns } from '../../../src/admin/page/message-runs.ts'
-import { agentMessages, messageWith } from './made-up-messages.ts'
+import { agentMessages, messageWith } from './made-up.ts'
 
 function folded(index: number): ShownMessage {
   return messageWith({ index, treatment: 'folded', sentTokens: 0 })

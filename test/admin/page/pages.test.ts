@@ -5,7 +5,6 @@ import { homePage, type HomePageOptions } from '../../../src/admin/page/home-pag
 import { html } from '../../../src/admin/page/markup.ts'
 import { unescaped } from '../../../src/admin/page/readable-text.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
-import { agentMessages, messageWith } from './made-up-messages.ts'
 import {
   agentEvents,
   before,
@@ -20,8 +19,10 @@ import {
   someModels,
   someUnread,
   toldWith,
+  agentMessages,
+  messageWith,
+  visibleText,
 } from './made-up.ts'
-import { visibleText } from './visible-text.ts'
 
 const setting = { now, version: '0.1.0', store: 'memory:' }
 

@@ -7,8 +7,7 @@ import { compactionWords, treatedInDetails } from '../../../src/admin/page/compa
 import { sizedRequest } from '../../../src/admin/page/message-sizes.ts'
 import { shownControls } from '../../../src/admin/page/readable-text.ts'
 import { hasFailed, requestLine, requestWords } from '../../../src/admin/page/request-words.ts'
-import { messageWith } from './made-up-messages.ts'
-import { before, cardWith, rowWith } from './made-up.ts'
+import { before, cardWith, rowWith, messageWith } from './made-up.ts'
 
 function told(action: string, reason: string | null = null, status: number | null = 200) {
   return requestWords({ action, reason, status })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { groupedStore } from '../../admin/grouped-store.ts'
+import { groupedStore } from '../../admin/memory.ts'
 import {
   aiderChat,
   type AiderChatOptions,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
 import { asked } from '../../admin/explain/asked.ts'
-import { visibleText } from '../../admin/page/visible-text.ts'
+import { visibleText } from '../../admin/page/made-up.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
   developer,

@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumProgram, openBrowser, withoutChromium } from '../../support/browser.ts'
-import { agentMessages } from '../../admin/page/made-up-messages.ts'
 import {
   agentEvents,
   before,
@@ -11,10 +10,9 @@ import {
   modelWith,
   someConversations,
   someModels,
+  agentMessages,
 } from '../../admin/page/made-up.ts'
-import { lowContrast } from '../../admin/page/low-contrast.ts'
-import { redIn } from '../../admin/page/red-in.ts'
-import { isFocused, openPage, tabTo } from '../../admin/page/open-page.ts'
+import { isFocused, lowContrast, openPage, redIn, tabTo } from './open-page.ts'
 import { pageStand } from '../../admin/page/page-stand.ts'
 
 const one = cardWith({ id: 'one0000000000000', label: 'one', last_seen: before(10) })

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBrowser } from '../../support/browser.ts'
-import { picturedFoldgate } from '../../admin/page/pictured-foldgate.ts'
+import { picturedFoldgate } from './pictured-foldgate.ts'
 
 export type ScreenshotOptions = {
   /** Where the admin listener is: `http://127.0.0.1:3654`. */

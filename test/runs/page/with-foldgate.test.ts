@@ -6,7 +6,7 @@ import { growing, longRun, type TestMessage } from '../../support/conversations.
 import { exactUpstream } from '../../support/exact-upstream.ts'
 import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { adminPlace } from '../../admin/ask-admin.ts'
-import { watchPage } from '../../admin/page/open-page.ts'
+import { watchPage } from './open-page.ts'
 
 const windowTokens = 8_000
 

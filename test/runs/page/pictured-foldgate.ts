@@ -9,7 +9,7 @@ import { startMessagesUpstream } from '../../support/messages/messages-upstream.
 import type { WireBlock } from '../../support/messages/wire-block.ts'
 import { chatOf as responsesChat } from '../../support/responses/items.ts'
 import { startResponsesUpstream } from '../../support/responses/responses-upstream.ts'
-import { adminPlace } from '../ask-admin.ts'
+import { adminPlace } from '../../admin/ask-admin.ts'
 
 /** An agent's conversation as it is shown: `rounds` long, and by which API and client it comes. */
 type Shown = {
