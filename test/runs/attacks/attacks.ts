@@ -17,14 +17,12 @@ import { attacks } from './all.ts'
 import type { Attack } from './attack.ts'
 import { manners, runAttack, type Blow, megabytes } from './run-attack.ts'
 import { openAttackedProgram } from './target.ts'
-import { parseArgs } from 'node:util'
+import { readCommand, refuse, runCommand, say, text, yes } from '../harness/command.ts'
 import { alignedTable } from '../harness/table.ts'
 import { z } from 'zod'
 import type { Turn } from '../../support/watch-loop.ts'
 
-export type AttackOptions = {
-  /** Attacks with this in their names. */
-  readonly only: string
+type AttackOptions = {
   /** Of their full size, above 0. */
   readonly share: number
   /** Whether each is made once, by a client that nobody has seen. */
@@ -33,28 +31,8 @@ export type AttackOptions = {
   readonly isProfiled: boolean
 }
 
-/** Reads the arguments; a text that says what is wrong with them. */
-export function readOptions(args: readonly string[]): AttackOptions | string {
-  let values
-  try {
-    values = parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-  const share = Number(values.share)
-  if (!(share > 0 && share <= 1)) return '--share takes a number above 0, up to 1.'
-  return { only: values.only, share, isColdOnly: values.cold, isProfiled: values.where }
-}
-
-const options = {
-  only: { type: 'string', default: '' },
-  share: { type: 'string', default: '1' },
-  cold: { type: 'boolean', default: false },
-  where: { type: 'boolean', default: false },
-} as const
-
 /** An attack with all that came of it. */
-export type Row = {
+type Row = {
   readonly name: string
   readonly blows: readonly Blow[]
   /** What the neighbour took while nobody attacked, in milliseconds. */
@@ -62,12 +40,12 @@ export type Row = {
 }
 
 /** A line for each attack: the worst of all manners. */
-export function tableOf(rows: readonly Row[]): string {
+function tableOf(rows: readonly Row[]): string {
   return alignedTable([columns, ...rows.map(cellsOf)])
 }
 
 /** The blow that held the loop for longest, garbage left out; null where none has told. */
-export function worstOf(blows: readonly Blow[]) {
+function worstOf(blows: readonly Blow[]) {
   const told = blows.flatMap(({ manner, loop }) => (loop === null ? [] : [{ manner, ...loop }]))
   return told.reduce<(typeof told)[number] | null>(
     (one, other) =>
@@ -122,7 +100,7 @@ function gapOf({ workMs, garbageMs }: { readonly workMs: number; readonly garbag
 }
 
 /** Where a turn of the loop spent its time, by a CPU profile: the functions with most of it, as lines. */
-export function whereIn(profileJson: string, { beganMicros, endedMicros }: Turn): readonly string[] {
+function whereIn(profileJson: string, { beganMicros, endedMicros }: Turn): readonly string[] {
   const { nodes, samples, timeDeltas, startTime } = cpuProfile.parse(JSON.parse(profileJson))
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])))
@@ -187,16 +165,13 @@ function mostOf(sums: ReadonlyMap<string, number>, all: number, count: number): 
 
 const TRIES = 3
 
-process.exitCode = await attackAll(process.argv.slice(2))
+await runCommand(attackAll)
 
-async function attackAll(args: readonly string[]): Promise<number> {
-  const options = readOptions(args)
-  if (typeof options === 'string') {
-    process.stderr.write(`${options}\n`)
-    return 1
-  }
-  const { only } = options
-  const chosen = attacks.filter(({ name }) => name.includes(only))
+async function attackAll(args: readonly string[]): Promise<boolean> {
+  const { values: given } = readCommand(args, { only: text(''), share: text('1'), cold: yes, where: yes })
+  const options = { share: Number(given.share), isColdOnly: given.cold, isProfiled: given.where }
+  if (!(options.share > 0 && options.share <= 1)) refuse('--share takes a number above 0, up to 1.')
+  const chosen = attacks.filter(({ name }) => name.includes(given.only))
   const rows: Row[] = []
   const failed: string[] = []
   for (const attack of chosen) {
@@ -204,13 +179,13 @@ async function attackAll(args: readonly string[]): Promise<number> {
     const wrong = blows.flatMap((blow) => blow.wrong.map((each) => `${blow.manner}: ${each}`))
     rows.push({ name: attack.name, blows, quietMs })
     const lines = [`${wrong.length === 0 ? 'passed' : 'failed'}  ${attack.name}`, ...wrong, ...where]
-    const told = `${lines.join('\n        ')}\n`
-    process.stdout.write(told)
+    const told = lines.join('\n        ')
+    say(told)
     if (wrong.length > 0) failed.push(told)
   }
-  process.stdout.write(`\n${tableOf(rows)}\n\n${failed.join('')}`)
-  process.stdout.write(`${chosen.length - failed.length} passed, ${failed.length} failed\n`)
-  return failed.length === 0 && chosen.length > 0 ? 0 : 1
+  say(['', tableOf(rows), '', ...failed].join('\n'))
+  say(`${chosen.length - failed.length} passed, ${failed.length} failed`)
+  return failed.length === 0 && chosen.length > 0
 }
 
 /**
@@ -220,7 +195,7 @@ async function attackAll(args: readonly string[]): Promise<number> {
 async function settledBlowsOf(attack: Attack, options: AttackOptions) {
   let tried = await blowsOf(attack, options)
   for (let again = 1; again < TRIES && isTooLongOnly(tried.blows); again += 1) {
-    process.stdout.write(`again   ${attack.name}: ${tried.blows.flatMap(({ wrong }) => wrong).join(', ')}\n`)
+    say(`again   ${attack.name}: ${tried.blows.flatMap(({ wrong }) => wrong).join(', ')}`)
     tried = await blowsOf(attack, options)
   }
   return tried

@@ -11,34 +11,92 @@
  * Prints the fuzz counts: how many inputs each target was fed, how long the slowest took, and what became of them. Of an
  * input that fails the smallest that still does, and how it is tried again; then it exits with 1.
  */
-import { readOptions } from './options.ts'
-import { runTarget, type TargetReport } from './run-target.ts'
-import { failureLines, tableOf } from './table.ts'
-import { targets } from './targets.ts'
-import { watchUncaught } from './uncaught.ts'
+import { oneOf, readCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
+import { alignedTable, count, seconds, sumOf } from '../harness/table.ts'
+import { runTarget, watchUncaught, type FuzzTarget, type TargetReport } from './target.ts'
+import { admin } from './targets/admin.ts'
+import { agents, messageAgents } from './targets/agents.ts'
+import { answers, events, messageEvents } from './targets/answers.ts'
+import { bodies } from './targets/bodies.ts'
+import { encodings } from './targets/encodings.ts'
+import { files } from './targets/files.ts'
+import { headers } from './targets/headers.ts'
+import { heavy } from './targets/heavy.ts'
+import { blocks, items } from './targets/items.ts'
+import { paths } from './targets/paths.ts'
+import { rushes } from './targets/rushes.ts'
+import { smuggling } from './targets/smuggling.ts'
+import { stores } from './targets/stores.ts'
+
+/** Everything that is fed bad input, in the order in which it is tried. */
+const targets: readonly FuzzTarget[] = [
+  ...[bodies, items, blocks, agents, messageAgents, answers, events, messageEvents],
+  ...[encodings, heavy, headers, rushes, smuggling, paths, files, stores, admin],
+]
+
+const INPUT_CHARS_MAX = 4_000
 
 watchUncaught()
-process.exitCode = await fuzz(process.argv.slice(2))
+await runCommand(fuzz)
 
-async function fuzz(args: readonly string[]): Promise<number> {
-  const names = targets.map(({ name }) => name)
-  const options = readOptions(args, names, () => Math.floor(Math.random() * 2 ** 31))
-  if (typeof options === 'string') {
-    process.stderr.write(`${options}\n`)
-    return 1
-  }
-  const { seed, path, seconds } = options
-  process.stdout.write(`seed ${seed}\n`)
-  const chosen = targets.filter(({ name }) => options.targets.includes(name))
-  const shares = chosen.reduce((sum, { share }) => sum + share, 0)
+async function fuzz(args: readonly string[]): Promise<boolean> {
+  const { seed, path, seconds, chosen } = optionsOf(args)
+  say(`seed ${seed}`)
+  const shares = sumOf(chosen, ({ share }) => share)
   const reports: TargetReport[] = []
   for (const target of chosen) {
     const report = await runTarget(target, { seed, path, seconds: (seconds * target.share) / shares })
     reports.push(report)
     process.stdout.write(failureLines(report))
   }
-  process.stdout.write(`\n${tableOf(reports)}`)
-  const failures = reports.filter(({ failure }) => failure !== null).length
-  process.stdout.write(`${failures} failures\n`)
-  return failures === 0 ? 0 : 1
+  const failures = failuresOf(reports)
+  say(`\n${tableOf(reports)}\n\n${reports.map(fatesOf).join('\n')}\n${failures} failures`)
+  return failures === 0
+}
+
+function optionsOf(args: readonly string[]) {
+  const names = targets.map(({ name }) => name)
+  const flags = { seconds: whole(40), seed: whole(), target: oneOf(names), path: text() }
+  const { seconds, seed, target, path } = readCommand(args, flags).values
+  if (path !== null && (target === null || seed === null))
+    refuse('--path tries one counterexample again: it takes --target and --seed, too.')
+  if (path !== null && !/^\d+(?::\d+)*$/.test(path)) refuse('--path takes numbers with colons between them.')
+  const chosen = targets.filter(({ name }) => target === null || name === target)
+  return { seconds, seed: seed ?? 1 + Math.floor(Math.random() * 2 ** 31), chosen, path }
+}
+
+function failuresOf(reports: readonly TargetReport[]): number {
+  return reports.filter(({ failure }) => failure !== null).length
+}
+
+/** The fuzz counts: a row a target. */
+function tableOf(reports: readonly TargetReport[]): string {
+  const row = (name: string, some: readonly TargetReport[]) => [
+    name,
+    count(sumOf(some, ({ inputs }) => inputs)),
+    String(failuresOf(some)),
+    `${count(Math.max(...some.map(({ slowestMs }) => slowestMs)))} ms`,
+    seconds(sumOf(some, ({ elapsedMs }) => elapsedMs)),
+  ]
+  const head = ['target', 'inputs', 'failures', 'slowest', 'time']
+  return alignedTable([head, ...reports.map((each) => row(each.name, [each])), row('all', reports)])
+}
+
+function fatesOf({ name, fates }: TargetReport): string {
+  const sorted = [...fates].toSorted(([, one], [, other]) => other - one)
+  return `${name}: ${sorted.map(([fate, inputs]) => `${fate} ${count(inputs)}`).join(', ')}`
+}
+
+/** What failed, and how it is tried again. */
+function failureLines({ name, failure }: TargetReport): string {
+  if (failure === null) return ''
+  const { seed, path, input, error } = failure
+  const again = `npm run fuzz -- --target ${name} --seed ${seed}`
+  return [
+    `\n${name}: ${error}`,
+    `  input: ${input.slice(0, INPUT_CHARS_MAX)}${input.length > INPUT_CHARS_MAX ? ' …' : ''}`,
+    `  again: ${again} --path ${path}`,
+    `  if that passes, it takes what came before: ${again}`,
+    '',
+  ].join('\n')
 }

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
-import { takeUncaught } from './uncaught.ts'
 
 /** What became of an input, in a few words that many inputs share: "relayed", "400 path_not_allowed". */
-export type Fate = string
+type Fate = string
 
 /** One kind of bad input: where it comes from, and what has to hold of it. */
 export type FuzzTarget = {
@@ -15,15 +14,14 @@ export type FuzzTarget = {
 }
 
 /** A target with all that it needs started. */
-export type OpenTarget = {
+type OpenTarget = {
   /** Tries inputs until the time is up; `onInput` is told what became of each, and how long that took. */
   readonly run: (options: BatchOptions) => Promise<Counterexample | null>
   readonly close: () => Promise<void>
 }
 
-export type BatchOptions = {
+type BatchOptions = {
   readonly seed: number
-  readonly inputs: number
   /** Where in the batch a counterexample stands that is tried again; null: the whole batch. */
   readonly path: string | null
   readonly onInput: (fate: Fate, elapsedMs: number) => void
@@ -31,26 +29,122 @@ export type BatchOptions = {
 }
 
 /** The smallest input that was found to fail. */
-export type Counterexample = { readonly path: string; readonly input: string; readonly error: string }
+type Counterexample = { readonly path: string; readonly input: string; readonly error: string }
 
-/** A target out of a generator and a check, which returns an input's fate and throws where something is wrong with it. */
-export function openTarget<Value>(parts: {
+type Parts<Value> = {
   readonly arbitrary: fc.Arbitrary<Value>
   readonly check: (input: Value) => Promise<Fate>
   readonly close: () => Promise<void>
-}): OpenTarget {
+}
+
+/** A target out of a generator and a check, which returns an input's fate and throws where something is wrong with it. */
+export function target<Value>(
+  name: string,
+  share: number,
+  shows: readonly Fate[],
+  openParts: () => Promise<Parts<Value>>,
+): FuzzTarget {
+  return { name, share, shows, open: async () => openOf(await openParts()) }
+}
+
+export type TargetReport = {
+  readonly name: string
+  readonly inputs: number
+  /** How many inputs had each fate. */
+  readonly fates: ReadonlyMap<Fate, number>
+  /** How long the input took that took longest, what is looked at afterwards included. */
+  readonly slowestMs: number
+  readonly failure: (Counterexample & { readonly seed: number }) | null
+  readonly elapsedMs: number
+}
+
+/**
+ * Tries inputs until the time is up or one fails. In batches: the generators of fast-check begin each with small inputs
+ * and go on to large ones. `seed` is that of the first batch; each further one has the next.
+ */
+export async function runTarget(
+  { name, shows, open: openTarget }: FuzzTarget,
+  { seconds, seed: firstSeed, path }: { seconds: number; seed: number; path: string | null },
+): Promise<TargetReport> {
+  const beganMs = performance.now()
+  const fates = new Map<Fate, number>()
+  let inputs = 0
+  let slowestMs = 0
+  let failure: TargetReport['failure'] = null
+  const open = await openTarget()
+  const isTimeUp = () => path === null && performance.now() - beganMs > seconds * 1_000
+  try {
+    for (let batch = 0; failure === null && !(batch > 0 && isTimeUp()); batch += 1) {
+      const seed = firstSeed + batch
+      const found = await open.run({
+        seed,
+        path,
+        // A run that is too short for one input would show nothing.
+        isTimeUp: () => inputs > 0 && isTimeUp(),
+        onInput: (fate, elapsedMs) => {
+          inputs += 1
+          slowestMs = Math.max(slowestMs, elapsedMs)
+          fates.set(fate, (fates.get(fate) ?? 0) + 1)
+        },
+      })
+      failure = found === null ? null : { ...found, seed }
+      if (path !== null) break
+    }
+  } finally {
+    await open.close()
+  }
+  if (failure === null && path === null && inputs >= TELLING_INPUTS) {
+    const missing = shows.filter((start) => [...fates.keys()].every((fate) => !fate.startsWith(start)))
+    if (missing.length > 0) {
+      const error = `Of ${inputs} inputs none was ${missing.join(', none ')}: the run shows nothing.`
+      failure = { seed: firstSeed, path: '', input: '', error }
+    }
+  }
+  return { name, inputs, fates, slowestMs, failure, elapsedMs: performance.now() - beganMs }
+}
+
+/** Keeps what nobody caught in this process, instead of ending it, so that the input that did it can be told. */
+export function watchUncaught(): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      uncaught.push(`${event}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    })
+  }
+}
+
+// --- internal ---
+
+const BATCH_INPUTS = 200
+
+/** Fewer may be of one kind by chance. */
+const TELLING_INPUTS = 60
+
+/** How long a smaller input is looked for, in milliseconds. */
+const SHRINKING_MS = 30_000
+
+const uncaught: string[] = []
+
+/** What nobody caught since this was last asked, once everything had its turn. */
+async function takeUncaught(): Promise<readonly string[]> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+  return uncaught.splice(0)
+}
+
+function openOf<Value>({ arbitrary, check, close }: Parts<Value>): OpenTarget {
   return {
-    close: parts.close,
-    run: async ({ seed, inputs, path, onInput, isTimeUp }) => {
+    close,
+    run: async ({ seed, path, onInput, isTimeUp }) => {
       let failedAtMs: number | null = null
-      const property = fc.asyncProperty(parts.arbitrary, async (input) => {
+      const property = fc.asyncProperty(arbitrary, async (input) => {
         // What is skipped passes: a batch ends with the time, and so does the search for a smaller input.
         if (failedAtMs === null ? isTimeUp() : performance.now() - failedAtMs > SHRINKING_MS) return
         const beganMs = performance.now()
         try {
-          const fate = await parts.check(input)
-          const uncaught = await takeUncaught()
-          if (uncaught.length > 0) throw new Error(uncaught.join('\n'))
+          const fate = await check(input)
+          const thrown = await takeUncaught()
+          if (thrown.length > 0) throw new Error(thrown.join('\n'))
           if (failedAtMs === null) onInput(fate, performance.now() - beganMs)
         } catch (error) {
           if (failedAtMs === null) onInput('failed', performance.now() - beganMs)
@@ -58,11 +152,8 @@ export function openTarget<Value>(parts: {
           throw error
         }
       })
-      const details = await fc.check(property, {
-        seed,
-        numRuns: inputs,
-        ...(path === null ? {} : { path, endOnFailure: true }),
-      })
+      const replay = path === null ? {} : { path, endOnFailure: true }
+      const details = await fc.check(property, { seed, numRuns: BATCH_INPUTS, ...replay })
       if (!details.failed) return null
       const { counterexamplePath, counterexample, errorInstance } = details
       return {
@@ -73,8 +164,3 @@ export function openTarget<Value>(parts: {
     },
   }
 }
-
-// --- internal ---
-
-/** How long a smaller input is looked for, in milliseconds. */
-const SHRINKING_MS = 30_000

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { post } from '../attacks/post.ts'
 import { freePort } from '../../support/free-port.ts'
 import type { FoldgateProgram } from '../../support/foldgate-program.ts'
-import { startSoaked } from './soaked-program.ts'
+import { startSoaked } from './program.ts'
 
 export type FairnessReport = { readonly text: string; readonly wrong: readonly string[] }
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice } from '../../../src/demo/dice.ts'
-import { startSoaked } from './soaked-program.ts'
+import { startSoaked } from './program.ts'
 import { startSoakUpstream } from './upstream.ts'
-import { openFilesMax, vitalSigns } from './vital-signs.ts'
-import { openVisitor } from './visit.ts'
+import { openFilesMax, vitalSigns } from './program.ts'
+import { openVisitor } from './visits.ts'
 import { openVisits } from './visits.ts'
 
 export type IdleReport = {

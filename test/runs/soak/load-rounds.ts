@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice, type Dice } from '../../../src/demo/dice.ts'
 import type { FoldgateProgram } from '../../support/foldgate-program.ts'
-import { startSoaked } from './soaked-program.ts'
-import { liveMegabytes } from './live-memory.ts'
-import { openTally, type Tally } from './tally.ts'
+import { startSoaked } from './program.ts'
+import { liveMegabytes } from './program.ts'
 import { startSoakUpstream, SUMMARY_MODEL, type SoakUpstream } from './upstream.ts'
-import { vitalSigns, type VitalSigns } from './vital-signs.ts'
-import { openVisitor } from './visit.ts'
+import { vitalSigns, type VitalSigns } from './program.ts'
+import { openVisitor } from './visits.ts'
 import { openVisits, type Visits } from './visits.ts'
 
 /** What was seen at one moment. */
@@ -32,11 +31,14 @@ export type Rest = VitalSigns & {
   readonly text: string
 }
 
+/** How often visits of each kind ended how. */
+export type Tally = ReadonlyMap<string, ReadonlyMap<string, number>>
+
 /** Loads Foldgate in rounds, with a rest after each, and tells what was wrong. */
 export async function loadRounds(seconds: number, seed: number): Promise<LoadReport> {
   const upstream = await startSoakUpstream()
   const foldgate = await startSoaked({ upstream: upstream.url, settings, profile })
-  const tally = openTally()
+  const tally = new Map<string, Map<string, number>>()
   const wrong: string[] = []
   const samples: Sample[] = []
   const rests: Rest[] = []
@@ -64,7 +66,7 @@ export async function loadRounds(seconds: number, seed: number): Promise<LoadRep
       )
       rests.push(await rest(foldgate, upstream, round, before))
     }
-    wrong.push(...verdicts(rests, before, upstream, tally.counts))
+    wrong.push(...verdicts(rests, before, upstream, tally))
   } finally {
     clearInterval(sampler)
     const exitCode = await foldgate.stop()
@@ -72,7 +74,7 @@ export async function loadRounds(seconds: number, seed: number): Promise<LoadRep
     wrong.push(...foldgate.complaints().map((line) => `Foldgate said: ${line}`))
     await upstream.close()
   }
-  return { tally: tally.counts, samples, rests, wrong: summed(wrong) }
+  return { tally, samples, rests, wrong: summed(wrong) }
 }
 
 // --- internal ---
@@ -108,7 +110,7 @@ const LIVE_SLACK_MEGABYTES = 32
 type Surroundings = {
   readonly foldgate: FoldgateProgram
   readonly upstream: SoakUpstream
-  readonly tally: ReturnType<typeof openTally>
+  readonly tally: Map<string, Map<string, number>>
   readonly wrong: string[]
   readonly done: { answers: number; refused: number }
 }
@@ -128,7 +130,12 @@ async function beClient({ name, dice, visits, until }: Client, around: Surroundi
     const visit = visits.next()
     const visitName = `${name}-${number}`
     const { outcome, text } = await visitor.visit(visit, visitName, dice)
-    tally.add(visit, outcome.startsWith('wrong') ? 'wrong' : outcome)
+    for (const row of [visit.kind, `client ${visit.manner}`, 'all']) {
+      const cells = tally.get(row) ?? new Map<string, number>()
+      tally.set(row, cells)
+      const told = outcome.startsWith('wrong') ? 'wrong' : outcome
+      cells.set(told, (cells.get(told) ?? 0) + 1)
+    }
     if (outcome.startsWith('wrong')) wrong.push(`${visit.kind}, client ${visit.manner}: ${outcome}`)
     if (outcome === 'refused') {
       done.refused += 1

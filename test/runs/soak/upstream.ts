@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { freePort } from '../../support/free-port.ts'
-import { lastMarkIn, replyTo, tenantsIn, VISIT_HEADER, type Reply } from './marks.ts'
+import { lastMarkIn, replyTo, tenantsIn, VISIT_HEADER, type Reply } from './visits.ts'
 
 export type SoakUpstream = {
   readonly url: string

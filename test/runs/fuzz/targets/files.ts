@@ -18,54 +18,236 @@ import {
 } from '../../../support/conversations.ts'
 import { completion } from '../../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../../support/stand.ts'
-import { checkRules } from '../check-rewritten.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
-import { oddFile, type OddFile } from './odd-file.ts'
+import { checkRules } from '../check.ts'
+import { target } from '../target.ts'
+import { stringify } from 'yaml'
+import { anyOf, indexAt, place, some, upTo, text as anyText, texts } from '../arbitrary.ts'
+
+/** What values of settings are made of: as they are meant, or as anybody may write them. */
+type Values = {
+  /** A whole number of a few. */
+  readonly few: fc.Arbitrary<unknown>
+  readonly tokens: fc.Arbitrary<unknown>
+  /** A ratio or tokens. */
+  readonly share: fc.Arbitrary<unknown>
+  readonly flag: fc.Arbitrary<unknown>
+  readonly name: fc.Arbitrary<unknown>
+  /** The name of an environment variable; there is one, `A_KEY`. */
+  readonly variable: fc.Arbitrary<unknown>
+  readonly origin: fc.Arbitrary<unknown>
+  readonly address: fc.Arbitrary<unknown>
+  /** Something that a key whose values are free may have. */
+  readonly free: fc.Arbitrary<unknown>
+  readonly word: (...words: readonly string[]) => fc.Arbitrary<unknown>
+  /** A group with any of these keys. */
+  readonly group: (keys: Readonly<Record<string, fc.Arbitrary<unknown>>>) => fc.Arbitrary<unknown>
+}
+
+const meant: Values = {
+  few: fc.integer({ min: 1, max: 10 }),
+  tokens: fc.constantFrom(1, 100, 1_500, 2_000, 5_000, 100_000),
+  share: fc.constantFrom(0.05, 0.25, 0.5, 0.75, 0.9, 1, 800, 1_500),
+  flag: fc.boolean(),
+  name: fc.constantFrom('a', 'm*', 'test-model'),
+  variable: fc.constant('A_KEY'),
+  origin: fc.constantFrom('https://h', 'http://localhost:3000', '*'),
+  address: fc.constantFrom('http://h/v1', 'https://h:1/v1', 'http://[::1]:80/'),
+  free: fc.constant({}),
+  word: (...words) => fc.constantFrom(...words),
+  group: some,
+}
+
+const anything = fc.jsonValue({ maxDepth: 3 })
+
+const wrong = fc.oneof(
+  fc.constantFrom<unknown>(0, -1, 0.5, 1e308, 2 ** 53, 2 ** 31, -0, Number.NaN, Number.POSITIVE_INFINITY),
+  fc.constantFrom<unknown>(null, true, '', [], {}, 'x'.repeat(600)),
+  anyText`
+    5 ¦ 10k ¦ off ¦ auto ¦ \u0000 ¦ ../x ¦ __proto__ ¦ constructor ¦ \u009b2J ¦ http://h:99999 ¦ file:///etc
+  `,
+  anything,
+)
+
+const orWrong = (arbitrary: fc.Arbitrary<unknown>) => anyOf([12, arbitrary], wrong)
+
+const odd: Values = {
+  few: orWrong(meant.few),
+  tokens: orWrong(meant.tokens),
+  share: orWrong(meant.share),
+  flag: orWrong(meant.flag),
+  name: orWrong(meant.name),
+  variable: orWrong(meant.variable),
+  origin: orWrong(meant.origin),
+  address: orWrong(meant.address),
+  free: anything,
+  word: (...words) => orWrong(meant.word(...words)),
+  group: (keys) => {
+    const stray = fc.constantFrom(...Object.keys(keys), 'sumary', '__proto__', 'constructor', '')
+    const strayed = fc
+      .tuple(some(keys), stray, anything)
+      .map(([known, key, value]) => Object.assign({}, known, { [key]: value }))
+    return anyOf([8, some(keys)], strayed, anything)
+  },
+}
+
+/** What a profile's file may say. */
+function profileOf(values: Values): fc.Arbitrary<unknown> {
+  const { few, tokens, share, flag, name, free, word, group } = values
+  const pass = group({ enabled: flag, at: share })
+  return group({
+    models: upTo(3, name),
+    headers: fc.dictionary(fc.constantFrom('x-agent', 'x-other'), name, { maxKeys: 2 }),
+    extends: word('default', 'small-local'),
+    upstream: fc.constant(null),
+    window: group({
+      tokens: tokens,
+      max: tokens,
+      output_reserve: tokens,
+      encoding: word('auto', 'o200k_base', 'cl100k_base'),
+      ratio: word('0.5', '1', '2').map(asNumber),
+    }),
+    trigger: fc.oneof(word('off'), word('0.75', '0.9', '1').map(asNumber)),
+    target: word('0.25', '0.5').map(asNumber),
+    every: group({ turns: few, tool_calls: few }),
+    limit: group({ turns: few, messages: few }),
+    min_growth_tokens: tokens,
+    keep: group({ recent_messages: few, task: flag }),
+    strategy: word('auto', 'summarize', 'truncate'),
+    template: word('auto', 'lenient', 'strict'),
+    repair: flag,
+    render: pass,
+    preview: group({ threshold_tokens: tokens, max_chars: tokens, max_lines: few, at: share }),
+    clear: group({
+      enabled: flag,
+      keep_results: few,
+      except_tools: upTo(2, name),
+      at: share,
+    }),
+    fold: group({ at: share }),
+    recap: group({ max_tokens: tokens, beside_summaries: flag }),
+    summary: group({
+      model: name,
+      mode: word('background', 'blocking', 'off'),
+      at: share,
+      max_tokens: tokens,
+      reasoning_tokens: tokens,
+      parameters: free,
+      min_savings_ratio: word('0', '0.3').map(asNumber),
+      wait_ms: few,
+      concurrent: few,
+      system_prompt: word('{previous_summary}', 'Be brief.'),
+      user_prompt: word('{messages}', '$& $1 {messages} {previous_summary}'),
+    }),
+    overflow: group({
+      attempts: few,
+      min_recent: few,
+      hold_ms: few,
+      clamp_output: word('when_impossible', 'never'),
+    }),
+    recall: group({ enabled: flag, rounds: few }),
+    continuation: group({ max: few }),
+    observe: flag,
+  })
+}
+
+/** What foldgate.yaml may say. */
+function settingsOf(values: Values): fc.Arbitrary<unknown> {
+  const { few, flag, name, variable, origin, address, free, word, group } = values
+  const upstream = group({
+    url: address,
+    api_key_env: variable,
+    headers: fc.dictionary(fc.constantFrom('x-a', 'x-b'), word('1', 'b')),
+    concurrency: few,
+  })
+  const clientKey = fc.record({
+    name: word('one'),
+    key_env: variable,
+    profiles: upTo(2, name),
+    overrides: flag,
+  })
+  return group({
+    host: word('127.0.0.1', '::1'),
+    port: few,
+    profiles: word('profiles', '.'),
+    log_level: word('debug', 'info', 'silent'),
+    upstreams: fc.dictionary(fc.constant('default'), upstream, { maxKeys: 1 }),
+    client_keys: upTo(1, clientKey),
+    scope: group({ header: word('x-tenant') }),
+    cors: group({ origins: upTo(2, origin) }),
+    hosts: fc.array(word('h', 'h.lan'), { maxLength: 2 }),
+    limits: group({
+      body_mb: few,
+      bytes_in_flight_mb: word('100').map(asNumber),
+      concurrent: few,
+      headers_s: few,
+      connect_s: few,
+      idle_s: few,
+    }),
+    drain: group({ delay_s: few, timeout_s: few }),
+    store: group({
+      url: word('memory:', 'sqlite:', 'sqlite:x', 'redis://h'),
+      ttl_days: few,
+      max_mb: few,
+      required: flag,
+      encrypt_key_env: variable,
+    }),
+    admin: group({
+      host: word('127.0.0.1'),
+      port: word('3654').map(asNumber),
+      token_env: variable,
+      show_content: flag,
+      metrics: word('protected', 'open'),
+    }),
+    archive: group({ dir: name, mention: flag }),
+    usage: group({ in_streams: word('rewritten', 'never', 'always') }),
+    prices: free,
+  })
+}
+
+/** What else it is stays. */
+function asNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^[\d.]+$/.test(value) ? Number(value) : value
+}
 
 /**
  * Settings and profiles with anything in them. Either they load, or every problem is told in a line of its own, with its
  * file and place; and a profile that loads can treat any conversation: nothing fails, the message rules hold (P3), what is
  * sent fits (P7).
  */
-export const files: FuzzTarget = {
-  name: 'files',
-  share: 2,
-  shows: ['told what is wrong', 'profile loaded'],
-  open: async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'foldgate-fuzz-'))
-    const profiles = new Map<string, Profile>()
-    const stand = await standWith(completion('# Summary\n\nWhat was said before.'), { profiles })
-    let inputs = 0
-    return openTarget({
-      arbitrary: fc.tuple(oddFile(), conversation),
-      check: async ([file, messages]): Promise<Fate> => {
-        inputs += 1
-        const cwd = join(folder, String(inputs))
-        await mkdir(join(cwd, dirname(file.name)), { recursive: true })
-        await writeFile(join(cwd, file.name), file.bytes)
-        try {
-          const loaded = await loadConfiguration({ flags: {}, env: ENVIRONMENT, cwd, builtInDirectory })
-          if (inputs % CHECKED_EACH === 0) await checkByProgram(cwd, loaded.ok)
-          if (!loaded.ok) {
-            checkProblems(loaded.problems, file)
-            return 'told what is wrong'
-          }
-          if (file.name === 'foldgate.yaml') return 'settings loaded'
-          profiles.clear()
-          for (const [name, profile] of loaded.files.profiles) profiles.set(name, profile)
-          const name = file.name === 'profiles/odd.yaml' ? 'odd' : 'default'
-          return `profile loaded, ${await treat(stand, name, profiles.get(name), messages)}`
-        } finally {
-          await rm(cwd, { recursive: true, force: true })
+export const files = target('files', 2, ['told what is wrong', 'profile loaded'], async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'foldgate-fuzz-'))
+  const profiles = new Map<string, Profile>()
+  const stand = await standWith(completion('# Summary\n\nWhat was said before.'), { profiles })
+  let inputs = 0
+  return {
+    arbitrary: fc.tuple(oddFile(), conversation),
+    check: async ([file, messages]) => {
+      inputs += 1
+      const cwd = join(folder, String(inputs))
+      await mkdir(join(cwd, dirname(file.name)), { recursive: true })
+      await writeFile(join(cwd, file.name), file.bytes)
+      try {
+        const loaded = await loadConfiguration({ flags: {}, env: ENVIRONMENT, cwd, builtInDirectory })
+        if (inputs % CHECKED_EACH === 0) await checkByProgram(cwd, loaded.ok)
+        if (!loaded.ok) {
+          checkProblems(loaded.problems, file)
+          return 'told what is wrong'
         }
-      },
-      close: async () => {
-        await stand[Symbol.asyncDispose]()
-        await rm(folder, { recursive: true, force: true })
-      },
-    })
-  },
-}
+        if (file.name === 'foldgate.yaml') return 'settings loaded'
+        profiles.clear()
+        for (const [name, profile] of loaded.files.profiles) profiles.set(name, profile)
+        const name = file.name === 'profiles/odd.yaml' ? 'odd' : 'default'
+        return `profile loaded, ${await treat(stand, name, profiles.get(name), messages)}`
+      } finally {
+        await rm(cwd, { recursive: true, force: true })
+      }
+    },
+    close: async () => {
+      await stand[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+})
 
 // --- internal ---
 
@@ -159,3 +341,83 @@ function isFixed({ role }: TestMessage): boolean {
 
 /** What a recap, the frames of messages and the marks of what was cut take at least. */
 const MARGIN_TOKENS = 500
+
+/** A file of settings or a profile, and its bytes. */
+type OddFile = {
+  readonly name: 'foldgate.yaml' | 'profiles/odd.yaml' | 'profiles/default.yaml'
+  readonly bytes: Buffer
+}
+
+/** Files that are well written, that say odd things, that are damaged, or that are something else. */
+function oddFile(): fc.Arbitrary<OddFile> {
+  return anyOf(
+    [4, file('profiles/odd.yaml', profileOf)],
+    [2, file('profiles/default.yaml', profileOf)],
+    [3, file('foldgate.yaml', settingsOf)],
+  )
+}
+
+const fragments = texts`
+    \t ¦ \u0000 ¦ \u0007 ¦ \u001b[2J ¦ &a\u0020 ¦ *a ¦ *b ¦ !!js/function x ¦ !x\u0020 ¦ ---\n ¦ ...\n
+    :\u0020 ¦ -\u0020 ¦ " ¦ ' ¦ \u0060 ¦ @ ¦ %YAML 9.9\n ¦ { ¦ } ¦ [ ¦ ] ¦ \n ¦ \n \u0020 ¦ \n\t
+    <<: *a ¦ ?\u0020 ¦ | ¦ >-\n ¦ # ¦ \ufeff ¦ \u2028 ¦ \r ¦ a: &a [*a]\n ¦ \nwindow: {tokens: 1}\n
+  `
+
+const wholes: readonly (() => string)[] = [
+  () => '',
+  () => '[',
+  () => 'null',
+  () => '- a\n- b',
+  () => '42',
+  () => '['.repeat(100_000),
+  () => `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+  () => '{a: '.repeat(20_000),
+  () => '- '.repeat(20_000),
+  () => Array.from({ length: 3_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+  () =>
+    `a: &a [x, x]\nb: &b [${'*a, '.repeat(60)}*a]\nc: &c [${'*b, '.repeat(60)}*b]\nd: [${'*c, '.repeat(60)}*c]`,
+  () => 'a: &a\n  b: *a',
+  () => `# ${'x'.repeat(2 * 1024 * 1024)}`,
+  () => `models: [${'m, '.repeat(100_000)}m]`,
+  () => Array.from({ length: 20_000 }, (_, index) => `key${index}: ${index}`).join('\n'),
+  () => `"${'k'.repeat(2_000)}": 1`,
+]
+
+const damage: fc.Arbitrary<(text: string) => string> = fc.oneof(
+  fc.tuple(place, fc.constantFrom(...fragments)).map(([share, fragment]) => (text: string) => {
+    const index = indexAt(text.length, share)
+    return text.slice(0, index) + fragment + text.slice(index)
+  }),
+  place.map((share) => (text: string) => text.slice(0, indexAt(text.length, share))),
+  place.map((share) => (text: string) => text + text.slice(indexAt(text.length, share))),
+)
+
+function file(
+  path: OddFile['name'],
+  contentOf: (values: Values) => fc.Arbitrary<unknown>,
+): fc.Arbitrary<OddFile> {
+  const sound = spelt(contentOf(meant))
+  const strange = spelt(contentOf(odd))
+  const damaged = fc
+    .tuple(fc.oneof(sound, strange), fc.array(damage, { minLength: 1, maxLength: 3 }))
+    .map(([text, damages]) => damages.reduce((changed, damaging) => damaging(changed), text))
+  const bytes = anyOf(
+    [6, sound.map((text) => Buffer.from(text))],
+    [4, strange.map((text) => Buffer.from(text))],
+    [3, damaged.map((text) => Buffer.from(text))],
+    fc.constantFrom(...wholes).map((whole) => Buffer.from(whole())),
+    fc.uint8Array({ maxLength: 60 }).map((some) => Buffer.from(some)),
+  )
+  return bytes.map((made) => ({
+    name: path,
+    bytes: made,
+    toString: () => JSON.stringify([path, made.toString('utf8')]),
+  }))
+}
+
+/** As YAML, or as the JSON that is YAML, too. */
+function spelt(content: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
+  return fc
+    .tuple(content, fc.boolean())
+    .map(([value, isJson]) => (isJson ? JSON.stringify(value) : stringify(value)))
+}

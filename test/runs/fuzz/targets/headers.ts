@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
+import { target } from '../target.ts'
 import { connectRaw } from '../wire/raw-exchange.ts'
 import { answerOf, REPLY, type Received } from '../wire/recording-upstream.ts'
 import { readRequest, valuesOf, type WireMessage } from '../wire/strict-http.ts'
-import { texts } from '../texts.ts'
+import { anyOf, texts, upTo } from '../arbitrary.ts'
 import { anyCharacter } from '../../../support/any-character.ts'
 
 const OWN = /^x-foldgate-/i
@@ -13,68 +13,63 @@ const OWN = /^x-foldgate-/i
  * Headers of requests and answers with anything in them: line breaks, other connections' headers, our own names, values
  * that mean nothing. One request arrives for one that was sent, with the headers that belong to it; one answer comes back.
  */
-export const headers: FuzzTarget = {
-  name: 'headers',
-  share: 2,
-  shows: ['relayed'],
-  open: async () => {
-    const stage = await openStage({
-      settings: { scope: { header: 'x-tenant' } },
-      profiles: { default: { window: { tokens: 100_000 } }, other: { window: { tokens: 100_000 } } },
-    })
-    return openTarget({
-      arbitrary: fc.record({
-        target: fc.constantFrom(
-          '/v1/chat/completions',
-          '/v1/models',
-          '/openai/deployments/a%0d%0ab/chat/completions',
-        ),
-        lines: fc.array(line, { maxLength: 6 }),
-        model: fc.oneof(
-          fc.string({ unit: anyCharacter }),
-          fc.constantFrom('m\r\nX-Evil: 1', 'm\u0000', '\u2028', 'é'),
-        ),
-        answered: fc.array(answerLine, { maxLength: 4 }),
-      }),
-      check: async ({ target, lines, model, answered }): Promise<Fate> => {
-        await stage.begin()
-        stage.upstream.answerWith(() => answerOf('200 OK', answered, REPLY))
-        const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'a' }] })
-        const last = `Content-Length: ${Buffer.byteLength(body)}`
-        const head = [`POST ${target} HTTP/1.1`, 'Host: localhost', ...lines, last].join('\r\n')
-        const bytes = Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)])
-        const framed = readRequest(bytes, 0)
-        const connection = await connectRaw(stage.port())
-        connection.write(bytes)
-        // What is no request may be the beginning of one: it is waited for only where it is one.
-        if (framed.kind === 'message') await connection.wait(['POST'])
-        const received = await stage.afterwards()
-        const answers = connection.answers(['POST'])
-        connection.destroy()
+export const headers = target('headers', 2, ['relayed'], async () => {
+  const stage = await openStage({
+    settings: { scope: { header: 'x-tenant' } },
+    profiles: { default: { window: { tokens: 100_000 } }, other: { window: { tokens: 100_000 } } },
+  })
+  return {
+    arbitrary: fc.record({
+      target: fc.constantFrom(
+        '/v1/chat/completions',
+        '/v1/models',
+        '/openai/deployments/a%0d%0ab/chat/completions',
+      ),
+      lines: upTo(6, line),
+      model: fc.oneof(
+        fc.string({ unit: anyCharacter }),
+        fc.constantFrom('m\r\nX-Evil: 1', 'm\u0000', '\u2028', 'é'),
+      ),
+      answered: upTo(4, answerLine),
+    }),
+    check: async ({ target, lines, model, answered }) => {
+      await stage.begin()
+      stage.upstream.answerWith(() => answerOf('200 OK', answered, REPLY))
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'a' }] })
+      const last = `Content-Length: ${Buffer.byteLength(body)}`
+      const head = [`POST ${target} HTTP/1.1`, 'Host: localhost', ...lines, last].join('\r\n')
+      const bytes = Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)])
+      const framed = readRequest(bytes, 0)
+      const connection = await connectRaw(stage.port())
+      connection.write(bytes)
+      // What is no request may be the beginning of one: it is waited for only where it is one.
+      if (framed.kind === 'message') await connection.wait(['POST'])
+      const received = await stage.afterwards()
+      const answers = connection.answers(['POST'])
+      connection.destroy()
 
-        const [answer] = answers
-        const [only] = received
-        if (framed.kind !== 'message') {
-          if (only !== undefined)
-            throw new Error(`sent on, though it is ${JSON.stringify(framed)}: ${shown(only)}`)
-          return answer === undefined ? 'no request' : `no request, ${answer.status} ${answer.code}`
-        }
-        if (answer === undefined) throw new Error('no answer')
-        if (answer.code !== null && only === undefined) {
-          if (answer.status >= 500) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
-          return `${answer.status} ${answer.code}`
-        }
-        if (only === undefined || received.length !== 1) throw new Error(`sent on ${received.length} times`)
-        checkSent(framed.message, only)
-        if (answer.code !== null) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
-        if (answer.body.toString() !== REPLY) throw new Error('another body came back')
-        checkAnswer(answered, answer)
-        return (answer.header('x-foldgate-action') ?? '').replace(/;.*/, '')
-      },
-      close: stage.close,
-    })
-  },
-}
+      const [answer] = answers
+      const [only] = received
+      if (framed.kind !== 'message') {
+        if (only !== undefined)
+          throw new Error(`sent on, though it is ${JSON.stringify(framed)}: ${shown(only)}`)
+        return answer === undefined ? 'no request' : `no request, ${answer.status} ${answer.code}`
+      }
+      if (answer === undefined) throw new Error('no answer')
+      if (answer.code !== null && only === undefined) {
+        if (answer.status >= 500) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
+        return `${answer.status} ${answer.code}`
+      }
+      if (only === undefined || received.length !== 1) throw new Error(`sent on ${received.length} times`)
+      checkSent(framed.message, only)
+      if (answer.code !== null) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
+      if (answer.body.toString() !== REPLY) throw new Error('another body came back')
+      checkAnswer(answered, answer)
+      return (answer.header('x-foldgate-action') ?? '').replace(/;.*/, '')
+    },
+    close: stage.close,
+  }
+})
 
 // --- internal ---
 
@@ -107,24 +102,15 @@ const oddValues = [
   `,
 ]
 
-const value = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(...usualValues) },
-  { weight: 3, arbitrary: fc.constantFrom(...oddValues) },
-  {
-    weight: 1,
-    arbitrary: fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
-  },
+const value = anyOf(
+  [8, fc.constantFrom(...usualValues)],
+  [3, fc.constantFrom(...oddValues)],
+  fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 )
 
-const name = fc.oneof(
-  { weight: 10, arbitrary: fc.constantFrom(...usualNames) },
-  { weight: 1, arbitrary: fc.constantFrom(...oddNames) },
-)
+const name = anyOf([10, fc.constantFrom(...usualNames)], fc.constantFrom(...oddNames))
 
-const colon = fc.oneof(
-  { weight: 10, arbitrary: fc.constant(': ') },
-  { weight: 1, arbitrary: fc.constantFrom(':', ' : ', ':\t', '\t: ') },
-)
+const colon = anyOf([10, fc.constant(': ')], fc.constantFrom(':', ' : ', ':\t', '\t: '))
 
 /** Headers that belong together. */
 const pairs = texts`
@@ -133,9 +119,9 @@ const pairs = texts`
   Expect: 100-continue\r\nX-Odd: 1 ¦ Authorization: Bearer a\r\nAuthorization: Bearer b
 `
 
-const line = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(name, colon, value).map((parts) => parts.join('')) },
-  { weight: 1, arbitrary: fc.constantFrom(...pairs) },
+const line = anyOf(
+  [6, fc.tuple(name, colon, value).map((parts) => parts.join(''))],
+  fc.constantFrom(...pairs),
 )
 
 const answerNames = [

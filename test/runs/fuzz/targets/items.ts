@@ -1,113 +1,360 @@
-import type * as fc from 'fast-check'
-import { checkInput, mayGoOn, rawItems } from '../check-input.ts'
-import { checkMessages, mayGrow, rawMessages } from '../check-messages.ts'
+import * as fc from 'fast-check'
+import { spokenForms } from '../../../dialects/responses/forms.ts'
+import { text as anyText } from '../../../support/arbitrary-conversation.ts'
+import { anyJson, anyOf, anyOr, damages, escaped, some, text, upTo } from '../arbitrary.ts'
+import { itemHistory, messageHistory, treatmentOf, type History } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
-import { requestOf, type Answer } from '../wire/raw-exchange.ts'
-import {
-  answerOf,
-  MESSAGE,
-  MESSAGE_EVENTS,
-  RESPONSE,
-  RESPONSE_EVENTS,
-  type Received,
-} from '../wire/recording-upstream.ts'
-import type { OddBody } from './odd-body.ts'
-import { oddInput } from './odd-input.ts'
-import { oddMessages } from './odd-messages.ts'
+import { target, type FuzzTarget } from '../target.ts'
+import { requestOf } from '../wire/raw-exchange.ts'
+import * as wire from '../wire/recording-upstream.ts'
 
-const BODY_BYTES_MAX = 1024 * 1024
+// What conversations consist of comes before the targets, which are made of it as this module is loaded.
 
-/**
- * Conversations of the Responses API, good and damaged in every way, and what becomes of them when they go on. What is not
- * rewritten arrives byte for byte, what is rewritten keeps to the promises, and answers come back as they were.
- */
-export const items: FuzzTarget = target({
-  name: 'items',
-  conversations: oddInput(),
-  pathOf: ({ isCompact }) => (isCompact ? 'responses/compact' : 'responses'),
-  plain: RESPONSE,
-  streamed: RESPONSE_EVENTS,
-  check: checkInput,
-  mayGoOn,
-  rawEntries: rawItems,
+/** What belongs together in a conversation: items, or messages. */
+type Unit = readonly unknown[]
+
+/** What is known of conversations in a dialect, and how what became of them is judged. */
+type Dialect = History & {
+  readonly name: string
+  readonly path: string
+  readonly isCompact: fc.Arbitrary<boolean>
+  /** Good ones and such as break the rules; null for what is none. */
+  readonly conversation: fc.Arbitrary<Unit>
+  readonly otherHistory: fc.Arbitrary<unknown>
+  /** Members around the history. */
+  readonly before: object
+  readonly history: 'input' | 'messages'
+  readonly after: object
+  readonly more: fc.Arbitrary<object>
+  readonly fragments: string
+  /** A reply and the next question. */
+  readonly growth: Unit
+  /** What the upstream answers. */
+  readonly plain: string
+  readonly streamed: string
+}
+
+/** A unit that lost an entry, has one twice or in another order. */
+function brokenOf(unit: fc.Arbitrary<Unit>): fc.Arbitrary<Unit> {
+  return fc.tuple(unit, fc.nat({ max: 5 }), text`lost ¦ twice ¦ turned`).map(([whole, share, how]) => {
+    const at = share % whole.length
+    if (how === 'lost') return whole.toSpliced(at, 1)
+    return how === 'twice' ? whole.toSpliced(at, 0, whole[at]) : whole.toReversed()
+  })
+}
+
+/** Good units alone, or broken and wrong ones among them. */
+function unitsOf(good: fc.Arbitrary<Unit>, broken: fc.Arbitrary<Unit>, wrong: fc.Arbitrary<unknown>) {
+  const any = anyOf(
+    [6, good],
+    [2, broken],
+    wrong.map((one): Unit => [one]),
+  )
+  return anyOf([3, fc.array(good, { minLength: 4, maxLength: 30 })], [2, upTo(30, any)])
+}
+
+const saying = (type: string, role: string, words: string) => ({
+  type: 'message',
+  role,
+  content: [{ type, text: words }],
 })
 
-/** The same of the Messages API. */
-export const blocks: FuzzTarget = target({
-  name: 'blocks',
-  conversations: oddMessages(),
-  pathOf: () => 'messages',
-  plain: MESSAGE,
-  streamed: MESSAGE_EVENTS,
-  check: checkMessages,
-  mayGoOn: mayGrow,
-  rawEntries: rawMessages,
-})
+function itemsDialect(): Dialect {
+  const user = anyText.map((words): Unit => [saying('input_text', 'user', words)])
+  const form = fc
+    .tuple(fc.constantFrom(...spokenForms), anyText)
+    .map(([{ item, before, behind }, words]): Unit =>
+      [before, item(words), behind].filter((each) => each !== undefined),
+    )
+  /** Thoughts that a server has bound to what stands before them, and what they led to, with and without ids. */
+  const thoughtful = fc
+    .record({
+      number: fc.nat({ max: 9 }),
+      hasId: fc.boolean(),
+      bytes: fc.constantFrom(0, 40, 4_000),
+      led: fc.array(text`said ¦ called ¦ telepathy ¦ reasoning`, { minLength: 1, maxLength: 4 }),
+      words: anyText,
+    })
+    .map(({ number, hasId, bytes, led, words }): Unit => {
+      const named = (prefix: string): object => (hasId ? { id: `${prefix}_${number}` } : {})
+      const thought = { type: 'reasoning', ...named('rs'), summary: [], encrypted_content: 'g'.repeat(bytes) }
+      const outputs: object[] = []
+      const made = led.map((kind, index): object => {
+        if (kind === 'telepathy') return { type: 'telepathy', ...named('tp'), said: words }
+        if (kind === 'reasoning') return { ...thought, encrypted_content: 'h'.repeat(bytes) }
+        if (kind === 'said') return { ...named('msg'), ...saying('output_text', 'assistant', words) }
+        const call_id = `call_${number}_${index}`
+        outputs.push({ type: 'function_call_output', call_id, output: words })
+        return { type: 'function_call', ...named('fc'), call_id, name: 'read', arguments: '{"path":"a"}' }
+      })
+      const last = { type: 'message', role: 'assistant', content: 'Done.' }
+      return [thought, ...made, ...(outputs.length > 0 ? outputs.toReversed() : [last])]
+    })
+  const marks = fc.constantFrom<Unit>(
+    [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'g'.repeat(400) }],
+    [{ type: 'compaction', encrypted_content: '' }],
+    [{ type: 'configuration_update', reasoning: { effort: 'high' } }],
+    [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f' }] }],
+    [{ type: 'compaction_trigger' }],
+    [{ type: 'message', role: 'system', content: 'Be brief.' }],
+  )
+  const wrong = some({
+    type: anyOr(...spokenForms.map(({ item }) => item('')['type'])),
+    id: anyJson,
+    role: anyOr('user', 'assistant', 'tool', 'critic'),
+    content: anyOf(anyJson, upTo(3, fc.record({ type: anyJson, text: anyJson }))),
+    call_id: anyOr('call_1', 'call_2'),
+    output: anyJson,
+    arguments: anyJson,
+    action: anyJson,
+    summary: anyJson,
+    encrypted_content: anyJson,
+    execution: fc.constantFrom<unknown>('client', 'server', 1),
+    caller: fc.constantFrom({ type: 'program' }, null),
+  })
+  const good = anyOf([4, user], [6, form], [5, thoughtful], marks)
+  const units = unitsOf(good, brokenOf(anyOf(form, thoughtful)), anyOf(anyJson, wrong))
+  /** Items that only the server has: what holds them is not touched. */
+  const stateful = fc.constantFrom<Unit>([{ type: 'item_reference', id: 'msg_1' }], [{ id: 'msg_1' }])
+  const held = fc.tuple(upTo(10, good), stateful).map(([before, one]) => [...before, one])
+  const key = text`
+    instructions ¦ tools ¦ tool_choice ¦ text ¦ previous_response_id ¦ conversation ¦ context_management
+    max_output_tokens ¦ truncation ¦ input ¦ messages ¦ __proto__
+  `
+  return {
+    ...itemHistory,
+    name: 'items',
+    path: 'responses',
+    isCompact: anyOf([5, fc.constant(false)], fc.constant(true)),
+    conversation: anyOf([5, units], held).map((each) => each.flat()),
+    otherHistory: anyOf(anyText, anyJson),
+    before: { model: 'm', store: false },
+    history: 'input',
+    after: { user: 'u' },
+    more: anyOf([3, fc.constant({})], fc.dictionary(key, anyJson, { maxKeys: 2 })),
+    fragments: '"input":[], "type":"reasoning", {"type":"compaction"},',
+    growth: [
+      saying('output_text', 'assistant', 'It is done.'),
+      saying('input_text', 'user', 'And what comes next?'),
+    ],
+    plain: wire.RESPONSE,
+    streamed: wire.RESPONSE_EVENTS,
+  }
+}
 
-// --- internal ---
+function blocksDialect(): Dialect {
+  const words = (said: string): object => ({ type: 'text', text: said })
+  const cached = { cache_control: { type: 'ephemeral' } }
+  const marked = fc.constantFrom({}, {}, cached, { cache_control: null })
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+  const page = { type: 'text', media_type: 'text/plain', data: 'A page. '.repeat(90) }
+  const user = fc
+    .tuple(anyText, marked, text`text ¦ block ¦ shown ¦ several`)
+    .map(([said, mark, form]): Unit => {
+      if (form === 'text') return [{ role: 'user', content: said }]
+      const before = form === 'shown' ? [image, { type: 'document', source: page }] : []
+      const behind = form === 'several' ? [words('And?'), image] : []
+      return [{ role: 'user', content: [...before, { ...words(said), ...mark }, ...behind] }]
+    })
+  const reply = anyText.map((said): Unit => [{ role: 'assistant', content: said }])
+  const resultOf: Readonly<Record<string, (said: string) => object>> = {
+    text: (content) => ({ content }),
+    parts: (said) => ({ content: [words(said), words('The end.')] }),
+    image: (said) => ({ content: [words(said), image] }),
+    found: () => ({ content: [{ type: 'tool_reference', tool_name: 'deploy' }] }),
+    error: (content) => ({ content, is_error: true }),
+    none: () => ({}),
+  }
+  type Made = { readonly said: string; readonly id: string; readonly bytes: number }
+  const made: Readonly<Record<string, (made: Made) => object[]>> = {
+    called: ({ id, said }) => [
+      { type: 'tool_use', id, name: 'read', input: { path: 'a', why: said.slice(0, 2_000) } },
+    ],
+    searched: ({ id, bytes }) => {
+      const content = [{ type: 'web_search_result', url: 'u', encrypted_content: 'g'.repeat(bytes) }]
+      return [
+        { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
+        { type: 'web_search_tool_result', tool_use_id: id, content },
+      ]
+    },
+    thought: ({ said, bytes }) => [
+      { type: 'thinking', thinking: said.slice(0, 400), signature: 'g'.repeat(bytes) },
+    ],
+    plain: ({ said }) => [{ type: 'thinking', thinking: said.slice(0, 4_000) }],
+    secret: ({ bytes }) => [{ type: 'redacted_thinking', data: 'h'.repeat(bytes) }],
+    telepathy: ({ said }) => [{ type: 'telepathy', said: said.slice(0, 200) }],
+    said: ({ said }) => [words(said)],
+  }
+  /** Rounds of several calls, with thoughts of every kind before, between and behind, and words behind the results. */
+  const round = fc
+    .record({
+      number: fc.nat({ max: 9 }),
+      bytes: fc.constantFrom(0, 40, 4_000),
+      led: fc.array(fc.constantFrom('called', ...Object.keys(made)), { minLength: 1, maxLength: 5 }),
+      form: fc.constantFrom(...Object.keys(resultOf)),
+      rides: fc.boolean(),
+      mark: marked,
+      said: anyText,
+    })
+    .map(({ number, bytes, led, form, rides, mark, said }): Unit => {
+      const ids = led.map((kind, index) => ({ kind, id: `toolu_${number}_${index}` }))
+      const content = ids.flatMap(({ kind, id }) => made[kind]?.({ said, id, bytes }) ?? [])
+      const called = ids.filter(({ kind }) => kind === 'called').toReversed()
+      if (called.length === 0) return [{ role: 'assistant', content: [...content, words('Done.')] }]
+      const results = called.map(({ id }) => {
+        return { type: 'tool_result', tool_use_id: id, ...resultOf[form]?.(said), ...mark }
+      })
+      const riding = rides ? [words('Wait.')] : []
+      return [
+        { role: 'assistant', content },
+        { role: 'user', content: [...results, ...riding] },
+      ]
+    })
+  const tool = { type: 'tool_reference', tool_name: 'deploy' }
+  const listing = { type: 'mcp_tool_listing', server_name: 's', tools: [{ name: 'f' }] }
+  const marks = fc.constantFrom<Unit>(
+    [{ role: 'system', content: 'Be brief.' }],
+    [{ role: 'system', content: [{ type: 'tool_addition', tool }] }],
+    [{ role: 'assistant', content: [listing, words('Listed.')] }],
+  )
+  /** What the server has compacted stands for all before it; of what is lasting there the server takes nothing first. */
+  const compaction: Unit = [
+    { role: 'assistant', content: [{ type: 'compaction', content: 'It began.' }, words('I go on.')] },
+  ]
+  const block = some({
+    type: anyOr('text', 'tool_use', 'tool_result', 'thinking', 'image'),
+    text: anyJson,
+    id: anyOr('toolu_1_0', 'toolu_2_1'),
+    tool_use_id: anyOr('toolu_1_0', 'toolu_2_1'),
+    name: anyJson,
+    input: anyJson,
+    content: anyJson,
+    signature: anyJson,
+    cache_control: anyJson,
+  })
+  const wrong = some({
+    role: anyOr('user', 'assistant', 'system', 'critic'),
+    content: anyOf(anyJson, upTo(4, anyOf(anyJson, block))),
+    id: anyJson,
+  })
+  const good = anyOf([5, user], [2, reply], [7, round], marks)
+  const past = fc.option(upTo(8, anyOf(user, reply, round)), { freq: 5 })
+  const units = unitsOf(good, brokenOf(round), anyOf(anyJson, wrong))
+  const key = text`
+    system ¦ tools ¦ tool_choice ¦ thinking ¦ thread ¦ context_management ¦ compaction ¦ max_tokens ¦ output_config
+    cache_control ¦ messages ¦ input ¦ __proto__
+  `
+  return {
+    ...messageHistory,
+    name: 'blocks',
+    path: 'messages',
+    isCompact: fc.constant(false),
+    conversation: fc
+      .tuple(user, units, anyOf([3, user], good), past)
+      .map(([first, then, last, before]) => [
+        ...(before === null ? [] : [...first, ...before.flat(), ...compaction]),
+        ...first,
+        ...then.flat(),
+        ...last,
+      ]),
+    otherHistory: anyJson,
+    before: { model: 'm', max_tokens: 100 },
+    history: 'messages',
+    after: { top_k: 1 },
+    more: anyOf(
+      [6, fc.constant({})],
+      [2, fc.dictionary(key, anyJson, { maxKeys: 2 })],
+      // By chance alone none of a hundred may have one.
+      fc.constant({ thread: 'thread_1' }),
+    ),
+    fragments: '"content":[], "role":"user", {"type":"thinking"},',
+    growth: [
+      { role: 'assistant', content: [words('It is done.')] },
+      { role: 'user', content: 'And what comes next?' },
+    ],
+    plain: wire.MESSAGE,
+    streamed: wire.MESSAGE_EVENTS,
+  }
+}
+
+/** A conversation as it is sent, and once more longer by a reply and the next question. */
+type Conversation = {
+  readonly isCompact: boolean
+  readonly isStreamed: boolean
+  readonly body: Buffer
+  /** Null if it was damaged: then it is another conversation. */
+  readonly grown: Buffer | null
+}
+
+/** Of all forms, damaged in every way, and what is none. */
+function conversationsOf(dialect: Dialect): fc.Arbitrary<Conversation> {
+  const fragments = [...'{ } [ ] " \\ , : ,"model":"other"'.split(' '), ...dialect.fragments.split(' ')]
+  return fc
+    .record({
+      isCompact: dialect.isCompact,
+      isStreamed: fc.boolean(),
+      history: anyOf([9, dialect.conversation], dialect.otherHistory),
+      more: dialect.more,
+      isAscii: fc.boolean(),
+      indent: fc.constantFrom(undefined, undefined, '\t'),
+      damage: damages(fragments, { intact: 4, most: 2 }),
+    })
+    .map(({ isCompact, isStreamed, history, more, isAscii, indent, damage }) => {
+      const written = (value: unknown): Buffer => {
+        const members = { ...dialect.before, stream: isStreamed && !isCompact, ...more }
+        const all = { ...members, [dialect.history]: value, ...dialect.after }
+        const json = JSON.stringify(all, null, indent)
+        const bytes = Buffer.from(isAscii ? escaped(json) : json)
+        return damage?.(bytes) ?? bytes
+      }
+      const body = written(history)
+      const entries: Unit | null = damage === null && Array.isArray(history) ? history : null
+      return {
+        isCompact,
+        isStreamed,
+        body,
+        grown: entries === null ? null : written([...entries, ...dialect.growth]),
+        toString: () => `${isCompact ? 'compact ' : ''}${JSON.stringify(body.toString('latin1'))}`,
+      }
+    })
+}
 
 /** The window of a small stage. */
 const WINDOW_TOKENS = 2_000
 
-type Conversation = {
-  readonly isCompact: boolean
-  readonly isStreamed: boolean
-  readonly body: OddBody
-  readonly grown: OddBody | null
-}
-
-/** What is known of conversations in a dialect, and how what became of them is judged. */
-type Kind = {
-  readonly name: string
-  readonly conversations: fc.Arbitrary<Conversation>
-  readonly pathOf: (conversation: Conversation) => string
-  /** What the upstream answers. */
-  readonly plain: string
-  readonly streamed: string
-  readonly check: (sent: Buffer, received: Buffer) => void
-  readonly mayGoOn: (body: Buffer) => boolean
-  readonly rawEntries: (body: Buffer) => readonly string[]
-}
-
-function target(kind: Kind): FuzzTarget {
-  return {
-    name: kind.name,
-    share: 3,
-    shows: ['relayed', 'compacted', 'relayed;reason=stateful'],
-    open: async () => {
-      const stage = await openSmallStage({
-        body_mb: BODY_BYTES_MAX / 1024 / 1024,
-        bytes_in_flight_mb: 64,
-      })
-      let clients = 0
-      return openTarget({
-        arbitrary: kind.conversations,
-        check: async (conversation): Promise<Fate> => {
-          const { isCompact, isStreamed, body, grown } = conversation
-          await stage.begin()
-          // A client of its own for each: what another one has sent, smaller by a step, is no past of this one.
-          clients += 1
-          const key = `Authorization: Bearer client-${clients}`
-          const isEvents = isStreamed && !isCompact
-          const reply = isEvents ? kind.streamed : kind.plain
-          const type = `content-type: ${isEvents ? 'text/event-stream' : 'application/json'}`
-          const ask = async (odd: OddBody): Promise<Sent> => {
-            stage.upstream.answerWith(() => answerOf('200 OK', [type], reply))
-            const sent = odd.bytes()
-            const answer = await stage.client.ask(requestOf(`/v1/${kind.pathOf(conversation)}`, sent, [key]))
-            if (answer.status !== 200 || answer.body.toString() !== reply)
-              throw new Error(`${answer.startLine} ${answer.body.toString().slice(0, 300)}`)
-            return checked(kind, sent, answer, await stage.afterwards())
-          }
-          const first = await ask(body)
-          if (grown !== null && kind.mayGoOn(body.bytes())) checkGrowth(first, await ask(grown))
-          return first.action
-        },
-        close: stage.close,
-      })
-    },
-  }
+function talking(dialect: Dialect): FuzzTarget {
+  const shows = ['relayed', 'compacted', 'relayed;reason=stateful']
+  return target(dialect.name, 3, shows, async () => {
+    const stage = await openSmallStage({ body_mb: 1, bytes_in_flight_mb: 64 })
+    let clients = 0
+    return {
+      close: stage.close,
+      arbitrary: conversationsOf(dialect),
+      check: async ({ isCompact, isStreamed, body, grown }) => {
+        await stage.begin()
+        // A client of its own for each: what another one has sent, smaller by a step, is no past of this one.
+        clients += 1
+        const key = `Authorization: Bearer client-${clients}`
+        const isEvents = isStreamed && !isCompact
+        const reply = isEvents ? dialect.streamed : dialect.plain
+        const type = `content-type: ${isEvents ? 'text/event-stream' : 'application/json'}`
+        const path = `/v1/${dialect.path}${isCompact ? '/compact' : ''}`
+        const ask = async (sent: Buffer): Promise<Sent> => {
+          stage.upstream.answerWith(() => wire.answerOf('200 OK', [type], reply))
+          const answer = await stage.client.ask(requestOf(path, sent, [key]))
+          const check = (received: { body: Buffer }) => dialect.check(sent, received.body)
+          const received = await stage.afterwards()
+          const { action, only } = treatmentOf({ sent, reply, check }, answer, received)
+          const counts = /^(\d+);sent=(\d+)$/.exec(answer.header('x-foldgate-tokens') ?? '')
+          const tokens = { received: Number(counts?.[1] ?? 0), sent: Number(counts?.[2] ?? 0) }
+          return { action, tokens, entries: dialect.mayGoOn(sent) ? dialect.rawEntries(only.body) : [] }
+        }
+        const first = await ask(body)
+        if (grown !== null && dialect.mayGoOn(body)) checkGrowth(first, await ask(grown))
+        return first.action
+      },
+    }
+  })
 }
 
 /** A request as it was treated. */
@@ -119,36 +366,24 @@ type Sent = {
   readonly tokens: { readonly received: number; readonly sent: number }
 }
 
-function checked(kind: Kind, sent: Buffer, answer: Answer, received: readonly Received[]): Sent {
-  const [only] = received
-  if (received.length !== 1 || only === undefined) throw new Error(`sent ${received.length} times`)
-  const action = answer.header('x-foldgate-action') ?? ''
-  const counts = /^(\d+);sent=(\d+)$/.exec(answer.header('x-foldgate-tokens') ?? '')
-  const tokens = { received: Number(counts?.[1] ?? 0), sent: Number(counts?.[2] ?? 0) }
-  if (/^relayed(?:;|$)/.test(action)) {
-    if (!only.body.equals(sent)) throw new Error(`${action}, but with other bytes`)
-  } else {
-    if (action !== 'compacted') throw new Error(`x-foldgate-action: ${action}`)
-    kind.check(sent, only.body)
-  }
-  return { action, entries: kind.mayGoOn(sent) ? kind.rawEntries(only.body) : [], tokens }
-}
-
 /** Throws if the beginning changed of what was sent, and nothing was taken out for it (P5). */
 function checkGrowth(before: Sent, after: Sent): void {
-  const isSame = before.entries.every((entry, index) => after.entries[index] === entry)
-  if (isSame || before.tokens.sent === 0 || after.tokens.sent === 0) return
+  const changed = before.entries.findIndex((entry, index) => after.entries[index] !== entry)
+  if (changed === -1 || before.tokens.sent === 0 || after.tokens.sent === 0) return
   // Of a view that did not fit, whatever was done, another is tried at the next request.
   if (before.tokens.sent > WINDOW_TOKENS) return
   const growth = after.tokens.received - before.tokens.received
-  if (after.tokens.sent >= before.tokens.sent + growth)
-    throw new Error(
-      `another beginning, and no less: ${JSON.stringify([before.tokens, after.tokens, different(before, after)])}`,
-    )
+  if (after.tokens.sent < before.tokens.sent + growth) return
+  const differing = [before, after].map(({ entries }) => entries[changed]?.slice(0, 400))
+  const told = JSON.stringify([before.tokens, after.tokens, differing])
+  throw new Error(`another beginning, and no less: ${told}`)
 }
 
-/** The first entries that differ. */
-function different(before: Sent, after: Sent): readonly (string | undefined)[] {
-  const at = before.entries.findIndex((entry, index) => after.entries[index] !== entry)
-  return [before.entries[at]?.slice(0, 400), after.entries[at]?.slice(0, 400)]
-}
+/**
+ * Conversations of the Responses API, good and damaged in every way, and what becomes of them when they go on. What is not
+ * rewritten arrives byte for byte, what is rewritten keeps to the promises, and answers come back as they were.
+ */
+export const items = talking(itemsDialect())
+
+/** The same of the Messages API. */
+export const blocks = talking(blocksDialect())

@@ -1,70 +1,63 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
+import { target } from '../target.ts'
 import { connectRaw } from '../wire/raw-exchange.ts'
 import { openRecordingUpstream, REPLY } from '../wire/recording-upstream.ts'
-import { texts } from '../texts.ts'
+import { anyOf, texts, upTo } from '../arbitrary.ts'
 
 /**
  * Request targets that may lead elsewhere: to another host, out of the upstream's path, into a header. They are refused,
  * or arrive below the upstream's path byte for byte; a server that nobody configured hears nothing.
  */
-export const paths: FuzzTarget = {
-  name: 'paths',
-  share: 2,
-  shows: ['relayed', '400 path_not_allowed'],
-  open: async () => {
-    const decoy = await openRecordingUpstream()
-    const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
-    return openTarget({
-      arbitrary: fc.tuple(fc.constantFrom('GET', 'POST', 'DELETE', 'OPTIONS'), requestTarget(decoy.port)),
-      check: async ([method, target]): Promise<Fate> => {
-        await stage.begin()
-        const connection = await connectRaw(stage.port())
-        const head = `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
-        connection.write(Buffer.from(head, 'latin1'))
-        const answers = await connection.wait([method])
-        connection.destroy()
-        const received = await stage.afterwards()
-        if (decoy.connections() > 0) throw new Error('another server was called')
-        const [answer] = answers
-        if (answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers`)
-        // Blanks in it make another request line of it.
-        const [, asked = ''] = /^\S+ +(\S+) +HTTP\/1\.[01]$/.exec(head.split('\r\n')[0] ?? '') ?? []
-        const expected = targetAtUpstream(asked)
-        if (answer.code === null) {
-          if (/^\/(?:healthz|readyz)(?:\?|$)/.test(asked) && received.length === 0) return 'probe'
-          if (expected === null) throw new Error(`let through as ${received[0]?.startLine}`)
-          const [only] = received
-          if (answer.body.toString() !== REPLY || received.length !== 1 || only === undefined)
-            throw new Error(`${answer.startLine}, sent on ${received.length} times`)
-          if (only.target !== expected) throw new Error(`arrived as ${only.target}, not as ${expected}`)
-          return 'relayed'
-        }
-        if (received.length > 0) throw new Error(`${answer.code}, but sent on as ${received[0]?.startLine}`)
-        if (answer.status >= 500) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
-        if (expected !== null && answer.code !== 'unknown_upstream' && isPlain(target))
-          throw new Error(`${answer.startLine}, though it leads nowhere else`)
-        return `${answer.status} ${answer.code}`
-      },
-      close: async () => {
-        await stage.close()
-        await decoy.close()
-      },
-    })
-  },
-}
+export const paths = target('paths', 2, ['relayed', '400 path_not_allowed'], async () => {
+  const decoy = await openRecordingUpstream()
+  const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
+  return {
+    arbitrary: fc.tuple(fc.constantFrom('GET', 'POST', 'DELETE', 'OPTIONS'), requestTarget(decoy.port)),
+    check: async ([method, target]) => {
+      await stage.begin()
+      const connection = await connectRaw(stage.port())
+      const head = `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
+      connection.write(Buffer.from(head, 'latin1'))
+      const answers = await connection.wait([method])
+      connection.destroy()
+      const received = await stage.afterwards()
+      if (decoy.connections() > 0) throw new Error('another server was called')
+      const [answer] = answers
+      if (answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers`)
+      // Blanks in it make another request line of it.
+      const [, asked = ''] = /^\S+ +(\S+) +HTTP\/1\.[01]$/.exec(head.split('\r\n')[0] ?? '') ?? []
+      const expected = targetAtUpstream(asked)
+      if (answer.code === null) {
+        if (/^\/(?:healthz|readyz)(?:\?|$)/.test(asked) && received.length === 0) return 'probe'
+        if (expected === null) throw new Error(`let through as ${received[0]?.startLine}`)
+        const [only] = received
+        if (answer.body.toString() !== REPLY || received.length !== 1 || only === undefined)
+          throw new Error(`${answer.startLine}, sent on ${received.length} times`)
+        if (only.target !== expected) throw new Error(`arrived as ${only.target}, not as ${expected}`)
+        return 'relayed'
+      }
+      if (received.length > 0) throw new Error(`${answer.code}, but sent on as ${received[0]?.startLine}`)
+      if (answer.status >= 500) throw new Error(`${answer.startLine} ${answer.body.toString()}`)
+      if (expected !== null && answer.code !== 'unknown_upstream' && isPlain(target))
+        throw new Error(`${answer.startLine}, though it leads nowhere else`)
+      return `${answer.status} ${answer.code}`
+    },
+    close: async () => {
+      await stage.close()
+      await decoy.close()
+    },
+  }
+})
 
 // --- internal ---
 
-const pieces = [
-  ...texts`
+const pieces = texts`
     / ¦ // ¦ \\ ¦ /\\ ¦ . ¦ .. ¦ ... ¦ /./ ¦ /../ ¦ /.. ¦ ..; ¦ /.;/ ¦ ;a=b ¦ ? ¦ # ¦ @ ¦ : ¦ * ¦ %2e
     %2E ¦ %2f ¦ %5c ¦ %252e ¦ %25 ¦ %00 ¦ %0d%0a ¦ %20 ¦ %c0%af ¦ %u002e ¦ % ¦ %zz ¦ %ff ¦ v1 ¦ u
     default ¦ nobody ¦ healthz ¦ readyz ¦ chat/completions ¦ models ¦ a ¦ ~ ¦ - ¦ + ¦ &key=k ¦ \t
     \u0020 ¦ \r ¦ \n ¦ \r\n ¦ \u0000 ¦ \u007f ¦ \u0080 ¦ \u00e9 ¦ \u00ff
-  `,
-]
+  `
 
 function requestTarget(decoyPort: number): fc.Arbitrary<string> {
   const host = `127.0.0.1:${decoyPort}`
@@ -76,23 +69,12 @@ function requestTarget(decoyPort: number): fc.Arbitrary<string> {
       /@${host}/ ¦ /%2f%2f${host}/ ¦ /%2f/${host}/ ¦ ${host} ¦ HTTP://${host} ¦ /http://${host}/
     `,
   )
-  return fc.oneof(
-    {
-      weight: 8,
-      arbitrary: fc
-        .tuple(start, fc.array(fc.constantFrom(...pieces), { maxLength: 8 }))
-        .map((parts) => parts.flat().join('')),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .tuple(start, fc.constantFrom(...pieces), fc.constantFrom(100, 5_000, 30_000))
-        .map(([first, piece, times]) => first + piece.repeat(times)),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.uint8Array({ maxLength: 12 }).map((bytes) => `/${Buffer.from(bytes).toString('latin1')}`),
-    },
+  return anyOf(
+    [8, fc.tuple(start, upTo(8, fc.constantFrom(...pieces))).map((parts) => parts.flat().join(''))],
+    fc
+      .tuple(start, fc.constantFrom(...pieces), fc.constantFrom(100, 5_000, 30_000))
+      .map(([first, piece, times]) => first + piece.repeat(times)),
+    fc.uint8Array({ maxLength: 12 }).map((bytes) => `/${Buffer.from(bytes).toString('latin1')}`),
   )
 }
 

@@ -2,41 +2,36 @@ import * as fc from 'fast-check'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openRaw } from '../../../support/raw-client.ts'
 import { openStage } from '../stage.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
+import { target } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
 
 /**
  * Connections that want more than their part: requests in bursts, whose answers may never be read, and heads and bodies
  * by the byte. Others are answered meanwhile; each request is answered, or its connection closed.
  */
-export const rushes: FuzzTarget = {
-  name: 'rushes',
-  share: 3,
-  shows: ['burst', 'slow'],
-  open: async () => {
-    const stage = await openStage({
-      settings: {
-        limits: { headers_s: 1, idle_s: 1, body_mb: 4, bytes_in_flight_mb: 12, concurrent: 64 },
-      },
-      profiles: {},
-    })
-    return openTarget({
-      arbitrary: rush,
-      check: async (each): Promise<Fate> => {
-        await stage.begin()
-        const make = each.kind === 'burst' ? burst : slow
-        const going = Promise.all(Array.from({ length: each.connections }, () => make(stage.port(), each)))
-        // What comes of it is seen below; until then others are served.
-        going.catch(() => {})
-        await stage.afterwards()
-        const ends = await going
-        await stage.afterwards()
-        return `${each.kind}, ${[...new Set(ends)].toSorted().join(' and ')}`
-      },
-      close: stage.close,
-    })
-  },
-}
+export const rushes = target('rushes', 3, ['burst', 'slow'], async () => {
+  const stage = await openStage({
+    settings: {
+      limits: { headers_s: 1, idle_s: 1, body_mb: 4, bytes_in_flight_mb: 12, concurrent: 64 },
+    },
+    profiles: {},
+  })
+  return {
+    arbitrary: rush,
+    check: async (each) => {
+      await stage.begin()
+      const make = each.kind === 'burst' ? burst : slow
+      const going = Promise.all(Array.from({ length: each.connections }, () => make(stage.port(), each)))
+      // What comes of it is seen below; until then others are served.
+      going.catch(() => {})
+      await stage.afterwards()
+      const ends = await going
+      await stage.afterwards()
+      return `${each.kind}, ${[...new Set(ends)].toSorted().join(' and ')}`
+    },
+    close: stage.close,
+  }
+})
 
 // --- internal ---
 

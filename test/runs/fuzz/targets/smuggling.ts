@@ -1,56 +1,48 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { openTarget, type Fate, type FuzzTarget } from '../target.ts'
+import { target } from '../target.ts'
 import { connectRaw, type Answer } from '../wire/raw-exchange.ts'
 import type { Received } from '../wire/recording-upstream.ts'
 import { readRequest } from '../wire/strict-http.ts'
-import { texts } from '../texts.ts'
+import { anyOf, texts, upTo } from '../arbitrary.ts'
 
 /**
  * Bytes of which one server makes other requests than the next: two lengths, lengths beside chunks, chunks that are none,
  * line breaks that are none. What the upstream receives is framed by its client as RFC 9112 says, and whoever comes next
  * finds nothing of it in front of his own request.
  */
-export const smuggling: FuzzTarget = {
-  name: 'smuggling',
-  share: 2,
-  shows: ['some relayed', 'none relayed'],
-  open: async () => {
-    const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
-    return openTarget({
-      arbitrary: attack,
-      check: async (text): Promise<Fate> => {
-        await stage.begin()
-        const bytes = Buffer.from(text, 'latin1')
-        const { framed, end: endOfFramed } = framedIn(bytes)
-        const methods = framed.map(({ method }) => method)
-        const connection = await connectRaw(stage.port())
-        connection.write(bytes)
-        // The next clients come while its connection is open, and after it is gone.
-        const received = [...(await stage.afterwards())]
-        // What is behind them is refused, whatever it is.
-        const answers = connection.answers([
-          ...methods,
-          text.startsWith('HEAD ', endOfFramed) ? 'HEAD' : 'GET',
-        ])
-        const isCut = connection.isClosed()
-        connection.destroy()
-        received.push(...(await stage.afterwards()))
+export const smuggling = target('smuggling', 2, ['some relayed', 'none relayed'], async () => {
+  const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
+  return {
+    arbitrary: attack,
+    check: async (text) => {
+      await stage.begin()
+      const bytes = Buffer.from(text, 'latin1')
+      const { framed, end: endOfFramed } = framedIn(bytes)
+      const methods = framed.map(({ method }) => method)
+      const connection = await connectRaw(stage.port())
+      connection.write(bytes)
+      // The next clients come while its connection is open, and after it is gone.
+      const received = [...(await stage.afterwards())]
+      // What is behind them is refused, whatever it is.
+      const answers = connection.answers([...methods, text.startsWith('HEAD ', endOfFramed) ? 'HEAD' : 'GET'])
+      const isCut = connection.isClosed()
+      connection.destroy()
+      received.push(...(await stage.afterwards()))
 
-        const left = [...framed]
-        for (const request of received) {
-          const at = left.findIndex((one) => isSame(one, request))
-          if (at === -1) throw new Error(`a request that nobody framed: ${shown(request)}`)
-          left.splice(at, 1)
-        }
-        const broken = answers.find(({ code, status }) => code !== null && status >= 500)
-        if (broken !== undefined) throw new Error(`${broken.startLine} ${broken.body.toString()}`)
-        return `${received.length === 0 ? 'none' : 'some'} relayed, ${endOf(answers, isCut)}`
-      },
-      close: stage.close,
-    })
-  },
-}
+      const left = [...framed]
+      for (const request of received) {
+        const at = left.findIndex((one) => isSame(one, request))
+        if (at === -1) throw new Error(`a request that nobody framed: ${shown(request)}`)
+        left.splice(at, 1)
+      }
+      const broken = answers.find(({ code, status }) => code !== null && status >= 500)
+      if (broken !== undefined) throw new Error(`${broken.startLine} ${broken.body.toString()}`)
+      return `${received.length === 0 ? 'none' : 'some'} relayed, ${endOf(answers, isCut)}`
+    },
+    close: stage.close,
+  }
+})
 
 // --- internal ---
 
@@ -94,15 +86,12 @@ const part = fc
   .record({
     method: fc.constantFrom('POST', 'GET', 'HEAD', 'PUT', 'OPTIONS'),
     target: fc.constantFrom('/v1/outer', '/v1/chat/completions', '/v1/embeddings'),
-    version: fc.oneof(
-      { weight: 9, arbitrary: fc.constant('HTTP/1.1') },
+    version: anyOf(
+      [9, fc.constant('HTTP/1.1')],
       fc.constantFrom('HTTP/1.0', 'HTTP/0.9', 'HTTP/1.2', 'http/1.1'),
     ),
-    lines: fc.array(fc.constantFrom(...framings), { maxLength: 3 }),
-    breakWith: fc.oneof(
-      { weight: 12, arbitrary: fc.constant('\r\n') },
-      fc.constantFrom('\n', '\r', '\r\r\n', '\n\r'),
-    ),
+    lines: upTo(3, fc.constantFrom(...framings)),
+    breakWith: anyOf([12, fc.constant('\r\n')], fc.constantFrom('\n', '\r', '\r\r\n', '\n\r')),
     body: fc.constantFrom(...bodies),
   })
   .map(({ method, target, version, lines, breakWith, body }) => {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openRaw } from '../../../support/raw-client.ts'
 import { readAnswer, valuesOf, type WireMessage } from './strict-http.ts'
-import { ownErrorCode } from '../../../support/own-error.ts'
+import { ownErrorCode } from '../../../support/post-chat.ts'
 
 /** An answer as the client got it. */
 export type Answer = WireMessage & {
