@@ -1,30 +1,29 @@
-import { standWith, type Stand } from '../../support/stand.ts'
 import { describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import {
   bytes,
   completion,
   events,
-  fakeUpstream,
   json,
   overflow,
   stream,
   type ReceivedRequest,
   type Script,
 } from '../../support/fake-upstream.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { eventually } from '../../support/eventually.ts'
+import { standWith } from '../../support/stand.ts'
+import { openPlays, type Play } from './plays.ts'
 
-const run = longRun(14, 2)
-const runTokens = 12_000
+const run = longRun(12, 2, 0.5)
+const runTokens = 6_000
 const request = chatOf(run)
 
-/** A Foldgate that knows no window, unless the profile says one, before an upstream that plays a script. */
-const stand = (script: Script | readonly Script[], profile: object = {}) => standWith(script, { profile })
+/** Of a Foldgate that knows no window, unless the profile says one. */
+const play = openPlays()
 
-function sizes({ upstream }: Stand): number[] {
-  return upstream.requests.map(({ body }) => body.length)
+function sizes(at: Play): number[] {
+  return at.bodies().map((body) => body.length)
 }
 
 /** Whether a request holds these messages of the client's, byte for byte. */
@@ -41,7 +40,7 @@ function chunk(delta: object, finish: string | null = null, more: object = {}): 
 }
 
 const tooLong =
-  "This model's maximum context length is 8192 tokens. However, your messages resulted in 12000 tokens."
+  "This model's maximum context length is 4096 tokens. However, your messages resulted in 6000 tokens."
 const innerError = { error: { message: tooLong, type: 'invalid_request_error', code: 400 } }
 const roleDelta = chunk({ role: 'assistant', content: '' })
 
@@ -63,25 +62,12 @@ function refusing(status: number, message: string): Script {
   }
 }
 
-/** Has a window of 8,192 tokens of four bytes. */
+/** Has a window of 4,096 tokens of four bytes. */
 const windowed: Script = (received, outgoing, incoming) => {
   const tokens = Math.round(received.body.length / 4)
-  const answer = tokens > 8_192 ? overflow(8_192, tokens) : completion('fine')
+  const answer = tokens > 4_096 ? overflow(4_096, tokens) : completion('fine')
   return answer(received, outgoing, incoming)
 }
-
-/** Refuses what the prompt and the output limit together exceed, as vLLM and OpenAI do. */
-function total(windowTokens: number, promptTokens: (received: ReceivedRequest) => number): Script {
-  return (received, outgoing, incoming) => {
-    const prompt = promptTokens(received)
-    const output = Number(/"max_tokens" ?: ?(\d+)/.exec(received.body.toString())?.[1] ?? 0)
-    if (prompt + output <= windowTokens) return completion('fine')(received, outgoing, incoming)
-    const message = `This model's maximum context length is ${windowTokens} tokens. However, you requested ${prompt + output} tokens (${prompt} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`
-    return json({ error: { message, code: 'context_length_exceeded' } }, 400)(received, outgoing, incoming)
-  }
-}
-
-const byBytes = (received: ReceivedRequest) => Math.round(received.body.length / 4)
 
 const afterHeaders = (headers: Promise<unknown>) => headers.then(() => {})
 const afterAWhile = () =>
@@ -90,9 +76,9 @@ const afterAWhile = () =>
   })
 
 describe('an overflow before any output is recovered, and the client sees one good answer', () => {
-  const usage = { usage: { prompt_tokens: 23_990, completion_tokens: 0, total_tokens: 23_990 } }
+  const usage = { usage: { prompt_tokens: 11_990, completion_tokens: 0, total_tokens: 11_990 } }
   test.each<[string, Script]>([
-    ['400 with numbers', overflow(8_192, 12_000)],
+    ['400 with numbers', overflow(4_096, 6_000)],
     ['400 without numbers', json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, 400)],
     ['413 without a body', bytes('', {}, 413)],
     ['413 that means bytes', json({ error: 'Request Entity Too Large' }, 413)],
@@ -101,7 +87,7 @@ describe('an overflow before any output is recovered, and the client sees one go
       json(
         {
           error:
-            'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 12000 `inputs` tokens and 500 `max_new_tokens`',
+            'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 6000 `inputs` tokens and 500 `max_new_tokens`',
         },
         422,
       ),
@@ -109,7 +95,7 @@ describe('an overflow before any output is recovered, and the client sees one go
     [
       '500 with numbers',
       json(
-        { error: { message: 'request (12000 tokens) exceeds the available context size (8192 tokens)' } },
+        { error: { message: 'request (6000 tokens) exceeds the available context size (4096 tokens)' } },
         500,
       ),
     ],
@@ -117,11 +103,11 @@ describe('an overflow before any output is recovered, and the client sees one go
     ['an error inside a plain 200', json(innerError)],
     [
       'a plain answer that ends with model_context_window_exceeded and is empty',
-      json(emptyAnswer('model_context_window_exceeded', 12_000)),
+      json(emptyAnswer('model_context_window_exceeded', 6_000)),
     ],
     [
       'a plain answer that ends with length, is empty and fills the window',
-      json(emptyAnswer('length', 23_990)),
+      json(emptyAnswer('length', 11_990)),
     ],
     [
       'an error as the first event of a stream',
@@ -150,45 +136,44 @@ describe('an overflow before any output is recovered, and the client sees one go
       ]),
     ],
     ['a bare JSON error under the name of a stream', events([JSON.stringify(innerError)])],
-  ])('%s', async (_name, refusal) => {
-    for (const good of [completion('all is well'), stream('all is well')]) {
-      await using at = await stand([refusal, good], { window: { tokens: 24_000 } })
-      const reply = await postChat(at.url, request)
-      expect(reply.status).toBe(200)
-      expect(reply.action).toBe('recovered')
-      expect(reply.header('x-foldgate-attempts')).toBe('2')
-      expect(reply.text.replaceAll(/[^a-z ]/g, '')).toContain('well')
-      expect(reply.text).not.toContain('error')
-      expect(reply.text.match(/"role":"assistant"/g)).toHaveLength(1)
-      const [first, second] = at.upstream.requests
-      expect(first?.body.toString()).toBe(JSON.stringify(request))
-      expect(second?.body.length).toBeLessThan((first?.body.length ?? 0) * 0.8)
-      expect(holds(second, run[0], run[1], ...run.slice(-2))).toBe(true)
-    }
+  ])('%s', async (name, refusal) => {
+    const good = name.includes('plain') || name.includes('stream') ? stream : completion
+    const at = play([refusal, good('all is well')], { window: { tokens: 12_000 } })
+    const reply = await at.post(request)
+    expect(reply.status).toBe(200)
+    expect(reply.action).toBe('recovered')
+    expect(reply.header('x-foldgate-attempts')).toBe('2')
+    expect(reply.text.replaceAll(/[^a-z ]/g, '')).toContain('well')
+    expect(reply.text).not.toContain('error')
+    expect(reply.text.match(/"role":"assistant"/g)).toHaveLength(1)
+    const [first, second] = at.upstream.requests
+    expect(first?.body.toString()).toBe(at.spelt(request))
+    expect(second?.body.length).toBeLessThan((first?.body.length ?? 0) * 0.8)
+    expect(holds(second, run[0], run[1], ...run.slice(-2))).toBe(true)
   })
 
   test('a compressed refusal is understood, too', async () => {
     const { gzipSync } = await import('node:zlib')
     const body = gzipSync(JSON.stringify(innerError))
-    await using at = await stand([
+    const at = play([
       bytes(body, { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 400),
       completion('fine'),
     ])
-    expect((await postChat(at.url, request)).status).toBe(200)
+    expect((await at.post(request)).status).toBe(200)
     expect(at.upstream.requests).toHaveLength(2)
   })
 
   test('x-foldgate-compact: off leaves recovery on; bypass and observe do not', async () => {
-    await using off = await stand([overflow(8_192, 12_000), completion('fine')])
-    expect((await postChat(off.url, request, { 'x-foldgate-compact': 'off' })).status).toBe(200)
+    const off = play([overflow(4_096, 6_000), completion('fine')])
+    expect((await off.post(request, { 'x-foldgate-compact': 'off' })).status).toBe(200)
     expect(off.upstream.requests).toHaveLength(2)
 
-    await using bypass = await stand([overflow(8_192, 12_000), completion('fine')])
-    expect((await postChat(bypass.url, request, { 'x-foldgate-bypass': '1' })).status).toBe(400)
+    const bypass = play([overflow(4_096, 6_000), completion('fine')])
+    expect((await bypass.post(request, { 'x-foldgate-bypass': '1' })).status).toBe(400)
     expect(bypass.upstream.requests).toHaveLength(1)
 
-    await using observe = await stand([overflow(8_192, 12_000), completion('fine')], { observe: true })
-    expect((await postChat(observe.url, request)).status).toBe(400)
+    const observe = play([overflow(4_096, 6_000), completion('fine')], { observe: true })
+    expect((await observe.post(request)).status).toBe(400)
     expect(observe.upstream.requests).toHaveLength(1)
   })
 })
@@ -197,9 +182,9 @@ describe('recovery is bounded', () => {
   test.each([1, 2, 3])(
     'at %s attempts, each smaller than the one before, the last the smallest form',
     async (attempts) => {
-      await using at = await stand(refusing(400, 'context length exceeded'), { overflow: { attempts } })
+      const at = play(refusing(400, 'context length exceeded'), { overflow: { attempts } })
       const conversation = [...run, { role: 'user', content: 'And the log? Which line was it?' }]
-      const reply = await postChat(at.url, chatOf(conversation))
+      const reply = await at.post(chatOf(conversation))
       expect(reply.status).toBe(400)
       expect(at.upstream.requests).toHaveLength(attempts + 1)
       const made = sizes(at)
@@ -208,14 +193,14 @@ describe('recovery is bounded', () => {
       }
       const last = at.upstream.requests.at(-1)
       expect(holds(last, conversation[0], conversation[1], conversation.at(-1))).toBe(true)
-      // System, task, recap, and the newest round: the last call, its result, what the user said then.
-      expect(rawMessages(last).length).toBeLessThanOrEqual(6)
+      // System, task, recap, and the newest round: the last calls, their results, what the user said then.
+      expect(rawMessages(last).length).toBeLessThanOrEqual(7)
     },
   )
 
   test("when nothing helps, the upstream's own last error is the client's, unchanged", async () => {
-    await using at = await stand(refusing(400, 'context length exceeded'))
-    const reply = await postChat(at.url, request)
+    const at = play(refusing(400, 'context length exceeded'))
+    const reply = await at.post(request)
     expect(reply.status).toBe(400)
     expect(reply.text).toBe(
       '{"error":{"message":"context length exceeded (refusal 4)","code":"context_length_exceeded"}}',
@@ -226,27 +211,24 @@ describe('recovery is bounded', () => {
   })
 
   test('0 attempts turn it off', async () => {
-    await using at = await stand(refusing(400, 'context length exceeded'), { overflow: { attempts: 0 } })
-    expect((await postChat(at.url, request)).status).toBe(400)
+    const at = play(refusing(400, 'context length exceeded'), { overflow: { attempts: 0 } })
+    expect((await at.post(request)).status).toBe(400)
     expect(at.upstream.requests).toHaveLength(1)
   })
 
   test('a request of which nothing can be taken away is not sent again', async () => {
-    await using at = await stand(overflow(100, 5_000))
-    const reply = await postChat(
-      at.url,
-      chatOf([{ role: 'user', content: 'one long question '.repeat(500) }]),
-    )
+    const at = play(overflow(100, 5_000))
+    const reply = await at.post(chatOf([{ role: 'user', content: 'one long question '.repeat(500) }]))
     expect(reply.status).toBe(400)
     expect(at.upstream.requests).toHaveLength(1)
   })
 
   test('a limit of bytes or messages makes it smaller once, and teaches no window', async () => {
     const tooManyBytes = json({ error: 'Request Entity Too Large' }, 413)
-    await using at = await stand([tooManyBytes, tooManyBytes, completion('fine')])
-    expect((await postChat(at.url, request)).status).toBe(413)
+    const at = play([tooManyBytes, tooManyBytes, completion('fine')])
+    expect((await at.post(request)).status).toBe(413)
     expect(at.upstream.requests).toHaveLength(2)
-    const later = await postChat(at.url, chatOf(longRun(24, 3)))
+    const later = await at.post(chatOf(longRun(16, 3, 0.5)))
     expect(later.header('x-foldgate-window')).toBe('128000;source=default')
     expect(at.upstream.requests).toHaveLength(3)
   })
@@ -260,7 +242,7 @@ describe('what is no overflow is never sent again', () => {
       { message: 'Request too large: too many tokens', code: 'rate_limit_exceeded' },
     ],
     ['a rate limit in the words of an overflow', 429, { message: tooLong, code: 'context_length_exceeded' }],
-    ['credits', 402, { message: 'Prompt tokens limit exceeded: 12000 > 8192.' }],
+    ['credits', 402, { message: 'Prompt tokens limit exceeded: 6000 > 4096.' }],
     ['authentication', 401, { message: tooLong, code: 'invalid_api_key' }],
     ['permission', 403, { message: tooLong }],
     [
@@ -280,80 +262,78 @@ describe('what is no overflow is never sent again', () => {
     ],
     ['an outage', 503, { message: 'The model is overloaded' }],
   ])('%s', async (_name, status, error) => {
-    await using at = await stand([json({ error }, status, { 'retry-after': '7' }), completion('fine')])
-    const reply = await postChat(at.url, { ...request, max_tokens: 99_999 })
+    const at = play([json({ error }, status, { 'retry-after': '7' }), completion('fine')])
+    const reply = await at.post({ ...request, max_tokens: 99_999 })
     expect(reply.status).toBe(status)
     expect(JSON.parse(reply.text)).toEqual({ error })
     expect(reply.header('retry-after')).toBe('7')
     expect(at.upstream.requests).toHaveLength(1)
-    const later = await postChat(at.url, request)
+    const later = await at.post(request)
     expect(later.header('x-foldgate-window')).toBe('128000;source=default')
   })
 
   test('an empty answer with a large prompt, where the window is only a guess', async () => {
     // A model with a window larger than the guess answers with nothing: that is no overflow of ours to cure.
-    await using at = await stand(json(emptyAnswer('stop', 190_000)))
-    const reply = await postChat(at.url, request)
+    const at = play(json(emptyAnswer('stop', 190_000)))
+    const reply = await at.post(request)
     expect(reply.action).toBe('relayed')
     expect(at.upstream.requests).toHaveLength(1)
-    const later = await postChat(at.url, request)
+    const later = await at.post(request)
     expect(later.header('x-foldgate-window')).toBe('128000;source=default')
   })
 })
 
 describe('an overflow teaches', () => {
-  const other = chatOf(longRun(24, 5))
+  const other = chatOf(longRun(16, 5, 0.5))
 
   test('the next request of the same model and credential is under the window before it is sent', async () => {
-    await using at = await stand(windowed)
-    const first = await postChat(at.url, request)
+    const at = play(windowed)
+    const first = await at.post(request)
     expect(first.action).toBe('recovered')
     const made = at.upstream.requests.length
     for (const next of [other, request]) {
-      const reply = await postChat(at.url, next)
+      const reply = await at.post(next)
       expect(reply.action).toBe('compacted')
       expect(reply.header('x-foldgate-attempts')).toBe('1')
-      expect(reply.header('x-foldgate-window')).toBe('8192;source=learnt')
+      expect(reply.header('x-foldgate-window')).toBe('4096;source=learnt')
       const [, sent] = /sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '') ?? []
-      expect(Number(sent)).toBeLessThanOrEqual(8_192)
+      expect(Number(sent)).toBeLessThanOrEqual(4_096)
     }
     expect(at.upstream.requests).toHaveLength(made + 2)
   })
 
   test('another credential, another model and another upstream learn nothing of it (P9)', async () => {
-    await using at = await stand([windowed, windowed, completion('fine')])
-    await postChat(at.url, request)
+    const at = play([windowed, windowed, completion('fine')])
+    await at.post(request)
     expect(at.upstream.requests).toHaveLength(2)
     for (const [body, headers] of [
       [other, { authorization: 'Bearer another-key' }],
       [{ ...other, model: 'another-model' }, {}],
     ] as const) {
-      const reply = await postChat(at.url, body, headers)
+      const reply = await at.post(body, headers)
       expect(reply.action).toBe('relayed')
       expect(reply.header('x-foldgate-window')).toBe('128000;source=default')
-      expect(at.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(body))
+      expect(at.upstream.requests.at(-1)?.body.toString()).toBe(at.spelt(body))
     }
   })
 
   test('what was learnt ends after an hour: the next request probes', async () => {
     let nowMs = 1_000_000
-    await using upstream = await fakeUpstream([windowed, windowed, completion('fine')])
-    const foldgate = await startFoldgate({ upstream: upstream.url, nowMs: () => nowMs })
-    await postChat(foldgate.url, request)
+    await using at = await standWith([windowed, windowed, completion('fine')], { nowMs: () => nowMs })
+    await postChat(at.url, request)
     nowMs += 3_600_000
-    const reply = await postChat(foldgate.url, other)
+    const reply = await postChat(at.url, other)
     expect(reply.header('x-foldgate-window')).toBe('128000;source=default')
-    expect(upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(other))
-    await foldgate.close()
+    expect(at.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(other))
   })
 
   test('a recovered view is kept: the conversation goes on from it', async () => {
     // This upstream counts other tokens than ours, and a refusal calibrates nothing: there has to be room for that.
-    await using at = await stand(windowed, { target: 0.5 })
-    await postChat(at.url, request)
+    const at = play(windowed, { target: 0.5 })
+    await at.post(request)
     const recovered = rawMessages(at.upstream.requests.at(-1))
     const grown = [...run, { role: 'assistant', content: 'Found it.' }, { role: 'user', content: 'Go on.' }]
-    await postChat(at.url, chatOf(grown))
+    await at.post(chatOf(grown))
     const sent = rawMessages(at.upstream.requests.at(-1))
     expect(sent.slice(0, recovered.length)).toEqual(recovered)
     expect(sent.slice(recovered.length)).toEqual(grown.slice(-2).map((message) => JSON.stringify(message)))
@@ -361,18 +341,11 @@ describe('an overflow teaches', () => {
 
   test('an overflow without numbers holds for its conversation, and for all once a second one confirms it', async () => {
     const refusal = json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, 400)
-    await using at = await stand([
-      refusal,
-      completion('fine'),
-      completion('fine'),
-      refusal,
-      completion('fine'),
-    ])
-    await postChat(at.url, request)
-    const stranger = await postChat(at.url, other)
+    const at = play([refusal, completion('fine'), completion('fine'), refusal, completion('fine')])
+    await at.post(request)
+    const stranger = await at.post(other)
     expect(stranger.action).toBe('relayed')
-    const same = await postChat(
-      at.url,
+    const same = await at.post(
       chatOf([...run, { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' }]),
     )
     expect(same.header('x-foldgate-window')).toMatch(/;source=learnt$/)
@@ -380,13 +353,13 @@ describe('an overflow teaches', () => {
 
   test('output that is already there is passed on, and the overflow behind it teaches', async () => {
     const pieces = [roleDelta, chunk({ content: 'half an ans' }), `data: ${JSON.stringify(innerError)}\n\n`]
-    await using at = await stand([events(pieces), completion('fine')])
-    const reply = await postChat(at.url, { ...request, stream: true })
+    const at = play([events(pieces), completion('fine')])
+    const reply = await at.post({ ...request, stream: true })
     expect(reply.status).toBe(200)
     expect(reply.text).toBe(pieces.join(''))
     expect(at.upstream.requests).toHaveLength(1)
-    const later = await postChat(at.url, other)
-    expect(later.header('x-foldgate-window')).toBe('8192;source=learnt')
+    const later = await at.post(other)
+    expect(later.header('x-foldgate-window')).toBe('4096;source=learnt')
     expect(later.action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(2)
   })
@@ -408,8 +381,8 @@ describe('the hold', () => {
   async function held(profile: object, body: object, turn: (headers: Promise<unknown>) => Promise<void>) {
     const order: string[] = []
     const headers = Promise.withResolvers<void>()
-    await using at = await stand(late(order, turn(headers.promise)), profile)
-    const answer = await fetch(`${at.url}/chat/completions`, { method: 'POST', body: JSON.stringify(body) })
+    const at = play(late(order, turn(headers.promise)), profile)
+    const answer = await fetch(`${at.url}/chat/completions`, { method: 'POST', body: at.spelt(body) })
     order.push('headers')
     headers.resolve()
     expect(await answer.text()).toBe(expected)
@@ -451,8 +424,8 @@ describe('the hold', () => {
 
   test('a form that follows an overflow is held however small it is: it may be too long, too', async () => {
     const script = [overflowing, overflowing, stream('fine')]
-    await using at = await stand(script, { window: { tokens: 20_000 } })
-    const answer = await postChat(at.url, { ...request, stream: true })
+    const at = play(script, { window: { tokens: 10_000, output_reserve: 500 } })
+    const answer = await at.post({ ...request, stream: true })
     expect(answer.header('x-foldgate-attempts')).toBe('3')
     expect(answer.text).toContain('fine')
   })
@@ -461,20 +434,20 @@ describe('the hold', () => {
   // first refusal reached the client, since nothing was held there.
   test('a window that only the table has, by the name, rules no overflow out', async () => {
     const gpt = { ...request, model: 'gpt-4.1', stream: true }
-    await using at = await stand([overflowing, stream('fine')])
-    const answer = await postChat(at.url, gpt)
+    const at = play([overflowing, stream('fine')])
+    const answer = await at.post(gpt)
     expect(answer.action).toBe('recovered')
     expect(answer.text).toContain('fine')
-    const others = await postChat(at.url, gpt, { authorization: 'Bearer another-key' })
+    const others = await at.post(gpt, { authorization: 'Bearer another-key' })
     expect(others.header('x-foldgate-window')).toContain('table')
   })
 
   test('one that nobody could expect is passed on, and the next is not', async () => {
     const script = [overflowing, overflowing, stream('fine')]
-    await using at = await stand(script, { window: { tokens: 100_000 } })
-    const passed = await postChat(at.url, { ...request, stream: true })
+    const at = play(script, { window: { tokens: 48_000 } })
+    const passed = await at.post({ ...request, stream: true })
     expect(passed.text).toContain('context_length_exceeded')
-    const answer = await postChat(at.url, { ...request, stream: true })
+    const answer = await at.post({ ...request, stream: true })
     expect(answer.header('x-foldgate-action')).toBe('recovered')
     expect(answer.text).toContain('fine')
   })
@@ -485,24 +458,24 @@ describe('the hold', () => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
       outgoing.write(roleDelta, () => begun.resolve())
     }
-    await using at = await stand([waiting, completion('fine')], { overflow: { hold_ms: 60_000 } })
+    const at = play([waiting, completion('fine')], { overflow: { hold_ms: 60_000 } })
     const leaving = new AbortController()
     const answer = fetch(`${at.url}/chat/completions`, {
       method: 'POST',
-      body: JSON.stringify({ ...request, stream: true }),
+      body: at.spelt({ ...request, stream: true }),
       signal: leaving.signal,
     })
     await begun.promise
     leaving.abort()
     await expect(answer).rejects.toThrow(/abort/)
     await eventually(() => expect(at.upstream.requests[0]?.left).toBe(true))
-    expect((await postChat(at.url, request)).status).toBe(200)
+    expect((await at.post(request)).status).toBe(200)
     expect(at.upstream.requests).toHaveLength(2)
   })
 
   test('an answer that breaks off while it is held never looks whole', async () => {
-    await using at = await stand(events([roleDelta], 'cut'))
-    await expect(postChat(at.url, { ...request, stream: true })).rejects.toThrow(/terminated/)
+    const at = play(events([roleDelta], 'cut'))
+    await expect(at.post({ ...request, stream: true })).rejects.toThrow(/terminated/)
     expect(at.upstream.requests).toHaveLength(1)
   })
 
@@ -514,91 +487,23 @@ describe('the hold', () => {
       await release.promise
       outgoing.end(`data: ${JSON.stringify(innerError)}\n\n`)
     }
-    await using at = await stand([script, completion('fine')], { overflow: { hold_ms: 5 } })
+    const at = play([script, completion('fine')], { overflow: { hold_ms: 5 } })
     const answer = await fetch(`${at.url}/chat/completions`, {
       method: 'POST',
-      body: JSON.stringify({ ...request, stream: true }),
+      body: at.spelt({ ...request, stream: true }),
     })
     release.resolve()
     expect(await answer.text()).toBe(`${roleDelta}data: ${JSON.stringify(innerError)}\n\n`)
     expect(at.upstream.requests).toHaveLength(1)
-    const later = await fetch(`${at.url}/chat/completions`, { method: 'POST', body: JSON.stringify(request) })
-    expect(later.headers.get('x-foldgate-window')).toBe('8192;source=learnt')
-  })
-})
-
-describe("overflow.clamp_output: the request's own output limit", () => {
-  const small = `{ "max_tokens" : 100000,"model":"m", "x":1e400,"messages":[{"role":"user","content":"${'word '.repeat(400)}"}] }`
-
-  test('is lowered in place where it alone made the request impossible', async () => {
-    await using at = await stand(total(8_192, byBytes))
-    const reply = await postChat(at.url, small)
-    expect(reply.status).toBe(200)
-    expect(at.upstream.requests).toHaveLength(2)
-    const [first, second] = at.upstream.requests.map(({ body }) => body.toString())
-    expect(first).toBe(small)
-    const [, lowered] = /"max_tokens" : (\d+)/.exec(second ?? '') ?? []
-    expect(second).toBe(small.replace('100000', lowered ?? ''))
-    expect(Number(lowered)).toBeGreaterThan(4_096)
-  })
-
-  test('and the prompt is made smaller, too, where both are too large; further attempts keep the lowered limit', async () => {
-    // The limit stood at its own value again in the second resend: every attempt after the first was for nothing.
-    await using at = await stand([12_000, 5_000, 3_000].map((tokens) => total(8_192, () => tokens)))
-    const reply = await postChat(at.url, chatOf(run, { max_tokens: 100_000 }))
-    expect(reply.status).toBe(200)
-    const limits = at.upstream.requests.map(({ body }) =>
-      Number(/"max_tokens":(\d+)/.exec(body.toString())?.[1]),
-    )
-    expect(limits[0]).toBe(100_000)
-    expect(limits).toHaveLength(3)
-    for (const limit of limits.slice(1)) expect(limit).toBeLessThanOrEqual(4_096)
-  })
-
-  test('lowered once, it is lowered further where that was not enough', async () => {
-    // Replacing the number looked for it in original bytes, where it no longer stood after the first time.
-    await using at = await stand([
-      json(
-        {
-          error: {
-            message: "This model's maximum context length is 8192 tokens.",
-            code: 'context_length_exceeded',
-          },
-        },
-        400,
-      ),
-      total(8_192, () => 2_000),
-    ])
-    const reply = await postChat(at.url, small)
-    expect(reply.status).toBe(200)
-    const bodies = at.upstream.requests.map(({ body }) => body.toString())
-    expect(bodies).toHaveLength(3)
-    expect(bodies[2]).toMatch(/^\{ "max_tokens" : \d{4},"model":"m", "x":1e400,/)
-    expect(Number(/"max_tokens" : (\d+)/.exec(bodies[2] ?? '')?.[1])).toBeLessThanOrEqual(6_192)
-  })
-
-  test('is lowered to what fits where the prompt is over half of the window and nothing can be taken from it', async () => {
-    // One long message was given up at once, since the limit was only lowered beside a smaller prompt.
-    const long = small.replace('word '.repeat(400), 'word '.repeat(4_000))
-    await using at = await stand(total(8_192, () => 5_000))
-    const reply = await postChat(at.url, long)
-    expect(reply.status).toBe(200)
-    const bodies = at.upstream.requests.map(({ body }) => body.toString())
-    expect(bodies).toEqual([long, long.replace('100000', '3192')])
-  })
-
-  test('stays as it is with clamp_output: never', async () => {
-    await using at = await stand(total(8_192, byBytes), { overflow: { clamp_output: 'never' } })
-    const reply = await postChat(at.url, small)
-    expect(reply.status).toBe(400)
-    for (const { body } of at.upstream.requests) expect(body.toString()).toContain('"max_tokens" : 100000')
+    const later = await fetch(`${at.url}/chat/completions`, { method: 'POST', body: at.spelt(request) })
+    expect(later.headers.get('x-foldgate-window')).toBe('4096;source=learnt')
   })
 })
 
 describe('idempotency keys', () => {
   test('a resend carries a fresh one, since its body is another', async () => {
-    await using at = await stand([overflow(8_192, 12_000), overflow(6_000, 8_000), completion('fine')])
-    await postChat(at.url, request, { 'Idempotency-Key': 'key-1' })
+    const at = play([overflow(4_096, 6_000), overflow(3_000, 4_000), completion('fine')])
+    await at.post(request, { 'Idempotency-Key': 'key-1' })
     const keys = at.upstream.requests.map(({ headers }) => headers['idempotency-key'])
     expect(keys).toHaveLength(3)
     expect(keys[0]).toBe('key-1')
@@ -607,15 +512,15 @@ describe('idempotency keys', () => {
   })
 
   test('none is made up for a client that sent none', async () => {
-    await using at = await stand([overflow(8_192, 12_000), completion('fine')])
-    await postChat(at.url, request)
+    const at = play([overflow(4_096, 6_000), completion('fine')])
+    await at.post(request)
     for (const { headers } of at.upstream.requests) expect(headers['idempotency-key']).toBeUndefined()
   })
 })
 
 test('the conversation of these tests is as long as they take it to be', async () => {
-  await using at = await stand(completion('fine'))
-  const reply = await postChat(at.url, request, { 'x-foldgate-compact': 'force' })
+  const at = play(completion('fine'))
+  const reply = await at.post(request, { 'x-foldgate-compact': 'force' })
   const tokens = Number.parseInt(reply.header('x-foldgate-tokens') ?? '', 10)
   expect(tokens).toBeGreaterThan(runTokens * 0.7)
   expect(tokens).toBeLessThan(runTokens * 1.5)

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/stores/store.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, fakeUpstream, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import { unmeasurable } from '../../support/unmeasurable.ts'
+import { unmeasurable } from '../../support/models.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }

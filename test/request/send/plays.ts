@@ -1,0 +1,65 @@
+import { beforeAll } from 'vitest'
+import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import { json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
+import { postChat, type ChatReply } from '../../support/post-chat.ts'
+import { standWith, type Stand } from '../../support/stand.ts'
+
+/** What one test does behind the Foldgate of its file: under a model of its own, with a script and a profile for that. */
+export type Play = {
+  readonly url: string
+  readonly upstream: { readonly requests: readonly ReceivedRequest[] }
+  readonly bodies: () => readonly string[]
+  /** A body as it is sent: what says `test-model` says the model of this play, and another model is another of its own. */
+  readonly spelt: (body: object | string) => string
+  readonly post: (body: object | string, headers?: Readonly<Record<string, string>>) => Promise<ChatReply>
+}
+
+/** One Foldgate before one upstream for all tests of a file. What is learnt, and what is on record, is kept by model. */
+export function openPlays(
+  standardProfile: object = {},
+  settings: object = {},
+): (script: Script | readonly Script[], profile?: object) => Play {
+  let profiles: ReadonlyMap<string, Profile> = new Map([['default', profileOf('default', {})]])
+  const scripts = new Map<string, readonly Script[]>()
+  const received = new Map<string, ReceivedRequest[]>()
+  let stand: Stand
+
+  const dispatch: Script = (request, outgoing, incoming) => {
+    const [, model = ''] = /"model"\s*:\s*"(play-\d+)/.exec(request.body.toString('latin1')) ?? []
+    const [own = [], requests = []] = [scripts.get(model), received.get(model)]
+    requests.push(request)
+    const answer = own[Math.min(requests.length, own.length) - 1] ?? json({ error: 'of no play' }, 418)
+    return answer(request, outgoing, incoming)
+  }
+
+  beforeAll(async () => {
+    stand = await standWith(dispatch, { profiles: () => profiles, settings })
+    return () => stand[Symbol.asyncDispose]()
+  })
+
+  return function play(script, profile = standardProfile) {
+    const model = `play-${scripts.size}`
+    const requests: ReceivedRequest[] = []
+    scripts.set(model, typeof script === 'function' ? [script] : script)
+    received.set(model, requests)
+    const own = profileOf(model, { models: [model, `${model}-*`], ...profile })
+    profiles = new Map([...profiles, [model, own]])
+    const spelt = (body: object | string): string => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      return text.replace('"test-model"', `"${model}"`).replace(/"model":"(?!play-)/, `"model":"${model}-`)
+    }
+    return {
+      url: stand.url,
+      upstream: { requests },
+      bodies: () => requests.map(({ body }) => body.toString()),
+      spelt,
+      post: (body, headers) => postChat(stand.url, spelt(body), headers),
+    }
+  }
+}
+
+// --- internal ---
+
+function profileOf(name: string, keys: object): Profile {
+  return { ...profileSchema.parse(keys), name }
+}
