@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isObject, textOf } from '../support/strict-upstream/wire-message.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -12,6 +14,7 @@ import {
   type Script,
 } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
+import { freePort } from '../support/free-port.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
@@ -53,9 +56,9 @@ async function requestsFor(
   return upstream.requests.length - before
 }
 
-const windowTokens = 8192
+const windowTokens = 4096
 
-/** Has a window of 8,192 tokens of four bytes. */
+/** Has a window of 4,096 tokens of four bytes. */
 const windowed: Script = (request, outgoing, incoming) => {
   const tokens = Math.round(request.body.length / 4)
   const answer = tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine')
@@ -63,47 +66,38 @@ const windowed: Script = (request, outgoing, incoming) => {
 }
 
 /** A conversation that overflows this window, other than those of other seeds. */
-const tooLong = (seed: number) => chatOf(longRun(24, seed))
+const tooLong = (seed: number) => chatOf(longRun(14, seed))
 
 const small = chatOf([{ role: 'user', content: 'hello' }])
+
+/** A store on which a process has learnt something of this upstream from one request, and is gone. */
+async function learntFrom(upstream: FakeUpstream, body: object = tooLong(1), profile: object = {}) {
+  const shared = sharedStore()
+  const first = await foldgateAt(upstream, { store: shared.store, ...profile })
+  expect(await requestsFor(upstream, first, body)).toBeGreaterThan(1)
+  await first.close()
+  return shared
+}
 
 describe('a window that an overflow taught', () => {
   test('is known after a restart: nothing overflows again', async () => {
     const upstream = await upstreamWith(windowed)
-    const { store } = sharedStore()
-    const first = await foldgateAt(upstream, { store })
-    expect(await requestsFor(upstream, first, tooLong(1))).toBeGreaterThan(1)
-    await first.close()
-
+    const { store } = await learntFrom(upstream)
     const second = await foldgateAt(upstream, { store })
     expect(await requestsFor(upstream, second, tooLong(2))).toBe(1)
     expect(upstream.requests.at(-1)?.body.length).toBeLessThanOrEqual(windowTokens * 4)
     const reply = await postChat(second.url, tooLong(3), { authorization: 'Bearer one' })
     expect(reply.header('x-foldgate-window')).toBe(`${windowTokens};source=learnt`)
-  })
-
-  test('is not used for another credential, nor for another model (P9)', async () => {
-    const upstream = await upstreamWith(windowed)
-    const { store } = sharedStore()
-    const first = await foldgateAt(upstream, { store })
-    await requestsFor(upstream, first, tooLong(1))
-    await first.close()
-
-    const second = await foldgateAt(upstream, { store })
+    // But neither for another credential, nor for another model (P9).
     expect(await requestsFor(upstream, second, tooLong(2), 'two')).toBeGreaterThan(1)
-    const other = { ...tooLong(3), model: 'other-model' }
-    expect(await requestsFor(upstream, second, other)).toBeGreaterThan(1)
+    expect(await requestsFor(upstream, second, { ...tooLong(3), model: 'other-model' })).toBeGreaterThan(1)
   })
 
   // A server of 200,000 tokens came after one of 32,000 under the same model's name: conversations were compacted for nothing.
   test('is not used at another address of the same upstream name', async () => {
     const before = await upstreamWith(windowed)
     const now = await upstreamWith(completion('fine'))
-    const { store, learnt } = sharedStore()
-    const first = await foldgateAt(before, { store })
-    await requestsFor(before, first, tooLong(1))
-    await first.close()
-
+    const { store, learnt } = await learntFrom(before)
     const second = await foldgateAt(now, { store })
     const body = tooLong(2)
     const reply = await postChat(second.url, body, { authorization: 'Bearer one' })
@@ -215,19 +209,16 @@ function rolesOf(received: { readonly body: Buffer }): readonly string[] {
 /** Two users in a row once the rounds between them are folded. */
 const folded = (seed: number) =>
   chatOf([
-    ...longRun(30, seed),
+    ...longRun(16, seed),
     { role: 'assistant', content: 'Repaired.' },
     { role: 'user', content: 'Now write the changelog, please.' },
   ])
 
-const narrow = { profile: { window: { tokens: 8_192, output_reserve: 1_024 } } }
+const narrow = { profile: { window: { tokens: 4_096, output_reserve: 512 } } }
 
 test('how a model wants its messages placed is known after a restart', async () => {
   const upstream = await upstreamWith(strictTemplate)
-  const { store } = sharedStore()
-  const first = await foldgateAt(upstream, { store, ...narrow })
-  expect(await requestsFor(upstream, first, folded(4))).toBe(2)
-  await first.close()
+  const { store } = await learntFrom(upstream, folded(4), narrow)
   const second = await foldgateAt(upstream, { store, ...narrow })
   expect(await requestsFor(upstream, second, folded(9))).toBe(1)
 })
@@ -255,8 +246,7 @@ describe('the store', () => {
     const upstream = await upstreamWith(windowed)
     const { store, learnt, written } = sharedStore()
     const foldgate = await foldgateAt(upstream, { store })
-    const reply = await postChat(foldgate.url, tooLong(1), { authorization: 'Bearer PLANTED-SECRET' })
-    expect(reply.status).toBe(200)
+    await requestsFor(upstream, foldgate, tooLong(1), 'PLANTED-SECRET')
     await foldgate.close()
     expect(learnt.size).toBe(1)
     expect([...learnt.keys()].join()).toMatch(/^model:[\w-]{43}$/)
@@ -273,28 +263,18 @@ describe('the store', () => {
     await eventually(() => expect(writes()).toBe(1))
     const readsBefore = reads()
     for (let more = 0; more < 3; more += 1) await requestsFor(upstream, foldgate, small)
-    await new Promise((resolve) => {
-      setTimeout(resolve, 1_300)
-    })
+    // What is to be written is written at the end.
+    await foldgate.close()
     expect({ reads: reads(), writes: writes() }).toEqual({ reads: readsBefore, writes: 1 })
   })
 
-  test.each([
-    ['no JSON', '{"window":'],
-    ['no record', '[1]'],
-    [
-      'damaged parts',
-      '{"window":7,"placement":{"value":"sideways"},"ratio":{"value":{},"from":"answer","atMs":1}}',
-    ],
-  ])('costs nothing with a record that is damaged: %s', async (_, text) => {
+  const damagedParts =
+    '{"window":7,"placement":{"value":"sideways"},"ratio":{"value":{},"from":"answer","atMs":1}}'
+  test.each(['{"window":', '[1]', damagedParts])('costs nothing with a damaged record: %s', async (text) => {
     const upstream = await upstreamWith(windowed)
-    const { store, learnt } = sharedStore()
-    const first = await foldgateAt(upstream, { store })
-    await requestsFor(upstream, first, tooLong(1))
-    await first.close()
+    const { store, learnt } = await learntFrom(upstream)
     const [key = ''] = learnt.keys()
     await putValue(store, key, text)
-
     const second = await foldgateAt(upstream, { store })
     expect(await requestsFor(upstream, second, tooLong(2))).toBeGreaterThan(1)
     await second.close()
@@ -316,12 +296,10 @@ describe('the store', () => {
       put: (entries) => (entries.some(({ key }) => isLearnt(key)) ? failing[how]() : inner.put(entries)),
     }
     const foldgate = await foldgateAt(upstream, { store })
-    const startedMs = performance.now()
     expect(await requestsFor(upstream, foldgate, tooLong(1))).toBeGreaterThan(1)
     // What was learnt is known all the same, in this process.
     expect(await requestsFor(upstream, foldgate, tooLong(2))).toBe(1)
     await foldgate.close()
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
   })
 })
 
@@ -344,4 +322,42 @@ describe('whether a credential was accepted', () => {
     const refusal = json({ error: { message: 'no' } }, status)
     expect(await recordAfter(refusal, status)).not.toContain('accepted')
   })
+})
+
+/** A llama.cpp that was started with this context, on this port. */
+async function llamaServer(port: number, contextTokens: number) {
+  const server = createServer(({ url, method }, outgoing) => {
+    const isProps = url?.startsWith('/props') === true
+    const body = isProps
+      ? { default_generation_settings: { n_ctx: contextTokens } }
+      : { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] }
+    outgoing.writeHead(isProps || method === 'POST' ? 200 : 404, { 'content-type': 'application/json' })
+    outgoing.end(JSON.stringify(body))
+  }).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+}
+
+// With a larger context conversations went on being compacted under the small one until a minute was over, and what a
+// compaction has taken out does not come back.
+test('the first request that finds a server back, which was started anew, goes by its new window', async () => {
+  const port = await freePort()
+  const chat = { model: 'local', messages: [{ role: 'user', content: 'Hi' }] }
+  let stop = await llamaServer(port, 8192)
+  const foldgate = await startFoldgate({ upstream: `http://127.0.0.1:${port}/v1` })
+  const windowNow = async () => (await postChat(foldgate.url, chat)).header('x-foldgate-window')
+  try {
+    expect(await windowNow()).toBe('8192;source=server')
+    await stop()
+    expect((await postChat(foldgate.url, chat)).status).toBe(502)
+    stop = await llamaServer(port, 32_768)
+    expect(await windowNow()).toBe('32768;source=server')
+  } finally {
+    await stop()
+    await foldgate.close()
+  }
 })
