@@ -4,8 +4,12 @@ import { overflowCodes } from '../../src/overflow/error-codes.ts'
 import { overflowSignatures, refusals, vetoes } from '../../src/overflow/known-wordings.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
 import type { WholeAnswer } from '../../src/overflow/classify.ts'
-import { expectedOfRecorded, wrongIn } from '../runs/refusals/expected.ts'
-import { answerOfRecorded, readRecordedAnswers } from '../runs/refusals/recorded.ts'
+import {
+  answerOfRecorded,
+  expectedOfRecorded,
+  readRecordedAnswers,
+  wrongIn,
+} from '../runs/refusals/expected.ts'
 import { recordsIn } from './records.ts'
 
 /**

@@ -12,37 +12,37 @@
  * Where `upstream` and the others differ and still agree, the figure is Foldgate's own count, and near. Exits with 1 where
  * something disagrees.
  */
-import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { existsSync } from 'node:fs'
 import { openBareStore } from '../../../src/stores/open-store.ts'
-import { seconds } from '../replay/table.ts'
-import { lastTokens, longestOf } from '../summaries/longest.ts'
-import { agreementOf } from './agreement.ts'
-import { readOptions } from './options.ts'
-import { tableOf } from './table.ts'
+import { loadCounter } from '../../../src/tokens/encodings.ts'
+import { filesIn, readFolderCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
+import { lastTokens, longestOf } from '../harness/subject.ts'
+import { count as written } from '../harness/table.ts'
+import { tableOf } from './figure.ts'
+import { agreementOf } from './figures.ts'
 
-process.exitCode = await compare()
+// Below, system messages and tools of some recordings leave no room for a conversation.
+const flags = { file: text(), window: whole(16_000, 4000), store: text('memory:') }
 
-async function compare(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') return refuse(options)
-  const { folder, file, windowTokens, storePath } = options
+await runCommand(compare)
+
+async function compare(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder, values } = readFolderCommand(args, flags, 'npm run activity -- FOLDER')
+  const { file, window: windowTokens } = values
+  const [, scheme, path = ''] = /^(memory|sqlite):(.*)$/.exec(values.store) ?? []
+  if (scheme === undefined || (scheme === 'sqlite') !== (path !== ''))
+    refuse('--store takes memory: or sqlite:PATH.')
+  if (scheme === 'sqlite' && existsSync(path))
+    refuse(`--store takes the path of a file that is made: what is in ${path} would be counted, too.`)
+  filesIn(folder, file === null ? null : [file])
   const { count } = await loadCounter('o200k_base')
   const subject = longestOf(folder, file, count)
-  if (subject === null) return refuse('The recordings hold no request to make.')
   const { recording } = subject
-  const tokens = lastTokens(subject).toLocaleString('en-US')
-  process.stdout.write(`${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}\n`)
-  const store = await openBareStore(
-    storePath === null ? { kind: 'memory' } : { kind: 'sqlite', path: storePath },
-    { ttl_days: 7, max_mb: 512 },
-  )
+  const tokens = written(lastTokens(subject))
+  say(`${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}`)
+  const location = scheme === 'sqlite' ? { kind: 'sqlite' as const, path } : { kind: 'memory' as const }
+  const store = await openBareStore(location, { ttl_days: 7, max_mb: 512 })
   const figures = await agreementOf({ subject, windowTokens, store, count })
-  process.stdout.write(`${tableOf(figures)}\n${seconds(performance.now() - startedMs)}\n`)
-  return figures.every(({ agrees }) => agrees) ? 0 : 1
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
+  say(`${tableOf(figures)}\n${elapsed()}`)
+  return figures.every(({ agrees }) => agrees)
 }

@@ -3,6 +3,7 @@ import type { ConversationCard } from '../../../src/activity/conversations/conve
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
+import { sumOf } from '../harness/table.ts'
 import { readMetrics, type Metrics } from './metrics.ts'
 
 /** All that the admin listener tells. */
@@ -63,5 +64,5 @@ const JOURNAL_MS = 600
 const EVENTS_PER_PAGE = 7
 
 function endedIn(cards: readonly ConversationCard[]): number {
-  return cards.reduce((sum, { requests }) => sum + requests, 0)
+  return sumOf(cards, ({ requests }) => requests)
 }

@@ -1,8 +1,24 @@
-import type { Figure } from './agreement.ts'
+import { alignedTable } from '../harness/table.ts'
 
 /** What those tell who tell anything of a figure. */
 export type Told = {
-  readonly [Who in Exclude<keyof Figure, 'name' | 'agrees'>]?: number | string | null
+  readonly upstream?: Value
+  readonly metrics?: Value
+  /** Rows and events. */
+  readonly journal?: Value
+  /** Those of the answers. */
+  readonly headers?: Value
+  /** Cards, the headline, the messages of a conversation. */
+  readonly pages?: Value
+}
+
+type Value = number | string | null
+
+/** One figure as each of those tells it, in their order; '' where one does not. */
+export type Figure = {
+  readonly name: string
+  readonly cells: readonly string[]
+  readonly agrees: boolean
 }
 
 /** A figure on which all who tell it have to agree. */
@@ -13,26 +29,21 @@ export function agreeing(name: string, told: Told): Figure {
 
 /** A figure that holds if `agrees` says so. */
 export function figure(name: string, told: Told, agrees: boolean): Figure {
-  return {
-    name,
-    upstream: cell(told.upstream),
-    metrics: cell(told.metrics),
-    journal: cell(told.journal),
-    headers: cell(told.headers),
-    pages: cell(told.pages),
-    agrees,
-  }
+  const { upstream, metrics, journal, headers, pages } = told
+  const cells = [upstream, metrics, journal, headers, pages].map((value) =>
+    value == null ? '' : shown(value),
+  )
+  return { name, cells, agrees }
 }
 
-export function sumOf<Item>(items: readonly Item[], value: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + value(item), 0)
+/** A row for each figure, a column for each who tells it. */
+export function tableOf(figures: readonly Figure[]): string {
+  const head = ['figure', 'upstream', 'metrics', 'journal', 'headers', 'pages', 'agree']
+  const rows = figures.map(({ name, cells, agrees }) => [name, ...cells, agrees ? 'yes' : 'NO'])
+  return alignedTable([head, ...rows])
 }
 
 // --- internal ---
-
-function cell(value: number | string | null | undefined): string | null {
-  return value === null || value === undefined ? null : shown(value)
-}
 
 /** Sums of fractions come out otherwise in another order. */
 function shown(value: number | string): string {

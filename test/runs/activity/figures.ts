@@ -1,20 +1,19 @@
-import type { Figure } from './agreement.ts'
-import { costFigures } from './cost-figures.ts'
-import { agreeing, sumOf, type Told } from './figure.ts'
-import { messageFigures } from './message-figures.ts'
-import { sizeFigures } from './size-figures.ts'
-import type { Walk } from './walk.ts'
+import { money } from '../../../src/admin/page/figures.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
+import { sumOf } from '../harness/table.ts'
+import { agreeing, figure, type Figure } from './figure.ts'
+import { sizeFigures } from './size-figures.ts'
+import { prices, walk, type Walk, type WalkOptions } from './walk.ts'
 
-/** Everything that is told in more than one place. */
-export function figuresOf(walk: Walk): readonly Figure[] {
-  return [
-    ...requestFigures(walk),
-    ...compactionFigures(walk),
-    ...sizeFigures(walk),
-    ...costFigures(walk),
-    ...messageFigures(walk),
-  ]
+/**
+ * Makes every request of a conversation through a Foldgate and compares all that it tells of them in more than one place
+ * with what the upstream has counted itself, and with what it would have made of the same requests without Foldgate.
+ */
+export async function agreementOf(options: WalkOptions): Promise<readonly Figure[]> {
+  const walked = await walk(options)
+  return [requestFigures, compactionFigures, sizeFigures, costFigures, messageFigures].flatMap((figures) =>
+    figures(walked),
+  )
 }
 
 // --- internal ---
@@ -95,20 +94,16 @@ function compactionFigures({ requests, books, totals }: Walk): readonly Figure[]
     ...metrics.by(name, 'pass').keys(),
     ...compactions.flatMap((event) => event.passes),
   ])
-  const whole: Told = {
-    // A prompt that does not begin with the one before it was changed in the middle.
-    upstream: requests.filter(
-      ({ rawMessages }, number) => !isBeginning(requests[number - 1]?.rawMessages ?? [], rawMessages),
-    ).length,
-    journal: compactions.length,
-    pages: totals.compactions,
-  }
+  // A prompt that does not begin with the one before it was changed in the middle.
+  const upstream = requests.filter(
+    ({ rawMessages }, number) => !isBeginning(requests[number - 1]?.rawMessages ?? [], rawMessages),
+  ).length
   return [
-    agreeing('compactions', whole),
+    agreeing('compactions', { upstream, journal: compactions.length, pages: totals.compactions }),
     agreeing('  rows and cards', {
       journal: rows.filter(({ compaction }) => compaction !== null).length,
       pages: sumOf(cards, (card) => card.compactions),
-      upstream: whole.upstream ?? null,
+      upstream,
     }),
     ...[...passes].toSorted().map((pass) =>
       agreeing(`  ${pass}`, {
@@ -117,4 +112,82 @@ function compactionFigures({ requests, books, totals }: Walk): readonly Figure[]
       }),
     ),
   ]
+}
+
+/** What prompts cost, and what they would have cost whole, by the upstream's own counts and by Foldgate's. */
+function costFigures({ requests, books, totals }: Walk): readonly Figure[] {
+  const rows = books.details.flatMap((detail) => detail.rows)
+  const sent = sumOf(requests, (request) => costOf(request.sent))
+  const whole = sumOf(requests, (request) => costOf(request.whole))
+  const told = sumOf(rows, (row) => row.prompt_cost ?? 0)
+  const toldWhole = sumOf(rows, (row) => row.whole_prompt_cost ?? 0)
+  const saved = sumOf(rows, (row) =>
+    row.passes.length === 0 ? 0 : (row.whole_prompt_cost ?? 0) - (row.prompt_cost ?? 0),
+  )
+  const savedMoney = totals.saved_money
+  return [
+    agreeing('cost of what was sent', { upstream: sent, journal: told }),
+    figure(
+      'cost of the whole prompts',
+      { upstream: whole, journal: toldWhole },
+      Math.abs(whole - toldWhole) <= whole * WHOLE_SHARE,
+    ),
+    agreeing('money saved', { journal: saved, pages: savedMoney }),
+    figure(
+      '  on the page',
+      { journal: shownMoney(saved), pages: shownIn(books.page, saved) },
+      isShown(books.page, saved),
+    ),
+  ]
+}
+
+const PER_TOKENS = 1_000_000
+
+/** Of what was never sent, size and cache are reckoned: from own counts, and from the request point before. */
+const WHOLE_SHARE = 0.05
+
+function costOf({ promptTokens, cachedTokens }: { promptTokens: number; cachedTokens: number }): number {
+  return ((promptTokens - cachedTokens) * prices.input + cachedTokens * prices.cached_input) / PER_TOKENS
+}
+
+function shownMoney(amount: number): string {
+  return amount === 0 ? '-' : money(Math.abs(amount))
+}
+
+function isShown(page: string, amount: number): boolean {
+  return amount === 0 || page.includes(`${shownMoney(amount)} in money`)
+}
+
+function shownIn(page: string, amount: number): string {
+  return isShown(page, amount) ? shownMoney(amount) : (/\S+ in money/.exec(page)?.[0] ?? 'nothing')
+}
+
+/** The messages of the last request as the page shows them, and as the upstream received them. */
+function messageFigures({ requests, books }: Walk): readonly Figure[] {
+  const latest = books.details.toSorted((one, other) => (one.last_seen < other.last_seen ? 1 : -1))[0]
+  const shown = (latest?.messages ?? []).flatMap(({ sent }) => (sent === null ? [] : [sent]))
+  const received = requests.at(-1)?.rawMessages ?? []
+  const same = shown.filter((text, place) => isWholeOrCut(text, received[place] ?? '')).length
+  const treated = (latest?.messages ?? []).filter(({ index }) => index !== null).length
+  const row = latest?.rows.at(-1)
+  return [
+    figure(
+      'messages of the last request',
+      { upstream: received.length, journal: row?.messages_sent ?? 'none', pages: shown.length },
+      shown.length === received.length && row?.messages_sent === received.length,
+    ),
+    figure('  with the same text', { upstream: received.length, pages: same }, same === received.length),
+    figure(
+      '  received',
+      { journal: row?.messages_received ?? 'none', pages: treated },
+      row?.messages_received === treated,
+    ),
+  ]
+}
+
+/** Whether the page shows this text, all of it or its beginning with the length of the rest. */
+function isWholeOrCut(shown: string, text: string): boolean {
+  if (shown === text) return true
+  const [, beginning = '', rest = ''] = /^(.*)… \((\d+) more characters\)$/s.exec(shown) ?? []
+  return rest !== '' && text.startsWith(beginning) && text.length === beginning.length + Number(rest)
 }

@@ -1,6 +1,6 @@
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
-import type { Figure } from './agreement.ts'
-import { agreeing, figure, sumOf } from './figure.ts'
+import { sumOf } from '../harness/table.ts'
+import { agreeing, figure, type Figure } from './figure.ts'
 import type { Walk, WalkedRequest } from './walk.ts'
 
 /** Tokens and pressure of prompts, as they came and as they were sent. */

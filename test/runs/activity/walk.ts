@@ -1,11 +1,11 @@
-import { Pool } from 'undici'
 import { createTotalsKeeper, type Totals } from '../../../src/activity/conversations/totals.ts'
 import { openJudge } from '../../support/strict-upstream/judgement.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { adminPlace } from '../../admin/ask-admin.ts'
 import { keptOpen } from '../../request/summaries/summary-stand.ts'
-import type { Subject } from '../replay/subject.ts'
+import { openClient, refusedIn } from '../harness/stage.ts'
+import { rulesFor, type Subject } from '../harness/subject.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { readBooks, type Books } from './books.ts'
 
@@ -47,8 +47,7 @@ export const prices = { input: 2.5, cached_input: 1.25, output: 10 } as const
 
 /** Makes every request of a conversation, some plain, some streamed, and reads what Foldgate tells of them. */
 export async function walk({ subject, windowTokens, store, count }: WalkOptions): Promise<Walk> {
-  const isSound = subject.breaks(subject.messages.length, 'lenient').length === 0
-  const rules = isSound ? 'enforced' : 'unchecked'
+  const rules = rulesFor(subject.messages)
   const judging = { template: 'lenient', rules, outputReserveChecked: true, count } as const
   const upstream = await startStrictUpstream({
     ...judging,
@@ -70,30 +69,23 @@ export async function walk({ subject, windowTokens, store, count }: WalkOptions)
     flags,
     store: keptOpen(store),
   })
-  const { origin, pathname } = new URL(foldgate.url)
-  const pool = new Pool(origin, { connections: 1 })
+  const client = openClient(foldgate.url)
 
   async function ask(point: number, isStreamed: boolean): Promise<WalkedRequest> {
     upstream.forget()
     const { bytes } = subject.body(point, isStreamed)
-    const answer = await pool.request({
-      path: `${pathname}/chat/completions`,
-      method: 'POST',
-      headers: { authorization: OWNER, 'content-type': 'application/json' },
-      body: bytes,
-    })
-    await answer.body.text()
+    const { status, header } = await client.post('chat/completions', bytes, { authorization: OWNER })
     const received = upstream.requests.filter(({ method }) => method === 'POST')
     const last = received.at(-1)
     const { promptTokens, cachedTokens } = endless(bytes.toString(), OWNER)
     const { rejection } = judge(bytes.toString(), OWNER)
     return {
-      status: answer.statusCode,
-      header: (name) => String(answer.headers[name] ?? ''),
+      status,
+      header: (name) => header(name) ?? '',
       sent: { promptTokens: last?.promptTokens ?? 0, cachedTokens: last?.cachedTokens ?? 0 },
       rawMessages: last?.rawMessages ?? [],
       attempts: received.length,
-      refusals: received.filter(({ rejected }) => rejected !== null).length,
+      refusals: refusedIn({ received }),
       whole: { isRefused: rejection !== null, promptTokens, cachedTokens },
     }
   }
@@ -106,7 +98,7 @@ export async function walk({ subject, windowTokens, store, count }: WalkOptions)
     }
     books = await readBooks(adminOrigin, requests.length)
   } finally {
-    await pool.close()
+    await client.close()
     await foldgate.close()
     await upstream.close()
   }

@@ -11,8 +11,13 @@
  * Prints a table a model; exits with 1 where it misses what is promised, and if there was nothing to measure.
  */
 import { freshCounts } from '../../support/models.ts'
-import { readCountedRecordings, type CountedRecording } from './counted-recordings.ts'
-import { measureRecording, type Believed } from './measured-recording.ts'
+import { refuse, runCommand, say } from '../harness/command.ts'
+import {
+  measureRecording,
+  readCountedRecordings,
+  type Believed,
+  type CountedRecording,
+} from './measured-recording.ts'
 
 /** After so many answers of the conversation. */
 const answersBefore = [0, 1, 2, 5, 20]
@@ -23,25 +28,16 @@ const percentile95Max = 0.025
 /** A request that is believed to fill this share of the window is inside it: of those none may be beyond. */
 const believedShare = 0.95
 
-process.exitCode = await measureFolder(process.argv[2])
+await runCommand(([folder]) => measureFolder(folder))
 
-async function measureFolder(folder: string | undefined): Promise<number> {
-  if (folder === undefined) {
-    say('Which recordings? node test/runs/calibration/calibration.ts FOLDER')
-    return 1
-  }
-  const recordings = readCountedRecordings(folder)
-  const models = [...new Set(recordings.map(({ model }) => model))]
+async function measureFolder(folder: string | undefined): Promise<boolean> {
+  if (folder === undefined) refuse('Which recordings? node test/runs/calibration/calibration.ts FOLDER')
+  const models = Map.groupBy(readCountedRecordings(folder), ({ model }) => model)
+  if (models.size === 0) refuse(`There are no conversations with usage rows in ${folder}.`)
   let misses = 0
-  for (const model of models) {
-    misses += await measureModel(
-      model,
-      recordings.filter((each) => each.model === model),
-    )
-  }
-  if (models.length === 0) say(`There are no conversations with usage rows in ${folder}.`)
-  else say(misses === 0 ? 'as promised' : `${misses} promises missed`)
-  return misses === 0 && models.length > 0 ? 0 : 1
+  for (const [model, recordings] of models) misses += await measureModel(model, recordings)
+  say(misses === 0 ? 'as promised' : `${misses} promises missed`)
+  return misses === 0
 }
 
 /** Returns how many promises were missed. */
@@ -87,8 +83,4 @@ function tell(name: string, believed: readonly Believed[]) {
   const figures = [median, percentile95, worst].map((share) => `${(share * 100).toFixed(2)} %`.padStart(8))
   say(`  ${name.padEnd(27)}${figures.join('')}   ${beyond} of ${believed.length}`)
   return { median, percentile95, beyond }
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -13,7 +13,36 @@ import { readBytes } from '../../../src/request/read/read-chat.ts'
 import { originalForm } from '../../../src/request/compact/forms.ts'
 import { describeSent, promptTokensOf } from '../../../src/request/measure/sent-prompt.ts'
 import { unknownWindow } from '../../support/models.ts'
-import type { CountedRecording } from './counted-recordings.ts'
+import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
+import { readLines } from '../harness/recordings.ts'
+
+/** A recorded conversation whose provider said how large its prompts were. */
+export type CountedRecording = {
+  readonly id: string
+  readonly model: string
+  /** The JSON of each message. */
+  readonly messages: readonly string[]
+  /** The JSON of `tools`; '' where there are none. */
+  readonly tools: string
+  /** Ascending. */
+  readonly requests: readonly CountedRequest[]
+}
+
+export type CountedRequest = {
+  /** How many messages it carried. */
+  readonly messageCount: number
+  /** What the provider counted of them. */
+  readonly promptTokens: number
+}
+
+/** The conversations of a folder that have `usage` rows. */
+export function readCountedRecordings(folder: string): readonly CountedRecording[] {
+  return readLines(folder, null).flatMap(({ line, row: { id, model, usage, messages: said } }) => {
+    if (!Array.isArray(usage) || !Array.isArray(said)) return []
+    const { messages, tools } = cutRawRequest(line)
+    return [{ id: String(id), model: String(model), messages, tools, requests: usage.flatMap(requestOf) }]
+  })
+}
 
 /** What was believed of a request before its answer, and what the provider then said. */
 export type Believed = {
@@ -82,6 +111,14 @@ export async function measureRecording(
 }
 
 // --- internal ---
+
+/** `[index, prompt, output]`, or Anthropic's `[index, input, cache read, cache write, output]`. */
+function requestOf(row: unknown): readonly CountedRequest[] {
+  const figures = Array.isArray(row) ? row.map(Number) : []
+  const [messageCount, ...counts] = figures
+  if (messageCount === undefined || counts.length < 2) return []
+  return [{ messageCount, promptTokens: counts.slice(0, -1).reduce((sum, tokens) => sum + tokens, 0) }]
+}
 
 /** What is held against the budget: what surrounds the messages and the messages, corrected by what was counted. */
 function decidedTokens({ rate, counted }: Measure): number {

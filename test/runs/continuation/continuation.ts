@@ -9,29 +9,30 @@
  * texts of all recorded replies are cut at every character and joined in this process, as text that goes on where it
  * stopped and as text that begins with the words that the model is asked to begin with. Exits with 1 where one differs.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { isObject } from '../../support/strict-upstream/wire-message.ts'
-import { readRecordings, recordingFiles } from '../replay/recordings.ts'
-import { seconds } from '../replay/table.ts'
-import { alignedTable } from '../../support/aligned-table.ts'
 import { fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import { readCommand } from '../../support/recordings-command.ts'
 import { postChat } from '../../support/post-chat.ts'
-import { cutAnswer, cutsOf, eventsIn, plainOf, wholeOf, type CutAnswer, type Whole } from './cut-stream.ts'
-import { tallyText } from './cut-texts.ts'
+import { readFolderCommand, refuse, runCommand, say } from '../harness/command.ts'
+import { readLines, readRecordings } from '../harness/recordings.ts'
+import { alignedTable, sumOf } from '../harness/table.ts'
+import {
+  cutAnswer,
+  cutsOf,
+  eventsIn,
+  plainOf,
+  tallyText,
+  wholeOf,
+  type CutAnswer,
+  type Whole,
+} from './cuts.ts'
 
-process.exitCode = await run(process.argv.slice(2))
+await runCommand(run)
 
-async function run(args: readonly string[]): Promise<number> {
-  const startedMs = performance.now()
-  const given = readCommand(args, {}, 'npm run continuation -- FOLDER')
-  if (typeof given === 'string') return refuse(given)
-  const { folder } = given
+async function run(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder } = readFolderCommand(args, {}, 'npm run continuation -- FOLDER')
   const streams = streamsIn(folder)
   const texts = textsIn(folder)
-  if (streams.length + texts.length === 0) return refuse(`There are no recordings (*.jsonl) in ${folder}.`)
+  if (streams.length + texts.length === 0) refuse(`There are no recordings (*.jsonl) in ${folder}.`)
 
   const rows = [
     await throughFoldgate('recorded streams, streamed', streams, true),
@@ -42,8 +43,8 @@ async function run(args: readonly string[]): Promise<number> {
     ['what was cut', 'replies', 'cuts', 'exact whole'],
     ...rows.map(({ what, replies, cuts, exact }) => [what, String(replies), String(cuts), String(exact)]),
   ]
-  process.stdout.write(`${alignedTable(table)}\n${seconds(performance.now() - startedMs)}\n`)
-  return rows.every(({ cuts, exact }) => cuts === exact) ? 0 : 1
+  say(`${alignedTable(table)}\n${elapsed()}`)
+  return rows.every(({ cuts, exact }) => cuts === exact)
 }
 
 type Row = { readonly what: string; readonly replies: number; readonly cuts: number; readonly exact: number }
@@ -86,7 +87,7 @@ async function throughFoldgate(
 
 function ofTexts(texts: readonly string[]): readonly Row[] {
   const tallies = texts.map(tallyText)
-  const sum = (key: keyof (typeof tallies)[number]) => tallies.reduce((total, tally) => total + tally[key], 0)
+  const sum = (key: keyof (typeof tallies)[number]) => sumOf(tallies, (tally) => tally[key])
   const replies = texts.length
   return [
     { what: 'recorded texts, going on where they stopped', replies, cuts: sum('cuts'), exact: sum('exact') },
@@ -110,14 +111,8 @@ function wholeInPlain(text: string): Whole {
 }
 
 function streamsIn(folder: string): readonly (readonly string[])[] {
-  return recordingFiles(folder, null).flatMap((name) =>
-    readFileSync(join(folder, name), 'utf8')
-      .split('\n')
-      .flatMap((line) => {
-        const row: unknown = line.trim() === '' ? null : JSON.parse(line)
-        const response = isObject(row) && row['contentType'] === 'text/event-stream' ? row['response'] : null
-        return typeof response === 'string' ? [eventsIn(response)] : []
-      }),
+  return readLines(folder, null).flatMap(({ row: { contentType, response } }) =>
+    contentType === 'text/event-stream' && typeof response === 'string' ? [eventsIn(response)] : [],
   )
 }
 
@@ -128,9 +123,4 @@ function textsIn(folder: string): readonly string[] {
     ),
   )
   return [...new Set(texts)]
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
 }

@@ -1,6 +1,9 @@
 import { RECALL_NO_MORE } from '../../../src/request/recall/recall-answers.ts'
-import type { WireMessage } from '../../support/strict-upstream/wire-message.ts'
+import { startFoldgate } from '../../support/foldgate.ts'
 import { readRecallPage } from '../../support/recall-pages.ts'
+import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
+import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'
+import { openClient, type ReceivedRequest } from '../harness/stage.ts'
 
 /** What a model wants to find again, and how it goes about it. */
 export type Errand = {
@@ -64,6 +67,72 @@ export function openErrands(): Errands {
 /** By which calls on errands are told from recorded ones. */
 export const CALL_ID = 'recall-run-'
 
+/** A Foldgate with `recall.enabled` between a client and an upstream whose model goes on errands, over sockets. */
+export type RecallStage = {
+  /** What the upstream got for a request; null where it accepted nothing. */
+  readonly send: (body: Buffer) => Promise<ReceivedRequest | null>
+  /** The same request, with the model on an errand. */
+  readonly sendOn: (errand: Errand, body: Buffer) => Promise<ErrandReport>
+  readonly close: () => Promise<void>
+}
+
+type RecallStageOptions = {
+  readonly windowTokens: number
+  /** Whether the upstream refuses broken sequences. */
+  readonly rules: 'enforced' | 'unchecked'
+  readonly count: (text: string) => number
+}
+
+export async function openRecallStage(options: RecallStageOptions): Promise<RecallStage> {
+  const errands = openErrands()
+  let calls = 0
+  const upstream = await startStrictUpstream({
+    ...options,
+    template: 'lenient',
+    outputReserveChecked: true,
+    reply: ({ body, messages }) => {
+      const next = errands.next(messages, namesTool(body['tools']))
+      if (next === null) return { content: 'Replayed.' }
+      calls += 1
+      return {
+        content: null,
+        toolCalls: [{ id: `${CALL_ID}${calls}`, name: TOOL, argumentsText: next }],
+      }
+    },
+  })
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile: { window: { tokens: options.windowTokens }, recall: { enabled: true, rounds: ROUNDS_MAX } },
+  })
+  const client = openClient(foldgate.url)
+
+  async function post(body: Buffer): Promise<void> {
+    upstream.forget()
+    await client.post('chat/completions', body, { authorization: 'Bearer agent' })
+  }
+
+  return {
+    send: async (body) => {
+      await post(body)
+      return upstream.requests.find(({ method, rejected }) => method === 'POST' && rejected === null) ?? null
+    },
+    sendOn: async (errand, body) => {
+      const end = errands.begin(errand)
+      try {
+        await post(body)
+      } finally {
+        upstream.forget()
+      }
+      return end()
+    },
+    close: async () => {
+      await client.close()
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
 // --- internal ---
 
 /** The answer to the tool's last call; null where the last message is none. */
@@ -71,4 +140,18 @@ function answerIn(messages: readonly WireMessage[]): string | null {
   const last: Readonly<Record<string, unknown>> = messages.at(-1) ?? {}
   const isOurs = last['role'] === 'tool' && String(last['tool_call_id']).startsWith(CALL_ID)
   return isOurs && typeof last['content'] === 'string' ? last['content'] : null
+}
+
+const TOOL = 'recall_conversation'
+
+/** As many as a profile takes: how many were needed is what is measured. */
+const ROUNDS_MAX = 100
+
+function namesTool(tools: unknown): boolean {
+  return (
+    Array.isArray(tools) &&
+    tools.some(
+      (tool: unknown) => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === TOOL,
+    )
+  )
 }

@@ -10,70 +10,36 @@
  * a model that searches for it, and with one that reads the newest message that names it; both read on from page to page,
  * each of which has at most a quarter of what is left of the budget. Exits with 1 where one cannot be reached.
  */
-import { readRecordings, recordingFiles } from '../replay/recordings.ts'
-import { seconds } from '../replay/table.ts'
-import { alignedTable } from '../../support/aligned-table.ts'
-import { readCommand, wholeNumberProblem } from '../../support/recordings-command.ts'
-import { isSound, sumOf, type Tally } from './tally.ts'
-import { walkForThings } from './walk.ts'
+import { readFolderCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
+import { readRecordings, recordingFiles } from '../harness/recordings.ts'
+import { alignedTable, count, shareOf } from '../harness/table.ts'
+import { isSound, sumOf, walkForThings, type Tally } from './walk.ts'
 
 const RESERVE_TOKENS = 4000
+const flags = { file: text(), window: whole(16_000, 2 * RESERVE_TOKENS) }
 
-const options = { file: { type: 'string' }, window: { type: 'string', default: '16000' } } as const
-const head = [
-  '',
-  'requests',
-  'things',
-  'in view',
-  'lost',
-  'by one search',
-  'by 3 calls',
-  'in the end',
-  'by name',
-]
+await runCommand(run)
 
-process.exitCode = await run(process.argv.slice(2))
-
-async function run(args: readonly string[]): Promise<number> {
-  const startedMs = performance.now()
-  const given = readCommand(args, options, 'npm run recall -- FOLDER')
-  if (typeof given === 'string') return refuse(given)
-  const { folder, values } = given
-  const problem = wholeNumberProblem('window', values.window)
-  if (problem !== null) return refuse(problem)
-  const windowTokens = Number(values.window)
-  if (windowTokens < 2 * RESERVE_TOKENS) return refuse(`--window takes ${2 * RESERVE_TOKENS} and more.`)
-
+async function run(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder, values } = readFolderCommand(args, flags, 'npm run recall -- FOLDER')
+  const room = { windowTokens: values.window, reserveTokens: RESERVE_TOKENS }
   const rows: { name: string; tally: Tally }[] = []
-  for (const file of recordingFiles(folder, values.file ?? null)) {
+  for (const file of recordingFiles(folder, values.file)) {
     const tallies: Tally[] = []
-    for (const recording of readRecordings(folder, file))
-      tallies.push(await walkForThings(recording, { windowTokens, reserveTokens: RESERVE_TOKENS }))
+    for (const recording of readRecordings(folder, file)) tallies.push(await walkForThings(recording, room))
     if (tallies.length > 0) rows.push({ name: file, tally: sumOf(tallies) })
   }
-  if (rows.length === 0) return refuse(`There are no recorded conversations (*.jsonl) in ${folder}.`)
+  if (rows.length === 0) refuse(`There are no recorded conversations (*.jsonl) in ${folder}.`)
   const total = sumOf(rows.map(({ tally }) => tally))
-  const table = [
-    head,
-    ...[...rows, { name: 'all', tally: total }].map(({ name, tally }) => rowOf(name, tally)),
-  ]
-  process.stdout.write(`${alignedTable(table)}\n${seconds(performance.now() - startedMs)}\n`)
-  return isSound(total) ? 0 : 1
+  const found = ['by one search', 'by 3 calls', 'in the end', 'by name']
+  const head = ['', 'requests', 'things', 'in view', 'lost', ...found]
+  const table = alignedTable([head, ...[...rows, { name: 'all', tally: total }].map(rowOf)])
+  say(`${table}\n${elapsed()}`)
+  return isSound(total)
 }
 
-function rowOf(name: string, tally: Tally): string[] {
+function rowOf({ name, tally }: { readonly name: string; readonly tally: Tally }): string[] {
   const { requests, things, inView, missing, byOneCall, byThree, inTheEnd, byName } = tally
-  const counts = [requests, things].map((count) => count.toLocaleString('en-US'))
-  const found = [byOneCall, byThree, inTheEnd, byName].map((count) => share(count, missing))
-  return [name, ...counts, share(inView, things), String(missing), ...found]
-}
-
-/** In percent, rounded down: 100 is all. */
-function share(part: number, whole: number): string {
-  return whole === 0 ? '–' : `${(Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
+  const found = [byOneCall, byThree, inTheEnd, byName].map((part) => shareOf(part, missing))
+  return [name, count(requests), count(things), shareOf(inView, things), String(missing), ...found]
 }

@@ -1,17 +1,39 @@
-import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { openReader } from '../fidelity/reading.ts'
-import { openSight } from '../fidelity/sight.ts'
-import { textsIn } from '../fidelity/texts.ts'
-import { thingsOf } from '../fidelity/things.ts'
-import { wantedOf } from '../fidelity/wanted.ts'
-import type { RawMessage, Recording } from '../replay/recordings.ts'
-import { bodyOf } from '../replay/subject.ts'
-import type { Errand, ErrandReport } from './errand.ts'
-import { openRecallStage, type RecallStage } from './recall-stage.ts'
-import { emptyTally, type Tally } from './tally.ts'
+import { openReader, openSight, textsIn, thingsOf, wantedOf } from '../fidelity/wanted.ts'
+import { systemCountOf, textsBefore, type Recording } from '../harness/recordings.ts'
+import { bodyOf, rulesFor } from '../harness/subject.ts'
+import { addTo } from '../harness/table.ts'
+import { openRecallStage, type Errand, type ErrandReport, type RecallStage } from './errand.ts'
 
-export type WalkOptions = { readonly windowTokens: number; readonly reserveTokens: number }
+const nothing = {
+  requests: 0,
+  things: 0,
+  // Those that stand in the view.
+  inView: 0,
+  // The others, and of these: found on the first page of one search, by three calls, by any number, or by reading the message.
+  missing: 0,
+  byOneCall: 0,
+  byThree: 0,
+  inTheEnd: 0,
+  // Those that were found by reading the newest message that names them.
+  byName: 0,
+}
+
+/** What became of the specific things that next messages name and their histories hold. */
+export type Tally = typeof nothing
+
+export function sumOf(tallies: readonly Tally[]): Tally {
+  const sum = { ...nothing }
+  for (const tally of tallies) addTo(sum, tally)
+  return sum
+}
+
+/** Whether everything can be reached. */
+export function isSound({ things, inView, missing, inTheEnd, byName }: Tally): boolean {
+  return inView + inTheEnd === things && byName === missing
+}
+
+type WalkOptions = { readonly windowTokens: number; readonly reserveTokens: number }
 
 /**
  * Makes every request of a conversation, and once more for each thing that the true next message names and the view has
@@ -19,14 +41,12 @@ export type WalkOptions = { readonly windowTokens: number; readonly reserveToken
  */
 export async function walkForThings(recording: Recording, options: WalkOptions): Promise<Tally> {
   const { count } = await loadCounter('o200k_base')
-  const all = recording.messages.map(({ message }) => message)
-  const isBroken = ruleBreaks(all, 'lenient').length > 0
   const stage = await openRecallStage({
     windowTokens: options.windowTokens,
-    rules: isBroken ? 'unchecked' : 'enforced',
+    rules: rulesFor(recording.messages),
     count,
   })
-  const tally = emptyTally()
+  const tally = { ...nothing }
   const read = openReader()
   const [history, view] = [openSight(), openSight()]
   try {
@@ -36,14 +56,10 @@ export async function walkForThings(recording: Recording, options: WalkOptions):
       const before = recording.messages.slice(0, point)
       history.show(before.map(read))
       const { things } = wantedOf(read(next), history, history)
-      const body = bodyOf(
-        recording,
-        before.map(({ text }) => text),
-        {
-          tools: recording.tools === '' ? A_TOOL : recording.tools,
-          outputTokens: options.reserveTokens,
-        },
-      )
+      const body = bodyOf(recording, textsBefore(recording, point), {
+        ...(recording.tools === '' && { tools: A_TOOL }),
+        outputTokens: options.reserveTokens,
+      })
       const received = await stage.send(body)
       tally.requests += 1
       tally.things += things.length
@@ -60,7 +76,7 @@ export async function walkForThings(recording: Recording, options: WalkOptions):
         tally.missing += 1
         const search = await stage.sendOn({ first: JSON.stringify({ search: thing }), isIn }, body)
         const named = before.findLastIndex((message) => read(message).things.has(thing))
-        const messages = `#${named - systemCount(before) + 1}`
+        const messages = `#${named - systemCountOf(before) + 1}`
         note(tally, search, await readOn(stage, { first: JSON.stringify({ messages }), isIn }, body))
       }
     }
@@ -101,11 +117,4 @@ function note(tally: Tally, search: ErrandReport, reading: ErrandReport): void {
 /** What a model reads in a tool result. */
 function namesIn(text: string): ReadonlySet<string> {
   return new Set(textsIn({ role: 'tool', content: text }).flatMap((each) => [...thingsOf(each)]))
-}
-
-function systemCount(messages: readonly RawMessage[]): number {
-  const first = messages.findIndex(
-    ({ message }) => message['role'] !== 'system' && message['role'] !== 'developer',
-  )
-  return first === -1 ? messages.length : first
 }

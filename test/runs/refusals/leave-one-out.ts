@@ -3,7 +3,7 @@ import { overflowCodes } from '../../../src/overflow/error-codes.ts'
 import { collectErrorFacts } from '../../../src/overflow/error-text.ts'
 import { createEventReader } from '../../../src/dialects/event-reader.ts'
 import { overflowSignatures } from '../../../src/overflow/known-wordings.ts'
-import { answerOfRecorded, type RecordedAnswer } from './recorded.ts'
+import { answerOfRecorded, type RecordedAnswer } from './expected.ts'
 
 /** How one provider's answers are taken where none of its wordings is known. */
 export type LeftOut = {

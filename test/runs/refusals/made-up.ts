@@ -1,79 +1,64 @@
+import { readFileSync } from 'node:fs'
 import { classifyAnswer } from '../../support/chat-completions.ts'
-import type { Classification } from '../../../src/overflow/classification.ts'
-import {
-  lookAlikesApart,
-  lookAlikesInTheField,
-  lookAlikesKnown,
-  lookAlikesTriedFourth,
-  lookAlikesTriedSecond,
-  lookAlikesTriedThird,
-} from './made-up-look-alikes.ts'
-import {
-  overflowsApart,
-  overflowsInTheField,
-  overflowsKnown,
-  overflowsTriedFourth,
-  overflowsTriedSecond,
-  overflowsTriedThird,
-  type MadeUpOverflow,
-} from './made-up-overflows.ts'
 
-export type MadeUpHalf = {
-  readonly name: string
-  readonly overflows: readonly MadeUpOverflow[]
-  readonly lookAlikes: readonly string[]
+/** Words that an overflow might come in, with the window and prompt size that they state; or words that only look so. */
+type MadeUp = {
+  readonly half: string
+  readonly text: string
+  readonly isOverflow: boolean
+  readonly window?: number
+  readonly prompt?: number
 }
 
-/** The first was there when the general form was made; the others were judged once before it was changed for them. */
+export type MadeUpHalf = { readonly name: string; readonly all: readonly MadeUp[] }
+
+/**
+ * The first half was there when the general form was made; the others were judged once before it was changed for them. The
+ * look-alikes speak of tokens, limits, lengths or sizes, and of no overflow.
+ */
 export const madeUpHalves: readonly MadeUpHalf[] = [
-  { name: 'known beforehand', overflows: overflowsKnown, lookAlikes: lookAlikesKnown },
-  { name: 'kept apart', overflows: overflowsApart, lookAlikes: lookAlikesApart },
-  { name: 'of servers in the field', overflows: overflowsInTheField, lookAlikes: lookAlikesInTheField },
-  { name: 'tried second', overflows: overflowsTriedSecond, lookAlikes: lookAlikesTriedSecond },
-  { name: 'tried third', overflows: overflowsTriedThird, lookAlikes: lookAlikesTriedThird },
-  { name: 'tried fourth', overflows: overflowsTriedFourth, lookAlikes: lookAlikesTriedFourth },
-]
+  ...Map.groupBy(
+    readFileSync(new URL('made-up.jsonl', import.meta.url), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line): MadeUp => JSON.parse(line)),
+    ({ half }) => half,
+  ),
+].map(([name, all]) => ({ name, all }))
 
-export type MadeUpVerdict = {
-  readonly missed: readonly string[]
-  readonly mistaken: readonly string[]
-  /** Overflows that state a number, those of which all is read, and those of which a number is read wrong. */
-  readonly stated: number
-  readonly read: number
-  readonly misread: readonly string[]
-}
-
-/** Judged by the general form alone. */
-export function judgeMadeUp({ overflows, lookAlikes }: MadeUpHalf): MadeUpVerdict {
-  const stating = overflows.filter(([, window]) => window !== null)
+/** Judged by the general form alone: the texts that were missed, mistaken and misread, and what numbers were read. */
+export function judgeMadeUp({ all }: MadeUpHalf) {
+  const judged = all.map((asked) => ({ asked, read: readMadeUp(asked.text) }))
+  const overflows = judged.filter(({ asked }) => asked.isOverflow)
+  const lookAlikes = judged.filter(({ asked }) => !asked.isOverflow)
+  const stating = overflows.filter(({ asked }) => asked.window !== undefined)
+  const textsOf = (found: typeof judged) => found.map(({ asked }) => asked.text)
   return {
-    missed: overflows.filter(([text]) => readMadeUp(text).class !== 'overflow').map(([text]) => text),
-    mistaken: lookAlikes.filter((text) => isOverflowLike(readMadeUp(text))),
+    overflows: overflows.length,
+    lookAlikes: lookAlikes.length,
+    missed: textsOf(overflows.filter(({ read }) => read.class !== 'overflow')),
+    mistaken: textsOf(
+      lookAlikes.filter(({ read }) => read.class === 'overflow' || read.window !== undefined),
+    ),
+    /** Overflows that state a number, those of which all is read, and those of which a number is read wrong. */
     stated: stating.length,
-    read: stating.filter((overflow) => isRead(overflow)).length,
-    misread: overflows.filter((overflow) => isMisread(overflow)).map(([text]) => text),
+    read: stating.filter(({ asked, read }) => read.window === asked.window && read.prompt === asked.prompt)
+      .length,
+    misread: textsOf(
+      overflows.filter(
+        ({ asked, read }) =>
+          (read.window !== undefined && read.window !== asked.window) ||
+          (read.prompt !== undefined && read.prompt !== asked.prompt),
+      ),
+    ),
   }
 }
 
 // --- internal ---
 
-function readMadeUp(message: string): Classification {
+function readMadeUp(message: string) {
   const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } })
   const answer = { status: 400, contentType: 'application/json', body }
-  return classifyAnswer(answer, { knownWindowTokens: null, signatures: [] })
-}
-
-function isOverflowLike(read: Classification): boolean {
-  return read.class === 'overflow' || read.window !== null
-}
-
-function isRead([text, window, prompt]: MadeUpOverflow): boolean {
-  const read = readMadeUp(text)
-  return (read.window?.tokens ?? null) === window && (read.promptTokens?.tokens ?? null) === prompt
-}
-
-function isMisread([text, window, prompt]: MadeUpOverflow): boolean {
-  const read = readMadeUp(text)
-  const isWindowWrong = read.window !== null && read.window.tokens !== window
-  return isWindowWrong || (read.promptTokens !== null && read.promptTokens.tokens !== prompt)
+  const read = classifyAnswer(answer, { knownWindowTokens: null, signatures: [] })
+  return { class: read.class, window: read.window?.tokens, prompt: read.promptTokens?.tokens }
 }

@@ -12,28 +12,34 @@
  * wrong, if the general form recognises less than 85 % of the overflows, or takes anything else for one.
  */
 import { join } from 'node:path'
-import { classifyAnswer } from '../../support/chat-completions.ts'
 import type { Classification } from '../../../src/overflow/classification.ts'
-import { expectedOfRecorded, expectedOfServer, wrongIn, type Expected } from './expected.ts'
+import { classifyAnswer } from '../../support/chat-completions.ts'
+import { refuse, runCommand, say } from '../harness/command.ts'
+import { sumOf } from '../harness/table.ts'
+import {
+  answerOfRecorded,
+  answerOfServer,
+  expectedOfRecorded,
+  expectedOfServer,
+  readRecordedAnswers,
+  readServerAnswers,
+  wrongIn,
+  type Expected,
+} from './expected.ts'
 import { leaveEachOut } from './leave-one-out.ts'
 import { judgeMadeUp, madeUpHalves } from './made-up.ts'
-import { answerOfRecorded, answerOfServer, readRecordedAnswers, readServerAnswers } from './recorded.ts'
 
 const recognisedShareMin = 0.85
 
-process.exitCode = run(process.argv[2])
-
-function run(folder: string | undefined): number {
-  if (folder === undefined) {
-    say(
+await runCommand(([folder]) => {
+  if (folder === undefined)
+    refuse(
       'Which answers? npm run refusals -- FOLDER, with overflow-answers.json and server-answers.json in it.',
     )
-    return 1
-  }
   const wrong = sayEntries(folder)
   const isGeneral = [sayLeftOut(folder), ...madeUpHalves.map(sayMadeUp)].every(Boolean)
-  return wrong === 0 && isGeneral ? 0 : 1
-}
+  return wrong === 0 && isGeneral
+})
 
 function sayEntries(folder: string): number {
   const recorded = readRecordedAnswers(join(folder, 'overflow-answers.json')).map((entry) => {
@@ -83,16 +89,21 @@ function sayLeftOut(folder: string): boolean {
   }
   const missed = rows.flatMap((row) => row.missed)
   const mistaken = rows.flatMap((row) => row.mistaken)
-  return sayTotal(sum(rows.map((row) => row.overflows)), missed, sum(rows.map((row) => row.others)), mistaken)
+  return sayTotal(
+    sumOf(rows, ({ overflows }) => overflows),
+    missed,
+    sumOf(rows, ({ others }) => others),
+    mistaken,
+  )
 }
 
 function sayMadeUp(half: (typeof madeUpHalves)[number]): boolean {
-  const { missed, mistaken, read, stated, misread } = judgeMadeUp(half)
+  const { overflows, lookAlikes, missed, mistaken, read, stated, misread } = judgeMadeUp(half)
   say(
     `Made up, ${half.name}: numbers read of ${read} of ${stated} that state some, ${misread.length} misread`,
   )
   for (const text of misread) say(`  misread: ${text}`)
-  const isGood = sayTotal(half.overflows.length, missed, half.lookAlikes.length, mistaken)
+  const isGood = sayTotal(overflows, missed, lookAlikes, mistaken)
   return isGood && misread.length === 0
 }
 
@@ -111,12 +122,4 @@ function sayTotal(
   for (const text of mistaken.toSorted()) say(`  MISTAKEN: ${text}`)
   say('')
   return share >= recognisedShareMin && mistaken.length === 0
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0)
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { figuresOf } from './figures.ts'
-import type { ObservedCall, ObservedRequest } from './observed.ts'
+import { figuresOf, type ObservedCall, type ObservedRequest } from './figures.ts'
 
 test('tokens are summed, cached ones weigh a tenth, and the summary model’s stand apart', () => {
   const figures = figuresOf({

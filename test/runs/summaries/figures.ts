@@ -1,4 +1,32 @@
-import type { ObservedCall, ObservedRequest, ObservedRun } from './observed.ts'
+import type { SummaryCall } from '../../support/summary-model.ts'
+import { count, quantile, runsTable, sumOf } from '../harness/table.ts'
+
+/** One request of the client's as it went. Times are those of `performance.now()`. */
+export type ObservedRequest = {
+  readonly beganMs: number
+  /** When the upstream had it; null where it never did. */
+  readonly acceptedMs: number | null
+  readonly endedMs: number
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  /** Whether what was sent before is no beginning of it. */
+  readonly isCompaction: boolean
+  /** `none`, `ready`, `pending` or `recap`, as the answer's header says. */
+  readonly summary: string
+  /** Tokens of the client's messages that are in its view in no form of their own any more. */
+  readonly foldedTokens: number
+  /** Attempts that the upstream refused. */
+  readonly refused: number
+  readonly isReply: boolean
+}
+
+export type ObservedCall = Pick<SummaryCall, 'promptTokens' | 'completionTokens' | 'beganMs' | 'endedMs'>
+
+/** One conversation, from its first request to its last, and what a summary model was asked meanwhile. */
+export type ObservedRun = {
+  readonly requests: readonly ObservedRequest[]
+  readonly calls: readonly ObservedCall[]
+}
 
 /** What a run is read by. */
 export type Figures = {
@@ -72,6 +100,11 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
   }
 }
 
+/** A column for each run, a row for each figure. */
+export function tableOf(runs: readonly { readonly name: string; readonly run: Figures }[]): string {
+  return runsTable(runs, cells)
+}
+
 // --- internal ---
 
 // What a cached token costs of another's price.
@@ -94,13 +127,40 @@ function heldBackMs({ beganMs, acceptedMs, endedMs }: ObservedRequest, call: Obs
 }
 
 function latencyOf(requests: readonly ObservedRequest[]): Latency {
-  const sorted = requests
-    .map(({ beganMs, endedMs }) => endedMs - beganMs)
-    .toSorted((one, other) => one - other)
-  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null
-  return { median: at(0.5), p95: at(0.95) }
+  const latencies = requests.map(({ beganMs, endedMs }) => endedMs - beganMs)
+  return { median: quantile(latencies, 0.5), p95: quantile(latencies, 0.95) }
 }
 
-function sumOf<Item>(items: readonly Item[], figure: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + figure(item), 0)
+const cells: readonly (readonly [string, (figures: Figures) => string])[] = [
+  ['requests', ({ requests }) => count(requests)],
+  ['compactions', ({ compactions }) => count(compactions)],
+  ['  by their summary (ready)', ({ compactionsBy }) => count(compactionsBy['ready'] ?? 0)],
+  ['  while it was written (pending)', ({ compactionsBy }) => count(compactionsBy['pending'] ?? 0)],
+  ['  by a recap', ({ compactionsBy }) => count(compactionsBy['recap'] ?? 0)],
+  ['  by neither (none)', ({ compactionsBy }) => count(compactionsBy['none'] ?? 0)],
+  ['requests that waited for a summary', ({ waited }) => count(waited)],
+  ['  the longest', ({ waited, waitedMsMost }) => milliseconds(waited === 0 ? null : waitedMsMost)],
+  ['prompt tokens', ({ promptTokens }) => count(promptTokens)],
+  ['  from the cache', ({ cachedShare }) => `${(100 * cachedShare).toFixed(1)} %`],
+  ['  weighted, cached ones at 0.1', ({ weightedTokens }) => count(weightedTokens)],
+  ['summary calls', ({ summaryCalls }) => count(summaryCalls)],
+  ['  prompt tokens, at full price', ({ summaryPromptTokens }) => count(summaryPromptTokens)],
+  ['  completion tokens', ({ summaryCompletionTokens }) => count(summaryCompletionTokens)],
+  ['expired tokens', ({ expiredTokens }) => count(expiredTokens)],
+  ['  sent to the summary model', ({ ratio }) => times(ratio)],
+  ['  without the compaction to come', ({ ratioOfCompactions }) => times(ratioOfCompactions)],
+  ['compaction requests, median', ({ compactionLatency }) => milliseconds(compactionLatency.median)],
+  ['  95 %', ({ compactionLatency }) => milliseconds(compactionLatency.p95)],
+  ['other requests, median', ({ otherLatency }) => milliseconds(otherLatency.median)],
+  ['  95 % ', ({ otherLatency }) => milliseconds(otherLatency.p95)],
+  ['refused by the upstream', ({ refused }) => count(refused)],
+  ['errors', ({ errors }) => count(errors)],
+]
+
+function times(ratio: number | null): string {
+  return ratio === null ? '-' : `${ratio.toFixed(2)} ×`
+}
+
+function milliseconds(latency: number | null): string {
+  return latency === null ? '-' : `${latency.toFixed(1)} ms`
 }

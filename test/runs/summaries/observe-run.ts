@@ -1,12 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { alignment } from '../replay/alignment.ts'
-import { openStage, type ReceivedRequest, type Stage } from '../replay/stage.ts'
-import { bodyOf, type Subject } from '../replay/subject.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
-import { cheapUpstream, withCheapSummaries } from '../../support/cheap-summaries.ts'
-import { startSummaryModel, type SummaryModel } from '../../support/summary-model.ts'
-import type { ObservedRequest, ObservedRun } from './observed.ts'
-import { RESERVE_TOKENS, type Pacing } from './options.ts'
+import {
+  cheapUpstream,
+  startSummaryModel,
+  withCheapSummaries,
+  type SummaryModel,
+} from '../../support/summary-model.ts'
+import { openStage, refusedIn, type ReceivedRequest, type Stage } from '../harness/stage.ts'
+import { bodyAt, rulesFor, type Subject } from '../harness/subject.ts'
+import { alignment } from '../replay/alignment.ts'
+import type { ObservedRequest, ObservedRun } from './figures.ts'
+
+/** How an agent's pauses are modelled: tools that run, a model that thinks. */
+export type Pacing = {
+  /** How long the stand-in takes for a summary. */
+  readonly delayMs: number
+  /** Between an answer and the next request. */
+  readonly pauseMs: number
+  /** Whether the pause begins when the stand-in has nothing to do any more; else when the answer is there. */
+  readonly waitsForSummaries: boolean
+}
+
+/** Of the window, kept for the reply. */
+export const RESERVE_TOKENS = 4000
 
 export type Way = 'no compaction' | 'truncate' | 'summarize'
 
@@ -27,9 +43,7 @@ export async function observeRun(options: RunOptions): Promise<ObservedRun> {
     profile: profileOf(way, options.windowTokens),
     upstreams: cheapUpstream(model),
     windowTokens,
-    template: 'lenient',
-    // A recording that is broken itself has to get through as well.
-    rules: subject.breaks(subject.messages.length, 'lenient').length === 0 ? 'enforced' : 'unchecked',
+    rules: rulesFor(subject.messages),
     statesUsage: true,
     count,
   })
@@ -73,9 +87,7 @@ async function pause(model: SummaryModel, { pauseMs, waitsForSummaries }: Pacing
 
 async function observe(stage: Stage, subject: Subject, point: number, before: readonly string[]) {
   const { recording } = subject
-  const texts = recording.messages.slice(0, point).map(({ text }) => text)
-  const around = { tools: recording.tools, outputTokens: RESERVE_TOKENS }
-  const exchange = await stage.ask(bodyOf(recording, texts, around), 'Bearer agent')
+  const exchange = await stage.ask(bodyAt(recording, point, RESERVE_TOKENS), 'Bearer agent')
   const received = exchange.received.at(-1)
   const { rawMessages = [], promptTokens = 0, cachedTokens = 0 } = received ?? {}
   const observed: ObservedRequest = {
@@ -85,7 +97,7 @@ async function observe(stage: Stage, subject: Subject, point: number, before: re
     isCompaction: !isBeginning(before, rawMessages),
     summary: exchange.summary,
     foldedTokens: received === undefined ? 0 : foldedTokens(subject, point, received),
-    refused: exchange.received.filter(({ rejected }) => rejected !== null).length,
+    refused: refusedIn(exchange),
     isReply: exchange.isReply,
   }
   return { observed, rawMessages }

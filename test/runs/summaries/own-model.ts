@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
-import { textOf } from '../../support/strict-upstream/wire-message.ts'
-import { bodyOf, type Subject } from '../replay/subject.ts'
-import { postChat } from '../../support/post-chat.ts'
-import { alignedTable } from '../../support/aligned-table.ts'
 import { extractiveSummary } from '../../support/extractive-summary.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import { RESERVE_TOKENS } from './options.ts'
+import { postChat } from '../../support/post-chat.ts'
+import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
+import { textOf } from '../../support/strict-upstream/wire-message.ts'
+import { bodyAt, rulesFor, type Subject } from '../harness/subject.ts'
+import { count as whole, runsTable, sumOf } from '../harness/table.ts'
+import { RESERVE_TOKENS } from './observe-run.ts'
 
 /** What summaries by the request's own model read over one conversation. */
 export type OwnModelRun = {
@@ -33,7 +33,7 @@ export async function observeOwnModel(options: OwnModelOptions): Promise<OwnMode
   const upstream = await startStrictUpstream({
     windowTokens,
     template: 'lenient',
-    rules: subject.breaks(subject.messages.length, 'lenient').length === 0 ? 'enforced' : 'unchecked',
+    rules: rulesFor(subject.messages),
     outputReserveChecked: true,
     statesUsage,
     record: false,
@@ -52,11 +52,8 @@ export async function observeOwnModel(options: OwnModelOptions): Promise<OwnMode
   const foldgate = await startFoldgate({ upstream: upstream.url, profile: { window, strategy: 'summarize' } })
   try {
     for (const point of subject.points) {
-      const texts = subject.recording.messages.slice(0, point).map(({ text }) => text)
-      const around = { tools: subject.recording.tools, outputTokens: RESERVE_TOKENS }
-      const body = bodyOf(subject.recording, texts, around).toString()
-      const headers = { authorization: 'Bearer agent' }
-      await postChat(foldgate.url, body, headers)
+      const body = bodyAt(subject.recording, point, RESERVE_TOKENS).toString()
+      await postChat(foldgate.url, body, { authorization: 'Bearer agent' })
       await quiet(() => arrived)
     }
   } finally {
@@ -66,29 +63,23 @@ export async function observeOwnModel(options: OwnModelOptions): Promise<OwnMode
   return {
     calls: asked.length,
     cachedCalls: asked.filter(isCached).length,
-    promptTokens: asked.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
-    cachedTokens: asked.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
+    promptTokens: sumOf(asked, ({ promptTokens }) => promptTokens),
+    cachedTokens: sumOf(asked, ({ cachedTokens }) => cachedTokens),
   }
 }
 
 /** A column for each run, a row for each figure. */
 export function ownModelTable(runs: readonly { readonly name: string; readonly run: OwnModelRun }[]): string {
-  const row = (name: string, figure: (run: OwnModelRun) => number): string[] => [
-    name,
-    ...runs.map(({ run }) => Math.round(figure(run)).toLocaleString('en-US')),
-  ]
-  return alignedTable([
-    ['', ...runs.map(({ name }) => name)],
-    row('summary calls', ({ calls }) => calls),
-    row('  at the end of the conversation itself', ({ cachedCalls }) => cachedCalls),
-    row('prompt tokens', ({ promptTokens }) => promptTokens),
-    row('  from the cache', ({ cachedTokens }) => cachedTokens),
-    ...CACHED_WEIGHTS.map((weight) =>
-      row(
-        `  weighted, cached ones at ${weight}`,
-        (run) => run.promptTokens - (1 - weight) * run.cachedTokens,
-      ),
-    ),
+  type Cell = readonly [string, (run: OwnModelRun) => string]
+  return runsTable(runs, [
+    ['summary calls', ({ calls }) => whole(calls)],
+    ['  at the end of the conversation itself', ({ cachedCalls }) => whole(cachedCalls)],
+    ['prompt tokens', ({ promptTokens }) => whole(promptTokens)],
+    ['  from the cache', ({ cachedTokens }) => whole(cachedTokens)],
+    ...CACHED_WEIGHTS.map((weight): Cell => [
+      `  weighted, cached ones at ${weight}`,
+      ({ promptTokens, cachedTokens }) => whole(promptTokens - (1 - weight) * cachedTokens),
+    ]),
   ])
 }
 

@@ -19,61 +19,68 @@
  * expired tokens were sent to the summary model.
  */
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { seconds } from '../replay/table.ts'
-import { figuresOf, type Figures } from './figures.ts'
-import { lastTokens, longestOf } from './longest.ts'
-import { observeRun, type Way } from './observe-run.ts'
+import { filesIn, readFolderCommand, refuse, runCommand, say, text, whole, yes } from '../harness/command.ts'
+import { lastTokens, longestOf } from '../harness/subject.ts'
+import { count as written } from '../harness/table.ts'
+import { figuresOf, tableOf, type Figures } from './figures.ts'
+import { observeRun, RESERVE_TOKENS, type Way } from './observe-run.ts'
 import { observeOwnModel, ownModelTable } from './own-model.ts'
-import { readOptions } from './options.ts'
-import { tableOf } from './table.ts'
 
 const RATIO_MAX = 1.5
 const WAYS: readonly Way[] = ['no compaction', 'truncate', 'summarize']
 
-process.exitCode = await measure()
+const flags = {
+  file: text(),
+  window: whole(16_000, 2 * RESERVE_TOKENS),
+  delay: whole(),
+  pace: whole(),
+  pause: whole(),
+  json: yes,
+  'own-model': yes,
+}
 
-async function measure(): Promise<number> {
-  const startedMs = performance.now()
-  const options = readOptions(process.argv.slice(2))
-  if (typeof options === 'string') return refuse(options)
-  const { folder, file, windowTokens, pacing, json, ownModel } = options
+await runCommand(measure)
+
+async function measure(args: readonly string[], elapsed: () => string): Promise<boolean> {
+  const { folder, values } = readFolderCommand(args, flags, 'npm run summaries -- FOLDER')
+  const { file, window: windowTokens, delay, pace, pause, json } = values
+  if (pace !== null && pause !== null)
+    refuse('Either --pace, whether summaries are there or not, or --pause once they are.')
+  const pacing = { delayMs: delay ?? 0, pauseMs: pace ?? pause ?? 0, waitsForSummaries: pace === null }
+  filesIn(folder, file === null ? null : [file])
   const { count } = await loadCounter('o200k_base')
-  const subject = longestOf(folder, file, count)
-  if (subject === null) return refuse('The recordings hold no request to measure.')
-  if (ownModel) {
-    const cached = await observeOwnModel({ subject, windowTokens, statesUsage: true, count })
-    const transcripts = await observeOwnModel({ subject, windowTokens, statesUsage: false, count })
+  if (values['own-model']) {
+    for (const [name, given] of Object.entries({ delay, pace, pause, json }))
+      if (given !== null && given !== false) refuse(`--own-model has no use for --${name}.`)
+    const subject = longestOf(folder, file, count)
+    const [cached, transcripts] = [
+      await observeOwnModel({ subject, windowTokens, statesUsage: true, count }),
+      await observeOwnModel({ subject, windowTokens, statesUsage: false, count }),
+    ]
     const columns = [
       { name: 'where cheaper', run: cached },
       { name: 'transcripts', run: transcripts },
     ]
-    process.stdout.write(`${ownModelTable(columns)}\n${seconds(performance.now() - startedMs)}\n`)
-    return 0
+    say(`${ownModelTable(columns)}\n${elapsed()}`)
+    return true
   }
+  const subject = longestOf(folder, file, count)
   const runs: { way: Way; figures: Figures }[] = []
   for (const way of WAYS)
     runs.push({ way, figures: figuresOf(await observeRun({ subject, way, windowTokens, pacing, count })) })
 
   const { recording } = subject
   const conversation = { file: recording.file, id: recording.id, promptTokens: lastTokens(subject) }
-  const elapsed = seconds(performance.now() - startedMs)
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ conversation, windowTokens, pacing, runs, elapsed }, null, 2)}\n`,
-    )
+    say(JSON.stringify({ conversation, windowTokens, pacing, runs, elapsed: elapsed() }, null, 2))
   } else {
-    const tokens = conversation.promptTokens.toLocaleString('en-US')
+    const tokens = written(conversation.promptTokens)
     const title = `${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}; a summary takes ${pacing.delayMs} ms`
-    process.stdout.write(`${tableOf(title, runs)}\n${elapsed}\n`)
+    say(`${title}\n${tableOf(runs.map(({ way, figures }) => ({ name: way, run: figures })))}\n\n${elapsed()}`)
   }
-  return runs.every(({ figures }) => isSound(figures)) ? 0 : 1
+  return runs.every(({ figures }) => isSound(figures))
 }
 
 function isSound({ refused, errors, ratioOfCompactions }: Figures): boolean {
   return refused + errors === 0 && (ratioOfCompactions ?? 0) <= RATIO_MAX
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`${reason}\n`)
-  return 1
 }
