@@ -1,21 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tighten, type Compacted } from '../../src/compaction/compact.ts'
-import { compact } from '../support/compacted.ts'
+import {
+  compact,
+  atFirstSight,
+  compactedUnder,
+  PRIMING_TOKENS,
+  fixedTokens,
+  parsed,
+  sentTokens,
+  shapes,
+} from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { atFirstSight, compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
-import { fixedTokens, parsed, sentTokens, shapes } from '../support/view-sizes.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
-
-const RUNS = 100
 
 function send(
   messages: readonly object[],
@@ -44,31 +49,40 @@ const plain = fc.boolean().map((enabled) => policyOf({ recall: { enabled } }))
 const policies = fc.oneof({ weight: 1, arbitrary: plain }, limited)
 
 describe('a view', () => {
-  test('fits the budget whenever the fixed parts do (P7)', () => {
+  test('fits (P7), obeys the rules (P3), keeps its leading system messages (P4), and its record survives', () => {
     fc.assert(
-      fc.property(conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, strict) => {
-        fc.pre(fixedTokens(messages, policy) <= budgetTokens)
-        const sent = send(messages, policy, budgetTokens, null, strict)
-        expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
-        expect(sentTokens(sent)).toBeLessThanOrEqual(sent.compacted.view.tokens + sent.around)
-      }),
-      { numRuns: propertyRuns(RUNS) },
-    )
-  })
-
-  test('obeys the message rules where the conversation does (P3), its leading system messages byte for byte (P4)', () => {
-    fc.assert(
-      fc.property(conversation, budget, policies, (messages, budgetTokens, policy) => {
-        const before = violationsOf(shapes(messages), 'lenient').length
-        const { texts } = send(messages, policy, budgetTokens, null)
-        const after = violationsOf(shapes(texts.map(parsed)), 'lenient').length
-        expect(after).toBeLessThanOrEqual(before)
-        const { systemCount } = subjectOf(messages).structure
-        for (let index = 0; index < systemCount; index += 1) {
-          expect(texts[index]).toBe(JSON.stringify(messages[index]))
-        }
-      }),
-      { numRuns: propertyRuns(RUNS) },
+      fc.property(
+        conversation,
+        budget,
+        policies,
+        fc.boolean(),
+        fc.nat(3),
+        (messages, budgetTokens, policy, strict, more) => {
+          const sent = send(messages, policy, budgetTokens, null, strict)
+          const { texts, compacted, around } = sent
+          if (fixedTokens(messages, policy) <= budgetTokens) {
+            expect(sentTokens(sent), 'within the budget').toBeLessThanOrEqual(budgetTokens)
+            expect(sentTokens(sent), 'as it is said').toBeLessThanOrEqual(compacted.view.tokens + around)
+          }
+          const { systemCount } = subjectOf(messages).structure
+          if (!strict) {
+            const before = violationsOf(shapes(messages), 'lenient').length
+            const after = violationsOf(shapes(texts.map(parsed)), 'lenient').length
+            expect(after, 'rules that are broken').toBeLessThanOrEqual(before)
+            const leading = messages.slice(0, systemCount).map((message) => JSON.stringify(message))
+            expect(texts.slice(0, systemCount), 'leading system messages').toEqual(leading)
+          }
+          const { compaction } = compacted
+          if (compaction === null) return
+          const text = writeCompaction(compaction, systemCount)
+          expect(readCompaction(text, systemCount), 'its record').toEqual(compaction)
+          // With a system message more or less in front.
+          const moved = readCompaction(text, systemCount + more)
+          expect(moved?.point).toBe(compaction.point + more)
+          expect(moved?.latestUser).toBe(compaction.latestUser === -1 ? -1 : compaction.latestUser + more)
+        },
+      ),
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -105,70 +119,29 @@ describe('a view', () => {
   })
 })
 
-describe('tightening after an overflow', () => {
-  test('never makes a view larger, and its smallest form fits what it can', () => {
-    fc.assert(
-      fc.property(
-        conversation,
-        budget,
-        policies,
-        fc.boolean(),
-        (messages, budgetTokens, policy, smallest) => {
-          const subject = subjectOf(messages)
-          const system = subject.sizes
-            .slice(0, subject.structure.systemCount)
-            .reduce((sum, size) => sum + size, 0)
-          const room: Room = { budgetTokens, aroundTokens: system + 3 }
-          const cache = createMadeCache({ charsMax: 10_000_000 })
-          const refused = finish(
-            compact(subject, cache, {
-              policy,
-              newest: null,
-              ...atFirstSight({ ...room, budgetTokens: 1_000_000 }),
-              strict: false,
-              forced: false,
-              prepared: null,
-            }),
-          )
-          const tightened = finish(
-            tighten(subject, cache, {
-              policy,
-              previous: refused.compaction,
-              room,
-              keepRecent: 4,
-              smallest,
-              strict: false,
-            }),
-          )
-          if (tightened === null) return
-          // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
-          if (refused.compaction === null)
-            expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
-          if (fixedTokens(messages, policy) <= budgetTokens) {
-            const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
-            expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
-          }
-        },
-      ),
-      { numRuns: propertyRuns(RUNS) },
-    )
-  })
-})
-
-describe('a compaction record', () => {
-  test('survives the store, and a system message more or less in front', () => {
-    fc.assert(
-      fc.property(conversation, budget, policies, fc.nat(3), (messages, budgetTokens, policy, more) => {
-        const { compacted } = send(messages, policy, budgetTokens, null)
-        const { compaction } = compacted
-        fc.pre(compaction !== null)
-        const { systemCount } = subjectOf(messages).structure
-        const text = writeCompaction(compaction, systemCount)
-        expect(readCompaction(text, systemCount)).toEqual(compaction)
-        const moved = readCompaction(text, systemCount + more)
-        expect(moved?.point).toBe(compaction.point + more)
-        expect(moved?.latestUser).toBe(compaction.latestUser === -1 ? -1 : compaction.latestUser + more)
-      }),
-    )
-  })
+test('tightening after an overflow never makes a view larger, and its smallest form fits what it can', () => {
+  fc.assert(
+    fc.property(conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, smallest) => {
+      const subject = subjectOf(messages)
+      const system = subject.sizes
+        .slice(0, subject.structure.systemCount)
+        .reduce((sum, size) => sum + size, 0)
+      const room: Room = { budgetTokens, aroundTokens: system + 3 }
+      const cache = createMadeCache({ charsMax: 10_000_000 })
+      const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
+      const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
+      const refused = finish(compact(subject, cache, now))
+      const previous = refused.compaction
+      const options = { policy, previous, room, keepRecent: 4, smallest, strict: false }
+      const tightened = finish(tighten(subject, cache, options))
+      if (tightened === null) return
+      // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
+      if (refused.compaction === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
+      if (fixedTokens(messages, policy) <= budgetTokens) {
+        const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
+        expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
+      }
+    }),
+    { numRuns: propertyRuns(100) },
+  )
 })

@@ -79,12 +79,8 @@ describe('compactions', () => {
         const seenUntil = points.at(-2) ?? null
         fc.pre(seenUntil !== null)
         // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
-        const { compaction } = send(
-          messages,
-          policy,
-          { newest: null, seenUntil },
-          roomOf(day.budgetTokens, 40),
-        )
+        const room = roomOf(day.budgetTokens, 40)
+        const { compaction } = send(messages, policy, { newest: null, seenUntil }, room)
         expect(compaction === null || compaction.point === messages.length).toBe(true)
       }),
       { numRuns: propertyRuns(60) },

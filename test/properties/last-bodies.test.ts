@@ -7,7 +7,7 @@ import { bodyLimits } from '../support/body-limits.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
-import { arbitraryMessages } from '../support/arbitrary-messages.ts'
+import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 function readingWith(lastBodies: LastBodies | null) {

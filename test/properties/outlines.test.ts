@@ -54,9 +54,8 @@ function compacted(subject: Subject, { policy, budgetTokens, strict, summarised 
   if (made.compaction === null || fold === null || summarised === 0) return made
   const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
   const range = { start: systemCount, end, except: [] }
-  const summaries = [
-    standingSummary(subject, range, { written: 'What was done: much.', systemTokensMax: 0, note: '' }),
-  ]
+  const written = { written: 'What was done: much.', systemTokensMax: 0, note: '' }
+  const summaries = [standingSummary(subject, range, written)]
   const compaction = { ...made.compaction, fold: { ...fold, summaries } }
   return { compaction, view: finish(viewUnder(subject, cache, { policy, strict, compaction })) }
 }
@@ -72,7 +71,7 @@ function outlined(run: Run): Parameters<Promised> {
   return [outlineOf(subject, sent), subject, sent]
 }
 
-function check(promise: Promised): void {
+function check(promise: Promised, parameters: { readonly seed?: number } = {}): void {
   fc.assert(
     fc.property(runs, (run) => {
       const key = JSON.stringify(run)
@@ -80,7 +79,7 @@ function check(promise: Promised): void {
       known.set(key, parts)
       promise(...parts)
     }),
-    { numRuns: propertyRuns(RUNS) },
+    { ...parameters, numRuns: propertyRuns(RUNS) },
   )
 }
 
@@ -141,19 +140,9 @@ describe('an outline', () => {
     }
     check(promise)
     // What is never tried is not shown. One in ten rounds happens on nothing to render: further ones are drawn then.
-    const tried = [
-      'kept',
-      'rendered',
-      'previewed',
-      'cleared',
-      'clipped',
-      'folded',
-      'joined',
-      'unloaded',
-      'unbound',
-    ]
+    const tried = 'kept rendered previewed cleared clipped folded joined unloaded unbound'.split(' ')
     const isShown = (): boolean => tried.every((treatment) => told.has(treatment))
-    for (let round = 0; round < 20 && !isShown(); round += 1) check(promise)
+    for (let seed = 2; seed < 40 && !isShown(); seed += 1) check(promise, { seed })
     expect([...told]).toEqual(expect.arrayContaining(tried))
   })
 

@@ -1,12 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
-import { arbitraryMessages } from '../support/arbitrary-messages.ts'
-import { conversation } from '../support/arbitrary-conversation.ts'
+import { arbitraryMessages, conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation, validConversation } from '../support/conversations.ts'
 import { send } from '../compaction/sending.ts'
-import { repairedOf } from '../support/repaired.ts'
-import { subjectFrom } from '../support/subject.ts'
+import { repairedOf, subjectFrom } from '../support/subject.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const broken: fc.Arbitrary<readonly object[]> = fc.oneof(

@@ -10,8 +10,9 @@ import {
   arbitraryDrawing,
   arbitraryTerminalText,
   arbitraryWideDrawing,
-} from '../support/arbitrary-terminal.ts'
-import { withoutBlankEnds, xtermShows } from '../support/xterm.ts'
+  withoutBlankEnds,
+  xtermShows,
+} from '../support/terminals.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 

@@ -231,7 +231,7 @@ function collectRead(bodies: fc.Arbitrary<Buffer>, count: number): readonly bool
 
 test('whatever is read of a body is what JSON.parse reads', () => {
   const read = collectRead(usualBody, 400)
-  expect(read.filter(Boolean).length).toBeGreaterThan(200)
+  expect(read.filter(Boolean).length).toBeGreaterThan(propertyRuns(200))
 })
 
 test('the same holds where messages are anything at all', () => {
