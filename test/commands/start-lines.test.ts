@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { serve } from '../programs/program.ts'
 import { startWarnings, type Memory, whoPaysForSummaries } from '../../src/commands/start-lines.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -48,13 +47,6 @@ describe('a start', () => {
     for (const part of ['limits.bytes_in_flight_mb (512)', 'limits.body_mb (64)', short, advice])
       expect(line).toContain(part)
   })
-})
-
-test('a program with a small heap says so as it starts, and serves', async () => {
-  const env = { NODE_OPTIONS: '--max-old-space-size=256' }
-  const foldgate = await serve(['--store', 'memory:'], { cwd: await temporaryFolder({}), env })
-  await foldgate.said(/limits\.bytes_in_flight_mb \(512\).*give it more heap/)
-  expect((await fetch(`${foldgate.origin}/healthz`)).status).toBe(200)
 })
 
 /** What the line at the start says, with one profile for each of these. */

@@ -20,6 +20,8 @@ test('the built-in profiles are valid, and the default one is the defaults', asy
   expect(lines).toEqual([])
   expect([...profiles.keys()].sort()).toEqual(['default', 'small-local'])
   expect(profiles.get('default')).toEqual({ ...profileSchema.parse({}), name: 'default' })
+  // No model gets another one than default by itself.
+  for (const { models, headers } of profiles.values()) expect([models, headers]).toEqual([[], {}])
 })
 
 function keysOf(value: object): readonly string[] {
@@ -34,14 +36,6 @@ function keysOf(value: object): readonly string[] {
 test('default.yaml, the template that people copy, shows every key', async () => {
   const text = await readFile(join(builtInDirectory, 'default.yaml'), 'utf8')
   for (const key of keysOf(profileSchema.parse({}))) expect(text).toMatch(new RegExp(`\\b${key}:`))
-})
-
-test('no model gets a built-in profile other than default by itself', async () => {
-  const { profiles } = await read({})
-  for (const { models, headers } of profiles.values()) {
-    expect(models).toEqual([])
-    expect(headers).toEqual({})
-  }
 })
 
 test("a file's name is the profile's name; YAML and JSON are read, other files are not", async () => {
@@ -65,24 +59,17 @@ test("the user's profile replaces a built-in one of the same name, for those tha
   expect(profiles.get('small-local')?.observe).toBe(true)
 })
 
-test('a misspelt key is told with file, line and what was meant', async () => {
-  const { lines } = await read({
-    'x.yaml': '# comment\ntrigger: 0.8\n\nkeep:\n  task: true\n\nsumary:\n  at: 0.5\n',
-  })
-  expect(lines).toEqual(['profiles/x.yaml:7:1: unknown key "sumary" — did you mean "summary"?'])
-})
-
 test('the problems of all files are told at once', async () => {
   const { lines } = await read({
-    'a.yaml': 'trigger: 2.5\nkeep: {recent: 3}\n',
+    'a.yaml': '# comment\ntrigger: 2.5\nkeep: {recent: 3}\n',
     'b.yaml': 'trigger: 0.5\ntrigger: 0.6\n',
     'c.yaml': 'extends: b\nmodels: [*qwen]\n',
     'd.yaml': '\ttarget: 1\n',
     'e.json': '{"observe": "yes"}',
   })
   expect(lines).toEqual([
-    'profiles/a.yaml:1:10: "trigger" must be a ratio above 0 and up to 1, or a whole number of tokens above 1, or off; found 2.5',
-    'profiles/a.yaml:2:8: unknown key "recent" in "keep" — did you mean "recent_messages"?',
+    'profiles/a.yaml:2:10: "trigger" must be a ratio above 0 and up to 1, or a whole number of tokens above 1, or off; found 2.5',
+    'profiles/a.yaml:3:8: unknown key "recent" in "keep" — did you mean "recent_messages"?',
     'profiles/b.yaml:2:1: cannot be read: this key stands twice in its group — remove one of the two',
     'profiles/c.yaml:2:10: cannot be read: this alias (*name) has no anchor before it — put text that begins with * in quotes',
     'profiles/d.yaml:1:1: cannot be read: a tab in the indentation — indent with spaces',

@@ -179,22 +179,14 @@ client_keys: [{name: a, key_env: A_KEY, overrides: [profile]}, {name: b, key_env
 })
 
 // Somebody pastes the key itself where its variable's name belongs. Some keys are spelt like names.
-test.each(['sk-abcdef0123456789', 'gsk_abcdef0123456789'])(
-  'the key %s in place of a variable is not told',
-  async (key) => {
-    const problems = await problemsOf({ yaml: `upstreams: {default: {api_key_env: ${key}}}` })
-    expect(problems).toHaveLength(1)
-    expect(problems[0]).not.toContain('abcdef')
-  },
-)
-
-test('a key that no header can carry is a problem that does not tell it', async () => {
-  const problems = await problemsOf({
-    yaml: 'upstreams: {default: {api_key_env: MAIN_KEY}}',
-    env: { MAIN_KEY: 'sk-one\nsk-two' },
-  })
+test.each([
+  ['in place of a variable', 'sk-abcdef0123456789', {}],
+  ['that is spelt like a variable', 'gsk_abcdef0123456789', {}],
+  ['that no header can carry', 'MAIN_KEY', { MAIN_KEY: 'sk-one\nabcdef' }],
+])('a key %s is a problem that does not tell it', async (_, name, env) => {
+  const problems = await problemsOf({ yaml: `upstreams: {default: {api_key_env: ${name}}}`, env })
   expect(problems).toHaveLength(1)
-  expect(problems[0]).not.toContain('sk-')
+  expect(problems[0]).not.toMatch(/abcdef|sk-/)
 })
 
 test('syntax errors do not repeat what stands around them', async () => {

@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { formatProblem, type Problem } from '../../src/config/problem.ts'
 import { readProfileFiles } from '../../src/config/profile-files.ts'
@@ -36,12 +37,6 @@ async function watchAt(directory: string) {
   return { directory, watching, loads, problems, observed }
 }
 
-test('a profile that is written anew is read', async () => {
-  const { directory, observed } = await watchFolder({ 'x.yaml': '' })
-  await writeFile(join(directory, 'x.yaml'), 'observe: true')
-  await eventually(() => expect(observed()).toBe(true))
-})
-
 test('editors that write beside and rename are seen, again and again', async () => {
   const { directory, observed } = await watchFolder({ 'x.yaml': '' })
   for (const value of [true, false, true]) {
@@ -69,13 +64,6 @@ test('an invalid change is told and not used; the next valid one is', async () =
   expect(loads.every((profiles) => profiles.get('x')?.observe === false)).toBe(true)
   await writeFile(join(directory, 'x.yaml'), 'observe: true')
   await eventually(() => expect(observed()).toBe(true))
-})
-
-test('a reload that is asked for reads at once', async () => {
-  const { directory, watching, observed } = await watchFolder({})
-  await writeFile(join(directory, 'x.yaml'), 'observe: true')
-  await watching.reload()
-  expect(observed()).toBe(true)
 })
 
 // A watcher stays with the folder that it was given. Who started Foldgate before there was a folder of profiles,
@@ -114,9 +102,7 @@ describe('the folder itself', () => {
       'profiles: the folder of profiles does not exist — create it, or name another',
     ])
     await writeFile(join(folder, 'elsewhere', 'y.yaml'), '')
-    await new Promise((resolve) => {
-      setTimeout(resolve, 150)
-    })
+    await setTimeout(150)
     expect([loads.length, problems.length]).toEqual([0, 1])
     await watching.reload()
     expect([loads.length, problems.length]).toEqual([0, 2])

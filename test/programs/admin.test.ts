@@ -68,12 +68,3 @@ test('two Foldgates on one machine both start; the one with the admin listener d
     expect(program.stdout() + program.stderr()).not.toContain('PLANTED-TOKEN')
   }
 })
-
-test('off loopback it does not start without a token, and check says so too', async () => {
-  const cwd = await temporaryFolder({ 'foldgate.yaml': 'admin: {host: 0.0.0.0}\n' })
-  for (const command of [[], ['check']]) {
-    const { code, stdout, stderr } = await output(command, { cwd })
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/foldgate\.yaml:1:\d+: "admin\.host" is 0\.0\.0\.0.*admin\.token_env/)
-  }
-})

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { temporaryFolder, type OnEnd } from '../config/temporary-folder.ts'
 import { startCommand, type Running } from '../support/run-command.ts'
 
-export type Program = Omit<Running, 'pid' | 'output'>
+export type Program = Omit<Running, 'pid'>
 
 export type ProgramOptions = {
   readonly cwd: string

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -225,29 +225,29 @@ describe('foldgate purge', () => {
     expect(failed.stderr).not.toContain('PLANTED')
   })
 
-  test('has nothing to do where nothing is on disk, and makes no file', async () => {
+  test('makes no file where there is none, touches none of another program, and says what is wrong with a store', async () => {
     const cwd = await temporaryFolder({})
-    const memory = await output(['purge', '--store', 'memory:'], { cwd })
-    expect([memory.code, memory.stdout]).toEqual([0, expect.stringContaining('nothing is on disk')])
-    const absent = await output(['purge'], { cwd })
-    expect([absent.code, absent.stdout]).toEqual([
+    const purge = async (store: readonly string[], env = {}) => {
+      const { code, stdout, stderr } = await output(['purge', ...store], { cwd, env })
+      return [code, stdout, stderr]
+    }
+    expect(await purge(['--store', 'memory:'])).toEqual([
       0,
-      `Nothing to delete: there is no file ${defaultFile(cwd)}.\n`,
+      expect.stringContaining('nothing is on disk'),
+      '',
     ])
+    expect(await purge([])).toEqual([0, `Nothing to delete: there is no file ${defaultFile(cwd)}.\n`, ''])
     expect(await readdir(cwd)).toEqual([])
-  })
-
-  test('touches no file of another program, and says what is wrong with a store', async () => {
-    const cwd = await temporaryFolder({ 'notes.txt': 'These are notes, and no database at all.' })
-    const foreign = await output(['purge', '--store', 'sqlite:notes.txt'], { cwd })
-    expect([foreign.code, foreign.stdout]).toEqual([1, ''])
-    expect(foreign.stderr).toMatch(/notes\.txt is no database: .*\n$/)
-    const away = await output(['purge', '--store', 'redis://:PLANTED@127.0.0.1:9'], { cwd })
-    expect([away.code, away.stdout]).toEqual([1, ''])
-    expect(away.stderr).toMatch(/^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): .*\n$/)
-    const homeless = await output(['purge'], { cwd, env: { HOME: '' } })
-    expect([homeless.code, homeless.stdout]).toEqual([1, ''])
-    expect(homeless.stderr).toContain('HOME is not set')
+    await writeFile(join(cwd, 'notes.txt'), 'These are notes, and no database at all.')
+    for (const [store, said, env] of [
+      [['--store', 'sqlite:notes.txt'], /notes\.txt is no database: .*\n$/],
+      [
+        ['--store', 'redis://:PLANTED@127.0.0.1:9'],
+        /^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): .*\n$/,
+      ],
+      [[], /HOME is not set/, { HOME: '' }],
+    ] as const)
+      expect(await purge(store, env)).toEqual([1, '', expect.stringMatching(said)])
   })
 })
 
@@ -275,18 +275,6 @@ test('foldgate purge deletes the files of the archive, too, and nothing else tha
   expect(await readdir(dir)).toEqual(['notes.md'])
 })
 
-test('an archive that cannot be written is told at the start, and keeps nobody waiting', async () => {
-  await using upstream = await fakeUpstream(completion('fine'))
-  const cwd = await temporaryFolder({ 'foldgate.yaml': archived, kept: '' })
-  const foldgate = await serve(['--upstream', upstream.url], { cwd })
-  const [line] = await foldgate.said(/.*archive\.dir: nothing can be written in .*/)
-  expect(line).toContain('"level":"warn"')
-  expect(line).toContain('(ENOTDIR)')
-  expect((await postChat(foldgate.url, chatOf([{ role: 'user', content: 'hello' }]))).status).toBe(200)
-  foldgate.child.kill('SIGTERM')
-  expect(await foldgate.ended).toBe(0)
-})
-
 /** What a network folder whose server is gone does: nothing that is asked of it is answered. */
 const hanging = `import files from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -303,7 +291,9 @@ test('an archive that hangs is told at the start, and keeps no signal waiting', 
   const cwd = await temporaryFolder({ 'foldgate.yaml': archived, 'hanging.mjs': hanging })
   const env = { NODE_OPTIONS: `--import ${join(cwd, 'hanging.mjs')}` }
   const foldgate = await serve(['--upstream', upstream.url], { cwd, env })
-  await foldgate.said(/.*archive\.dir: nothing can be written in .* \(no answer\)/)
+  const [line] = await foldgate.said(/.*archive\.dir: nothing can be written in .* \(no answer\)/)
+  expect(line).toContain('"level":"warn"')
+  expect((await postChat(foldgate.url, begun)).status).toBe(200)
   foldgate.child.kill('SIGTERM')
   expect(await foldgate.ended).toBe(0)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request, type RequestListener } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort, listen } from '../support/free-port.ts'
 import { serve } from './program.ts'
 
 type Seen = { readonly url: string; readonly authorization: string | undefined }
@@ -19,14 +19,12 @@ async function server(
     // Status 0: it never answers.
     if (status > 0) outgoing.writeHead(status, { 'content-type': 'application/json' }).end(body)
   }
-  const listening = createServer(listener).listen(0, '127.0.0.1')
-  await once(listening, 'listening')
+  const listening = createServer(listener)
+  const port = await listen(listening)
   onTestFinished(() => {
     listening.close()
     listening.closeAllConnections()
   })
-  const address = listening.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
   return { origin: `http://127.0.0.1:${port}`, seen }
 }
 

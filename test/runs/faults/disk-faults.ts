@@ -97,7 +97,7 @@ function whileUsed({ name, settings, part, breaks, mends }: DiskFault): Fault {
     observe: async (onEnd) => {
       await using upstream = await fakeUpstream(completion('Understood.'))
       const cwd = await programFolder(settings, onEnd)
-      const foldgate = await startProgram(cwd, upstream.url, (args) => serveOnSmallDisk(args, cwd, onEnd))
+      const foldgate = await startProgram(upstream.url, (args) => serveOnSmallDisk(args, cwd, onEnd))
       const { url, adminOrigin, disk } = foldgate
       const first = await send(url, upstream, 1)
       await eventsUpTo(adminOrigin, await conversationOfNext(url))
@@ -132,9 +132,7 @@ function atStart(name: string, state: DiskState): Fault {
     observe: async (onEnd) => {
       await using upstream = await fakeUpstream(completion('Understood.'))
       const cwd = await programFolder(onDisk(), onEnd)
-      const foldgate = await startProgram(cwd, upstream.url, (args) =>
-        serveOnSmallDisk(args, cwd, onEnd, state),
-      )
+      const foldgate = await startProgram(upstream.url, (args) => serveOnSmallDisk(args, cwd, onEnd, state))
       const { url, adminOrigin } = foldgate
       const first = await send(url, upstream, 1)
       const later = await send(url, upstream, 2)

@@ -35,7 +35,8 @@ export const killFault: Fault = { name: '`kill -9` while it writes', observe: ob
 export const signalFaults: readonly Fault[] = [
   {
     name: 'SIGTERM under load',
-    observe: (onEnd) => observeSignal({ timeoutS: 20, code: 0, meanwhile: ({ release }) => release(), onEnd }),
+    observe: (onEnd) =>
+      observeSignal({ timeoutS: 20, code: 0, meanwhile: ({ release }) => release(), onEnd }),
   },
   {
     name: 'SIGTERM under load, and answers outlive `drain.timeout_s`',

@@ -26,25 +26,18 @@ export async function programFolder(settings: object, onEnd: OnEnd): Promise<str
 
 /** Starts one there, by `start` where the usual way will not do. */
 export async function startProgram<Started extends Program & { readonly url: string }>(
-  cwd: string,
   upstreamUrl: string,
   start: (args: readonly string[]) => Promise<Started>,
 ): Promise<Started & { readonly adminOrigin: string }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const admin = await adminPlace()
-    const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
-    // Another program may have been faster, and would answer in its place.
-    const [line] = await foldgate.said(/.*listens on .*/)
-    const isWatched = line.includes(`the admin listener is at ${admin.origin}`)
-    if (isWatched) return { ...foldgate, adminOrigin: admin.origin }
-    await endInOrder(foldgate)
-    expect(attempt, `an admin listener in ${cwd}`).toBeLessThan(ATTEMPTS_MAX)
-  }
+  const admin = await adminPlace()
+  const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
+  await foldgate.said(new RegExp(`listens on .*the admin listener is at ${admin.origin}`))
+  return { ...foldgate, adminOrigin: admin.origin }
 }
 
 /** Starts one there in the usual way. */
 export function startUsual(cwd: string, upstreamUrl: string, onEnd: OnEnd): Promise<Served> {
-  return startProgram(cwd, upstreamUrl, (args) => serve(args, { cwd, onEnd }))
+  return startProgram(upstreamUrl, (args) => serve(args, { cwd, onEnd }))
 }
 
 /** Its lines, as the tests in this process have them of theirs. */
@@ -130,5 +123,3 @@ export function kindOf(name: RequestKind['name']): RequestKind {
 }
 
 // --- internal ---
-
-const ATTEMPTS_MAX = 5

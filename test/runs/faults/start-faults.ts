@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +6,7 @@ import { expect } from 'vitest'
 import { output } from '../../programs/program.ts'
 import { openSqliteStore } from '../../../src/stores/sqlite-store.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
-import { freePort } from '../../support/free-port.ts'
+import { freePort, listen } from '../../support/free-port.ts'
 import { conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault } from './fault.ts'
 import { toldText, whatWasTold } from './watched.ts'
@@ -115,8 +114,5 @@ async function listening(says: string | null): Promise<Prepared> {
     })
     socket.unref()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
-  return { url: `redis://127.0.0.1:${port}`, end: () => void server.close() }
+  return { url: `redis://127.0.0.1:${await listen(server)}`, end: () => void server.close() }
 }

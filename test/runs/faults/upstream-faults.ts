@@ -111,7 +111,6 @@ export const slowAnswers: readonly UpstreamFault[] = [
   },
 ]
 
-
 /** An upstream that breaks the rules of HTTP, or of its own API. */
 export const nonsense: readonly UpstreamFault[] = [
   { name: 'answers with what is no HTTP', fails: () => none(after('SSH-2.0-OpenSSH_9.6\r\n', end)) },

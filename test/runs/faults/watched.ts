@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
@@ -7,16 +8,12 @@ import { eventually } from '../../support/eventually.ts'
 /** A Foldgate whose operator looks on. */
 export type Watched = { readonly foldgate: RunningFoldgate; readonly adminOrigin: string }
 
-/** Starts it with an admin listener, on another port where somebody else was faster. */
+/** Starts it with an admin listener. */
 export async function startWatched(options: FoldgateOptions): Promise<Watched> {
-  for (let attempt = 1; ; attempt += 1) {
-    const admin = await adminPlace()
-    const foldgate = await startFoldgate({ ...options, flags: { ...options.flags, ...admin.flags } })
-    const trouble = foldgate.listening.adminTrouble
-    if (trouble === null) return { foldgate, adminOrigin: admin.origin }
-    await foldgate.close()
-    if (attempt === ATTEMPTS_MAX) throw new Error(trouble)
-  }
+  const admin = await adminPlace()
+  const foldgate = await startFoldgate({ ...options, flags: { ...options.flags, ...admin.flags } })
+  expect(foldgate.listening.adminTrouble).toBeNull()
+  return { foldgate, adminOrigin: admin.origin }
 }
 
 /** What Foldgate told its operator of a fault. What is told of every request is left out. */
@@ -109,8 +106,6 @@ export function toldText({ events, counted, outcome, logged }: Told): string {
 }
 
 // --- internal ---
-
-const ATTEMPTS_MAX = 5
 
 type ToldEvent = z.output<typeof eventSchema>
 
