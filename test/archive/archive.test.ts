@@ -1,10 +1,11 @@
 import { chmod, link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { archiveTrouble } from '../../src/archive/archive-trouble.ts'
 import { openArchive, type Compose } from '../../src/archive/archive.ts'
 import { purgeArchive, titleOf } from '../../src/archive/files.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
+import { createOneAtATime } from '../../src/archive/one-at-a-time.ts'
 
 const id = 'abcdefgh-_012345'
 const other = 'another-id-00000'
@@ -202,4 +203,21 @@ describe('whether a folder can be written', () => {
     await chmod(folder, 0o500)
     expect(await archiveTrouble(join(folder, 'kept'))).toContain('(EACCES)')
   })
+})
+
+const pause = (timeMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, timeMs))
+
+// What had waited for others until shortly before its deadline was taken for something that hangs.
+test('a folder that is only busy is not taken for one that hangs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const inTurn = createOneAtATime({ deadlineMs: 200 })
+  const both = Promise.allSettled([inTurn(() => pause(150)), inTurn(() => pause(120))])
+  await vi.advanceTimersByTimeAsync(200)
+  const [first, second] = await both
+  expect(first).toMatchObject({ status: 'fulfilled' })
+  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'no answer' } })
+  const third = inTurn(async () => 'done')
+  await vi.advanceTimersByTimeAsync(70)
+  expect(await third).toBe('done')
 })

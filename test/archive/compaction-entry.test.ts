@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readHoldings } from '../../src/archive/holding.ts'
+import { readHoldings, writeHolding } from '../../src/archive/holding.ts'
+import { fenced } from '../../src/archive/message-markdown.ts'
 import { writeCompactionEntry } from '../../src/archive/compaction-entry.ts'
 import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/view/view.ts'
@@ -164,8 +165,12 @@ describe('an entry', () => {
     ...rounds('b', 8, 500),
   ]
   const subject = subjectOf(messages)
-  const { compaction } = sent(subject, { policy, budgetTokens: 2500 })
-  if (compaction === null) throw new Error('there is no compaction')
+  const compactionOf = (of: Subject, newest: Compaction | null = null): Compaction => {
+    const { compaction: made } = sent(of, { policy, budgetTokens: 2500, newest })
+    if (made === null || made === newest) throw new Error('there is no further compaction')
+    return made
+  }
+  const compaction = compactionOf(subject)
   const file = fileAfter(subject, policy, compaction)
 
   test('says when and why, names each message and its tool, and gives text, arguments and marks of media', () => {
@@ -189,18 +194,14 @@ describe('an entry', () => {
   test('holds a message of an unknown role as it came', () => {
     const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
     const unknown = subjectOf([user('The task.'), odd, ...rounds('b', 8, 500)])
-    const made = sent(unknown, { policy, budgetTokens: 2500 }).compaction
-    if (made === null) throw new Error('there is no compaction')
     const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
-    expect(fileAfter(unknown, policy, made)).toContain(as)
+    expect(fileAfter(unknown, policy, compactionOf(unknown))).toContain(as)
   })
 
   test('is not written twice, and a second one holds only what is new', () => {
     expect(fileAfter(subject, policy, compaction, file)).toBe(file)
     const longer = subjectOf([...messages, ...rounds('c', 8, 500)])
-    const next = sent(longer, { policy, budgetTokens: 2500, newest: compaction }).compaction
-    if (next === null || next === compaction) throw new Error('there is no further compaction')
-    const grown = fileAfter(longer, policy, next, file)
+    const grown = fileAfter(longer, policy, compactionOf(longer, compaction), file)
     expect(grown.startsWith(file)).toBe(true)
     const [first, second] = [readArchive(file), readArchive(grown.slice(file.length))]
     const numbers = new Set(first.map(({ number }) => number))
@@ -225,34 +226,105 @@ describe('an entry', () => {
   // Two runs with the same first request have the same id where the store forgot the first one.
   test('of another conversation that began alike holds everything, whatever the file holds', () => {
     const other = subjectOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
-    const made = sent(other, { policy, budgetTokens: 2500 }).compaction
-    if (made === null) throw new Error('there is no compaction')
+    const made = compactionOf(other)
     const alone = readArchive(fileAfter(other, policy, made))
     expect(readArchive(fileAfter(other, policy, made, file)).slice(-alone.length)).toEqual(alone)
   })
 
-  test('a name cannot make a heading of its own', () => {
-    const spoofed = subjectOf([
-      user('The task.'),
-      ...round('a', 'x', 'bash\n## #9 user\u2028# z', {}),
-      ...rounds('b', 8, 500),
-    ])
-    const made = sent(spoofed, { policy, budgetTokens: 2500 }).compaction
-    if (made === null) throw new Error('there is no compaction')
-    expect(headingsOf(fileAfter(spoofed, policy, made))).toContain('#3 result of bash ## #9 user # z')
-  })
-
   // A tool's name stood in a heading as it was: whoever opened the file loaded the picture that it names.
-  test('a name cannot be a picture or a link', () => {
-    const named = subjectOf([
-      user('The task.'),
-      ...round('a', 'x', '![x](https://example.com/a.png)<img src=b>', {}),
-      ...rounds('b', 8, 500),
-    ])
-    const made = sent(named, { policy, budgetTokens: 2500 }).compaction
-    if (made === null) throw new Error('there is no compaction')
-    const text = fileAfter(named, policy, made)
-    expect(text).toContain(String.raw`!\[x\](https://example.com/a.png)\<img src=b\>`)
-    expect(text).not.toMatch(/!\[|(?<!\\)<img/)
+  test.each([
+    ['bash\n## #9 user\u2028# z', 'bash ## #9 user # z'],
+    [
+      '![x](https://example.com/a.png)<img src=b>',
+      String.raw`!\[x\](https://example.com/a.png)\<img src=b\>`,
+    ],
+  ])('a name cannot make a heading of its own, nor be a picture or a link: %j', (name, shown) => {
+    const named = subjectOf([user('The task.'), ...round('a', 'x', name, {}), ...rounds('b', 8, 500)])
+    const text = fileAfter(named, policy, compactionOf(named))
+    expect(headingsOf(text)).toContain(`#3 result of ${shown}`)
   })
+})
+
+const digests = fc.stringMatching(/^[\w-]{16}$/)
+const holdings = fc
+  .record({
+    messages: fc.uniqueArray(fc.integer({ min: 1, max: 60 })),
+    summaries: fc.uniqueArray(digests, { maxLength: 3 }),
+    point: fc.nat(100_000),
+    key: digests,
+  })
+  .map(({ messages, summaries, ...rest }) => ({
+    messages: new Set(messages),
+    summaries: new Set(summaries),
+    ...rest,
+  }))
+
+test('what a file holds is read from its last lines, whatever stands before them', () => {
+  const some = fc.array(holdings, { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(some, fc.string(), fc.option(holdings), (last, text, before) => {
+      const lines = last.map(writeHolding).join('')
+      const file = `${before === null ? '' : writeHolding(before)}${text}\n${lines}`
+      expect(readHoldings(file)).toEqual(last)
+      expect(readHoldings(lines)).toEqual(last)
+    }),
+  )
+})
+
+test('runs of messages are written as ranges', () => {
+  const holding = {
+    messages: new Set([3, 2, 4, 7, 9, 10]),
+    summaries: new Set<string>(),
+    point: 12,
+    key: 'k',
+  }
+  expect(writeHolding(holding)).toBe('<!-- foldgate: holds 2-4,7,9-10 of 12 k; summaries  -->\n')
+})
+
+test('a file that says nothing, or broke off after it, holds nothing for certain', () => {
+  const line = writeHolding({ messages: new Set([1]), summaries: new Set(), point: 2, key: 'k' })
+  for (const text of ['', 'A text.\n', `${line}# more`, line.slice(0, -3), `x${line}`])
+    expect(readHoldings(text)).toEqual([])
+})
+
+const lineOf = (ranges: string): string => `<!-- foldgate: holds ${ranges} of 3 k; summaries  -->\n`
+
+// Whoever may write in the folder could have stopped the process: each range is walked through.
+test('a line that names more messages than there can be, or the same ones often, takes no time', () => {
+  const [held] = readHoldings(lineOf('9999990-99999999999999'))
+  expect(held?.messages.size).toBe(0)
+  // Walked through each time it would outlast the test.
+  const [often] = readHoldings(lineOf('1-999999,'.repeat(20_000)))
+  expect(often?.messages.size).toBe(999_999)
+})
+
+const fenceOf = (text: string): string => fenced(text).split('\n')[0] ?? ''
+
+test('a text stands between two fences as it is', () => {
+  expect(fenced('a\n  b\r\n')).toBe('```\na\n  b\r\n\n```\n')
+})
+
+test('a fence is longer than those within', () => {
+  expect(fenceOf('```\ncode\n```')).toBe('~~~')
+  expect(fenceOf('```\ncode\n```\n~~~~')).toBe('````')
+  expect(fenceOf('a ````` b ~~~ c')).toBe('~~~~')
+})
+
+test('whatever a text says, it is read back word for word and ends where it ends', () => {
+  const piece = fc.oneof(fc.constantFrom('`', '~', '\n', '# x\n', '```\n', '~~~~\n'), fc.string())
+  const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      const file = `## one\n\n${fenced(one)}\n## other\n\n${fenced(other)}`
+      expect(readArchive(file)).toEqual([
+        { heading: 'one', number: null, fences: [one] },
+        { heading: 'other', number: null, fences: [other] },
+      ])
+    }),
+  )
+})
+
+// A single line of two million backticks takes no longer than any other of that size.
+test('a long run is no trouble', () => {
+  expect(fenceOf('`'.repeat(2_000_000))).toBe('~~~')
 })

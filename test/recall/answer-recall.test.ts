@@ -3,6 +3,11 @@ import type { RecallSource } from '../../src/recall/answer-recall.ts'
 import { assistant, prose, round, rounds, system, user } from '../compaction/sending.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
 import { ask, askAll, held } from './asking.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
+import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import { recallTool } from '../../src/recall/recall-tool.ts'
 
 const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_000 } }
 
@@ -260,7 +265,7 @@ test('what is wrong with a call is told, and how to call', () => {
 
 describe('work is done for what is looked at', () => {
   test('a page of a long conversation parses a few messages only', () => {
-    const { subject, compacted } = held([user('x'), ...rounds('b', 2000, 300)], 6000, { profile: folding })
+    const { subject, compacted } = held([user('x'), ...rounds('b', 200, 300)], 6000, { profile: folding })
     let parsed = 0
     const source = {
       ...subject.source,
@@ -273,11 +278,11 @@ describe('work is done for what is looked at', () => {
     ask(watched, { messages: 'all' }, 1000)
     expect(parsed).toBeLessThan(40)
     parsed = 0
-    ask(watched, { messages: '#3000-#4000', offset: 100 }, 1000)
+    ask(watched, { messages: '#250-#390', offset: 100 }, 1000)
     expect(parsed).toBeLessThan(40)
     parsed = 0
     ask(watched, {}, 1000)
-    expect(parsed).toBeLessThan(400)
+    expect(parsed).toBeLessThan(350)
   })
 })
 
@@ -286,4 +291,29 @@ test('an assistant’s plain words are found and read too', () => {
     profile: folding,
   })
   expect(ask(asked, { search: 'plan_b7' })).toContain('#2 [assistant] offset')
+})
+
+const recallToolName = (...taken: readonly string[]) => recallTool(new Set(taken)).name
+
+test('the tool has a name that no tool of the client’s has', () => {
+  expect(recallToolName('bash')).toBe('recall_conversation')
+  expect(recallToolName('recall_conversation')).toBe('recall_conversation_2')
+  expect(recallToolName('recall_conversation', 'recall_conversation_2')).toBe('recall_conversation_3')
+})
+
+test('the tool is one that every server takes: a plain function without anything required', () => {
+  const tool = chatCompletions.recall.tool(recallTool(new Set()))
+  expect(tool).toMatchObject({
+    type: 'function',
+    function: { name: 'recall_conversation', parameters: { type: 'object' } },
+  })
+  expect(JSON.stringify(tool)).not.toMatch(/strict|required|additionalProperties/)
+  expect(recallToolName()).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+})
+
+test('the tool costs little in each request', async () => {
+  const counter = await loadCounter('o200k_base')
+  const tools = [chatCompletions.recall.tool(recallTool(new Set()))]
+  expect(finish(toolsTokens(tools, counter, 'gpt-4o'))).toBeLessThan(200)
+  expect(finish(plainToolsTokens(tools, counter))).toBeLessThan(250)
 })

@@ -1,7 +1,9 @@
+import * as fc from 'fast-check'
 import type { Compacted } from '../../src/compaction/compact.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
@@ -43,3 +45,15 @@ export function askAll(
   }
   return { text, pages }
 }
+
+/** Arguments of a call of the recall tool as any model might write them, sound or not. */
+export const anyArguments: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: anyCharacter }),
+  fc.json(),
+  fc
+    .record(
+      { messages: fc.jsonValue(), search: fc.jsonValue(), offset: fc.jsonValue() },
+      { requiredKeys: [] },
+    )
+    .map((value) => JSON.stringify(value)),
+)

@@ -9,8 +9,7 @@ import { leftOutOf } from '../../src/recall/left-out.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation } from '../support/conversations.ts'
 import { countThirds, subjectFrom, viewTexts } from '../support/subject.ts'
-import { anyArguments } from './arbitrary-arguments.ts'
-import { ask, askAll, held } from './asking.ts'
+import { anyArguments, ask, askAll, held } from './asking.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const counter = await loadCounter('o200k_base')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecallQuery, runsText } from '../../src/recall/recall-query.ts'
-import { anyArguments } from './arbitrary-arguments.ts'
+import { anyArguments } from './asking.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 /** What was asked for, in short. */

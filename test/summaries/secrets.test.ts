@@ -4,16 +4,12 @@ import { redacted, secretShapes } from '../../src/summaries/secrets.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
 describe('secrets', () => {
-  test.each(secretShapes)('a $name is redacted ($sample)', ({ name, sample }) => {
+  test.each(secretShapes)('a $name is redacted, once ($sample)', ({ name, sample }) => {
     const text = redacted(`before ${sample} after`)
     expect(text).toContain(`[redacted ${name}]`)
     expect(text.startsWith('before ')).toBe(true)
     expect(text.endsWith(' after')).toBe(true)
-  })
-
-  test.each(secretShapes)('what was redacted stays as it is ($sample)', ({ sample }) => {
-    const once = redacted(sample)
-    expect(redacted(once)).toBe(once)
+    expect(redacted(redacted(sample))).toBe(redacted(sample))
   })
 
   test('a key, a header or a user whose secret was taken out can still be told', () => {
@@ -72,13 +68,13 @@ describe('secrets', () => {
       '\n',
     ]
     for (const beginning of beginnings) {
-      const sizes = [50_000, 200_000].map((length) => {
+      const sizes = [25_000, 100_000].map((length) => {
         const text = beginning.repeat(Math.ceil(length / beginning.length))
         return Math.min(...[1, 2, 3].map(() => cpuMs(() => redacted(text))))
       })
       // Four times the text; a quadratic search would take sixteen times as long.
       const [small = 0, large = 0] = sizes
-      expect({ beginning, isLinear: large < 10 * small + 100 }).toEqual({ beginning, isLinear: true })
+      expect({ beginning, isLinear: large < 10 * small + 50 }).toEqual({ beginning, isLinear: true })
     }
   })
 
@@ -94,8 +90,6 @@ describe('secrets', () => {
 function nestedKey(key: string): string {
   return JSON.stringify({ body: JSON.stringify({ api_key: key, user: 'ann' }) })
 }
-
-// --- internal ---
 
 /** CPU time that a task takes, in milliseconds. */
 function cpuMs(task: () => unknown): number {

@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createAheadRecords } from '../../src/summaries/ahead-records.ts'
+import { createRateLimits } from '../../src/summaries/rate-limits.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import {
@@ -8,8 +10,10 @@ import {
 } from '../../src/summaries/summary-writer.ts'
 import type { FailureReason } from '../../src/summaries/summary-record.ts'
 import type { SummaryResult } from '../../src/summaries/order.ts'
+import { longRun } from '../support/conversations.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
+import { subjectOf } from '../support/subject.ts'
 
 const nothingSpent = {
   calls: 1,
@@ -31,6 +35,11 @@ const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })
 
 function openStore(): Store {
   return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
+}
+
+/** Whose leases last for hours, however short they are asked for. */
+function lasting(store: Store): Store {
+  return { ...store, lease: (key, holder) => store.lease(key, holder, 3_600_000) }
 }
 
 function writerOn(store: Store, leaseMs = 15_000) {
@@ -245,17 +254,15 @@ describe('two desks on one store', () => {
   })
 
   test('who waits for another summaries keeps no place from those who could write', async () => {
-    const store = openStore()
+    // Leases of hours: a place that was kept would not be free within this test.
+    const store = lasting(openStore())
     const [one, waiting, third] = [writerOn(store), writerOn(store), writerOn(store)]
     const first = writer()
     const ones = one.obtain(jobOf(first.write))
     await eventually(() => expect(first.write).toHaveBeenCalled())
     const others = waiting.obtain(jobOf(async () => summaryOf('never')))
-    const beganMs = performance.now()
     const told = await third.obtain(jobOf(async () => summaryOf('of b'), { key: 'summary:b' }))
     expect(told).toEqual(recordOf('of b'))
-    // A place that was kept would be free after fifteen seconds.
-    expect(performance.now() - beganMs).toBeLessThan(4_000)
     first.end()
     expect(await others).toEqual(await ones)
   })
@@ -273,17 +280,20 @@ describe('two desks on one store', () => {
   })
 
   test('one that lives renews its lease, however long it takes, and nobody else begins', async () => {
-    const store = openStore()
+    const store = lasting(openStore())
+    const lease = vi.spyOn(store, 'lease')
     const [one, other] = [writerOn(store, 60), writerOn(store, 60)]
-    const first = writer()
-    const second = writer()
+    const [first, second] = [writer(), writer()]
     const ones = one.obtain(jobOf(first.write))
     await eventually(() => expect(first.write).toHaveBeenCalled())
+    const [, holder = ''] = lease.mock.calls[0] ?? []
     const others = other.obtain(jobOf(second.write))
-    // Several times as long as a lease.
-    await new Promise((resolve) => {
-      setTimeout(resolve, 400)
-    })
+    for (const key of ['lease:summary:a', 'slot:a:0'])
+      await eventually(() => {
+        const renewed = lease.mock.calls.filter(([of, by]) => of === key && by === holder)
+        expect(renewed.length).toBeGreaterThan(4)
+        expect(new Set(renewed.map(([, , leaseMs]) => leaseMs))).toEqual(new Set([60]))
+      })
     expect(second.write).not.toHaveBeenCalled()
     first.end()
     expect(await ones).toEqual(await others)
@@ -358,4 +368,111 @@ describe('a summary writer whose store fails', () => {
     await settled(summaries)
     expect(summaries.defects).toEqual([])
   })
+})
+
+describe('a conversation that is forgotten', () => {
+  test('has what is being written for it broken off; others go on', async () => {
+    const store = openStore()
+    const summaries = writerOn(store)
+    const [mine, other] = [writer('mine'), writer('other')]
+    const outcome = summaries.obtain(jobOf(mine.write))
+    const kept = summaries.obtain(jobOf(other.write, { key: 'summary:b', conversation: 'b' }))
+    await eventually(() => expect(other.write).toHaveBeenCalled())
+    expect(await summaries.forget('conversation')).toBe(true)
+    expect(await outcome).toBeNull()
+    expect(summaries.isPending('summary:a')).toBe(false)
+    expect(await store.getFirst(['summary:a'])).toBeNull()
+    other.end()
+    expect(await kept).toEqual(recordOf('other'))
+    expect(summaries.defects).toEqual([])
+  })
+
+  test('has what is complete all the same in the store when forgetting is over, to be deleted with the rest', async () => {
+    const store = openStore()
+    const summaries = writerOn(store)
+    const outcome = summaries.obtain(jobOf(async () => summaryOf('complete')))
+    await summaries.forget('conversation')
+    await store.deleteGroup('conversation')
+    await outcome
+    expect(await summaries.find(['summary:a'])).toBeNull()
+  })
+
+  test('gets no summary by a request of before any more, and one by a later request', async () => {
+    const summaries = writerOn(openStore())
+    const late: SummaryJob['write'] = async () => summaryOf('late')
+    const wantedAtMs = performance.now()
+    expect(await summaries.forget('conversation')).toBe(false)
+    expect(await summaries.obtain(jobOf(late, { wantedAtMs }))).toBeNull()
+    const other = jobOf(late, { wantedAtMs, key: 'summary:b', conversation: 'b' })
+    expect(await summaries.obtain(other)).toEqual(recordOf('late'))
+    expect(await summaries.obtain(jobOf(late, { wantedAtMs: performance.now() + 1 }))).toEqual(
+      recordOf('late'),
+    )
+  })
+
+  test('is forgotten as well of what a process remembers without its store', async () => {
+    const store = { ...openStore(), getFirst: async () => null }
+    const summaries = writerOn({ ...store, putIfAbsent: async (_, value) => value })
+    await summaries.obtain(jobOf(async () => summaryOf('paid for')))
+    await summaries.obtain(jobOf(async () => summaryOf('another'), { key: 'summary:b', conversation: 'b' }))
+    expect(await summaries.find(['summary:a'])).not.toBeNull()
+    expect(await summaries.forget('conversation')).toBe(true)
+    expect(await summaries.find(['summary:a'])).toBeNull()
+    expect(await summaries.find(['summary:b'])).not.toBeNull()
+    expect(await summaries.forget('conversation')).toBe(false)
+  })
+})
+
+const place = { scope: 'a', profile: 'default', model: 'gpt' }
+const fold = { frontier: 2, kept: [], ranges: [], systemTokensMax: 0 }
+
+/** The beginning of a long conversation, with names for its prefixes. */
+function conversationOf(all: readonly object[], length: number) {
+  const { messages, structure } = subjectOf(all.slice(0, length))
+  return { messages, structure, keys: Array.from({ length: length + 1 }, (_, index) => `key ${index}`) }
+}
+
+// After 256 requests it was not found any more: another summary was asked for, at another frontier.
+test('a fold is found however many requests come before its compaction, by a few hundred keys at most', async () => {
+  const store = openStore()
+  const getFirst = vi.spyOn(store, 'getFirst')
+  const ahead = createAheadRecords(store, (_, work) => work())
+  const all = longRun(400, 1)
+  const requests = subjectOf(all).structure.recordPoints.filter((_, index) => index % 100 === 10)
+  const [first = 0, ...later] = requests
+  await ahead.keep(conversationOf(all, first), place, fold, 'conversation')
+  expect(later.length).toBeGreaterThan(2)
+  for (const length of later)
+    expect(await ahead.find(conversationOf(all, length), place, 1, 'conversation')).toEqual(fold)
+  for (const [keys] of getFirst.mock.calls) expect(keys.length).toBeLessThanOrEqual(256)
+})
+
+test('a fold of before the last compaction is not found', async () => {
+  const store = openStore()
+  const ahead = createAheadRecords(store, (_, work) => work())
+  const all = longRun(100, 1)
+  await ahead.keep(conversationOf(all, 19), place, fold, 'conversation')
+  expect(await ahead.find(conversationOf(all, 60), place, 30, 'conversation')).toBeNull()
+})
+
+const payer = { upstream: 'default', credential: 'c1' }
+
+// Summaries of an upstream whose key had been changed for a fresh one waited for the old one's limit to pass.
+test('a limit is that of a credential, and of the key that Foldgate holds in its place', () => {
+  let mark = 'first'
+  const limits = createRateLimits(() => mark)
+  limits.note({ upstream: 'default', credential: 'ada' }, 5_000)
+  expect(limits.isLimited({ upstream: 'default', credential: 'ada' })).toBe(true)
+  expect(limits.isLimited({ upstream: 'default', credential: 'ben' })).toBe(false)
+  expect(limits.isLimited({ upstream: 'cheap', credential: 'ada' })).toBe(false)
+  mark = 'second'
+  expect(limits.isLimited({ upstream: 'default', credential: 'ada' })).toBe(false)
+})
+
+test('a limit ends in time, also one that asks for no time at all', async () => {
+  const limits = createRateLimits(() => '')
+  for (const retryAfterMs of [50, 0]) {
+    limits.note(payer, retryAfterMs)
+    await expect.poll(() => limits.isLimited(payer)).toBe(false)
+  }
 })

@@ -112,7 +112,7 @@ describe('the transcript', () => {
 
   // In proportion to the text: an expression that went back over it again and again would take this test beyond its time.
   test('is made in steps of a message at most, however long one is', { timeout: 10_000 }, () => {
-    const messages = longRun(200, 1)
+    const messages = longRun(60, 1)
     const subject = subjectOf(messages)
     const steps = [...transcriptOf(subject, [...messages.keys()])]
     expect(steps.length).toBeGreaterThanOrEqual(messages.length)

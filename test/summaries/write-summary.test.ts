@@ -12,21 +12,9 @@ import { transcriptOf } from '../../src/summaries/transcript.ts'
 import type { SummaryOrder, SummaryResult } from '../../src/summaries/order.ts'
 import type { Ask } from '../../src/summaries/summary-call.ts'
 import { writeSummary } from '../../src/summaries/write-summary.ts'
-import {
-  bytes,
-  completion,
-  fakeUpstream,
-  json,
-  overflow,
-  silence,
-  type FakeUpstream,
-  type ReceivedRequest,
-  type Script,
-} from '../support/fake-upstream.ts'
 import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
 import { countThirds, countThirdsSteps, subjectOf } from '../support/subject.ts'
-import { askByFetch } from './ask-by-fetch.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -62,19 +50,14 @@ const bodySchema = z.looseObject({
 
 type Body = z.output<typeof bodySchema>
 
-function bodyOf(request: ReceivedRequest): Body {
-  return bodySchema.parse(JSON.parse(request.body.toString()))
+/** How a call is answered. */
+type Script = (body: Body) => Awaited<ReturnType<Ask>>
+
+const page = (body: string, status = 200, contentType = 'text/html'): Script => {
+  return () => ({ status, contentType, body })
 }
 
-async function written(
-  script: Script | readonly Script[],
-  order: SummaryOrder = orderOf(),
-  rejections = createRejections(),
-): Promise<SummaryResult & { readonly upstream: FakeUpstream; readonly bodies: Body[] }> {
-  await using upstream = await fakeUpstream(script)
-  const outcome = await writeSummary(order, askByFetch(upstream.url), rejections, AbortSignal.timeout(10_000))
-  return { ...outcome, upstream, bodies: upstream.requests.map(bodyOf) }
-}
+const json = (value: unknown, status = 200): Script => page(JSON.stringify(value), status, 'application/json')
 
 const refusal = (message: string, param: string | null = null, status = 400): Script =>
   json({ error: { message, type: 'invalid_request_error', param, code: null } }, status)
@@ -87,22 +70,52 @@ const message = (fields: object, finish_reason = 'stop', more: object = {}): Scr
     ...more,
   })
 
+const completion = (content: string, usage: object = { prompt_tokens: 10, completion_tokens: 2 }): Script =>
+  message({ content }, 'stop', { usage })
+
+const overflow = (windowTokens: number, promptTokens = windowTokens + 1_000): Script =>
+  refusal(
+    `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ${promptTokens} tokens. Please reduce the length of the messages.`,
+    'messages',
+  )
+
+const present = new AbortController().signal
+
+async function written(
+  script: Script | readonly Script[],
+  order: SummaryOrder = orderOf(),
+  rejections = createRejections(),
+): Promise<SummaryResult & { readonly bodies: Body[] }> {
+  const scripts = typeof script === 'function' ? [script] : script
+  const bodies: Body[] = []
+  const ask: Ask = async ({ body: text }) => {
+    const body = bodySchema.parse(JSON.parse(text))
+    const play = scripts[Math.min(bodies.length, scripts.length - 1)]
+    bodies.push(body)
+    if (play === undefined) throw new Error('no answer was scripted')
+    return play(body)
+  }
+  return { ...(await writeSummary(order, ask, rejections, present)), bodies }
+}
+
+const tokensOf = ({ messages }: Body): number =>
+  messages.reduce((sum, { content }) => sum + countThirds(content), 0)
+
 /** Refuses until a request holds no more than so many tokens, as a server counts them that counts as we do. */
 function withWindow(windowTokens: number, states: boolean): Script {
-  return function answerWithin(request, outgoing, incoming) {
-    const { messages } = bodyOf(request)
-    const tokens = messages.reduce((sum, { content }) => sum + countThirds(content), 0)
+  return (body) => {
+    const tokens = tokensOf(body)
     const refuse = states
       ? overflow(windowTokens, tokens)
       : refusal('the prompt is too long: exceeds the context window')
-    return (tokens > windowTokens ? refuse : completion(good))(request, outgoing, incoming)
+    return (tokens > windowTokens ? refuse : completion(good))(body)
   }
 }
 
 /** Refuses the last field that it finds, whatever it is. */
-const refusesLastField: Script = (request, outgoing, incoming) => {
-  const last = Object.keys(bodyOf(request)).at(-1) ?? ''
-  return refusal(`Unknown parameter: '${last}'.`, last)(request, outgoing, incoming)
+const refusesLastField: Script = (body) => {
+  const last = Object.keys(body).at(-1) ?? ''
+  return refusal(`Unknown parameter: '${last}'.`, last)(body)
 }
 
 function entryNames(bodies: readonly Body[]): string[] {
@@ -135,8 +148,12 @@ describe('a summary is written', () => {
 
   test('counted by ourselves where the provider states nothing', async () => {
     const { bodies, ...outcome } = await written(message({ content: good }))
-    const own = bodies[0]?.messages.reduce((sum, { content }) => sum + countThirds(content), 16)
-    expect(outcome).toMatchObject({ promptTokens: own, completionTokens: countThirds(good), cachedTokens: 0 })
+    const [body = { messages: [] }] = bodies
+    expect(outcome).toMatchObject({
+      promptTokens: tokensOf(body) + 16,
+      completionTokens: countThirds(good),
+      cachedTokens: 0,
+    })
   })
 
   test('under the name of the limit that the client uses, within the window, with the parameters of the operator', async () => {
@@ -147,8 +164,8 @@ describe('a summary is written', () => {
     )
     const { bodies } = await written(completion(good), order)
     expect(Object.keys(bodies[0] ?? {})).toEqual(['messages', 'max_completion_tokens', 'temperature'])
-    const prompt = bodies[0]?.messages.reduce((sum, { content }) => sum + countThirds(content), 0) ?? 0
-    expect(prompt + Number(bodies[0]?.['max_completion_tokens'])).toBeLessThan(16_000)
+    const [body = { messages: [] }] = bodies
+    expect(tokensOf(body) + Number(body['max_completion_tokens'])).toBeLessThan(16_000)
     const { bodies: own } = await written(completion(good), orderOf({}, { parameters: { max_tokens: 77 } }))
     expect(own[0]).toMatchObject({ max_tokens: 77 })
   })
@@ -278,13 +295,9 @@ describe('a summary is refused', () => {
     ['402', 'rate-limited', json({ error: { message: 'insufficient credits' } }, 402)],
     ['500', 'upstream-error', json({ error: { message: 'boom' } }, 500)],
     ['404', 'upstream-error', json({ error: { message: 'The model `cheap` does not exist' } }, 404)],
-    [
-      'a page of a gateway',
-      'upstream-error',
-      bytes('<html><h1>502 Bad Gateway</h1></html>', { 'content-type': 'text/html' }, 502),
-    ],
-    ['a page with status 200', 'unreadable', bytes('<html>Log in</html>', { 'content-type': 'text/html' })],
-    ['nothing', 'unreadable', bytes('')],
+    ['a page of a gateway', 'upstream-error', page('<html><h1>502 Bad Gateway</h1></html>', 502)],
+    ['a page with status 200', 'unreadable', page('<html>Log in</html>')],
+    ['nothing', 'unreadable', page('')],
     [
       'an error with status 200',
       'rate-limited',
@@ -336,40 +349,26 @@ describe('a summary is refused', () => {
     expect(await written(completion(long), thrifty)).toMatchObject({ reason: 'no-savings' })
   })
 
-  test('when nobody listens, when the time is over, and when it is called off', async () => {
-    const closed = await fakeUpstream(silence)
-    await closed.close()
-    const nobody = await writeSummary(
-      orderOf(),
-      askByFetch(closed.url),
-      createRejections(),
-      AbortSignal.timeout(5000),
-    )
-    expect(nobody).toMatchObject({ reason: 'unreachable', calls: 1, promptTokens: 0 })
-
-    await using mute = await fakeUpstream(silence)
-    const late = await writeSummary(
-      orderOf(),
-      askByFetch(mute.url, 50),
-      createRejections(),
-      AbortSignal.timeout(5000),
-    )
-    expect(late).toMatchObject({ reason: 'timeout' })
-    const leaving = new AbortController()
-    setTimeout(() => leaving.abort(), 50)
-    const left = await writeSummary(orderOf(), askByFetch(mute.url), createRejections(), leaving.signal)
-    expect(left).toMatchObject({ reason: 'cancelled', calls: 1 })
-    const gone = await writeSummary(orderOf(), askByFetch(mute.url), createRejections(), leaving.signal)
-    expect(gone).toMatchObject({ reason: 'cancelled', calls: 0 })
-  })
-
   test.each([
+    ['upstream_unreachable', 'unreachable'],
     ['upstream_timeout', 'timeout'],
     ['upstream_broken', 'broken-off'],
   ] as const)('after %s', async (code, reason) => {
     const ask = () => Promise.reject(new FoldgateError(code, 'test'))
-    const outcome = await writeSummary(orderOf(), ask, createRejections(), new AbortController().signal)
-    expect(outcome).toMatchObject({ kind: 'failed', reason })
+    const outcome = await writeSummary(orderOf(), ask, createRejections(), present)
+    expect(outcome).toMatchObject({ kind: 'failed', reason, calls: 1 })
+  })
+
+  test('when it is called off, before it was asked for or since', async () => {
+    const leaving = new AbortController()
+    const ask: Ask = async (_, signal) => {
+      leaving.abort()
+      throw signal.reason
+    }
+    const left = await writeSummary(orderOf(), ask, createRejections(), leaving.signal)
+    expect(left).toMatchObject({ reason: 'cancelled', calls: 1 })
+    const gone = await writeSummary(orderOf(), ask, createRejections(), leaving.signal)
+    expect(gone).toMatchObject({ reason: 'cancelled', calls: 0 })
   })
 
   test('without asking, when there is nothing to summarise', async () => {
@@ -453,23 +452,17 @@ describe('a parameter that is rejected by name', () => {
 })
 
 describe('a history larger than the window of the model', () => {
-  test.each([
-    ['known', 16_000],
-    ['unknown', null],
-  ])(
-    'goes in several calls, every message once, each with the summary so far (%s)',
-    async (_, windowTokens) => {
-      const order = orderOf({ messages: entriesOf(900), replacedTokens: 90_000, windowTokens })
-      const { bodies, ...outcome } = await written(completion(good), order)
-      expect(outcome).toMatchObject({ kind: 'written', text: good })
-      expect(bodies.length).toBeGreaterThan(2)
-      expect(entryNames(bodies)).toEqual(Array.from({ length: 900 }, (__, index) => `entry-${index}`))
-      for (const [index, { messages }] of bodies.entries()) {
-        expect(messages[1]?.content.includes('The summary so far')).toBe(index > 0)
-        expect(countThirds(messages[1]?.content ?? '')).toBeLessThan(windowTokens === null ? 33_000 : 8_000)
-      }
-    },
-  )
+  test('goes in several calls, every message once, each with the summary so far, where no window is known', async () => {
+    const order = orderOf({ messages: entriesOf(900), replacedTokens: 90_000, windowTokens: null })
+    const { bodies, ...outcome } = await written(completion(good), order)
+    expect(outcome).toMatchObject({ kind: 'written', text: good })
+    expect(bodies.length).toBeGreaterThan(2)
+    expect(entryNames(bodies)).toEqual(Array.from({ length: 900 }, (__, index) => `entry-${index}`))
+    for (const [index, { messages }] of bodies.entries()) {
+      expect(messages[1]?.content.includes('The summary so far')).toBe(index > 0)
+      expect(countThirds(messages[1]?.content ?? '')).toBeLessThan(33_000)
+    }
+  })
 
   test.each([
     ['that the model states', true],
@@ -478,9 +471,7 @@ describe('a history larger than the window of the model', () => {
     const order = orderOf({ messages: entriesOf(300), replacedTokens: 30_000, windowTokens: null })
     const { bodies, ...outcome } = await written(withWindow(12_000, states), order)
     expect(outcome).toMatchObject({ kind: 'written', text: good, learntWindowTokens: states ? 12_000 : null })
-    const answered = bodies.filter(
-      ({ messages }) => messages.reduce((sum, { content }) => sum + countThirds(content), 0) <= 12_000,
-    )
+    const answered = bodies.filter((body) => tokensOf(body) <= 12_000)
     expect(entryNames(answered)).toEqual(Array.from({ length: 300 }, (__, index) => `entry-${index}`))
     expect(bodies.length - answered.length).toBeLessThanOrEqual(2)
   })
@@ -494,24 +485,12 @@ describe('a history larger than the window of the model', () => {
           const entry = text.replace('entry-0;', `entry-${index};`)
           return { text: entry, tokens: countThirds(entry) }
         })
-        const bodies: Body[] = []
-        const ask: Ask = ({ body }) => {
-          bodies.push(bodySchema.parse(JSON.parse(body)))
-          const answer = { choices: [{ message: { content: good }, finish_reason: 'stop' }] }
-          return Promise.resolve({
-            status: 200,
-            contentType: '',
-            body: JSON.stringify(answer),
-          })
-        }
         const order = orderOf({ messages: named, windowTokens })
-        const outcome = await writeSummary(order, ask, createRejections(), new AbortController().signal)
+        const { bodies, ...outcome } = await written(message({ content: good }), order)
         expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
         expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
-        for (const { messages, max_tokens } of bodies) {
-          const prompt = messages.reduce((sum, { content }) => sum + countThirds(content), 0)
-          expect(prompt + Number(max_tokens)).toBeLessThanOrEqual(windowTokens)
-        }
+        for (const body of bodies)
+          expect(tokensOf(body) + Number(body['max_tokens'])).toBeLessThanOrEqual(windowTokens)
       }),
       { numRuns: propertyRuns(50) },
     )
@@ -525,7 +504,6 @@ describe('a history larger than the window of the model', () => {
     const indexes = [...messages.keys()].slice(2)
     const sizeOf = (some: readonly number[]): number =>
       some.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0)
-    await using upstream = await fakeUpstream(message({ content: summary }))
     for (const [windowTokens, messagesPerOrder] of [
       [8192, indexes.length],
       [16_384, indexes.length],
@@ -537,13 +515,7 @@ describe('a history larger than the window of the model', () => {
         const part = indexes.slice(at, at + messagesPerOrder)
         const entries = finish(transcriptOf(subject, part))
         const order = orderOf({ previous: at === 0 ? null : summary, messages: entries, windowTokens })
-        const rejections = createRejections()
-        const outcome = await writeSummary(
-          order,
-          askByFetch(upstream.url),
-          rejections,
-          AbortSignal.timeout(10_000),
-        )
+        const outcome = await written(message({ content: summary }), order)
         expect(outcome.kind).toBe('written')
         sentTokens += outcome.promptTokens
       }

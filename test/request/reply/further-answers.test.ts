@@ -1,11 +1,46 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createFailures } from '../../../src/activity/failures.ts'
-import { createFurtherAnswers } from '../../../src/request/reply/further-answers.ts'
-import { madeBody } from '../../../src/upstream/answer-body.ts'
+import { createFurtherAnswers, type Further } from '../../../src/request/reply/further-answers.ts'
+import { AnswerBody, madeBody } from '../../../src/upstream/answer-body.ts'
 import type { FurtherRequest } from '../../../src/request/reply/send-further.ts'
 import { replyOf } from '../../../src/dialects/chat-completions/reply/reply.ts'
-import { outcomeOf, preparedRequest } from './made-outcome.ts'
 import { RECALL } from './reply-script.ts'
+import { joinStream } from '../../../src/request/reply/join-stream.ts'
+import { paragraphSeam } from '../../../src/request/reply/seams.ts'
+import { eventually } from '../../support/eventually.ts'
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
+import type { Form, Outcome } from '../../../src/request/request.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { digest } from '../../../src/request/read/body-source.ts'
+import { readBytes } from '../../../src/request/read/read-chat.ts'
+import { originalForm } from '../../../src/request/compact/forms.ts'
+
+/** A small request as it came. */
+async function preparedRequest(): Promise<Form> {
+  const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
+  const readFacts = createFactsReader(digest, { entriesMax: 10 })
+  const chat = await readBytes(chatCompletions, bytes, 'scope', { readFacts, limits: bodyLimits })
+  if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
+  return originalForm(chat, 10)
+}
+
+/** A good answer to it; `held` was taken from its body before. */
+function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
+  const answer = {
+    status: 200,
+    statusText: 'OK',
+    rawHeaders: [],
+    body,
+    address: 'http://upstream',
+    failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+    hint: null,
+  }
+  const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
+  const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
+  return { answer, held, verdict: 'good', classification: null, form, ...timing, ...how }
+}
 
 // A fault in reading back was the request's: a client got Foldgate's own error, or a stream that broke off, where the
 // model could have answered without the tool.
@@ -37,4 +72,43 @@ test('where reading back fails, the request is answered as if there were no such
   expect((await further.after(reply)).kind).toBe('answer')
   expect(sent).toEqual([{ form, turns: [], offersRecall: false }])
   expect(failed).toEqual(['recall'])
+})
+
+function event(text: string, finish: string | null): Buffer {
+  const choices = [{ index: 0, delta: { content: text }, finish_reason: finish }]
+  return Buffer.from(`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`)
+}
+
+/** A body that has come whole from its upstream. */
+function wholeBody(...pieces: readonly Buffer[]): AnswerBody {
+  const body = new AnswerBody({ pause: () => {}, resume: () => {}, abort: () => {} })
+  for (const piece of pieces) body.feed(piece)
+  body.finish()
+  return body
+}
+
+// Its body was destroyed before the further answer came, which nobody then read or gave up.
+test('a further answer that comes once the client has left gives its place back', async () => {
+  const left = vi.fn<() => void>()
+  const furtherBody = wholeBody(event('there.', 'stop'))
+  furtherBody.onceOver(left)
+  const form = await preparedRequest()
+  const outcome = outcomeOf(form, furtherBody, [event('more ', null)])
+  const { promise, resolve } = Promise.withResolvers<Further>()
+  const after = vi.fn<() => Promise<Further>>(() => promise)
+  const joined = joinStream(
+    outcomeOf(form, wholeBody(event('Here and ', null), event('', 'length'))),
+    { tap: () => {}, end: () => null },
+    {
+      rules: { toolName: null, continues: true },
+      further: { after, counts: () => ({ recalls: 0, continuations: 0 }) },
+      failures: { note: () => {} },
+    },
+  )
+  const { body } = joined.outcome.answer
+  body.read({ piece: () => {}, end: () => {}, broken: () => {} })
+  await eventually(() => expect(after).toHaveBeenCalled())
+  body.destroy()
+  resolve({ kind: 'answer', outcome, seam: paragraphSeam(''), standsCut: true })
+  await eventually(() => expect(left).toHaveBeenCalledTimes(1))
 })

@@ -415,14 +415,16 @@ test('the results are paged to a quarter of what is left of the budget', async (
       ? { text: 'ok' }
       : { calls: [{ name: RECALL, arguments: '{"messages":"#2-#99"}', id: 'call_x' }] },
   )
-  await using at = await standWith(reading, { profile: { ...profile, target: 0.5 } })
+  await using at = await standWith(reading, {
+    profile: { ...profile, window: { tokens: 20_000, output_reserve: 1_000 } },
+  })
   const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))
   const sent = Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
   const [, second] = askedOf(at.upstream)
   const { loadCounter } = await import('../../../src/tokens/encodings.ts')
   const tokens = (await loadCounter('o200k_base')).count(second === undefined ? '' : lastOf(second))
-  expect(tokens).toBeLessThanOrEqual((5_000 - sent) / 4)
-  expect(tokens).toBeGreaterThan((5_000 - sent) / 8)
+  expect(tokens).toBeLessThanOrEqual((19_000 - sent) / 4)
+  expect(tokens).toBeGreaterThan((19_000 - sent) / 8)
 })
 
 test('an answer with a coding that nobody can read here passes as it came', async () => {
@@ -437,4 +439,68 @@ test('an answer with a coding that nobody can read here passes as it came', asyn
     body: JSON.stringify(chatOf([{ role: 'user', content: 'Hi' }], { tools: [bash] })),
   })
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from([1, 2, 3]))
+})
+
+/*
+ * A gateway answered a detour with 429 and a page of HTML. Foldgate asked again without its tool, and left that page
+ * unread: its connection stayed open, and behind an upstream with `concurrency: 1` the request waited for its own place.
+ */
+const settings = { upstreams: { default: { concurrency: 1 } } }
+
+/** A refusal that is longer than what is read of one, and does not end. */
+function endless(status: number): Script {
+  return function refuseForever(_request, outgoing) {
+    outgoing.writeHead(status, { 'content-type': 'application/json' })
+    outgoing.write(`{"error":{"message":"${'No. '.repeat(100_000)}`)
+  }
+}
+
+describe.each([400, 429])('a refusal with status %d that nobody reads', (status) => {
+  test.each([
+    ['plainly', {}],
+    ['in a stream', { stream: true }],
+  ])('is let go of where the model reads back, and keeps no place: %s', async (_, form) => {
+    const refusing = model((asked) => {
+      if (!hasRecall(asked)) return { text: 'ok' }
+      return asked.messages.at(-1)?.role === 'tool'
+        ? endless(status)
+        : { calls: [{ name: RECALL, arguments: '{}' }] }
+    })
+    await using at = await standWith(refusing, { profile: { recall: { enabled: true } }, settings })
+    const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
+    expect(reply.text).toContain('"stop"')
+    await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
+  })
+
+  test('is let go of where the reply was cut', async () => {
+    const refusing = model((asked) =>
+      asked.messages.length > 1 ? endless(status) : { text: 'Half a', reason: 'length' },
+    )
+    await using at = await standWith(refusing, { profile: { continuation: { max: 1 } } })
+    expect((await postChat(at.url, chatOf(short))).text).toContain('Half a')
+    await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
+  })
+})
+
+// That the detour's refusal said nothing of usage was held against usage: the next request of the same reply went without,
+// and its success taught that the server refuses to state usage in streams, for an hour.
+test('a detour that is refused without a reason teaches nothing of usage', async () => {
+  const refusing = model((asked) => {
+    if (!hasRecall(asked)) return { text: 'ok' }
+    return asked.messages.at(-1)?.role === 'tool'
+      ? json({ error: { message: 'Bad request.' } }, 400)
+      : { calls: [{ name: RECALL, arguments: '{}' }] }
+  })
+  const small = { window: { tokens: 4_000 }, recall: { enabled: true } }
+  await using at = await standWith(refusing, { profile: small })
+  const long = Array.from({ length: 40 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${index} ${'reads rows and writes them. '.repeat(40)}`,
+  }))
+  const asked = chatOf([...long, ...short], { tools: [bash], stream: true })
+  for (const _ of [1, 2]) expect((await postChat(at.url, asked)).text).toContain('"stop"')
+  const sent = at.upstream.requests.map(({ body }): Asked => JSON.parse(body.toString()))
+  expect(sent.length).toBeGreaterThanOrEqual(6)
+  expect(sent[0]?.messages.length).toBeLessThan(long.length)
+  expect(sent.filter((each) => each.stream_options === undefined)).toEqual([])
 })
