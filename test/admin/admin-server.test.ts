@@ -59,11 +59,7 @@ describe('only what is listed answers', () => {
       expect(answer.header('x-content-type-options')).toBe('nosniff')
       expect(answer.header('referrer-policy')).toBe('no-referrer')
     }
-  })
-
-  test('pages run and load nothing but their own, and stand in no frame', async () => {
-    await using at = await adminStand()
-    const conversation = await at.say('hello')
+    // Pages run and load nothing but their own, and stand in no frame.
     for (const path of ['/', `/conversations/${conversation}`]) {
       const answer = await at.ask(path, { headers: { accept: 'text/html' } })
       const policy = answer.header('content-security-policy') ?? ''
@@ -95,47 +91,48 @@ describe('only what is listed answers', () => {
       .toEqual([1, 1, 10])
   })
 
-  test.each([
-    ['POST', '/'],
-    ['POST', '/metrics'],
-    ['POST', `/conversations/${id}`],
-    ['GET', `/conversations/${id}/compact`],
-    ['DELETE', '/conversations'],
-    ['DELETE', '/conversations/'],
-    ['DELETE', `/conversations/${id}/more`],
-    ['POST', '/models'],
-    ['DELETE', '/models'],
-    ['GET', `/models/${id}`],
-    ['DELETE', `/models/${id}/more`],
-    ['DELETE', `/v1/conversations/${id}`],
-    ['GET', '/explain'],
-    ['GET', '/assets/nothing.js'],
-    ['GET', '/u/default/metrics'],
-    ['GET', '/healthz'],
-    ['GET', '/readyz'],
-    ['GET', '/v1/models'],
-    ['POST', '/v1/chat/completions'],
-    ['OPTIONS', '/'],
-  ])('%s %s is a 404 in the shape of all errors, and nothing gets upstream', async (method, path) => {
+  test('everything else is a 404 in the shape of all errors, and nothing gets upstream', async () => {
     await using at = await adminStand()
-    const answer = await at.ask(path, { method })
-    expect([answer.status, answer.code]).toEqual([404, 'unknown_path'])
-    expect(answer.header('content-type')).toBe('application/json')
-    expect(answer.header('cache-control')).toBe('no-store')
-    expect(answer.header('x-content-type-options')).toBe('nosniff')
+    for (const [method, path] of [
+      ['POST', '/'],
+      ['POST', '/metrics'],
+      ['POST', `/conversations/${id}`],
+      ['GET', `/conversations/${id}/compact`],
+      ['DELETE', '/conversations'],
+      ['DELETE', '/conversations/'],
+      ['DELETE', `/conversations/${id}/more`],
+      ['POST', '/models'],
+      ['DELETE', '/models'],
+      ['GET', `/models/${id}`],
+      ['DELETE', `/models/${id}/more`],
+      ['DELETE', `/v1/conversations/${id}`],
+      ['GET', '/explain'],
+      ['GET', '/assets/nothing.js'],
+      ['GET', '/u/default/metrics'],
+      ['GET', '/healthz'],
+      ['GET', '/readyz'],
+      ['GET', '/v1/models'],
+      ['POST', '/v1/chat/completions'],
+      ['OPTIONS', '/'],
+    ] as const) {
+      const answer = await at.ask(path, { method })
+      expect([method, path, answer.status, answer.code]).toEqual([method, path, 404, 'unknown_path'])
+      expect(answer.header('content-type')).toBe('application/json')
+      expect(answer.header('cache-control')).toBe('no-store')
+      expect(answer.header('x-content-type-options')).toBe('nosniff')
+    }
+    // A URL parser would resolve them to the path of a deletion.
+    const resolved = [
+      `/x/../conversations/${id}`,
+      `/x/%2e%2e/conversations/${id}`,
+      `http://h/conversations/${id}`,
+    ]
+    for (const target of resolved) {
+      const answer = await rawExchange(at.port, spelt('DELETE', target, 'Host: localhost'))
+      expect([target, codeOf(answer)]).toEqual([target, 'path_not_allowed'])
+    }
     expect([at.deleted, at.upstream.requests]).toEqual([[], []])
   })
-
-  // A URL parser would resolve them to the path of a deletion.
-  test.each([`/x/../conversations/${id}`, `/x/%2e%2e/conversations/${id}`, `http://h/conversations/${id}`])(
-    '%s is refused',
-    async (target) => {
-      await using at = await adminStand()
-      const answer = await rawExchange(at.port, spelt('DELETE', target, 'Host: localhost'))
-      expect(codeOf(answer)).toBe('path_not_allowed')
-      expect(at.deleted).toEqual([])
-    },
-  )
 
   test('no upload where none is wanted: neither a large body nor one of unknown length; large headers nowhere', async () => {
     await using at = await adminStand()
@@ -190,80 +187,75 @@ describe('only what is listed answers', () => {
 })
 
 describe('pages in the browser of the operator', () => {
-  test.each([
-    [['Host: evil.example'], 'host_not_allowed'],
-    [['Host: 127.0.0.1.evil.example'], 'host_not_allowed'],
-    [['Host: 203.0.113.7'], 'host_not_allowed'],
-    [['Host: localhost', 'Origin: https://evil.example'], 'origin_not_allowed'],
-    [['Host: localhost', 'Origin: null'], 'origin_not_allowed'],
-    // Another program's page on this machine.
-    [['Host: localhost:3654', 'Origin: http://localhost:3000'], 'origin_not_allowed'],
-    [['Host: localhost:3654', 'Origin: http://localhost'], 'origin_not_allowed'],
-    [['Host: localhost', 'Origin: '], 'origin_not_allowed'],
-    [['Host: localhost', 'Sec-Fetch-Site: cross-site'], 'origin_not_allowed'],
-    // Images of that page came with no origin, and were let in.
-    [['Host: localhost', 'Sec-Fetch-Site: same-site'], 'origin_not_allowed'],
-    [['Host: 0.0.0.0:3654'], 'host_not_allowed'],
-    [['Host: localhost.evil.example'], 'host_not_allowed'],
-    [['Host: 2130706433'], 'host_not_allowed'],
-    [['Host: localhost@evil.example'], 'malformed_request'],
-    [['Host: evil.example/x.localhost'], 'malformed_request'],
-    [[], 'malformed_request'],
-  ])(
-    'with %j are refused on every path, the token or an open /metrics notwithstanding',
-    async (lines, code) => {
-      await using at = await adminStand({ token: 'right', admin: { metrics: 'open' } })
+  test('are refused on every path, the token or an open /metrics notwithstanding', async () => {
+    await using at = await adminStand({ token: 'right', admin: { metrics: 'open' } })
+    for (const [lines, code] of [
+      [['Host: evil.example'], 'host_not_allowed'],
+      [['Host: 127.0.0.1.evil.example'], 'host_not_allowed'],
+      [['Host: 203.0.113.7'], 'host_not_allowed'],
+      [['Host: localhost', 'Origin: https://evil.example'], 'origin_not_allowed'],
+      [['Host: localhost', 'Origin: null'], 'origin_not_allowed'],
+      // Another program's page on this machine.
+      [['Host: localhost:3654', 'Origin: http://localhost:3000'], 'origin_not_allowed'],
+      [['Host: localhost:3654', 'Origin: http://localhost'], 'origin_not_allowed'],
+      [['Host: localhost', 'Origin: '], 'origin_not_allowed'],
+      [['Host: localhost', 'Sec-Fetch-Site: cross-site'], 'origin_not_allowed'],
+      // Images of that page came with no origin, and were let in.
+      [['Host: localhost', 'Sec-Fetch-Site: same-site'], 'origin_not_allowed'],
+      [['Host: 0.0.0.0:3654'], 'host_not_allowed'],
+      [['Host: localhost.evil.example'], 'host_not_allowed'],
+      [['Host: 2130706433'], 'host_not_allowed'],
+      [['Host: localhost@evil.example'], 'malformed_request'],
+      [['Host: evil.example/x.localhost'], 'malformed_request'],
+      [[], 'malformed_request'],
+    ] as const) {
       for (const [method, path] of anywhere) {
         const answer = await rawExchange(
           at.port,
           spelt(method, path, ...lines, 'Authorization: Bearer right'),
         )
         if (method === 'HEAD') expect(answer.statusLine).toMatch(/ (400|403) /)
-        else expect([method, path, codeOf(answer)]).toEqual([method, path, code])
+        else expect([lines, method, path, codeOf(answer)]).toEqual([lines, method, path, code])
       }
-      expect(at.deleted).toEqual([])
-    },
-  )
-
-  test.each([
-    [['Host: localhost:3654']],
-    [['Host: [::1]:3654']],
-    [['Host: LOCALHOST.:3654']],
-    [['Host: foldgate.test']],
-    [['Host: localhost:3654', 'Origin: http://localhost:3654']],
-    [['Host: localhost:3654', 'Sec-Fetch-Site: same-origin']],
-    [['Host: localhost:3654', 'Sec-Fetch-Site: none']],
-  ])('with %j are not: names of this machine, those in hosts, its own pages', async (lines) => {
-    await using at = await adminStand({ settings: { hosts: ['foldgate.test'] } })
-    const answer = await rawExchange(at.port, deletion(...lines))
-    expect(codeOf(answer)).toBe('unknown_conversation')
-    expect(at.deleted).toEqual([id])
+    }
+    expect(at.deleted).toEqual([])
   })
 
-  // Followed links may open the page; nothing else of another site gets anything, nor does anything by a link.
-  test.each([
-    ['GET', '/', 'document', 200],
-    ['GET', '/conversations', 'document', 200],
-    ['GET', '/', 'iframe', 403],
-    ['GET', '/events', 'script', 403],
-    ['POST', '/explain', 'document', 403],
-    ['POST', `/conversations/${id}/compact`, 'document', 403],
-    ['DELETE', `/conversations/${id}`, 'document', 403],
-  ])('a link elsewhere that leads to %s %s as %s is %i', async (method, path, destination, status) => {
+  test('are let in by names of this machine and those in hosts, and as its own pages', async () => {
+    await using at = await adminStand({ settings: { hosts: ['foldgate.test'] } })
+    const callers = [
+      ['Host: localhost:3654'],
+      ['Host: [::1]:3654'],
+      ['Host: LOCALHOST.:3654'],
+      ['Host: foldgate.test'],
+      ['Host: localhost:3654', 'Origin: http://localhost:3654'],
+      ['Host: localhost:3654', 'Sec-Fetch-Site: same-origin'],
+      ['Host: localhost:3654', 'Sec-Fetch-Site: none'],
+    ]
+    for (const lines of callers) {
+      const answer = await rawExchange(at.port, deletion(...lines))
+      expect([lines, codeOf(answer)]).toEqual([lines, 'unknown_conversation'])
+    }
+    expect(at.deleted).toEqual(callers.map(() => id))
+  })
+
+  test('of another site may be left by a link to the page; nothing else is reached by a link', async () => {
     await using at = await adminStand()
-    for (const site of ['cross-site', 'same-site']) {
-      const answer = await rawExchange(
-        at.port,
-        spelt(
-          method,
-          path,
-          'Host: localhost:3654',
-          `Sec-Fetch-Site: ${site}`,
-          'Sec-Fetch-Mode: navigate',
-          `Sec-Fetch-Dest: ${destination}`,
-        ),
-      )
-      expect(answer.statusLine).toContain(` ${status} `)
+    for (const [method, path, destination, status] of [
+      ['GET', '/', 'document', '200'],
+      ['GET', '/conversations', 'document', '200'],
+      ['GET', '/', 'iframe', '403'],
+      ['GET', '/events', 'script', '403'],
+      ['POST', '/explain', 'document', '403'],
+      ['POST', `/conversations/${id}/compact`, 'document', '403'],
+      ['DELETE', `/conversations/${id}`, 'document', '403'],
+    ] as const) {
+      for (const site of ['cross-site', 'same-site']) {
+        const lines = ['Host: localhost:3654', `Sec-Fetch-Site: ${site}`, 'Sec-Fetch-Mode: navigate']
+        const request = spelt(method, path, ...lines, `Sec-Fetch-Dest: ${destination}`)
+        const { statusLine } = await rawExchange(at.port, request)
+        expect([method, path, site, statusLine.slice(9, 12)]).toEqual([method, path, site, status])
+      }
     }
     expect(at.deleted).toEqual([])
   })
@@ -295,20 +287,23 @@ describe('pages in the browser of the operator', () => {
 })
 
 describe('the token', () => {
-  test.each([
-    ['none', {}],
-    ['another', { authorization: 'Bearer wrong' }],
-    ['no scheme', { authorization: 'right' }],
-    ['another header', { 'x-api-key': 'right' }],
-  ])('is wanted of every request, on loopback too: %s', async (_, headers) => {
+  test('is wanted of every request, on loopback too', async () => {
     await using at = await adminStand({ token: 'right' })
-    for (const [method, path] of anywhere) {
-      const answer = await at.ask(path, { method, headers })
-      expect([method, path, answer.status]).toEqual([method, path, 401])
-      expect(answer.header('www-authenticate')).toBe('Bearer')
-      if (method === 'HEAD') continue
-      expect(answer.code).toBe('admin_token_required')
-      expect(answer.text).toContain('admin.token_env')
+    const wrong = [
+      {},
+      { authorization: 'Bearer wrong' },
+      { authorization: 'right' },
+      { 'x-api-key': 'right' },
+    ]
+    for (const headers of wrong) {
+      for (const [method, path] of anywhere) {
+        const answer = await at.ask(path, { method, headers })
+        expect([headers, method, path, answer.status]).toEqual([headers, method, path, 401])
+        expect(answer.header('www-authenticate')).toBe('Bearer')
+        if (method === 'HEAD') continue
+        expect(answer.code).toBe('admin_token_required')
+        expect(answer.text).toContain('admin.token_env')
+      }
     }
     expect([at.deleted, at.upstream.requests]).toEqual([[], []])
     expect(at.foldgate.log.join('')).not.toContain('right')
@@ -353,14 +348,15 @@ describe('the token', () => {
 })
 
 describe('beside the listener for clients', () => {
-  test.each(surface)('%s %s at their port is the upstream’s, like any other path', async (method, path) => {
+  test('its paths at their port are the upstream’s, like any other path', async () => {
     await using at = await adminStand()
-    const answer = await askAdmin(at.url, path, { method, ...(method === 'POST' && { body: '{}' }) })
-    expect([answer.status, answer.code]).toEqual([200, null])
-    expect(answer.text).toContain('chatcmpl-1')
-    expect(at.upstream.requests.map((request) => `${request.method} ${request.url}`)).toEqual([
-      `${method} /v1${path}`,
-    ])
+    for (const [method, path] of surface) {
+      const answer = await askAdmin(at.url, path, { method, ...(method === 'POST' && { body: '{}' }) })
+      expect([method, path, answer.status, answer.code]).toEqual([method, path, 200, null])
+      expect(answer.text).toContain('chatcmpl-1')
+    }
+    const sent = at.upstream.requests.map((request) => [request.method, request.url])
+    expect(sent).toEqual(surface.map(([method, path]) => [method, `/v1${path}`]))
     expect(at.deleted).toEqual([])
   })
 

@@ -12,7 +12,7 @@ const planted = 'PLANTED'
 /** Some of each: texts of every role, arguments, results, names of users, unknown fields. */
 const messages = [
   { role: 'system', content: 'PLANTED-SYSTEM' },
-  ...longRun(30, 1),
+  ...longRun(10, 1),
   { role: 'user', content: 'PLANTED-USER', name: 'PLANTED-NAME' },
   {
     role: 'assistant',
@@ -26,7 +26,7 @@ const messages = [
       },
     ],
   },
-  { role: 'tool', tool_call_id: 'PLANTED-CALL', content: 'PLANTED-RESULT '.repeat(2_000) },
+  { role: 'tool', tool_call_id: 'PLANTED-CALL', content: 'PLANTED-RESULT '.repeat(500) },
   { role: 'user', content: [{ type: 'text', text: 'PLANTED-PART' }], metadata: { key: 'PLANTED-FIELD' } },
 ]
 
@@ -39,7 +39,7 @@ const headers = {
 
 const scripts: readonly (readonly [string, Script])[] = [
   ['answered', completion('PLANTED-ANSWER')],
-  ['refused as too long', overflow(9_000)],
+  ['refused as too long', overflow(3_000)],
   ['refused with its own text', json({ error: { message: 'PLANTED-REFUSAL', type: 'PLANTED-TYPE' } }, 400)],
   ['refused for the key', json({ error: { message: 'Incorrect API key: PLANTED-KEY' } }, 401)],
 ]
@@ -61,7 +61,7 @@ test.each(scripts)('no content and no credential is told of a request that is %s
     store,
     script,
     token: 'PLANTED-TOKEN',
-    profile: { window: { tokens: 16_000, output_reserve: 2_000 } },
+    profile: { window: { tokens: 5_000, output_reserve: 500 } },
   })
   const authorization = 'Bearer PLANTED-TOKEN'
   const streams = await Promise.all(

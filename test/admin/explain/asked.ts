@@ -39,7 +39,7 @@ export const short = {
   messages: [system('Be brief.'), user('The task.'), ...rounds('a', 3, 300)],
 }
 
-const wordy = { text: prose('what is asked of the tool', 900) }
+const wordy = { text: prose('what is asked of the tool', 500) }
 
 /** One that is several times too long, in what the model said too. */
 export const long = {
@@ -48,7 +48,7 @@ export const long = {
     system('Be brief.'),
     user('The task.'),
     ...Array.from({ length: 40 }, (_, at) =>
-      round(`a${at}`, prose('result', 1200), 'read_file', wordy),
+      round(`a${at}`, prose('result', 700), 'read_file', wordy),
     ).flat(),
     user('Go on.'),
   ],

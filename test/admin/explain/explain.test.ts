@@ -89,18 +89,18 @@ describe('where a compaction begins', () => {
     ['nobody-knows', 'unknown', {}],
     ['nobody-knows', 'profile', { ratio: 1.3 }],
   ])('%s, by the ratio of the %s: beyond that size, and not at it', async (model, source, own) => {
-    const profiles = { default: { window: { tokens: 8000, output_reserve: 2000, ...own } } }
+    const profiles = { default: { window: { tokens: 3000, output_reserve: 1000, ...own } } }
     const at = async (count: number) => asked(withTools(model, count), { profiles })
-    let [fitting, beyond] = [1, 256]
+    let [fitting, beyond] = [1, 64]
     while (beyond - fitting > 1) {
       const between = Math.floor((fitting + beyond) / 2)
       if ((await at(between)).would.action === 'relayed') fitting = between
       else beyond = between
     }
     const [last, first] = [await at(fitting), await at(beyond)]
-    expect(first).toMatchObject({ ratio_source: source, reserve: 2000, reserve_source: 'profile' })
+    expect(first).toMatchObject({ ratio_source: source, reserve: 1000, reserve_source: 'profile' })
     const { compaction_begins_at: begins } = first
-    expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 6000 })
+    expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 2000 })
     expect(last.tokens.received.total).toBeLessThanOrEqual(begins?.tokens ?? 0)
     expect(first.tokens.received.total).toBeGreaterThan(begins?.tokens ?? 0)
   })
@@ -116,29 +116,24 @@ describe('where a compaction begins', () => {
 
 describe('what is too long', () => {
   test('would be sent as a Foldgate sends it that sees it for the first time', async () => {
-    await using at = await standWith(completion('fine'), { profile: { window } })
-    for (const body of [long, { ...long, stream: true }]) {
+    const recalling = { window, recall: { enabled: true } }
+    const tools = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object' } } }]
+    for (const [profile, body] of [
+      [{ window }, long],
+      [{ window }, { ...long, stream: true }],
+      // With the tool by which the model reads back.
+      [recalling, { ...long, tools }],
+    ] as const) {
+      await using at = await standWith(completion('fine'), { profile })
       const reply = await postChat(at.url, body)
-      const told = await asked(body)
-      expect(told.body.toString()).toBe(at.upstream.requests.at(-1)?.body.toString())
+      const told = await asked(body, { profiles: { default: profile } })
+      expect(told.body.toString()).toBe(at.upstream.requests[0]?.body.toString())
+      expect(told.body.includes('recall_conversation')).toBe(profile === recalling)
       expect(told.would.passes.join(',')).toBe(reply.header('x-foldgate-passes'))
       const { received } = told.tokens
       expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(reply.header('x-foldgate-tokens'))
       expect(told.profile.name).toBe(reply.header('x-foldgate-profile'))
     }
-  })
-
-  test('with the tool by which the model reads back, where its profile offers that', async () => {
-    const profile = { window, recall: { enabled: true } }
-    const tools = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object' } } }]
-    const body = { ...long, tools }
-    await using at = await standWith(completion('fine'), { profile })
-    const reply = await postChat(at.url, body)
-    const told = await asked(body, { profiles: { default: profile } })
-    expect(told.body.toString()).toBe(at.upstream.requests.at(-1)?.body.toString())
-    expect(told.body.toString()).toContain('recall_conversation')
-    const { received } = told.tokens
-    expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(reply.header('x-foldgate-tokens'))
   })
 
   test('adds up, message by message and category by category', async () => {

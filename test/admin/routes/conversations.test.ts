@@ -11,8 +11,8 @@ import { memoryStore } from '../memory.ts'
 import { idOf } from '../../activity/rows.ts'
 
 /** A run that fits, of which a compaction frees a good deal. */
-const fitting = longRun(24, 1)
-const roomy = { window: { tokens: 64_000, output_reserve: 4_000 } }
+const fitting = longRun(12, 1)
+const roomy = { window: { tokens: 24_000, output_reserve: 2_000 } }
 
 const cardSchema = z.looseObject({
   id: z.string(),
@@ -47,7 +47,7 @@ async function detail(at: AdminStand, id: string): Promise<z.output<typeof detai
 async function ask(at: AdminStand, messages: readonly TestMessage[], headers: Record<string, string> = {}) {
   const reply = await postChat(at.url, chatOf(messages), headers)
   expect(reply.status).toBe(200)
-  return { id: conversationOf(reply), action: reply.action, passes: reply.header('x-foldgate-passes') }
+  return { id: conversationOf(reply) }
 }
 
 function goneOn(messages: readonly TestMessage[], turns: number): TestMessage[] {
@@ -56,20 +56,6 @@ function goneOn(messages: readonly TestMessage[], turns: number): TestMessage[] 
     { role: 'user', content: `And then, ${turn}?` },
   ])
   return [...messages, ...more.flat()]
-}
-
-/** How many requests of each conversation, and whether one is being answered. */
-async function requestsSeen(at: AdminStand) {
-  return new Map((await cards(at)).map((card) => [card.id, [card.requests, card.answering]]))
-}
-
-/** Asks for a compaction of a conversation. */
-async function wish(at: AdminStand, id: string): Promise<void> {
-  const answer = await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
-  expect([answer.status, JSON.parse(answer.text)]).toEqual([
-    202,
-    { conversation: id, compact: 'at its next request' },
-  ])
 }
 
 /** The rows of all journals that name a conversation. */
@@ -95,7 +81,7 @@ describe('what there is to see', () => {
       model: 'test-model',
       requests: 1,
       compactions: 0,
-      window_tokens: 64_000,
+      window_tokens: 24_000,
       action: 'relayed',
     })
     const seen = await detail(at, id)
@@ -104,46 +90,6 @@ describe('what there is to see', () => {
     expect(seen.messages).toHaveLength(fitting.length)
     expect(seen.shows_content).toBe(false)
     expect(seen.messages?.every(({ received, sent }) => received === null && sent === null)).toBe(true)
-  })
-
-  test('that it is being answered', async () => {
-    const released = Promise.withResolvers<void>()
-    await using at = await adminStand({
-      script: async (_request, outgoing) => {
-        outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-        outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Well"}}]}\n\n')
-        await released.promise
-        outgoing.end('data: [DONE]\n\n')
-      },
-    })
-    const saying = postChat(at.url, chatOf([{ role: 'user', content: 'hello' }], { stream: true }))
-    await expect.poll(async () => (await cards(at)).map(({ answering }) => answering)).toEqual([true])
-    released.resolve()
-    await saying
-    await expect.poll(async () => (await cards(at)).map(({ answering }) => answering)).toEqual([false])
-  })
-
-  test('a branch under its own id, with the conversation that it left, and so on from there', async () => {
-    await using at = await adminStand()
-    const begun = [{ role: 'user', content: 'hello' }]
-    const { id } = await ask(at, begun)
-    await ask(at, goneOn(begun, 1))
-    await ask(at, goneOn(begun, 2))
-    const elsewhere = [
-      ...begun,
-      { role: 'assistant', content: 'Hm.' },
-      { role: 'user', content: 'Start over.' },
-    ]
-    const branch = await ask(at, elsewhere)
-    expect(branch.id).not.toBe(id)
-    expect((await ask(at, goneOn(elsewhere, 1))).id).toBe(branch.id)
-    const parents = new Map((await cards(at)).map((card) => [card.id, card.parent]))
-    expect(parents).toEqual(
-      new Map([
-        [branch.id, id],
-        [id, null],
-      ]),
-    )
   })
 
   test('texts only where admin.show_content lets them be seen', async () => {
@@ -158,70 +104,20 @@ describe('what there is to see', () => {
     expect(listed).toContain('"opening":{"words":"PLANTED words","folder":null}')
   })
 
-  test.each([
-    ['GET', 'short', 400, 'invalid_conversation_id'],
-    ['POST', 'short', 400, 'invalid_conversation_id'],
-    ['GET', 'abcdefgh-_01234%2F', 400, 'invalid_conversation_id'],
-    ['GET', idOf(1), 404, 'unknown_conversation'],
-  ])('%s of %s is a %i', async (method, id, status, code) => {
+  test('nothing of what is no conversation, or of one that nobody knows', async () => {
     await using at = await adminStand()
-    const answer = await at.ask(`/conversations/${id}${method === 'POST' ? '/compact' : ''}`, { method })
-    expect([answer.status, answer.code]).toEqual([status, code])
-  })
-})
-
-describe('a compaction that the operator asks for', () => {
-  test('is made at the next request, once, and is told', async () => {
-    await using at = await adminStand({ profile: roomy })
-    const { id, action } = await ask(at, fitting)
-    expect(action).toBe('relayed')
-    await wish(at, id)
-    const next = await ask(at, goneOn(fitting, 1))
-    expect([next.id, next.action]).toEqual([id, 'compacted'])
-    // It goes on from there, and no further compaction is made.
-    expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
-    await expect
-      .poll(async () => (await detail(at, id)).rows.map(({ compaction }) => compaction))
-      .toEqual([null, 'forced', null])
-    await expect
-      .poll(async () => (await detail(at, id)).events.map(({ type }) => type))
-      .toEqual(['compaction', 'compact-requested'])
-  })
-
-  test('twice before there is a next request is one', async () => {
-    await using at = await adminStand({ profile: roomy })
-    const { id } = await ask(at, fitting)
-    await wish(at, id)
-    await wish(at, id)
-    const next = await ask(at, goneOn(fitting, 1))
-    expect(next.action).toBe('compacted')
-    expect(await ask(at, goneOn(fitting, 2))).toEqual(next)
-    await expect.poll(async () => (await detail(at, id)).compactions).toBe(1)
-  })
-
-  test('is for that conversation alone', async () => {
-    await using at = await adminStand({ profile: roomy })
-    const { id } = await ask(at, fitting)
-    await wish(at, id)
-    expect((await ask(at, longRun(24, 2))).action).toBe('relayed')
-    expect((await ask(at, goneOn(fitting, 1))).action).toBe('compacted')
-  })
-
-  test('is made by whichever replica gets the next request, and by one of them only', async () => {
-    const store = keptOpen(memoryStore())
-    await using first = await adminStand({ profile: roomy, store })
-    await using second = await adminStand({ profile: roomy, store })
-    const { id } = await ask(first, fitting)
-    await ask(second, fitting)
-    await wish(first, id)
-    // Of what another replica was asked one hears within a second.
-    await expect
-      .poll(async () => (await ask(second, goneOn(fitting, 1))).action, { interval: 100 })
-      .toBe('compacted')
-    await ask(first, goneOn(fitting, 2))
-    await expect
-      .poll(async () => (await detail(first, id)).rows.filter(({ compaction }) => compaction !== null).length)
-      .toBe(1)
+    for (const [method, path, status, code] of [
+      ['GET', 'short', 400, 'invalid_conversation_id'],
+      ['POST', 'short/compact', 400, 'invalid_conversation_id'],
+      ['GET', 'abcdefgh-_01234%2F', 400, 'invalid_conversation_id'],
+      ['GET', idOf(1), 404, 'unknown_conversation'],
+      // The button said "asked for" of conversations that were never here, or had just been deleted.
+      ['POST', `${idOf(7)}/compact`, 404, 'unknown_conversation'],
+    ] as const) {
+      const answer = await at.ask(`/conversations/${path}`, { method })
+      expect([path, answer.status, answer.code]).toEqual([path, status, code])
+    }
+    expect(await at.ask('/events').then(({ text }) => JSON.parse(text).events)).toEqual([])
   })
 })
 
@@ -252,53 +148,26 @@ describe('a conversation that is deleted', () => {
   })
 })
 
-describe('on one store', () => {
-  test('after a restart conversations and totals are back, counted once', async () => {
-    const store = keptOpen(memoryStore())
-    const usage = { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 100 } }
-    const script = completion('fine', usage)
-    let before: Awaited<ReturnType<typeof cards>> = []
-    let id = ''
-    {
-      await using at = await adminStand({ store, script, profile: roomy })
-      id = (await ask(at, fitting, { 'x-foldgate-compact': 'force' })).id
-      await ask(at, goneOn(fitting, 1))
-      await at.say('hello')
-      await expect.poll(async () => (await cards(at)).some(({ answering }) => answering)).toBe(false)
-      before = await cards(at)
-    }
+test('after a restart conversations and totals are back, counted once', async () => {
+  const store = keptOpen(memoryStore())
+  const usage = { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 100 } }
+  const script = completion('fine', usage)
+  let before: Awaited<ReturnType<typeof cards>> = []
+  let id = ''
+  {
     await using at = await adminStand({ store, script, profile: roomy })
-    expect(await cards(at)).toEqual(before)
-    expect(await cards(at)).toEqual(before)
-    expect((await detail(at, id)).rows).toHaveLength(2)
-    // What became of messages was in memory only.
-    expect((await detail(at, id)).messages).toBeNull()
-    await ask(at, goneOn(fitting, 2))
-    await expect.poll(async () => (await detail(at, id)).requests).toBe(3)
-  })
-
-  test('two processes see each other’s conversations, and every request once', async () => {
-    const store = keptOpen(memoryStore())
-    await using first = await adminStand({ store, profile: roomy })
-    await using second = await adminStand({ store, profile: roomy })
-    const { id } = await ask(first, fitting)
-    await ask(second, goneOn(fitting, 1))
-    await ask(first, goneOn(fitting, 2))
-    const other = await second.say('hello')
-    const all = new Map([
-      [id, [3, false]],
-      [other, [1, false]],
-    ])
-    for (const at of [first, second, first]) await expect.poll(() => requestsSeen(at)).toEqual(all)
-    const times = (await detail(second, id)).rows.map(({ time }) => time)
-    expect(times).toEqual(times.toSorted())
-  })
-})
-
-// The button said "asked for" of conversations that were never here, or had just been deleted.
-test('what nobody knows is not compacted', async () => {
-  await using at = await adminStand()
-  const answer = await at.ask(`/conversations/${idOf(7)}/compact`, { method: 'POST' })
-  expect([answer.status, answer.code]).toEqual([404, 'unknown_conversation'])
-  expect(await at.ask('/events').then(({ text }) => JSON.parse(text).events)).toEqual([])
+    id = (await ask(at, fitting, { 'x-foldgate-compact': 'force' })).id
+    await ask(at, goneOn(fitting, 1))
+    await at.say('hello')
+    await expect.poll(async () => (await cards(at)).some(({ answering }) => answering)).toBe(false)
+    before = await cards(at)
+  }
+  await using at = await adminStand({ store, script, profile: roomy })
+  expect(await cards(at)).toEqual(before)
+  expect(await cards(at)).toEqual(before)
+  expect((await detail(at, id)).rows).toHaveLength(2)
+  // What became of messages was in memory only.
+  expect((await detail(at, id)).messages).toBeNull()
+  await ask(at, goneOn(fitting, 2))
+  await expect.poll(async () => (await detail(at, id)).requests).toBe(3)
 })
