@@ -1,6 +1,99 @@
-import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
-import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { assistant, round, system, user } from '../../compaction/sending.ts'
+import { join } from 'node:path'
+import { readProfileFiles } from '../../src/config/profile-files.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { assistant, round, system, user } from '../compaction/sending.ts'
+import { root } from '../docs/pages.ts'
+import { exactUpstream } from '../support/exact-upstream.ts'
+import { startFoldgate } from '../support/foldgate.ts'
+import { postChat, type ChatReply } from '../support/post-chat.ts'
+import { openPromptCounter, REPLY_TOKENS } from '../support/strict-upstream/prompt-tokens.ts'
+import { textsOf } from '../support/strict-upstream/wire-message.ts'
+
+export const builtInDirectory = join(root, 'profiles')
+export const examplesDirectory = join(builtInDirectory, 'examples')
+
+/** A message as the upstream received it. */
+export type ReceivedMessage = {
+  readonly role: unknown
+  /** Its content, where that is a text. */
+  readonly text: string
+  /** Its bytes. */
+  readonly raw: string
+}
+
+export type Received = {
+  readonly messages: readonly ReceivedMessage[]
+  readonly raw: readonly string[]
+  readonly reply: ChatReply
+  /** Which kinds of rewriting stand in it; empty for none. */
+  readonly passes: readonly string[]
+  /** Of the conversation before it was rewritten. */
+  readonly incomingTokens: number
+  readonly sentTokens: number
+}
+
+/**
+ * Tells the client's requests from those that Foldgate may make of its own accord. A summary that is asked for of the
+ * request's own model carries its other headers, and may be there before the client has read its answer.
+ */
+const CLIENT_HEADER = 'x-request-id'
+
+/**
+ * A Foldgate that reads the example profiles, before an upstream that refuses whatever is invalid or beyond its
+ * window and reports what it counted. The model's tokens are counted exactly, so that figures are what they say.
+ */
+export async function exampleStand(profile: string, windowTokens: number) {
+  let clients = 0
+  const files = await readProfileFiles({
+    builtInDirectory,
+    directory: examplesDirectory,
+    upstreams: new Set(),
+  })
+  const upstream = await exactUpstream(windowTokens)
+  const foldgate = await startFoldgate({ upstream: upstream.url, profiles: files.profiles })
+
+  /** By default of a client of its own, of whom nothing is known. */
+  async function send(messages: readonly object[], client = (clients += 1)): Promise<Received> {
+    const body = { model: 'gpt-4o', max_tokens: replyTokens(windowTokens), messages }
+    const reply = await postChat(foldgate.url, body, {
+      'x-foldgate-profile': profile,
+      [CLIENT_HEADER]: 'yes',
+      authorization: `Bearer client ${client}`,
+    })
+    const request = upstream.requests.findLast(({ headers }) => headers[CLIENT_HEADER] === 'yes')
+    if (reply.status !== 200 || request === undefined) throw new Error(`${reply.status}: ${reply.text}`)
+    const [incoming = '', sent = ''] = (reply.header('x-foldgate-tokens') ?? '').split(';sent=')
+    return {
+      messages: request.messages.map(({ role, content }, index) => ({
+        role,
+        text: textsOf(content).join('\n'),
+        raw: request.rawMessages[index] ?? '',
+      })),
+      raw: request.rawMessages,
+      reply,
+      passes: (reply.header('x-foldgate-passes') ?? '').split(',').filter((pass) => pass !== ''),
+      incomingTokens: Number(incoming),
+      sentTokens: Number(sent),
+    }
+  }
+
+  return {
+    send,
+    close: async () => {
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+export function rawOf(messages: readonly object[]): readonly string[] {
+  return messages.map((message) => JSON.stringify(message))
+}
+
+/** The messages that stand for folded ones: written by a model, or without one. */
+export function standIns({ messages }: Received): readonly ReceivedMessage[] {
+  return messages.filter(({ text }) => /^<conversation-(?:recap|summary)>/.test(text))
+}
 
 /** A text of so many tokens in o200k_base, some for the label among them; one word again and again is cheap to count. */
 export function words(label: string, tokens: number): string {
