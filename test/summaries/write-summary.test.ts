@@ -275,58 +275,36 @@ describe('at the end of the conversation itself what a model rejects', () => {
 })
 
 describe('a summary is refused', () => {
-  const denied = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
-  const filter = json(
-    {
-      error: {
-        message:
-          "The response was filtered due to the prompt triggering the service's content management policy.",
-        code: 'content_filter',
-      },
-    },
-    400,
-  )
+  const error = (message: string, status = 200, code: unknown = null): Script =>
+    json({ error: { message, code } }, status)
+  const policy =
+    "The response was filtered due to the prompt triggering the service's content management policy."
   const gibberish = Array.from({ length: 30_000 }, (_, index) => `lorem${index}`).join(' ')
+  const calls = { content: good, tool_calls: [{ id: 'c', type: 'function' }] }
 
   test.each<[string, string, Script]>([
-    ['401', 'unauthorized', denied],
+    ['401', 'unauthorized', error('Incorrect API key provided.', 401, 'invalid_api_key')],
     ['403', 'unauthorized', json({ error: 'forbidden' }, 403)],
-    ['429', 'rate-limited', json({ error: { message: 'Rate limit reached' } }, 429)],
-    ['402', 'rate-limited', json({ error: { message: 'insufficient credits' } }, 402)],
-    ['500', 'upstream-error', json({ error: { message: 'boom' } }, 500)],
-    ['404', 'upstream-error', json({ error: { message: 'The model `cheap` does not exist' } }, 404)],
+    ['429', 'rate-limited', error('Rate limit reached', 429)],
+    ['402', 'rate-limited', error('insufficient credits', 402)],
+    ['500', 'upstream-error', error('boom', 500)],
+    ['404', 'upstream-error', error('The model `cheap` does not exist', 404)],
     ['a page of a gateway', 'upstream-error', page('<html><h1>502 Bad Gateway</h1></html>', 502)],
     ['a page with status 200', 'unreadable', page('<html>Log in</html>')],
     ['nothing', 'unreadable', page('')],
-    [
-      'an error with status 200',
-      'rate-limited',
-      json({ error: { message: 'Rate limit exceeded', code: 429 } }),
-    ],
-    [
-      'an outage with status 200',
-      'upstream-error',
-      json({ error: { message: 'Provider returned error', code: 502 } }),
-    ],
-    ['a content policy', 'declined', filter],
+    ['an error with status 200', 'rate-limited', error('Rate limit exceeded', 200, 429)],
+    ['an outage with status 200', 'upstream-error', error('Provider returned error', 200, 502)],
+    ['a content policy', 'declined', error(policy, 400, 'content_filter')],
     ['a filtered answer', 'declined', message({ content: good }, 'content_filter')],
     ['a refusal', 'declined', message({ content: null, refusal: 'I will not.' })],
     ['no text', 'empty', completion('')],
     ['no choice', 'empty', json({ choices: [] })],
     ['a word', 'empty', completion('OK')],
-    [
-      'a tool call',
-      'tool-call',
-      message({ content: good, tool_calls: [{ id: 'c', type: 'function' }] }, 'tool_calls'),
-    ],
+    ['a tool call', 'tool-call', message(calls, 'tool_calls')],
     ['a legacy call', 'tool-call', message({ content: null, function_call: { name: 'ls' } })],
     ['only reasoning', 'only-reasoning', message({ content: '', reasoning_content: 'Let me think.' })],
     ['only reasoning, in tags', 'only-reasoning', message({ content: '<think>Let me think' }, 'length')],
-    [
-      'a broken-off first section',
-      'truncated',
-      message({ content: '## Facts\nIt fails since the bu' }, 'length'),
-    ],
+    ['a broken-off section', 'truncated', message({ content: '## Facts\nIt fails since the bu' }, 'length')],
     ['gibberish longer than its input', 'too-long', completion(gibberish)],
     ['an error as its text', 'error-text', completion('Error: model overloaded')],
     ['an unknown refusal', 'upstream-error', refusal('Something is wrong.')],

@@ -143,15 +143,6 @@ describe('a chat whose client moves its files and a reminder behind the newest m
     expect((await at.admin(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
     expect(await store.holds(id)).toEqual([])
   })
-
-  test('costs nothing but its records where the store fails', async () => {
-    const broken: Store = {
-      ...newStore(),
-      getFirst: async () => Promise.reject(new Error('the store is broken')),
-    }
-    await using at = await reportStand(completion('fine'), { store: broken })
-    expect(await send(at, aiderChat({ ...short, requests: 4 }))).toHaveLength(4)
-  })
 })
 
 // An agent that shows only its newest three results whole edits the fourth of each request.

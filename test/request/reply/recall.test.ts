@@ -42,6 +42,19 @@ function seeker(first: ScriptedReply = {}) {
   })
 }
 
+/** A model that reads back once: it is answered so in the detour, and so where it has no such tool. */
+function detouring(
+  inDetour: ScriptedReply | Script,
+  without: ScriptedReply | Script = { text: 'I do not know.' },
+  ...calls: readonly string[]
+) {
+  const asking = (calls.length === 0 ? ['{}'] : calls).map((text) => ({ name: RECALL, arguments: text }))
+  return model((asked) => {
+    if (asked.messages.at(-1)?.role === 'tool' && hasRecall(asked)) return inDetour
+    return hasRecall(asked) ? { calls: asking } : without
+  })
+}
+
 const streamed = { stream: true, stream_options: { include_usage: true } }
 const clientOf = ({ text }: ChatReply): Client => readAsClient([text])
 
@@ -113,16 +126,6 @@ async function countedTokens(enabled: boolean): Promise<number> {
   return Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
 }
 
-async function offered(more: object, changed: object = {}): Promise<boolean> {
-  await using at = await standWith(said, { profile: { ...profile, ...changed } })
-  const body = JSON.stringify(chatOf(short, more))
-  await postChat(at.url, body)
-  const [first] = at.upstream.requests
-  const isOffered = hasRecall(JSON.parse(first?.body.toString() ?? '{}'))
-  if (!isOffered) expect(first?.body.toString()).toBe(body)
-  return isOffered
-}
-
 describe('the tool', () => {
   test('stands last in the list from the first request on, and every other byte is the client’s', async () => {
     await using at = await standWith(said, { profile })
@@ -135,17 +138,28 @@ describe('the tool', () => {
     expect(sent.replace(tool, '')).toBe(text)
   })
 
-  test('is not offered without tools, for several answers, or where a call is forced', async () => {
-    expect(await offered({ tools: [bash] })).toBe(true)
-    expect(await offered({ tools: [bash], tool_choice: 'auto' })).toBe(true)
-    expect(await offered({})).toBe(false)
-    expect(await offered({ tools: [] })).toBe(false)
-    expect(await offered({ functions: [bash.function] })).toBe(false)
-    expect(await offered({ tools: [bash], n: 2 })).toBe(false)
-    expect(await offered({ tools: [bash], tool_choice: 'required' })).toBe(false)
-    expect(await offered({ tools: [bash] }, { recall: { enabled: false } })).toBe(false)
-    expect(await offered({ tools: [bash] }, { observe: true })).toBe(false)
-  })
+  test.each<[object, boolean, object?]>([
+    [{ tools: [bash] }, true],
+    [{ tools: [bash], tool_choice: 'auto' }, true],
+    [{}, false],
+    [{ tools: [] }, false],
+    [{ functions: [bash.function] }, false],
+    [{ tools: [bash], n: 2 }, false],
+    [{ tools: [bash], tool_choice: 'required' }, false],
+    [{ tools: [bash] }, false, { recall: { enabled: false } }],
+    [{ tools: [bash] }, false, { observe: true }],
+  ])(
+    'is not offered without tools, for several answers, or where a call is forced: %j %j',
+    async (...row) => {
+      const [more, isOffered, changed = {}] = row
+      await using at = await standWith(said, { profile: { ...profile, ...changed } })
+      const body = JSON.stringify(chatOf(short, more))
+      await postChat(at.url, body)
+      const sent = at.upstream.requests[0]?.body.toString() ?? '{}'
+      expect(hasRecall(JSON.parse(sent))).toBe(isOffered)
+      if (!isOffered) expect(sent).toBe(body)
+    },
+  )
 
   test('is counted from the start', async () => {
     const added = (await countedTokens(true)) - (await countedTokens(false))
@@ -170,11 +184,8 @@ describe('the tool', () => {
     ],
     ['one more tool', {}],
   ])('is taken back where the upstream refuses %s, and not offered there again', async (_, more) => {
-    const picky = model((asked) =>
-      hasRecall(asked)
-        ? json({ error: { message: 'Too many tools for this schema.' } }, 400)
-        : { text: 'Fine.' },
-    )
+    const refusal = json({ error: { message: 'Too many tools for this schema.' } }, 400)
+    const picky = model((asked) => (hasRecall(asked) ? refusal : { text: 'Fine.' }))
     await using at = await standWith(picky, { profile })
     const body = chatOf(short, { tools: [bash], ...more })
     const [one, two] = [await postChat(at.url, body), await postChat(at.url, body)]
@@ -242,16 +253,7 @@ describe.each([
   })
 
   test('several calls in one go are all answered, each with less room', async () => {
-    const asking = model((asked) =>
-      asked.messages.at(-1)?.role === 'tool'
-        ? { text: 'Enough.' }
-        : {
-            calls: ['{}', '{"messages":"#2-#90"}', '{"search":"src"}'].map((text) => ({
-              name: RECALL,
-              arguments: text,
-            })),
-          },
-    )
+    const asking = detouring({ text: 'Enough.' }, {}, '{}', '{"messages":"#2-#90"}', '{"search":"src"}')
     await using at = await standWith(asking, { profile })
     const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
     expect(textOf(reply)).toBe('Enough.')
@@ -278,12 +280,7 @@ describe.each([
   })
 
   test('nonsense in its arguments is told to the model', async () => {
-    const nonsense = model((asked) =>
-      asked.messages.at(-1)?.role === 'tool'
-        ? { text: 'I see.' }
-        : { calls: [{ name: RECALL, arguments: '{"messages": "the fir' }] },
-    )
-    await using at = await standWith(nonsense, { profile })
+    await using at = await standWith(detouring({ text: 'I see.' }, {}, '{"messages": "the fir'), { profile })
     const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
     expect(textOf(reply)).toBe('I see.')
     const replayed = askedOf(at.upstream)[1]?.messages.at(-2)
@@ -292,12 +289,7 @@ describe.each([
   })
 
   test('where the upstream does not go on, the request is answered as if there were no such tool', async () => {
-    const stubborn = model((asked) => {
-      if (asked.messages.at(-1)?.role === 'tool' && hasRecall(asked))
-        return json({ error: { message: 'No.' } }, 400)
-      return hasRecall(asked) ? { calls: [{ name: RECALL, arguments: '{}' }] } : { text: 'I do not know.' }
-    })
-    await using at = await standWith(stubborn, { profile })
+    await using at = await standWith(detouring(json({ error: { message: 'No.' } }, 400)), { profile })
     const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
     expect(reply.status).toBe(200)
     expect(textOf(reply)).toBe('I do not know.')
@@ -306,16 +298,11 @@ describe.each([
   })
 
   test('an answer that breaks off in the detour breaks off the stream, and is made anew where nothing flowed', async () => {
-    const breaking = model((asked) => {
-      if (!hasRecall(asked)) return { text: 'I do not know.' }
-      if (asked.messages.at(-1)?.role !== 'tool') return { calls: [{ name: RECALL, arguments: '{}' }] }
-      return (_request, outgoing) => {
-        outgoing.writeHead(200, {
-          'content-type': 'stream' in form ? 'text/event-stream' : 'application/json',
-        })
-        outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
-        setTimeout(() => outgoing.destroy(), 20)
-      }
+    const breaking = detouring((_request, outgoing) => {
+      const type = 'stream' in form ? 'text/event-stream' : 'application/json'
+      outgoing.writeHead(200, { 'content-type': type })
+      outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
+      setTimeout(() => outgoing.destroy(), 20)
     })
     await using at = await standWith(breaking, { profile })
     const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }))
@@ -325,23 +312,17 @@ describe.each([
 
   // A gateway's error with status 200 ended a stream without a word, as if it were whole.
   test('an error with status 200 in the detour is a refusal', async () => {
-    const failing = model((asked) => {
-      if (!hasRecall(asked)) return { text: 'I do not know.' }
-      return asked.messages.at(-1)?.role === 'tool'
-        ? json({ error: { message: 'Busy.' } })
-        : { calls: [{ name: RECALL, arguments: '{}' }] }
-    })
-    await using at = await standWith(failing, { profile })
+    await using at = await standWith(detouring(json({ error: { message: 'Busy.' } })), { profile })
     const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
     expect(textOf(reply)).toBe('I do not know.')
     expect(reply.text).not.toContain('Busy')
   })
 
   test('a client that leaves in the detour ends it', async () => {
-    const slow = model((asked) =>
-      asked.messages.at(-1)?.role !== 'tool' ? { calls: [{ name: RECALL, arguments: '{}' }] } : () => {},
+    await using at = await standWith(
+      detouring(() => {}),
+      { profile },
     )
-    await using at = await standWith(slow, { profile })
     const controller = new AbortController()
     const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }), {}, controller.signal)
     await expect.poll(() => at.upstream.requests.length).toBe(2)
@@ -460,13 +441,8 @@ describe.each([400, 429])('a refusal with status %d that nobody reads', (status)
     ['plainly', {}],
     ['in a stream', { stream: true }],
   ])('is let go of where the model reads back, and keeps no place: %s', async (_, form) => {
-    const refusing = model((asked) => {
-      if (!hasRecall(asked)) return { text: 'ok' }
-      return asked.messages.at(-1)?.role === 'tool'
-        ? endless(status)
-        : { calls: [{ name: RECALL, arguments: '{}' }] }
-    })
-    await using at = await standWith(refusing, { profile: { recall: { enabled: true } }, settings })
+    const enabled = { profile: { recall: { enabled: true } }, settings }
+    await using at = await standWith(detouring(endless(status)), enabled)
     const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
     expect(reply.text).toContain('"stop"')
     await expect.poll(() => at.upstream.requests[1]?.left).toBe(true)
@@ -485,14 +461,9 @@ describe.each([400, 429])('a refusal with status %d that nobody reads', (status)
 // That the detour's refusal said nothing of usage was held against usage: the next request of the same reply went without,
 // and its success taught that the server refuses to state usage in streams, for an hour.
 test('a detour that is refused without a reason teaches nothing of usage', async () => {
-  const refusing = model((asked) => {
-    if (!hasRecall(asked)) return { text: 'ok' }
-    return asked.messages.at(-1)?.role === 'tool'
-      ? json({ error: { message: 'Bad request.' } }, 400)
-      : { calls: [{ name: RECALL, arguments: '{}' }] }
-  })
   const small = { window: { tokens: 4_000 }, recall: { enabled: true } }
-  await using at = await standWith(refusing, { profile: small })
+  const refused = json({ error: { message: 'Bad request.' } }, 400)
+  await using at = await standWith(detouring(refused), { profile: small })
   const long = Array.from({ length: 40 }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
     content: `${index} ${'reads rows and writes them. '.repeat(40)}`,

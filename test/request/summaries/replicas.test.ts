@@ -1,16 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/stores/store.ts'
-import {
-  isCompacted,
-  isPending,
-  long,
-  recapsIn,
-  summariesIn,
-  turnsUntil,
-  turnWhere,
-  type Agent,
-} from './growing-agent.ts'
+import { isPending, long, recapsIn, summariesIn, turnsUntil, type Agent } from './growing-agent.ts'
 import { countedAlike, openStore, summaryStand } from './summary-stand.ts'
 
 /** Up to the second compaction. */
@@ -87,28 +78,6 @@ describe('shutting down', () => {
 })
 
 describe('replicas on one store', () => {
-  test.each(['background', 'blocking'])(
-    'send the same bytes and have one summary written, whoever is asked (%s)',
-    async (mode) => {
-      await using stand = await summaryStand({
-        store: openStore(),
-        model: { delayMs: 40 },
-        profile: { summary: { mode } },
-      })
-      const other = await stand.replica()
-      const urls = [stand.url, other.url]
-      const agent = stand.agent(long)
-      const due = await turnWhere(agent, isCompacted, mode === 'blocking' ? {} : { pause: stand.quiet })
-      // Blocking, the first on the other replica is not known there to be accepted.
-      const many = await manyTimes(agent, urls)
-      expect(new Set(many.map(({ received }) => JSON.stringify(received)))).toEqual(
-        new Set([JSON.stringify(due.received)]),
-      )
-      expect(many.every(({ summary }) => summary === 'ready')).toBe(true)
-      expect(stand.model.calls).toHaveLength(1)
-    },
-  )
-
   // Where one request had begun the summary between another's two questions to the store, the other was told of none.
   test('many at once ask for one ahead of need', async () => {
     await using stand = await summaryStand({
