@@ -2,6 +2,17 @@ import { expect, test } from 'vitest'
 import { createFailureLog, createFailures } from '../../src/activity/failures.ts'
 import { arrivalNow } from '../../src/http/bare-report.ts'
 import { createLog } from '../../src/log/log.ts'
+import { createReports } from '../../src/activity/reports.ts'
+import { unreadAnswer } from '../../src/activity/request-report.ts'
+import type { Tracing } from '../../src/activity/tracing/tracing.ts'
+import { profileSchema } from '../../src/profiles/schema.ts'
+import { adminStand } from '../admin/admin-stand.ts'
+import { memoryStore } from '../admin/memory.ts'
+import { longRun } from '../support/conversations.ts'
+import { completion, silence } from '../support/fake-upstream.ts'
+import { reportOf } from './told-request.ts'
+import { chatOf, postChat } from '../support/post-chat.ts'
+import { reportStand } from './report/report-stand.ts'
 
 /** A failure log at a clock that stands, and what it has told. */
 function failureLog() {
@@ -50,10 +61,6 @@ test('a listener that fails harms no request; the failure is counted all the sam
   expect(failed).toEqual(['measure', 'store', 'summary'])
 })
 
-function failing(): never {
-  throw new Error('it failed')
-}
-
 // For a while the clock was read unprotected: one that threw ended the request that asked for the time.
 test('a clock that fails costs a report its time, and is counted', () => {
   const failed: string[] = []
@@ -65,3 +72,96 @@ test('a clock that fails costs a report its time, and is counted', () => {
 function noTime(): number {
   throw new RangeError('no time')
 }
+
+function failing(): never {
+  throw new Error('PLANTED')
+}
+
+const broken = { summary: () => {}, close: async () => {} }
+const atTheBeginning: Tracing = { ...broken, begun: failing, ended: () => {} }
+const atTheEnd: Tracing = { ...broken, ended: failing }
+
+// Whoever watches must not harm what is watched (P2).
+test.each([
+  ['when it begins', atTheBeginning],
+  ['when it has ended', atTheEnd],
+])('a report that throws %s harms no request', async (_, tracing) => {
+  await using at = await reportStand(completion('fine'), {
+    tracing,
+    profile: { window: { tokens: 6_000, output_reserve: 1_000 } },
+  })
+  for (let round = 1; round <= 2; round += 1) {
+    const reply = await postChat(at.url, chatOf(longRun(14, 2), { model: 'gpt-4o' }))
+    expect([reply.status, reply.action]).toEqual([200, 'compacted'])
+    expect(reply.text).toContain('fine')
+  }
+  const metrics = await at.metrics()
+  expect(metrics.sum('foldgate_requests_total', { action: 'compacted' })).toBe(2)
+  await expect
+    .poll(async () => (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' }))
+    .toBe(2)
+  // The event names the part, and nothing that was said.
+  const told = (await at.events()).filter(({ type }) => type === 'failure')
+  expect(told).toMatchObject([{ reason: 'observation', details: { times: 1 } }])
+  expect(JSON.stringify(told)).not.toContain('PLANTED')
+})
+
+test('and none that is refused, left or bypassed', async () => {
+  await using at = await reportStand([completion('fine'), silence], { tracing: atTheBeginning })
+  const body = chatOf([{ role: 'user', content: 'hello' }])
+  expect((await postChat(at.url, body, { 'x-foldgate-bypass': '1' })).status).toBe(200)
+  expect((await postChat(at.url, body, { 'x-foldgate-profile': 'nobody' })).status).toBe(400)
+  const leaving = new AbortController()
+  const asked = postChat(at.url, body, {}, leaving.signal).catch(() => null)
+  await expect.poll(() => at.upstream.requests.length).toBe(2)
+  leaving.abort()
+  await asked
+  await expect
+    .poll(async () => (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' }))
+    .toBe(3)
+})
+
+test('a listener that throws is noted each time, and the others are told', () => {
+  const noted: string[] = []
+  const told: string[] = []
+  const failures = createFailures((part) => void noted.push(part))
+  const good = { begun: () => void told.push('begun'), ended: () => void told.push('ended') }
+  const reports = createReports([{ begun: failing, ended: failing }, good], () => {}, failures)
+  reports.begin(reportOf(), null)
+  reports.end(reportOf(), { outcome: 'finished', ...unreadAnswer })
+  expect(noted).toEqual(['observation', 'observation'])
+  expect(told).toEqual(['begun', 'ended'])
+})
+
+// A defect in telling turned an answer of 200 into an error of our own: the answer is there, whatever is told of it.
+test('an answer that nothing can be told of is given all the same', async () => {
+  // Half a character, which no header can spell.
+  const profile = { ...profileSchema.parse({}), name: 'broken \ud800' }
+  await using at = await adminStand({ profiles: new Map([['default', profile]]) })
+  const reply = await postChat(at.url, chatOf([{ role: 'user', content: 'hello' }]))
+  expect([reply.status, reply.header('x-foldgate-attempts')]).toEqual([200, '1'])
+  expect(at.foldgate.log.join('')).toContain('"part":"observation"')
+})
+
+// Somebody who looked at the page while the store was slow to read its journal kept all requests from their records for
+// ten seconds: one miss of the deadline means that a store is absent, and both had the same guard.
+test('a journal that cannot be read keeps no request from its records', async () => {
+  let asked = 0
+  const inner = memoryStore()
+  await using at = await adminStand({
+    store: {
+      ...inner,
+      readRows: (journal, page) =>
+        journal === 'wishes' ? inner.readRows(journal, page) : new Promise(() => {}),
+      getFirst: (keys) => {
+        asked += 1
+        return inner.getFirst(keys)
+      },
+    },
+  })
+  const conversation = await at.say('hello')
+  await at.ask('/conversations')
+  const before = asked
+  expect(await at.say('hello')).toBe(conversation)
+  expect(asked).toBeGreaterThan(before)
+})
