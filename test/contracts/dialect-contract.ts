@@ -74,6 +74,27 @@ type Said = {
   readonly usage?: Usage
 }
 
+/** An entry of a sample conversation: what the model says opens a reply, if it does not go on with one. */
+export function entry(role: Role, text: string, json: string, more: Partial<EntrySample> = {}): EntrySample {
+  return { entry: json, role, text, opensReply: role === 'assistant', ...more }
+}
+
+/** A sample answer that has output and ends so; what else is different of it. */
+export function answer(name: string, body: unknown, end: Finish | null, more: Partial<Said> = {}) {
+  return { name, body, hasOutput: true, finish: end, ...more }
+}
+
+/** A sample stream whose output has so many silent events before it. */
+export function stream(
+  name: string,
+  silent: number,
+  end: Finish | null,
+  events: readonly string[],
+  more: Partial<Said> = {},
+) {
+  return { name, events, silent, hasOutput: true, finish: end, ...more }
+}
+
 /** What every dialect owes. */
 export function dialectContract(samples: DialectSamples): void {
   const { dialect, body, conversation } = samples
@@ -257,7 +278,10 @@ export function dialectContract(samples: DialectSamples): void {
     })
 
     test('what is no answer is none', () => {
-      for (const value of [null, 7, 'text', undefined]) expect(answers.read(value)).toBeNull()
+      for (const value of [null, 7, 'text', undefined]) {
+        expect(answers.read(value)).toBeNull()
+        expect(answers.asStream(value)).toBeNull()
+      }
     })
 
     test.each(samples.streams)('a stream, cut anywhere: $name', ({ events, silent, ...said }) => {

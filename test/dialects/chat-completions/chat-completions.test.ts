@@ -1,5 +1,5 @@
 import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
-import { dialectContract } from '../../contracts/dialect-contract.ts'
+import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
 
 const event = (json: object | string) => `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
 
@@ -31,17 +31,16 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "messages" : [ ${entries.join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    { entry: '{"role":"system","content":"be brief"}', role: 'system', text: 'be brief', opensReply: false },
-    {
-      entry: '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
-      role: 'user',
-      text: 'read\nit',
-      opensReply: false,
-    },
-    { entry: call, role: 'assistant', text: '', opensReply: true, calls: ['a'] },
-    { entry: result, role: 'tool', text: 'seen', opensReply: false, answers: ['a'] },
-    { entry: '{"role":"assistant","content":"done"}', role: 'assistant', text: 'done', opensReply: true },
-    { entry: user, role: 'user', text: 'please', opensReply: false },
+    entry('system', 'be brief', '{"role":"system","content":"be brief"}'),
+    entry(
+      'user',
+      'read\nit',
+      '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
+    ),
+    entry('assistant', '', call, { calls: ['a'] }),
+    entry('tool', 'seen', result, { answers: ['a'] }),
+    entry('assistant', 'done', '{"role":"assistant","content":"done"}'),
+    entry('user', 'please', user),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -71,37 +70,29 @@ dialectContract({
   limited: { max_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'apply_patch'] },
   answers: [
-    {
-      name: 'a text',
-      body: plain({ content: 'hi' }, 'stop', { usage }),
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    { name: 'cut', body: plain({ content: 'hi' }, 'length'), hasOutput: true, finish: 'length' },
-    {
-      name: 'a call',
-      body: plain(
+    answer('a text', plain({ content: 'hi' }, 'stop', { usage }), 'end', { usage: counted }),
+    answer('cut', plain({ content: 'hi' }, 'length'), 'length'),
+    answer(
+      'a call',
+      plain(
         { content: null, tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{}' } }] },
         'tool_calls',
       ),
-      hasOutput: true,
-      finish: 'calls',
-    },
-    { name: 'thoughts', body: plain({ reasoning_content: 'hm' }, 'stop'), hasOutput: true, finish: 'end' },
-    { name: 'nothing', body: plain({ content: '' }, 'content_filter'), hasOutput: false, finish: 'filtered' },
-    {
-      name: 'a full window',
-      body: plain({ content: '' }, 'model_context_window_exceeded'),
+      'calls',
+    ),
+    answer('thoughts', plain({ reasoning_content: 'hm' }, 'stop'), 'end'),
+    answer('nothing', plain({ content: '' }, 'content_filter'), 'filtered', { hasOutput: false }),
+    answer('a full window', plain({ content: '' }, 'model_context_window_exceeded'), 'window', {
       hasOutput: false,
-      finish: 'window',
-    },
-    { name: 'an error', body: { error: { message: 'no' } }, hasOutput: false, finish: null, isError: true },
+    }),
+    answer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
   ],
   streams: [
-    {
-      name: 'a text with its usage',
-      events: [
+    stream(
+      'a text with its usage',
+      1,
+      'end',
+      [
         ': keep alive\n\n',
         chunk({ role: 'assistant', content: '' }),
         chunk({ content: 'hé 😀' }),
@@ -109,30 +100,20 @@ dialectContract({
         event({ choices: [], usage }),
         end,
       ],
-      silent: 1,
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    {
-      name: 'a call',
-      events: [
-        chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '' } }] }),
-        chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, 'tool_calls'),
-        end,
-      ],
-      silent: 0,
-      hasOutput: true,
-      finish: 'calls',
-    },
-    {
-      name: 'an error before any output',
-      events: [chunk({ role: 'assistant' }), event({ error: { message: 'no' } })],
-      silent: 2,
-      hasOutput: false,
-      finish: null,
-      isError: true,
-    },
+      { usage: counted },
+    ),
+    stream('a call', 0, 'calls', [
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, 'tool_calls'),
+      end,
+    ]),
+    stream(
+      'an error before any output',
+      2,
+      null,
+      [chunk({ role: 'assistant' }), event({ error: { message: 'no' } })],
+      { hasOutput: false, isError: true },
+    ),
   ],
   text: 'hi there',
   plainText: plain({ content: 'hi there' }, 'stop'),

@@ -1,5 +1,5 @@
 import { messages } from '../../../src/dialects/messages/messages.ts'
-import { dialectContract } from '../../contracts/dialect-contract.ts'
+import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
@@ -62,19 +62,18 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "messages" : [ ${entries.map(messageOf).join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    {
-      entry: '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
-      role: 'user',
-      text: 'read\nit',
-      opensReply: false,
-    },
-    { entry: '{"role":"system","content":"be brief"}', role: 'system', text: 'be brief', opensReply: false },
-    { entry: user, role: 'user', text: 'please', opensReply: false },
-    { entry: thought, role: 'assistant', text: '', opensReply: true },
-    { entry: call, role: 'assistant', text: '', opensReply: true, goesOn: true, calls: ['a'] },
-    { entry: result, role: 'tool', text: 'seen', opensReply: false, answers: ['a'] },
-    { entry: '{"role":"assistant","content":"done"}', role: 'assistant', text: 'done', opensReply: true },
-    { entry: '{"role":"user","content":"go on"}', role: 'user', text: 'go on', opensReply: false },
+    entry(
+      'user',
+      'read\nit',
+      '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
+    ),
+    entry('system', 'be brief', '{"role":"system","content":"be brief"}'),
+    entry('user', 'please', user),
+    entry('assistant', '', thought),
+    entry('assistant', '', call, { goesOn: true, calls: ['a'] }),
+    entry('tool', 'seen', result, { answers: ['a'] }),
+    entry('assistant', 'done', '{"role":"assistant","content":"done"}'),
+    entry('user', 'go on', '{"role":"user","content":"go on"}'),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -103,63 +102,46 @@ dialectContract({
   limited: { max_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'web_search'] },
   answers: [
-    {
-      name: 'a text',
-      body: plain([text('hi')], 'end_turn', { usage }),
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    { name: 'cut', body: plain([text('hi')], 'max_tokens'), hasOutput: true, finish: 'length' },
-    { name: 'a call', body: plain([thinking, called], 'tool_use'), hasOutput: true, finish: 'calls' },
-    {
-      name: 'a full window',
-      body: plain([], 'model_context_window_exceeded'),
+    answer('a text', plain([text('hi')], 'end_turn', { usage }), 'end', { usage: counted }),
+    answer('cut', plain([text('hi')], 'max_tokens'), 'length'),
+    answer('a call', plain([thinking, called], 'tool_use'), 'calls'),
+    answer('a full window', plain([], 'model_context_window_exceeded'), 'window', { hasOutput: false }),
+    answer('an error', { type: 'error', error: { type: 'api_error', message: 'no' } }, null, {
       hasOutput: false,
-      finish: 'window',
-    },
-    {
-      name: 'an error',
-      body: { type: 'error', error: { type: 'api_error', message: 'no' } },
-      hasOutput: false,
-      finish: null,
       isError: true,
-    },
+    }),
   ],
   streams: [
-    {
-      name: 'a text with its usage',
-      events: [
+    stream(
+      'a text with its usage',
+      3,
+      'end',
+      [
         begun({ usage: { ...usage, output_tokens: 1 } }),
         { type: 'ping' },
         ...textBlock('hé 😀'),
         ...ended('end_turn', { usage: { output_tokens: 7 } }),
       ].map(event),
-      silent: 3,
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    {
-      name: 'a call behind thoughts',
-      events: [
+      { usage: counted },
+    ),
+    stream(
+      'a call behind thoughts',
+      4,
+      'calls',
+      [
         begun(),
         ...block(0, { ...thinking, signature: '' }, { type: 'signature_delta', signature: 'Eq0=' }),
         ...block(1, called, { type: 'input_json_delta', partial_json: '{}' }),
         ...ended('tool_use'),
       ].map(event),
-      silent: 4,
-      hasOutput: true,
-      finish: 'calls',
-    },
-    {
-      name: 'a failure before any output',
-      events: [begun(), { type: 'error', error: { type: 'overloaded_error', message: 'no' } }].map(event),
-      silent: 2,
-      hasOutput: false,
-      finish: null,
-      isError: true,
-    },
+    ),
+    stream(
+      'a failure before any output',
+      2,
+      null,
+      [begun(), { type: 'error', error: { type: 'overloaded_error', message: 'no' } }].map(event),
+      { hasOutput: false, isError: true },
+    ),
   ],
   text: 'hi there',
   plainText: plain([text('hi there')], 'end_turn'),

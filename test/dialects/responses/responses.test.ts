@@ -1,5 +1,5 @@
 import { responses } from '../../../src/dialects/responses/responses.ts'
-import { dialectContract } from '../../contracts/dialect-contract.ts'
+import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
@@ -42,7 +42,7 @@ const usage = {
 const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: null }
 
 /** The events of a stream, numbered. */
-const stream = (...events: readonly Event[]) =>
+const numbered = (...events: readonly Event[]) =>
   events.map((each, index) => event({ ...each, sequence_number: index }))
 
 const created = [
@@ -92,30 +92,21 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "input" : [ ${entries.join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    {
-      entry: '{"role":"developer","content":"be brief"}',
-      role: 'developer',
-      text: 'be brief',
-      opensReply: false,
-    },
-    {
-      entry:
-        '{ "role" : "user", "content":[{"type":"input_text","text":"read"},{"type":"input_text","text":"it"}] }',
-      role: 'user',
-      text: 'read\nit',
-      opensReply: false,
-    },
-    { entry: thought, role: 'assistant', text: '', opensReply: true },
-    { entry: call, role: 'assistant', text: '', opensReply: true, goesOn: true, calls: ['a'] },
-    { entry: result, role: 'tool', text: 'seen', opensReply: false, answers: ['a'] },
-    {
-      entry:
-        '{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"done","annotations":[]}]}',
-      role: 'assistant',
-      text: 'done',
-      opensReply: true,
-    },
-    { entry: user, role: 'user', text: 'please', opensReply: false },
+    entry('developer', 'be brief', '{"role":"developer","content":"be brief"}'),
+    entry(
+      'user',
+      'read\nit',
+      '{ "role" : "user", "content":[{"type":"input_text","text":"read"},{"type":"input_text","text":"it"}] }',
+    ),
+    entry('assistant', '', thought),
+    entry('assistant', '', call, { goesOn: true, calls: ['a'] }),
+    entry('tool', 'seen', result, { answers: ['a'] }),
+    entry(
+      'assistant',
+      'done',
+      '{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"done","annotations":[]}]}',
+    ),
+    entry('user', 'please', user),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -143,53 +134,46 @@ dialectContract({
   limited: { max_output_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'apply_patch', 'agents', 'spawn'] },
   answers: [
-    {
-      name: 'a text',
-      body: plain([message('hi')], { usage }),
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    {
-      name: 'cut',
-      body: plain([message('hi')], {
+    answer('a text', plain([message('hi')], { usage }), 'end', { usage: counted }),
+    answer(
+      'cut',
+      plain([message('hi')], {
         status: 'incomplete',
         incomplete_details: { reason: 'max_output_tokens' },
       }),
-      hasOutput: true,
-      finish: 'length',
-    },
-    { name: 'a call', body: plain([reasoning, called]), hasOutput: true, finish: 'calls' },
-    {
-      name: 'nothing',
-      body: plain([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
-      hasOutput: false,
-      finish: 'filtered',
-    },
-    { name: 'an error', body: { error: { message: 'no' } }, hasOutput: false, finish: null, isError: true },
-    {
-      name: 'a failure',
-      body: plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
-      hasOutput: false,
-      finish: 'error',
-      isError: true,
-    },
+      'length',
+    ),
+    answer('a call', plain([reasoning, called]), 'calls'),
+    answer(
+      'nothing',
+      plain([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
+      'filtered',
+      { hasOutput: false },
+    ),
+    answer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
+    answer(
+      'a failure',
+      plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
+      'error',
+      { hasOutput: false, isError: true },
+    ),
   ],
   streams: [
-    {
-      name: 'a text with its usage',
-      events: stream(...created, begun, part, delta('hé 😀'), ...closed('hé 😀'), {
+    stream(
+      'a text with its usage',
+      2,
+      'end',
+      numbered(...created, begun, part, delta('hé 😀'), ...closed('hé 😀'), {
         type: 'response.completed',
         response: plain([message('hé 😀')], { usage }),
       }),
-      silent: 2,
-      hasOutput: true,
-      finish: 'end',
-      usage: counted,
-    },
-    {
-      name: 'a call behind thoughts',
-      events: stream(
+      { usage: counted },
+    ),
+    stream(
+      'a call behind thoughts',
+      4,
+      'calls',
+      numbered(
         ...created,
         {
           type: 'response.output_item.added',
@@ -201,25 +185,21 @@ dialectContract({
         { type: 'response.output_item.done', output_index: 1, item: called },
         { type: 'response.completed', response: plain([reasoning, called]) },
       ),
-      silent: 4,
-      hasOutput: true,
-      finish: 'calls',
-    },
-    {
-      name: 'a failure before any output',
-      events: stream(...created, {
+    ),
+    stream(
+      'a failure before any output',
+      3,
+      'error',
+      numbered(...created, {
         type: 'response.failed',
         response: plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
       }),
-      silent: 3,
-      hasOutput: false,
-      finish: 'error',
-      isError: true,
-    },
+      { hasOutput: false, isError: true },
+    ),
   ],
   text: 'hi there',
   plainText: plain([message('hi there')]),
-  streamedText: stream(...created, begun, part, delta('hi'), delta(' there'), ...closed('hi there'), {
+  streamedText: numbered(...created, begun, part, delta('hi'), delta(' there'), ...closed('hi there'), {
     type: 'response.completed',
     response: plain([message('hi there')]),
   }),
