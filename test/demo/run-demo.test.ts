@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
-import { expect, test, afterEach, describe } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type ChatClient, openChatClient, type ChatTarget } from '../../src/demo/chat-client.ts'
 import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
+import { listen } from '../support/free-port.ts'
 import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
@@ -13,15 +14,32 @@ import { wires } from '../../src/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)
 
+/** A window that is never reached. */
+const roomy = { windowTokens: 1_000_000, outputReserveChecked: true, count } as const
+
 /** A server that takes Foldgate's place: its window is never reached, so it has nothing to compact. */
 async function endless(reply?: (text: string) => string) {
-  return startStrictUpstream({
-    windowTokens: 1_000_000,
+  const stand = await startStrictUpstream({
+    ...roomy,
     template: 'lenient',
-    outputReserveChecked: true,
-    count,
     reply: ({ rawMessages }) => ({ content: reply?.(rawMessages.at(-1) ?? '') ?? 'noted' }),
   })
+  onTestFinished(stand.close)
+  return stand
+}
+
+/** The demo in front of a strict server that is no Foldgate. */
+async function takesAll(
+  dialect: 'responses' | 'messages',
+  stand: { url: string; close: () => Promise<void>; requests: readonly { readonly rejected: unknown }[] },
+) {
+  onTestFinished(stand.close)
+  const { failed } = await run({
+    dialect,
+    startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
+  })
+  expect(failed).toBe(0)
+  expect(stand.requests.filter(({ rejected }) => rejected !== null)).toEqual([])
 }
 
 const headers: Record<string, string> = {
@@ -85,26 +103,19 @@ test.for(['chat-completions', 'responses', 'messages'] as const)(
 
 test('tells at which request the conversation ended without Foldgate, and with what error', async () => {
   const stand = await endless()
-  try {
-    const { failed, text } = await run({
-      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
-    })
-    expect(failed).toBe(0)
-    expect(text).toMatch(/Through Foldgate {2}\d+ of \d+ requests answered/)
-    expect(text).toMatch(
-      /Without Foldgate {2}The same conversation ended at request \d+ of \d+, in turn \d+:/,
-    )
-    expect(text).toContain('maximum context length is 8192 tokens')
-  } finally {
-    await stand.close()
-  }
+  const { failed, text } = await run({
+    startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
+  })
+  expect(failed).toBe(0)
+  expect(text).toMatch(/Through Foldgate {2}\d+ of \d+ requests answered/)
+  expect(text).toMatch(/Without Foldgate {2}The same conversation ended at request \d+ of \d+, in turn \d+:/)
+  expect(text).toContain('maximum context length is 8192 tokens')
 })
 
-test('in the Responses API a strict server takes the whole conversation, and its thoughts are passed over', async () => {
+// Thoughts are passed over.
+test('in the Responses API a strict server takes the whole conversation', async () => {
   const stand = await startResponsesUpstream({
-    windowTokens: 1_000_000,
-    outputReserveChecked: true,
-    count,
+    ...roomy,
     reply: ({ items }) => ({
       output: [
         { type: 'reasoning' },
@@ -113,25 +124,14 @@ test('in the Responses API a strict server takes the whole conversation, and its
       ],
     }),
   })
-  try {
-    const { failed } = await run({
-      dialect: 'responses',
-      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
-    })
-    expect(failed).toBe(0)
-    expect(stand.requests.map(({ rejected }) => rejected)).toEqual(Array(stand.requests.length).fill(null))
-    const types = stand.requests[1]?.items.map(typeOf)
-    expect(types).toEqual(['message', 'message', 'message', 'function_call', 'function_call_output'])
-  } finally {
-    await stand.close()
-  }
+  await takesAll('responses', stand)
+  const types = stand.requests[1]?.items.map(typeOf)
+  expect(types).toEqual(['message', 'message', 'message', 'function_call', 'function_call_output'])
 })
 
-test('in the Messages API a strict server takes the whole conversation, and its thoughts are passed over', async () => {
+test('in the Messages API a strict server takes the whole conversation', async () => {
   const stand = await startMessagesUpstream({
-    windowTokens: 1_000_000,
-    outputReserveChecked: true,
-    count,
+    ...roomy,
     reply: ({ messages }) => ({
       content: [
         { type: 'thinking' },
@@ -140,30 +140,18 @@ test('in the Messages API a strict server takes the whole conversation, and its 
       ],
     }),
   })
-  try {
-    const { failed } = await run({
-      dialect: 'messages',
-      startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
-    })
-    expect(failed).toBe(0)
-    expect(stand.requests.map(({ rejected }) => rejected)).toEqual(Array(stand.requests.length).fill(null))
-    const types = stand.requests[1]?.messages.map(({ blocks }) => blocks.map(({ type }) => type).join())
-    expect(types).toEqual(['text', 'text,tool_use', 'tool_result'])
-  } finally {
-    await stand.close()
-  }
+  await takesAll('messages', stand)
+  const types = stand.requests[1]?.messages.map(({ blocks }) => blocks.map(({ type }) => type).join())
+  expect(types).toEqual(['text', 'text,tool_use', 'tool_result'])
 })
 
-test('is plain text within the width where there is no terminal', async () => {
-  for (const columns of [60, 80, 120]) {
+test('is plain text within the width where there is no terminal, and coloured only where it may be', async () => {
+  for (const columns of [60, 120]) {
     const { text } = await run({ columns })
     // oxlint-disable-next-line no-control-regex -- the absence of control characters is what is tested
     expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/)
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(columns)
   }
-})
-
-test('colours only where it may', async () => {
   expect((await run({ color: true })).text).toContain('\u001B[')
 })
 
@@ -176,17 +164,13 @@ test('with a server of your own, says which facts were kept and which were lost'
   const server = await endless((last) =>
     /port|e-mail/.test(last) ? '47113 ines.halvorsen@ledger.example' : 'noted',
   )
-  try {
-    const upstream = { url: server.url, model: 'mine', apiKey: 'key' }
-    const { failed, text } = await run({ upstream })
-    expect(failed).toBe(0)
-    expect(text).toContain('Facts kept: port, e-mail; lost: path, id.')
-    expect(unwrapped(text)).toContain('sent directly, was answered; kept: port, e-mail.')
-    expect(server.requests.length).toBeLessThanOrEqual(41)
-    expect(Math.max(...server.requests.map((request) => request.promptTokens))).toBeGreaterThan(6000)
-  } finally {
-    await server.close()
-  }
+  const upstream = { url: server.url, model: 'mine', apiKey: 'key' }
+  const { failed, text } = await run({ upstream })
+  expect(failed).toBe(0)
+  expect(text).toContain('Facts kept: port, e-mail; lost: path, id.')
+  expect(unwrapped(text)).toContain('sent directly, was answered; kept: port, e-mail.')
+  expect(server.requests.length).toBeLessThanOrEqual(41)
+  expect(Math.max(...server.requests.map((request) => request.promptTokens))).toBeGreaterThan(6000)
 })
 
 test('says why when a server of your own cannot be reached, and gives up', async () => {
@@ -199,36 +183,21 @@ test('says why when a server of your own cannot be reached, and gives up', async
 })
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'hello' }] }
-const closing: (() => void)[] = []
-afterEach(() => closing.splice(0).forEach((close) => close()))
-
 /** A server that gives every request the same answer. */
 async function serve(status: number, body: string): Promise<ChatTarget> {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(() => server.close())
-  const address = server.address()
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`, apiKey: '' }
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${await listen(server)}/v1`, apiKey: '' }
 }
 
-describe('the client', () => {
-  test('takes an error behind a good status for a failure', async () => {
-    const client = openChatClient(
-      await serve(200, '{"error":{"message":"out of memory"}}'),
-      wires['chat-completions'],
-    )
-    expect(await client(request)).toMatchObject({ name: 'ChatError', message: '200 out of memory' })
-  })
-
-  test("tells the status of a refusal, in the server's words", async () => {
-    const client = openChatClient(
-      await serve(400, '{"error":{"message":"too long","code":"context_length_exceeded"}}'),
-      wires['chat-completions'],
-    )
-    expect(await client(request)).toMatchObject({ name: 'ChatError', message: '400 too long' })
-  })
+test.each([
+  ['takes an error behind a good status for a failure', 200, '{"error":{"message":"out of memory"}}'],
+  ["tells a refusal in the server's words", 400, '{"error":{"message":"out of memory","code":"context"}}'],
+])('the client %s', async (_, status, body) => {
+  const client = openChatClient(await serve(status, body), wires['chat-completions'])
+  expect(await client(request)).toMatchObject({ name: 'ChatError', message: `${status} out of memory` })
 })
 
 test('reads counts that were not needed as bounds', () => {

@@ -51,29 +51,16 @@ describe('where records are kept', () => {
     await ended(second)
   })
 
-  test('is the memory where that is asked for, or where nothing else can be had, which is told', async () => {
+  // What is said where it cannot be had, or is required, `npm run faults` tells.
+  test('is the memory where that is asked for', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
-    const cwd = await temporaryFolder({ 'foldgate.yaml': settings, blocked: '' })
+    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
     const asked = await serve(['--upstream', upstream.url, '--store', 'memory:'], { cwd })
     await conversationOf(asked.url, begun)
     expect(asked.stdout()).toContain('records are kept in memory')
     expect(asked.stdout()).not.toContain('the store cannot be used')
     await ended(asked)
-    expect((await readdir(cwd)).sort()).toEqual(['blocked', 'foldgate.yaml'])
-
-    const env = { FOLDGATE_STORE: 'sqlite:blocked/store.sqlite' }
-    const fallen = await serve(['--upstream', upstream.url], { cwd, env })
-    const [line] = await fallen.said(/.*the store cannot be used.*/)
-    expect(line).toContain('"level":"warn"')
-    expect(line).toContain('blocked/store.sqlite cannot be written')
-    await conversationOf(fallen.url, begun)
-  })
-
-  test('is nothing that the start goes without where it is required', async () => {
-    const cwd = await temporaryFolder({ 'foldgate.yaml': 'store: {required: true}\n', blocked: '' })
-    const { code, stdout, stderr } = await output(['--store', 'sqlite:blocked/store.sqlite'], { cwd })
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^store\.required: .*blocked\/store\.sqlite cannot be written .*\n$/)
+    expect(await readdir(cwd)).toEqual(['foldgate.yaml'])
   })
 
   test('is unreadable where there is a key for it, and never is that key told', async () => {

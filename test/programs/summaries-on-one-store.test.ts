@@ -85,20 +85,6 @@ describe.concurrent.each(stores)('two processes on $name', ({ isThere, open }) =
       expect(stand.model.calls).toHaveLength(1)
     },
   )
-
-  test.runIf(isThere)('ahead of need, too: one call, whoever of them asks', async ({ onTestFinished }) => {
-    await using stand = await summaryStand({ model: { delayMs: 200 } })
-    const programs = await processes(stand, await open(onTestFinished), 2, onTestFinished)
-    const urls = programs.map(({ url }) => url)
-    const agent = stand.agent()
-    await untilPending(agent, urls[0] ?? '')
-    const turns = await atOnce(agent, urls, 50)
-    await stand.model.quiet()
-    expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
-    expect(stand.model.calls).toHaveLength(1)
-    const [one, other] = await Promise.all(urls.map((url) => agent.again({ url })))
-    expect([one?.summary, other?.summary]).toEqual(['ready', 'ready'])
-  })
 })
 
 // --- internal ---

@@ -140,43 +140,38 @@ describe('what is written', () => {
 
 const at = (contextWindow: number, id = 'some/kimi-k9'): readonly Model[] => [{ id, contextWindow }]
 
+const ofA = (contextWindow: number) => [
+  { id: 'some/kimi-k9', contextWindow, baseUrl: 'https://a.example.com' },
+]
+
 describe('where hosts disagree on a name', () => {
-  test('the maker’s own host is believed', async () => {
-    const providers = { moonshotai: at(9000), a: at(5000), b: at(5000) }
-    expect(await figuresOf('*', providers)).toEqual(['kimi-k9 9000'])
+  test.each<[string, Readonly<Record<string, readonly Model[]>>, string]>([
+    ['the maker’s own host is believed', { moonshotai: at(9000), a: at(5000), b: at(5000) }, 'kimi-k9 9000'],
+    ['else what most hosts say', { a: at(5000), b: at(7000), c: at(7000) }, 'kimi-k9 7000'],
+    ['of equally many the smallest', { a: at(7000), b: at(6000), c: at(8000) }, 'kimi-k9 6000'],
+    [
+      'a host has one vote',
+      { a: at(7000), 'a-too': ofA(8000), 'a-again': ofA(7000), b: at(6000), c: at(6000) },
+      'kimi-k9 6000',
+    ],
+    [
+      'a maker’s host has no more to say of others’ models than any other',
+      { mistral: at(9000, 'glm-9'), a: at(5000, 'glm-9'), b: at(5000, 'glm-9') },
+      'glm-9 5000',
+    ],
+    [
+      'a name without a version is its host’s own business',
+      { a: [{ id: 'auto' }, { id: 'k2' }] },
+      'k2 64000',
+    ],
+    ['unless the maker says it', { google: [{ id: 'gemini-pro-latest' }] }, 'gemini-pro-latest 64000 input'],
+  ])('%s', async (_, providers, told) => {
+    expect(await figuresOf('*', providers)).toEqual([told])
   })
 
-  test('else what most hosts say', async () => {
-    expect(await figuresOf('*', { a: at(5000), b: at(7000), c: at(7000) })).toEqual(['kimi-k9 7000'])
-  })
-
-  test('of equally many the smallest', async () => {
-    expect(await figuresOf('*', { a: at(7000), b: at(6000), c: at(8000) })).toEqual(['kimi-k9 6000'])
-  })
-
-  test('a host has one vote, and of its own figures the smaller', async () => {
-    const same = { baseUrl: 'https://a.example.com' }
-    const providers = {
-      a: at(7000),
-      'a-too': at(8000).map((model) => ({ ...model, ...same })),
-      'a-again': at(7000).map((model) => ({ ...model, ...same })),
-      b: at(6000),
-      c: at(6000),
-    }
+  test('of a host’s own figures the smaller counts', async () => {
+    const providers = { a: at(7000), 'a-too': ofA(8000), 'a-again': ofA(7000) }
     expect(await figuresOf('a.example.com', providers)).toEqual(['kimi-k9 7000'])
-    expect(await figuresOf('*', providers)).toEqual(['kimi-k9 6000'])
-  })
-
-  test('a maker’s host has no more to say of others’ models than any other', async () => {
-    const providers = { mistral: at(9000, 'glm-9'), a: at(5000, 'glm-9'), b: at(5000, 'glm-9') }
-    expect(await figuresOf('*', providers)).toEqual(['glm-9 5000'])
-  })
-
-  test('a name without a version is its host’s own business, unless the maker says it', async () => {
-    expect(await figuresOf('*', { a: [{ id: 'auto' }, { id: 'k2' }] })).toEqual(['k2 64000'])
-    expect(await figuresOf('*', { google: [{ id: 'gemini-pro-latest' }] })).toEqual([
-      'gemini-pro-latest 64000 input',
-    ])
   })
 })
 
@@ -226,23 +221,17 @@ describe('what is put right', () => {
 describe('what is refused', () => {
   const name = '@earendil-works/pi-ai'
 
-  test.each([
-    ['another package', { name: 'another', version: '1.0.0', license: 'MIT' }],
-    ['another licence', { name, version: '1.0.0', license: 'BUSL-1.1' }],
-    ['no licence', { name, version: '1.0.0' }],
-  ])('%s', async (_what, described) => {
-    await expect(readPackage(await packageFolder({ a: [{ id: 'm' }] }, described))).rejects.toThrow(
-      /name|license/,
-    )
-  })
-
-  test.each<[what: string, model: Model]>([
+  test.each<[what: string, model: Model, described?: object]>([
+    ['another package', { id: 'm' }, { name: 'another', version: '1.0.0', license: 'MIT' }],
+    ['another licence', { id: 'm' }, { name, version: '1.0.0', license: 'BUSL-1.1' }],
+    ['no licence', { id: 'm' }, { name, version: '1.0.0' }],
     ['an id that would break the file', { id: 'm` ${1}' }],
     ['an id with a line break', { id: 'm\n@ api.openai.com' }],
     ['a window that is none', { id: 'm', contextWindow: 0 }],
     ['a window that is no number of tokens', { id: 'm', contextWindow: 1.5 }],
-  ])('%s', async (_what, model) => {
-    await expect(readPackage(await packageFolder({ a: [model] }))).rejects.toThrow(/id|contextWindow/)
+  ])('%s', async (_what, model, described) => {
+    const refused = readPackage(await packageFolder({ a: [model] }, described))
+    await expect(refused).rejects.toThrow(/name|license|id|contextWindow/)
   })
 
   test.each(['http://localhost:11434/v1', 'http://127.0.0.1/v1', 'http://[::1]/v1', 'http://ollama/v1'])(

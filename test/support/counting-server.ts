@@ -41,23 +41,18 @@ export function newestWithin(windowTokens: number) {
   }
 }
 
-/** Answers, and reports what `count` makes of what it received. */
-export function reporting(count: CountTexts): Script {
+/** Answers, and reports what `count` makes of what it received; `itself` is what else the answer says. */
+export function reporting(count: CountTexts, itself: Record<string, unknown> = {}): Script {
   return (received, outgoing, incoming) => {
     const counted = count(textsIn(received), received)
     const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
-    return completion('Understood.', usage)(received, outgoing, incoming)
+    return completion('Understood.', usage, 'fake-model', itself)(received, outgoing, incoming)
   }
 }
 
 /** The same of a server that calls itself Ollama: it is known to cut prompts to its window. */
 export function ollama(count: CountTexts): Script {
-  return (received, outgoing, incoming) => {
-    const counted = count(textsIn(received), received)
-    const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
-    const itself = { system_fingerprint: 'fp_ollama' }
-    return completion('Understood.', usage, 'fake-model', itself)(received, outgoing, incoming)
-  }
+  return reporting(count, { system_fingerprint: 'fp_ollama' })
 }
 
 /** The texts of the messages that a server received, calls with their arguments. */

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
+import { startCommand } from './run-command.ts'
 
 export type ProgramOptions = {
   /** What foldgate.yaml says. */
@@ -52,35 +52,34 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
   const port = await freePort()
   const adminPort = options.admin === false ? 0 : await freePort()
   const flags = ['--port', String(port), '--admin-port', String(adminPort)]
-  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), main, ...flags], {
+  const running = startCommand(process.execPath, [...(options.nodeFlags ?? []), main, ...flags], {
     cwd: folder,
     env: { HOME: folder, PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  let complaints: string[] = []
-  let inspector = ''
+  const { child } = running
+  const taken = { stderr: 0, stdout: 0 }
   let ended: string | null = null
-  const over = new Promise<string>((resolve) => {
-    child.once('close', (code, signal) => {
-      ended = String(code ?? signal)
-      resolve(ended)
-    })
+  const over = running.ended.then((how) => {
+    ended = String(how)
   })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    inspector ||= /ws:\S+/.exec(text)?.[0] ?? ''
-    complaints.push(...text.split(/(?<=\n)/).filter((line) => !inspectorSays.test(line)))
-  })
-  let line = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (line + text).split('\n')
-    line = lines.pop() ?? ''
-    complaints.push(...lines.filter((each) => failureInLog.test(each)))
-  })
+  /** Whole lines since they were last taken. */
+  const linesOf = (name: keyof typeof taken): readonly string[] => {
+    const text = running[name]()
+    const end = text.lastIndexOf('\n') + 1
+    const lines = text.slice(taken[name], end).split(/(?<=\n)/)
+    taken[name] = end
+    return lines
+  }
+  const complaints = () => [
+    ...linesOf('stderr').filter((line) => !inspectorSays.test(line)),
+    ...linesOf('stdout').filter((line) => failureInLog.test(line)),
+  ]
   const deadlineMs = performance.now() + START_MS_MAX
   while (!(await isReady(port))) {
     if (ended !== null || performance.now() > deadlineMs) {
       child.kill('SIGKILL')
-      throw new Error(`Foldgate did not start: ${complaints.join('')}`)
+      throw new Error(`Foldgate did not start: ${complaints().join('')}`)
     }
     await pause(10)
   }
@@ -93,12 +92,8 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
     port,
     adminPort,
     folder,
-    inspector,
-    complaints: () => {
-      const told = complaints
-      complaints = []
-      return told
-    },
+    inspector: /ws:\S+/.exec(running.stderr())?.[0] ?? '',
+    complaints,
     ended: () => ended,
     memoryBytes: () => memoryOf(child.pid ?? 0),
     ask: async (question) => {

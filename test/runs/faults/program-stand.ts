@@ -29,10 +29,15 @@ export async function startProgram<Started extends Program & { readonly url: str
   upstreamUrl: string,
   start: (args: readonly string[]) => Promise<Started>,
 ): Promise<Started & { readonly adminOrigin: string }> {
-  const admin = await adminPlace()
-  const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
-  await foldgate.said(new RegExp(`listens on .*the admin listener is at ${admin.origin}`))
-  return { ...foldgate, adminOrigin: admin.origin }
+  for (;;) {
+    const admin = await adminPlace()
+    const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
+    const [line] = await foldgate.said(/.*listens on .*/)
+    if (line.includes(`the admin listener is at ${admin.origin}`))
+      return { ...foldgate, adminOrigin: admin.origin }
+    // Another program was faster, and would answer in its place.
+    await endInOrder(foldgate)
+  }
 }
 
 /** Starts one there in the usual way. */

@@ -1,4 +1,3 @@
-import { expect } from 'vitest'
 import { z } from 'zod'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
@@ -8,12 +7,14 @@ import { eventually } from '../../support/eventually.ts'
 /** A Foldgate whose operator looks on. */
 export type Watched = { readonly foldgate: RunningFoldgate; readonly adminOrigin: string }
 
-/** Starts it with an admin listener. */
+/** Starts it with an admin listener, on another port where somebody else was faster. */
 export async function startWatched(options: FoldgateOptions): Promise<Watched> {
-  const admin = await adminPlace()
-  const foldgate = await startFoldgate({ ...options, flags: { ...options.flags, ...admin.flags } })
-  expect(foldgate.listening.adminTrouble).toBeNull()
-  return { foldgate, adminOrigin: admin.origin }
+  for (;;) {
+    const admin = await adminPlace()
+    const foldgate = await startFoldgate({ ...options, flags: { ...options.flags, ...admin.flags } })
+    if (foldgate.listening.adminTrouble === null) return { foldgate, adminOrigin: admin.origin }
+    await foldgate.close()
+  }
 }
 
 /** What Foldgate told its operator of a fault. What is told of every request is left out. */
