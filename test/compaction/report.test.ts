@@ -3,7 +3,7 @@ import type { Compacted } from '../../src/compaction/compact.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
 import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/report.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
@@ -21,19 +21,19 @@ function compacted(subject: Subject, budgetTokens: number, policy = policyOf(), 
   return finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
 }
 
+/** The view of this compaction. */
+function refolded(subject: Subject, compaction: Compaction): Compacted {
+  const view = finish(viewUnder(subject, cache, { policy: folding, strict: false, compaction }))
+  return { compaction, view }
+}
+
 /** A view in which a summary by a model stands for what lies before `end`. */
-function summarised(subject: Subject, { compaction }: Compacted, policy: Policy, end: number): Compacted {
+function summarised(subject: Subject, { compaction }: Compacted, end: number): Compacted {
   const fold = compaction?.fold ?? null
   if (compaction === null || fold === null) throw new Error('nothing was folded')
   const range = { start: subject.structure.systemCount, end, except: [] }
-  const summaries = [
-    standingSummary(subject, range, { written: 'Much was done.', systemTokensMax: 0, note: '' }),
-  ]
-  const made = { ...compaction, fold: { ...fold, summaries } }
-  return {
-    compaction: made,
-    view: finish(viewUnder(subject, cache, { policy, strict: false, compaction: made })),
-  }
+  const summary = standingSummary(subject, range, { written: 'Much was done.', systemTokensMax: 0, note: '' })
+  return refolded(subject, { ...compaction, fold: { ...fold, summaries: [summary] } })
 }
 
 /** What becomes of one result in a conversation that is far from its budget. */
@@ -84,14 +84,18 @@ describe('the outline of a folded conversation', () => {
   })
 
   test('names the tool of each call and each result', () => {
-    expect(outline.find(({ index }) => index === 2)).toMatchObject({ role: 'assistant', tool: 'read_file' })
-    expect(outline.find(({ index }) => index === 3)).toMatchObject({ role: 'tool', tool: 'read_file' })
-    expect(outline.find(({ index }) => index === 18)).toMatchObject({ role: 'assistant', tool: null })
+    const named = outline.map(({ index, role, tool }) => [index, role, tool])
+    for (const row of [
+      [2, 'assistant', 'read_file'],
+      [3, 'tool', 'read_file'],
+      [18, 'assistant', null],
+    ])
+      expect(named).toContainEqual(row)
     expect(outline.find(({ treatment }) => treatment === 'recap')).toMatchObject({ index: null, tool: null })
   })
 
   test('tells what a summary stands for from what a recap does', () => {
-    const rows = told(outlineOf(subject, summarised(subject, made, folding, 10)))
+    const rows = told(outlineOf(subject, summarised(subject, made, 10)))
     expect(rows.slice(2, 6)).toEqual([
       'folded',
       'summary of 1 to 10',
@@ -104,8 +108,7 @@ describe('the outline of a folded conversation', () => {
     const compaction = made.compaction
     if (compaction?.fold == null) throw new Error('nothing was folded')
     const bare = { ...compaction, fold: { ...compaction.fold, beforeTokensMax: 1, afterTokensMax: 1 } }
-    const view = finish(viewUnder(subject, cache, { policy: folding, strict: false, compaction: bare }))
-    expect(told(outlineOf(subject, { compaction: bare, view }))).toEqual([
+    expect(told(outlineOf(subject, refolded(subject, bare)))).toEqual([
       'kept, system',
       'kept, task',
       'dropped',
@@ -137,17 +140,11 @@ test('under strict placement what is joined weighs nothing by itself', () => {
   }
 })
 
-describe('a treatment is what the message came out as', () => {
+test('a treatment is what the message came out as: what rendering makes small enough is not previewed', () => {
   const always = { render: { at: 0 }, preview: { at: 0, threshold_tokens: 100, max_chars: 200 } }
-
-  test('a long result is previewed, a short one is kept', () => {
-    expect(treatmentOf(prose('long', 300), always)).toBe('previewed')
-    expect(treatmentOf('short', always)).toBe('kept')
-  })
-
-  test('one that rendering makes small enough is rendered, and not previewed', () => {
-    expect(treatmentOf(`${'10%\r'.repeat(400)}100%`, always)).toBe('rendered')
-  })
+  const bar = `${'10%\r'.repeat(400)}100%`
+  const treatments = [prose('long', 300), 'short', bar].map((result) => treatmentOf(result, always))
+  expect(treatments).toEqual(['previewed', 'kept', 'rendered'])
 })
 
 test('the ranges of a compaction say how far each of its passes reached', () => {
@@ -155,10 +152,7 @@ test('the ranges of a compaction say how far each of its passes reached', () => 
   const { compaction } = compacted(subject, 3000)
   if (compaction === null) throw new Error('no compaction was made')
   const clip = { kind: 'content', of: 'kept', tokensMax: 10 } as const
-  const clips = [
-    { ...clip, index: 50 },
-    { ...clip, index: 44 },
-  ]
+  const clips = [50, 44].map((index) => ({ ...clip, index }))
   const reach = { render: 0, preview: 12, clear: 20 }
   expect(passRanges({ ...compaction, reach, clips }, 0)).toEqual([
     { pass: 'preview', start: 0, end: 12 },

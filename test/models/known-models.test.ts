@@ -5,7 +5,11 @@ import { createLearning } from '../../src/models/learn.ts'
 import { noteCached, readsFromCache } from '../../src/models/prompt-caches.ts'
 import { createWindows } from '../../src/models/windows.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
+import { beliefAt } from '../../src/models/model-record.ts'
+import { readSharedWindow } from '../../src/models/shared-window.ts'
+import { digest } from '../../src/request/read/body-source.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { modelsOn, unknownWindow } from '../support/models.ts'
 
 const hourMs = 3_600_000
@@ -129,4 +133,114 @@ test('a model that is forgotten before its record was read stays so when it is',
   models.forgetAll(idOf('m'))
   await models.load(key)
   expect(models.get(key, 'window')).toBeNull()
+})
+
+const promptTokens = 10_000
+const cached = 9_000
+
+// A summary was asked for with a transcript whenever the request before it was the first of a compaction: that one had read
+// nothing, as every first request of a compaction does, and the run's figures changed with how busy the machine was.
+test('the first request of a compaction, which reads nothing, does not stand for its provider', () => {
+  const models = modelsOn()
+  noteCached(models, key, promptTokens, cached)
+  noteCached(models, key, promptTokens, 0)
+  expect(readsFromCache(models, key)).toBe(true)
+  noteCached(models, key, promptTokens, cached)
+  noteCached(models, key, promptTokens, 0)
+  expect(readsFromCache(models, key)).toBe(true)
+})
+
+test('a provider that read nothing twice in a row is not taken to have a cache', () => {
+  const models = modelsOn()
+  expect(readsFromCache(models, key)).toBe(false)
+  noteCached(models, key, promptTokens, null)
+  expect(readsFromCache(models, key)).toBe(false)
+  noteCached(models, key, promptTokens, cached)
+  noteCached(models, key, promptTokens, 0)
+  noteCached(models, key, promptTokens, null)
+  expect(readsFromCache(models, key)).toBe(false)
+  expect(readsFromCache(models, other)).toBe(false)
+})
+
+test('a short prompt says nothing: not everybody caches those', () => {
+  const models = modelsOn()
+  noteCached(models, key, promptTokens, cached)
+  noteCached(models, key, 1000, 0)
+  noteCached(models, key, 1000, 0)
+  expect(readsFromCache(models, key)).toBe(true)
+})
+
+const address = 'http://upstream'
+const one = key
+const two = modelKeyOf('default', 'c2', 'm', address)
+
+function freshStore(): Store {
+  return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
+}
+
+test('whoever learns of a window tells those who ask without a credential, and of other models nothing', async () => {
+  const store = freshStore()
+  const models = modelsOn(store)
+  models.set(one, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
+  models.set(two, 'answered', 5_000, 'answer')
+  models.set(two, 'name', 'm-2026', 'answer')
+  await models.close()
+  const shared = await readSharedWindow(store, { upstream: 'default', address, model: 'm' }, digest)
+  expect(shared.window).toMatchObject({ value: { tokens: 8_192, kind: 'total' }, from: 'refusal' })
+  expect(shared.answered?.value).toBe(5_000)
+  expect(shared.name).toBeUndefined()
+  for (const other of [
+    { model: 'n' },
+    { model: 'm', upstream: 'other' },
+    { model: 'm', address: 'http://elsewhere' },
+  ])
+    expect(await readSharedWindow(store, { upstream: 'default', address, ...other }, digest)).toEqual({})
+})
+
+test('of several processes and credentials the newest word stands, and what was taken back is gone', async () => {
+  const store = freshStore()
+  let nowMs = 1_000
+  for (const [key, tokens] of [
+    [one, 8_192],
+    [two, 4_096],
+  ] as const) {
+    const models = modelsOn(store, () => (nowMs += 1_000))
+    models.set(key, 'window', { tokens, kind: 'total' }, 'refusal')
+    await models.close()
+  }
+  expect((await readSharedWindow(store, one, digest)).window?.value?.tokens).toBe(4_096)
+  const models = modelsOn(store, () => (nowMs += 1_000))
+  await models.load(two)
+  models.forgetAll(models.list()[0]?.id ?? '')
+  await models.close()
+  const shared = await readSharedWindow(store, one, digest)
+  expect(shared.window?.value).toBeNull()
+  expect(beliefAt(shared, 'window', nowMs)).toBeNull()
+})
+
+test('it holds for an hour, as it does for requests', async () => {
+  const store = freshStore()
+  const models = modelsOn(store, () => 1_000)
+  models.set(one, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
+  await models.close()
+  const shared = await readSharedWindow(store, one, digest)
+  expect(beliefAt(shared, 'window', 3_600_999)?.value.tokens).toBe(8_192)
+  expect(beliefAt(shared, 'window', 3_601_000)).toBeNull()
+})
+
+test('what could not be written is written the next time', async () => {
+  const store = freshStore()
+  let isAway = true
+  const models = modelsOn({
+    ...store,
+    put: async (entries) => {
+      if (isAway) throw new Error('away')
+      await store.put(entries)
+    },
+  })
+  models.set(one, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
+  await expect(models.load(one)).rejects.toThrow('away')
+  isAway = false
+  await models.close()
+  expect((await readSharedWindow(store, one, digest)).window?.value?.tokens).toBe(8_192)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Subject } from '../../../src/compaction/subject.ts'
 import { violationsOf } from '../../support/chat-completions.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
@@ -35,18 +36,30 @@ function strictViolations({ messages }: Sent) {
 
 const keepFew = { recent_messages: 2 }
 
+const roomy = (conversation: readonly object[] | Subject, profile: object): Sent =>
+  send(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
+const roomyGrowing = (conversation: readonly object[], profile: object) =>
+  sendGrowing(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
+
+/** User messages that were sent, the task beside the turns. */
+const usersIn = (sent: Sent): number => ownTexts(sent).filter((text) => text.includes('"role":"user"')).length
+
 describe('a limit of turns', () => {
-  const policy = policyOf({ limit: { turns: 6 }, keep: keepFew })
+  const limit = { turns: 6 }
   const conversation = [system('Be brief.'), ...turns(6, 3), user('Do more.')]
 
-  test('is no reason for a compaction while it is kept', () => {
-    const options = { budgetTokens: ROOMY, policy }
-    expect(send(turns(6, 3), options).compaction).toBeNull()
-    expect(send(conversation, { ...options, policy: policyOf({ keep: keepFew }) }).compaction).toBeNull()
+  test.each([
+    ['while it is kept', turns(6, 3), { limit }],
+    ['where there is none', conversation, {}],
+    ['where nothing can be folded', turns(10, 0), { limit: { turns: 2 }, keep: { recent_messages: 1000 } }],
+    ['before min_growth_tokens', conversation, { limit, min_growth_tokens: 50_000 }],
+    ['where the trigger is off', conversation, { limit, trigger: 'off' }],
+  ])('is no reason for a compaction %s', (_, messages, profile) => {
+    expect(roomy(messages, profile).compaction).toBeNull()
   })
 
   test('folds the older half of the turns, and leaves the others whole', () => {
-    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    const sent = roomy(conversation, { limit })
     expect(sent.compaction).toMatchObject({ reason: 'limit', point: conversation.length, fold: { kept: [] } })
     // Eight messages a turn: three of seven turns go, but for the task, which is the first one's request.
     const own = [...conversation.slice(0, 2), ...conversation.slice(1 + 3 * 8)]
@@ -57,61 +70,39 @@ describe('a limit of turns', () => {
 
   test('halves a longer conversation again and again until it is kept', () => {
     const long = [...turns(30, 2), user('Do more.')]
-    const { compaction, messages } = send(long, { budgetTokens: ROOMY, policy })
-    expect(compaction?.reason).toBe('limit')
-    const requests = messages.filter(({ role, content }) => role === 'user' && !isRecap(String(content)))
-    // The task beside them.
-    expect(requests.length).toBeLessThanOrEqual(6 + 1)
-    expect(long[compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
+    const sent = roomy(long, { limit })
+    expect(sent.compaction?.reason).toBe('limit')
+    expect(usersIn(sent)).toBeLessThanOrEqual(6 + 1)
+    expect(long[sent.compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
   })
 
   test('is kept at every request, with a compaction for each half of it', () => {
-    const requests = sendGrowing(turns(30, 2), { budgetTokens: ROOMY, policy })
-    for (const request of requests) {
-      const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
-      expect(users.length).toBeLessThanOrEqual(6 + 1)
-    }
-    expect(compactionCount(requests)).toBe(8)
+    const requests = roomyGrowing(turns(18, 2), { limit })
+    for (const request of requests) expect(usersIn(request)).toBeLessThanOrEqual(6 + 1)
+    expect(compactionCount(requests)).toBe(4)
   })
 
   test('leaves the newest messages alone: it cuts at the turn before them', () => {
-    const { compaction } = send(conversation, {
-      budgetTokens: ROOMY,
-      policy: policyOf({ limit: { turns: 6 }, keep: { recent_messages: 36 } }),
-    })
+    const { compaction } = roomy(conversation, { limit, keep: { recent_messages: 36 } })
     // The newest 37 of 50 reach into the second turn.
     expect(compaction?.fold?.frontier).toBe(1 + 8)
   })
 
   test('that the newest messages alone exceed is no reason for a compaction at every request', () => {
-    const chat = turns(60, 0)
-    const tight = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 10 } })
-    const requests = sendGrowing(chat, { budgetTokens: ROOMY, policy: tight })
-    expect(compactionCount(requests)).toBeGreaterThan(3)
-    expect(compactionCount(requests)).toBeLessThanOrEqual(10)
+    const requests = roomyGrowing(turns(40, 0), { limit: { turns: 2 }, keep: { recent_messages: 10 } })
+    expect(compactionCount(requests)).toBeGreaterThan(2)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(7)
     const held = requests.map((request) => ownTexts(request).length)
     expect(Math.max(...held)).toBeLessThanOrEqual(26)
   })
 
-  test('and nothing to fold make no compaction', () => {
-    const pinned = policyOf({ limit: { turns: 2 }, keep: { recent_messages: 1000 } })
-    expect(send(turns(10, 0), { budgetTokens: ROOMY, policy: pinned }).compaction).toBeNull()
-  })
-
-  test('waits for min_growth_tokens, and does nothing where the trigger is off', () => {
-    for (const profile of [{ min_growth_tokens: 50_000 }, { trigger: 'off' }]) {
-      const waiting = policyOf({ limit: { turns: 6 }, keep: keepFew, ...profile })
-      expect(send(conversation, { budgetTokens: ROOMY, policy: waiting }).compaction).toBeNull()
-    }
-  })
-
   test('holds after a compaction by size too', () => {
     const large = turns(16, 3, 400)
+    const policy = policyOf({ limit, keep: keepFew })
     const requests = sendGrowing(large, { budgetTokens: 9000, policy })
     expect(new Set(requests.map(({ compaction }) => compaction?.reason))).toContain('trigger')
     for (const request of requests) {
-      const users = ownTexts(request).filter((text) => text.includes('"role":"user"'))
-      expect(users.length).toBeLessThanOrEqual(6 + 1)
+      expect(usersIn(request)).toBeLessThanOrEqual(6 + 1)
       const frontier = request.compaction?.fold?.frontier
       if (frontier !== undefined) expect(large[frontier]).toMatchObject({ role: 'user' })
     }
@@ -119,53 +110,51 @@ describe('a limit of turns', () => {
 
   test('does not count a result that became text as a turn', () => {
     // The last but one of these is no request: it stands for a result.
-    const chat = [...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')]
-    const options = { budgetTokens: ROOMY, policy: policyOf({ limit: { turns: 3 }, keep: keepFew }) }
-    expect(send(subjectOf(chat), options).compaction?.reason).toBe('limit')
-    const subject = { ...subjectOf(chat) }
-    const { structure } = subject
+    const chat = subjectOf([...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')])
+    expect(roomy(chat, { limit: { turns: 3 } }).compaction?.reason).toBe('limit')
+    const { structure } = chat
     const repaired = { ...structure, turns: structure.turns.filter((index) => index !== 4) }
-    expect(send({ ...subject, structure: repaired }, options).compaction).toBeNull()
+    expect(roomy({ ...chat, structure: repaired }, { limit: { turns: 3 } }).compaction).toBeNull()
   })
 })
 
 describe('a limit of messages', () => {
-  const policy = policyOf({ limit: { messages: 40 }, keep: keepFew })
+  const limit = { messages: 40 }
 
   test('folds whole turns', () => {
     const conversation = [...turns(10, 2), user('Do more.')]
-    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    const sent = roomy(conversation, { limit })
     expect(sent.compaction?.reason).toBe('limit')
     expect(conversation[sent.compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
     expect(ownTexts(sent).length).toBeLessThanOrEqual(40)
   })
 
   test('folds the older half of the rounds of a turn that is longer by itself', () => {
-    const run = [user('The task.'), ...rounds('a', 160, 40)]
-    const requests = sendGrowing(run, { budgetTokens: ROOMY, policy })
+    const run = [user('The task.'), ...rounds('a', 70, 40)]
+    const requests = roomyGrowing(run, { limit })
     for (const { messages } of requests) expect(messages.length).toBeLessThanOrEqual(41)
     // Some twenty messages go each time.
-    expect(compactionCount(requests)).toBeLessThanOrEqual(17)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(7)
     expect(requests.at(-1)?.texts[0]).toBe(JSON.stringify(run[0]))
   })
 
   test('that the newest messages alone exceed is no reason for a compaction at every request', () => {
-    const run = [user('The task.'), ...rounds('a', 100, 40)]
-    const tight = policyOf({ limit: { messages: 5 }, keep: { recent_messages: 10 } })
-    const requests = sendGrowing(run, { budgetTokens: ROOMY, policy: tight })
-    expect(compactionCount(requests)).toBeGreaterThan(3)
-    expect(compactionCount(requests)).toBeLessThanOrEqual(20)
+    const run = [user('The task.'), ...rounds('a', 60, 40)]
+    const requests = roomyGrowing(run, { limit: { messages: 5 }, keep: { recent_messages: 10 } })
+    expect(compactionCount(requests)).toBeGreaterThan(2)
+    expect(compactionCount(requests)).toBeLessThanOrEqual(12)
   })
 })
 
 describe('short conversations with huge turns', () => {
-  const policy = policyOf({ limit: { messages: 60 }, keep: keepFew })
+  const limit = { messages: 60 }
+  const policy = policyOf({ limit, keep: keepFew })
   const conversation = [system('Be brief.'), ...turns(3, 12), user('Do more.'), ...rounds('now', 2, 40)]
-  const atLast = policyOf({ limit: { messages: conversation.length - 2 }, keep: keepFew })
+  const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
   const [first, second, third, open] = [1, 27, 53, 79]
 
   test('come down to the request and the last reply of each older turn', () => {
-    const sent = send(conversation, { budgetTokens: ROOMY, policy: atLast })
+    const sent = roomy(conversation, { limit: { messages: conversation.length - 2 } })
     expect(sent.compaction?.fold).toMatchObject({
       frontier: open,
       kept: [second - 1, second, third - 1, third, open - 1],
@@ -177,7 +166,6 @@ describe('short conversations with huge turns', () => {
   })
 
   test('do so when tokens press, before any turn is dropped', () => {
-    const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
     const huge = [...turns(3, 8, 300), user('Do more.')]
     const { compaction, tokens, contents } = send(huge, { budgetTokens: 8000, policy: bySize })
     expect(compaction?.reason).toBe('trigger')
@@ -189,7 +177,6 @@ describe('short conversations with huge turns', () => {
   })
 
   test('lose their older half where that is not enough', () => {
-    const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
     const huge = [0, 1, 2].flatMap((index) => [
       user(prose(`ask${index}`, 1500)),
       ...rounds(`r${index}`, 2, 300),
@@ -202,7 +189,7 @@ describe('short conversations with huge turns', () => {
 
   test('keep what was kept while it grows, and drop it with its turn', () => {
     const longer = [...conversation, assistant('Done.'), ...turns(8, 12)]
-    const requests = sendGrowing(longer, { budgetTokens: ROOMY, policy })
+    const requests = roomyGrowing(longer, { limit })
     let before: Sent | null = null
     for (const request of requests) {
       expect(ownTexts(request).length).toBeLessThanOrEqual(61)
@@ -221,18 +208,18 @@ describe('short conversations with huge turns', () => {
     expect(strict.compaction?.fold?.kept).toEqual([25, 50, 75])
     expect(strictViolations(strict)).toEqual([])
     expect(strict.contents[0]).toBe('Do a.\n\nDo b.\n\nDo c.')
-    const lenient = send(broken, { budgetTokens: ROOMY, policy: full })
-    expect(lenient.contents.slice(0, 3)).toEqual(['Do a.', 'Do b.', 'Do c.'])
+    expect(send(broken, { budgetTokens: ROOMY, policy: full }).contents.slice(0, 3)).toEqual([
+      'Do a.',
+      'Do b.',
+      'Do c.',
+    ])
   })
 
   test('still fit where what was kept has to be shortened', () => {
-    const sent = send(conversation, { budgetTokens: ROOMY, policy })
+    const newest = roomy(conversation, { limit }).compaction
     for (const budgetTokens of [600, 400, 300]) {
-      const { tokens, texts } = send([...conversation, ...rounds('more', 1, 100)], {
-        budgetTokens,
-        policy,
-        newest: sent.compaction,
-      })
+      const longer = [...conversation, ...rounds('more', 1, 100)]
+      const { tokens, texts } = send(longer, { budgetTokens, policy, newest })
       expect(tokens).toBeLessThanOrEqual(budgetTokens)
       expect(texts).toContain(JSON.stringify(conversation[open]))
     }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { json } from '../../support/fake-upstream.ts'
 import { discovery, list, props, type Routes } from './window-server.ts'
 
@@ -334,70 +333,4 @@ const kinds: [string, Routes, Window | null, string?, string?][] = [
 
 test.each(kinds)('the window of %s', async (_, routes, window, model = 'm', base = '/v1') => {
   await expectWindow(routes, model, window, base)
-})
-
-/** What the examples of a collection of recorded answers mean, in its order: endpoint, the model asked for, its window. */
-const recordedWindows: readonly (readonly [string, string, Window | null])[] = [
-  ['GET /v1/models', 'Qwen/Qwen3-8B', total(40_960)],
-  ['GET /v1/models', 'qwen', total(32_768)],
-  ['GET /props', 'any', total(8192)],
-  ['GET /v1/models', 'any', total(8192)],
-  ['GET /v1/models', 'm', null],
-  ['GET /api/ps', 'qwen3:8b', total(4096)],
-  ['POST /api/show', 'qwen3', total(32_768)],
-  ['GET /api/v0/models', 'qwen2.5-coder-7b', total(7866)],
-  ['GET /api/extra/true_max_context_length', 'any', total(8192)],
-  ['GET /info', 'any', total(4096, 3072)],
-  ['GET /v1/models', 'meta/llama-3.1-8b-instruct', total(131_072)],
-  ['GET /api/v1/models', 'qwen/qwen3-coder', total(262_144)],
-  ['GET /openai/v1/models', 'llama-3.3-70b-versatile', total(131_072)],
-  ['GET /v1/models', 'mistral-large-2512', total(262_144)],
-  ['GET /v1/models', 'Qwen/Qwen3-235B-A22B', total(262_144)],
-  ['GET /inference/v1/models', 'accounts/fireworks/models/kimi-k2p6', total(262_144)],
-  ['GET /v1/models', 'Qwen/Qwen3-32B', total(131_072)],
-  ['GET /v1/models', 'kimi-k3', total(1_048_576)],
-  ['GET /v1/models', 'claude-opus-5-5', input(1_000_000)],
-  ['GET /v1beta/models', 'gemini-3.8-flash', input(1_048_576)],
-  ['GET /v1/language-models', 'grok-4.7', input(500_000)],
-  ['GET /models', 'gpt-5.5', total(1_050_000, 922_000)],
-  ['GET /catalog/models', 'openai/gpt-4.1', input(1_048_576)],
-  ['GET /v1/model/info', 'gpt-4o', input(128_000)],
-  ['GET /v1/models', 'openai/gpt-5.5', total(1_050_000)],
-  ['GET /client/v4/accounts/id/ai/models/search', '@cf/meta/llama-3.1-8b-instruct', total(7968)],
-  ['GET /v1/models', 'x', total(131_072)],
-  ['GET /v1/openai/models', 'Qwen/Qwen3-32B', total(40_960)],
-  ['GET /v1/models', 'DeepSeek-V3.1', total(131_072)],
-  ['GET /public/v1/models', 'gpt-oss-120b', total(131_072)],
-  ['GET /models', 'gpt-5.5', null],
-]
-
-/** Where a client's requests would go at a server that has this endpoint. */
-function baseOf(endpoint: string): string {
-  const at = endpoint.slice(endpoint.indexOf(' ') + 1)
-  if (at === '/v1beta/models') return '/v1beta/openai'
-  if (at === '/catalog/models') return '/inference'
-  if (at.endsWith('/ai/models/search')) return at.replace('/models/search', '/v1')
-  return /\/(?:models|language-models)$/.test(at) && !/^\/(?:api\/v0|public)/.test(at)
-    ? at.replace(/\/[\w-]+$/, '')
-    : '/v1'
-}
-
-const path = process.env['FOLDGATE_WINDOW_ANSWERS'] ?? ''
-
-describe.skipIf(path === '')('recorded answers, where FOLDGATE_WINDOW_ANSWERS names their file', () => {
-  const recorded: readonly { readonly server: string; readonly example: object }[] =
-    path === '' ? [] : JSON.parse(readFileSync(path, 'utf8'))
-
-  test('every entry is known here', () => {
-    expect(recorded).toHaveLength(recordedWindows.length)
-  })
-
-  test.each(recorded.map(({ server, example }, at) => [server, example, at] as const))(
-    'of %s mean the windows that they mean',
-    async (_, example, at) => {
-      const [endpoint = '', model = '', window = null] = recordedWindows[at] ?? []
-      const loaded = endpoint === 'POST /api/show' ? { 'GET /api/ps': { models: [] } } : {}
-      await expectWindow({ ...loaded, [endpoint]: example }, model, window, baseOf(endpoint))
-    },
-  )
 })
