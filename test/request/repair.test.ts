@@ -11,7 +11,7 @@ import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const repair = { repair: true }
-const smallWindow = { ...repair, window: { tokens: 8_192, output_reserve: 1_024 } }
+const smallWindow = { ...repair, window: { tokens: 4_096, output_reserve: 512 } }
 
 /** Takes what OpenAI takes, and refuses the rest in its words. */
 const judge: Script = (received, outgoing, incoming) => {
@@ -167,7 +167,7 @@ describe('results whose calls the client has cut off', () => {
   test('are not what the user said: the latest message stays word for word beside a large one (P4)', async () => {
     const wish = 'Keep the name Zarathustra in mind and go on.'
     const messages = [
-      ...longRun(12, 2),
+      ...longRun(6, 2, 0.5),
       { role: 'assistant', content: 'Done.' },
       user(wish),
       result('x', 'word '.repeat(20_000)),
@@ -204,8 +204,8 @@ describe('a repaired request that is refused', () => {
   })
 
   test('and too long as it came is recovered in the repaired form', async () => {
-    await using at = await standWith([refused, overflow(8_192, 20_000), judge], { profile: repair })
-    const messages = [...longRun(20, 3), ...aborted]
+    await using at = await standWith([refused, overflow(4_096, 6_500), judge], { profile: repair })
+    const messages = [...longRun(12, 3, 0.5), ...aborted]
     const reply = await postChat(at.url, chatOf(messages, { max_tokens: 1_000 }))
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('recovered')
@@ -215,15 +215,15 @@ describe('a repaired request that is refused', () => {
 })
 
 test('an overflow of a repaired request is recovered, and what is sent obeys the rules', async () => {
-  await using at = await standWith([overflow(8_192, 20_000), judge], { profile: repair })
-  const reply = await postChat(at.url, chatOf([...longRun(20, 3), ...aborted]))
+  await using at = await standWith([overflow(4_096, 6_500), judge], { profile: repair })
+  const reply = await postChat(at.url, chatOf([...longRun(12, 3, 0.5), ...aborted]))
   expect(reply).toMatchObject({ status: 200, action: 'recovered' })
   expect(reply.header('x-foldgate-repairs')).toBe('answered=1;paired=0;orphans=0;emptied=0')
 })
 
 /** A long run of an agent that lost some of its results, got some twice, and was interrupted now and then. */
 function batteredRun(rounds: number): TestMessage[] {
-  return longRun(rounds, 11).flatMap((message, index): TestMessage[] => {
+  return longRun(rounds, 11, 0.5).flatMap((message, index): TestMessage[] => {
     if (message.role === 'assistant' && index % 5 === 0) return [message, user(`Wait, step ${index}.`)]
     if (message.role !== 'tool') return [message]
     if (index % 7 === 0) return []
@@ -246,7 +246,7 @@ describe('a long run with lost, repeated and late results', () => {
     const actions = new Set<string | null>()
     let before: readonly string[] = []
     let compactionsBefore = 0
-    for (const messages of growing(batteredRun(40))) {
+    for (const messages of growing(batteredRun(24))) {
       actions.add((await postChat(at.url, chatOf(messages))).action)
       const sent = rawMessages(at.upstream.requests.at(-1))
       expect(brokenCalls(sent)).toEqual([])
@@ -261,7 +261,7 @@ describe('a long run with lost, repeated and late results', () => {
   })
 
   test('comes out the same on a replica that has never seen it (P6)', async () => {
-    const messages = [...batteredRun(40), user('And now?')]
+    const messages = [...batteredRun(24), user('And now?')]
     await using warm = await standWith(completion('fine'), { profile: smallWindow })
     for (const some of growing(messages)) await postChat(warm.url, chatOf(some))
     await using cold = await standWith(completion('fine'), { profile: smallWindow })
@@ -273,8 +273,8 @@ describe('a long run with lost, repeated and late results', () => {
 test('whatever is broken, in any window: nothing fails, and the rules of tool calls are obeyed', async () => {
   await fc.assert(
     fc.asyncProperty(
-      brokenConversation({ turnsMax: 8, textCharactersMax: 4_000 }),
-      fc.integer({ min: 1_000, max: 20_000 }),
+      brokenConversation({ turnsMax: 5, textCharactersMax: 2_500 }),
+      fc.integer({ min: 1_000, max: 8_000 }),
       fc.constantFrom('lenient', 'strict', 'auto'),
       async (messages, tokens, template) => {
         await using at = await standWith(completion('fine'), {

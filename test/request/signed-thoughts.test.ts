@@ -27,7 +27,7 @@ const THOUGHT = 'I look at the next part before I decide. '.repeat(12)
 const PART = 'the quick brown fox jumps over the lazy dog again '.repeat(30)
 const REFUSAL =
   'litellm.BadRequestError: AnthropicException - messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.'
-const profile = { window: { tokens: 6_000, output_reserve: 500 } }
+const profile = { window: { tokens: 4_000, output_reserve: 400 } }
 
 /** A model that thinks and then calls a tool, or says what `says` gives for the request of this number. */
 function thinker(shape: ThoughtShape, says: (round: number) => string | null = () => null): Script {
@@ -125,10 +125,10 @@ describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
   (shape) => {
     test('are lost at a compaction and at no other request, and never sent where they do not hold', async () => {
       const stand = await standFor(thinker(shape))
-      const replies = await live(stand, [{ role: 'user', content: 'Read every part.' }], 40)
+      const replies = await live(stand, [{ role: 'user', content: 'Read every part.' }], 24)
       expect(replies.at(-1)?.action).toBe('compacted')
       const { requests } = stand.upstream
-      expect(requests).toHaveLength(40)
+      expect(requests).toHaveLength(24)
       let compactions = 0
       for (const [index, request] of requests.entries()) {
         const before = rawMessages(requests[index - 1])
@@ -148,7 +148,7 @@ describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
     test('are taken out with all that says them, and nothing else of their message is', async () => {
       const stand = await standFor(thinker(shape))
       const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
-      await live(stand, messages, 40)
+      await live(stand, messages, 24)
       const cleaned = stand.upstream.requests
         .flatMap(rawMessages)
         .filter((raw) => raw.includes('"role":"assistant"') && !raw.includes('signature'))
@@ -233,13 +233,13 @@ test.each([
 test('what is sent is counted without the thoughts that went, so that the room is filled', async () => {
   const stand = await standFor(thinker('litellm'))
   const messages: JsonObject[] = [{ role: 'user', content: 'Read every part.' }]
-  const replies = await live(stand, messages, 40)
+  const replies = await live(stand, messages, 24)
   const counted = replies.map(({ header }) =>
     Number(/sent=<?(\d+)/.exec(header('x-foldgate-tokens') ?? '')?.[1]),
   )
   // The same request, sent as a new conversation that fits, is counted by what stands in it.
   const other = await standFor(thinker('litellm'), { window: { tokens: 100_000 } })
-  for (const at of [20, 30, 39]) {
+  for (const at of [12, 18, 23]) {
     const sent = stand.upstream.requests[at]
     if (sent === undefined) return expect.fail()
     const reply = await postChat(

@@ -4,7 +4,7 @@ import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
 
-const body = JSON.stringify(chatOf(longRun(70, 6)))
+const body = JSON.stringify(chatOf(longRun(8, 6, 0.5)))
 const signedIn = { authorization: 'Bearer sk-ant-oat01-abc' }
 
 /** What is done with a conversation beyond the window that goes to a host with these headers. */
@@ -13,7 +13,7 @@ async function sentTo(host: string, headers: Record<string, string>, messages: o
   await using upstream = await fakeUpstream(completion('fine'))
   const foldgate = await startFoldgate({
     upstream: `http://${host}/v1`,
-    profile: { window: { tokens: 16_000, output_reserve: 2_000 }, messages },
+    profile: { window: { tokens: 2_000, output_reserve: 200 }, messages },
     httpProxy: upstream.origin,
   })
   try {
@@ -32,7 +32,7 @@ test('windows are asked with a subscription’s token as what it is', async () =
     upstream: 'http://api.anthropic.com/v1',
     httpProxy: upstream.origin,
   })
-  await postChat(foldgate.url, chatOf(longRun(70, 6), { model: 'claude-new' }), signedIn)
+  await postChat(foldgate.url, chatOf(longRun(8, 6, 0.5), { model: 'claude-new' }), signedIn)
   await foldgate.close()
   const { authorization, 'x-api-key': key, 'anthropic-beta': beta } = upstream.questions[0]?.headers ?? {}
   expect([authorization, key, beta]).toEqual([signedIn.authorization, undefined, 'oauth-2025-04-20'])

@@ -6,12 +6,12 @@ import { growing, longRun } from '../../support/conversations.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 
-const windowTokens = 16_000
-const reserveTokens = 4000
+const windowTokens = 6_000
+const reserveTokens = 1500
 const budgetTokens = windowTokens - reserveTokens
 /** Of no family that is known: a guessed ratio of 1.15 stands in for its tokenizer until it has answered. */
 const model = 'house-coder-1'
-const run = longRun(60, 23)
+const run = longRun(24, 23, 0.5)
 
 type Request = {
   /** What the client's messages come to, by the upstream's count. */
@@ -77,7 +77,7 @@ describe.each([1, 1.25, 0.85])('an upstream that counts %f times what we do', (s
     for (const { clientTokens, isAsItCame } of known)
       if (clientTokens <= budgetTokens - doubtTokens)
         expect({ clientTokens, isAsItCame }).toMatchObject({ isAsItCame: true })
-    expect(requests.filter(({ isAsItCame }) => !isAsItCame).length).toBeGreaterThan(10)
+    expect(requests.filter(({ isAsItCame }) => !isAsItCame).length).toBeGreaterThan(5)
     expect(Math.max(...requests.map(({ sentTokens }) => sentTokens))).toBeGreaterThan(budgetTokens * 0.9)
   })
 })

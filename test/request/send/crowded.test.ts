@@ -53,7 +53,7 @@ function slotsOf(bytesMax: number, together: number): Script {
   }
 }
 
-const run = longRun(14, 2)
+const run = longRun(8, 2, 0.5)
 const asked = (who: number, more: object = {}) =>
   chatOf([...run, { role: 'user', content: `I am number ${who}.` }], more)
 
@@ -65,8 +65,8 @@ describe('requests that fill a shared memory together go one after the other', (
   test.each([
     ['plain, behind a window that is not known', {}, {}],
     ['streamed, behind a window that is not known', { stream: true }, {}],
-    ['plain, each below half of the window', {}, { window: { tokens: 100_000 } }],
-    ['streamed, each below half of the window', { stream: true }, { window: { tokens: 100_000 } }],
+    ['plain, each below half of the window', {}, { window: { tokens: 30_000 } }],
+    ['streamed, each below half of the window', { stream: true }, { window: { tokens: 30_000 } }],
   ])('%s', async (_name, more, profile) => {
     const size = JSON.stringify(asked(1, more)).length
     await using at = await standWith(slotsOf(size * 1.5, 3), { profile })
@@ -122,7 +122,7 @@ describe('requests that fill a shared memory together go one after the other', (
       await begun.promise
       await events([empty])(received, outgoing, incoming)
     }
-    await using at = await standWith(together, { profile: { window: { tokens: 100_000 } } })
+    await using at = await standWith(together, { profile: { window: { tokens: 30_000 } } })
     const replies = await Promise.all([1, 2, 3].map((who) => postChat(at.url, asked(who, { stream: true }))))
     expect(replies.map(({ text }) => text)).toEqual([empty, empty, empty])
     expect(at.upstream.requests).toHaveLength(3)
@@ -166,7 +166,7 @@ describe('a memory that stays full', () => {
   )
 
   test('a compacted request stays compacted: its original bytes would fill it all the more', async () => {
-    await using at = await standWith([full, full, fine], { profile: { window: { tokens: 10_000 } } })
+    await using at = await standWith([full, full, fine], { profile: { window: { tokens: 3_500, output_reserve: 300 } } })
     const reply = await postChat(at.url, asked(1))
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('compacted')

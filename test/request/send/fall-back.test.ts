@@ -55,8 +55,8 @@ async function standOf(options: StandOptions) {
   }
 }
 
-const run = longRun(14, 2)
-const pasted = { role: 'user', content: `Read this: ${'the quick brown fox '.repeat(2_200)}` }
+const run = longRun(6, 2)
+const pasted = { role: 'user', content: `Read this: ${'the quick brown fox '.repeat(1_900)}` }
 /** The end alone is more than the small window holds, and goes on whole. */
 const endless = [...run, pasted]
 /** The same as words alone. */
@@ -300,7 +300,7 @@ test("what a larger window does not hold either is compacted for that one; nothi
   await using at = await standOf({
     small: shortOnly,
     large: completion(said),
-    largeProfile: { models: ['large-model'], window: { tokens: 9_000, output_reserve: 500 } },
+    largeProfile: { models: ['large-model'], window: { tokens: 4_000, output_reserve: 300 } },
     upstream: { api_key_env: 'LARGE_KEY' },
     profile: { ...profile, window: { tokens: 2_000 } },
     env: { LARGE_KEY: 'key-of-the-large-one' },

@@ -9,10 +9,10 @@ import { startFoldgate } from '../../support/foldgate.ts'
 import { unmeasurable } from '../../support/models.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
-const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
+const smallWindow = { window: { tokens: 4_096, output_reserve: 512 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.
 const conversation: TestMessage[] = [
-  ...longRun(30, 4),
+  ...longRun(16, 4, 0.5),
   { role: 'assistant', content: 'Repaired.' },
   { role: 'user', content: 'Now write the "changelog", please.' },
 ]
@@ -63,7 +63,7 @@ describe('a rewritten request that is refused for the order of its messages', ()
     // What was joined keeps its encoded text.
     expect(at.bodies()[1]).toContain('Now write the \\"changelog\\", please.')
 
-    const other = chatOf([...longRun(30, 9), { role: 'user', content: 'Go on.' }])
+    const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
     const second = await postChat(at.url, other)
     expect(second.action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(3)
@@ -105,10 +105,10 @@ describe('a rewritten request that is refused for the order of its messages', ()
 
 test('a limit that was lowered stays so where user messages are joined after it', async () => {
   // The joined form said that its limit was lowered, and carried the client's own: it was refused for that again.
-  const half = 4096
+  const half = 2048
   const tooMuch: Script = (received, outgoing, incoming) => {
     const limit = Number(/"max_tokens":(\d+)/.exec(received.body.toString())?.[1])
-    const answer = limit > half ? overflow(8192, 5000) : strictTemplate
+    const answer = limit > half ? overflow(4096, 2500) : strictTemplate
     return answer(received, outgoing, incoming)
   }
   await using at = await stand(tooMuch)
@@ -159,7 +159,7 @@ describe('a rewritten request that is refused for what may be our doing', () => 
   })
 
   test('where the original is an overflow, the rewritten form is used again', async () => {
-    await using at = await stand([refused(422), overflow(8_192, 20_000), completion('fine')])
+    await using at = await stand([refused(422), overflow(4_096, 9_000), completion('fine')])
     const reply = await postChat(at.url, request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('recovered')
@@ -183,7 +183,7 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     // The one view's fault was remembered for the model: every conversation went on as it came, too long.
     await using at = await stand([alternation, alternation, completion('fine'), completion('fine')])
     expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
-    const other = chatOf([...longRun(30, 9), { role: 'user', content: 'Go on.' }])
+    const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
     expect((await postChat(at.url, other)).action).toBe('compacted')
   })
 
@@ -259,7 +259,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
   })
 
   test('a store that fails altogether: an overflow is recovered all the same', async () => {
-    await using at = await stand([overflow(8_192, 20_000), completion('fine')], {
+    await using at = await stand([overflow(4_096, 9_000), completion('fine')], {
       profile: {},
       store: breaking(all),
     })

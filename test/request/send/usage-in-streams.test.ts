@@ -25,10 +25,10 @@ const withUsage = [
   ...shownEvents.slice(3),
 ]
 
-const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
+const smallWindow = { window: { tokens: 4_096, output_reserve: 512 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.
 const conversation: TestMessage[] = [
-  ...longRun(30, 4),
+  ...longRun(16, 4, 0.5),
   { role: 'assistant', content: 'Repaired.' },
   { role: 'user', content: 'Now write the "changelog", please.' },
 ]
@@ -124,7 +124,7 @@ describe('a streamed request that is rewritten', () => {
   })
 
   test('with its output limit lowered, too', async () => {
-    await using at = await stand([overflow(8_192, 12_000), server], {
+    await using at = await stand([overflow(4_096, 8_000), server], {
       profile: { window: { tokens: 200_000 } },
     })
     const reply = await postChat(at.url, { ...request, max_tokens: 100_000 })
@@ -148,7 +148,7 @@ describe('a streamed request that is rewritten', () => {
     const reply = await postChat(at.url, request)
     expect(reply.action).toBe('compacted')
     // More than half of the window: such an answer may still be an overflow.
-    expect(Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])).toBeGreaterThan(4_096)
+    expect(Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])).toBeGreaterThan(2_048)
     expect(reply.text).toBe([...late.slice(0, 2), ...rest].join(''))
   })
 
@@ -372,7 +372,7 @@ describe('a refusal that is about something else', () => {
   })
 
   test('an overflow: the smaller view asks, too', async () => {
-    await using at = await stand([overflow(6_000, 7_000), server])
+    await using at = await stand([overflow(3_000, 3_500), server])
     const reply = await postChat(at.url, request)
     expect(reply.action).toBe('recovered')
     expect(reply.text).toBe(shown)
