@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openRaw, rawExchange, type RawAnswer } from '../support/raw-client.ts'
 import { completion } from '../support/fake-upstream.ts'
-import { parsePrometheusText, valueOf } from '../support/prometheus-text.ts'
 import { standWith } from '../support/stand.ts'
 import { adminStand } from './admin-stand.ts'
 import { adminPlace, askAdmin, deleteConversation } from './ask-admin.ts'
@@ -73,25 +72,12 @@ describe('only what is listed answers', () => {
     }
   })
 
-  test('metrics are Prometheus text, and count what clients ask for', async () => {
+  // What nobody reads is counted as well.
+  test('metrics count what clients ask for', async () => {
     await using at = await adminStand()
-    await at.say('hello')
     await fetch(`${at.url}/models`)
-    await expect
-      .poll(async () => {
-        const families = parsePrometheusText((await at.ask('/metrics')).text)
-        const requests = 'foldgate_requests_total'
-        return [
-          valueOf(families, requests, {
-            action: 'relayed',
-            profile: 'default',
-            endpoint: 'chat_completions',
-          }),
-          valueOf(families, requests, { action: 'relayed', profile: '', endpoint: 'other' }),
-          valueOf(families, 'foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' }),
-        ]
-      })
-      .toEqual([1, 1, 10])
+    const other = 'foldgate_requests_total{action="relayed",profile="",endpoint="other"} 1'
+    await expect.poll(async () => (await at.ask('/metrics')).text).toContain(other)
   })
 
   test('everything else is a 404 in the shape of all errors, and nothing gets upstream', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MessageTreatment } from '../../../src/compaction/report.ts'
-import { createHeldContent, type HeldContent } from '../../../src/activity/conversations/held-content.ts'
+import { createHeldContent } from '../../../src/activity/conversations/held-content.ts'
 import type { HeldMessages } from '../../../src/activity/request-report.ts'
 import { isCollected } from '../../support/eventually.ts'
 import { idOf } from '../rows.ts'
@@ -44,14 +44,10 @@ function heldOf(
 
 const hello = { received: '{"role":"user","content":"PLANTED"}', sent: '{"role":"user","content":"PLANTED"}' }
 
-function hold(content: HeldContent, number: number, held: HeldMessages): void {
-  content.hold(idOf(number), held)
-}
-
 describe('where texts may not be shown', () => {
   test('only what became of messages is told', () => {
     const content = createHeldContent({ showsContent: false })
-    hold(content, 1, heldOf([hello]))
+    content.hold(idOf(1), heldOf([hello]))
     expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
     expect(content.showsContent).toBe(false)
   })
@@ -62,7 +58,7 @@ describe('where texts may not be shown', () => {
     // By a function of its own: nothing on the stack of this one is to keep it.
     function holdIt(): void {
       const kept = body.deref()
-      hold(content, 1, {
+      content.hold(idOf(1), {
         ...heldOf([hello]),
         texts: () => [
           { received: kept?.text ?? null, sent: null, receivedText: null, sentText: null, calls: [] },
@@ -78,8 +74,11 @@ describe('where texts may not be shown', () => {
 describe('where they may', () => {
   test('they stand beside what became of each message, the latest request’s alone', () => {
     const content = createHeldContent({ showsContent: true })
-    hold(content, 1, heldOf([{ received: 'before', sent: 'before' }]))
-    hold(content, 1, heldOf([hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]))
+    content.hold(idOf(1), heldOf([{ received: 'before', sent: 'before' }]))
+    content.hold(
+      idOf(1),
+      heldOf([hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]),
+    )
     expect(content.messages(idOf(1))?.map(({ received, sent }) => [received, sent])).toEqual([
       [hello.received, hello.sent],
       [null, 'made'],
@@ -89,7 +88,7 @@ describe('where they may', () => {
 
   test('long ones are cut, and say how much is missing', () => {
     const content = createHeldContent({ showsContent: true })
-    hold(content, 1, heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }]))
+    content.hold(idOf(1), heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }]))
     const [shown] = content.messages(idOf(1)) ?? []
     expect(shown?.received).toBe('x'.repeat(20_000))
     expect(shown?.sent).toBe(`${'x'.repeat(20_000)}… (123 more characters)`)
@@ -97,14 +96,14 @@ describe('where they may', () => {
 
   test('a body that is too large to be held takes its texts along, not the figures', () => {
     const content = createHeldContent({ showsContent: true })
-    hold(content, 1, heldOf([{ received: 'before', sent: 'before' }]))
-    hold(content, 1, heldOf([hello], { bytes: 65 * MEGABYTE }))
+    content.hold(idOf(1), heldOf([{ received: 'before', sent: 'before' }]))
+    content.hold(idOf(1), heldOf([hello], { bytes: 65 * MEGABYTE }))
     expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
   })
 
   test('so many bytes are held together; of what goes first the figures stay', () => {
     const content = createHeldContent({ showsContent: true })
-    for (const number of [1, 2, 3]) hold(content, number, heldOf([hello], { bytes: 30 * MEGABYTE }))
+    for (const number of [1, 2, 3]) content.hold(idOf(number), heldOf([hello], { bytes: 30 * MEGABYTE }))
     const texts = [1, 2, 3].map((number) => content.messages(idOf(number))?.[0]?.received)
     expect(texts).toEqual([null, hello.received, hello.received])
   })
@@ -113,23 +112,23 @@ describe('where they may', () => {
 describe('what is held', () => {
   test('is of two hundred conversations', () => {
     const content = createHeldContent({ showsContent: false })
-    for (let number = 0; number < 201; number += 1) hold(content, number, heldOf([hello]))
+    for (let number = 0; number < 201; number += 1) content.hold(idOf(number), heldOf([hello]))
     expect(content.messages(idOf(0))).toBeNull()
     expect(content.messages(idOf(1))).not.toBeNull()
   })
 
   test('has a bound in bytes; one that is larger than it leaves nothing of the one before', () => {
     const content = createHeldContent({ showsContent: false })
-    for (const number of [1, 2]) hold(content, number, heldOf([hello], { outlineBytes: 20 * MEGABYTE }))
+    for (const number of [1, 2]) content.hold(idOf(number), heldOf([hello], { outlineBytes: 20 * MEGABYTE }))
     expect([1, 2].map((number) => content.messages(idOf(number)) === null)).toEqual([true, false])
-    hold(content, 2, heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
+    content.hold(idOf(2), heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
     expect(content.messages(idOf(2))).toBeNull()
   })
 
   test('is gone when it is forgotten', () => {
     const content = createHeldContent({ showsContent: true })
-    hold(content, 1, heldOf([hello]))
-    hold(content, 2, heldOf([hello]))
+    content.hold(idOf(1), heldOf([hello]))
+    content.hold(idOf(2), heldOf([hello]))
     content.forget(idOf(1))
     expect(content.messages(idOf(1))).toBeNull()
     expect(content.messages(idOf(2))).toHaveLength(1)

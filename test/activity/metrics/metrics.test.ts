@@ -43,6 +43,12 @@ function everything({ metrics, request, tell }: Opened): void {
 describe('the text', () => {
   test('has every metric there is a name for, with its type, help and labels, and no other', async () => {
     const opened = openMetrics()
+    // It is whole before anything happened, with what is watched for at 0.
+    const before = await opened.read()
+    expect([...before.keys()].toSorted()).toEqual(Object.keys(facts).toSorted())
+    expect(valueOf(before, 'foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
+    expect(valueOf(before, 'foldgate_failures_total', { part: 'store' })).toBe(0)
+    expect(valueOf(before, 'foldgate_build_info', { version: '1.2.3' })).toBe(1)
     everything(opened)
     const families = await opened.read()
     expect([...families.keys()].toSorted()).toEqual(Object.keys(facts).toSorted())
@@ -55,15 +61,6 @@ describe('the text', () => {
       expect(family?.samples.length).toBeGreaterThan(0)
     }
     expect(opened.metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
-  })
-
-  test('is whole before anything happened, with what is watched for at 0', async () => {
-    const { read } = openMetrics()
-    const families = await read()
-    expect([...families.keys()].toSorted()).toEqual(Object.keys(facts).toSorted())
-    expect(valueOf(families, 'foldgate_recoveries_total', { outcome: 'failed' })).toBe(0)
-    expect(valueOf(families, 'foldgate_failures_total', { part: 'store' })).toBe(0)
-    expect(valueOf(families, 'foldgate_build_info', { version: '1.2.3' })).toBe(1)
   })
 
   test('has histograms whose buckets ascend, add up, and end in +Inf with the count', async () => {

@@ -65,8 +65,8 @@ type Case = {
   readonly headers?: Readonly<Record<string, string>>
   /** How it is asked, where that is more than one request. */
   readonly play?: Play
-  /** The rows of its requests. */
-  readonly rows: readonly object[]
+  /** The rows of its requests; one where it is one. */
+  readonly rows: object | readonly object[]
   /** The events that speak of its conversation. Default: none. */
   readonly events?: readonly object[]
   /** The metrics of its profile: name and value of a label, and the value. */
@@ -179,19 +179,17 @@ const cases: Readonly<Record<string, Case>> = {
   'compacted, plain: its counts, its compaction, and the tokens that came from the cache': {
     script: completion('PLANTED', usage),
     body: long,
-    rows: [
-      {
-        action: 'compacted',
-        compaction: 'trigger',
-        tokens_are_bounds: false,
-        beyond_window: true,
-        prompt_tokens: 4_100,
-        cached_tokens: 3_000,
-        completion_tokens: 7,
-        summary: 'recap',
-        label: null,
-      },
-    ],
+    rows: {
+      action: 'compacted',
+      compaction: 'trigger',
+      tokens_are_bounds: false,
+      beyond_window: true,
+      prompt_tokens: 4_100,
+      cached_tokens: 3_000,
+      completion_tokens: 7,
+      summary: 'recap',
+      label: null,
+    },
     events: [compaction()],
     counts: [
       ['prompt_tokens_total', 'stage', 'cached', 3_000],
@@ -205,16 +203,14 @@ const cases: Readonly<Record<string, Case>> = {
   'compacted, streamed: usage that Foldgate asked for is told, and the client does not see it': {
     script: streamed,
     body: { ...long, stream: true },
-    rows: [
-      {
-        action: 'compacted',
-        streamed: true,
-        outcome: 'finished',
-        answered_by: 'gpt-4o-2024',
-        prompt_tokens: 4_100,
-        cached_tokens: 3_000,
-      },
-    ],
+    rows: {
+      action: 'compacted',
+      streamed: true,
+      outcome: 'finished',
+      answered_by: 'gpt-4o-2024',
+      prompt_tokens: 4_100,
+      cached_tokens: 3_000,
+    },
     events: [compaction()],
     told: ({ text }) => {
       expect(text).toContain('fine')
@@ -224,26 +220,26 @@ const cases: Readonly<Record<string, Case>> = {
   'a streamed answer without usage is told by own counts': {
     script: stream('fine'),
     body: { ...long, stream: true },
-    rows: [{ action: 'compacted', prompt_tokens: null, cached_tokens: null }],
+    rows: { action: 'compacted', prompt_tokens: null, cached_tokens: null },
     events: [compaction()],
   },
   'compacted long before the window was full': {
     profile: early,
     body: { ...long, max_tokens: 100 },
-    rows: [{ action: 'compacted', beyond_window: false }],
+    rows: { action: 'compacted', beyond_window: false },
     events: [compaction()],
   },
   'compacted, and only the output that it asks for takes it beyond the window that both share': {
     profile: early,
     body: { ...long, max_tokens: 53_000 },
-    rows: [{ action: 'compacted', beyond_window: true }],
+    rows: { action: 'compacted', beyond_window: true },
     events: [compaction()],
     told: (_, { tokens_received: tokens }) => expect(tokens).toBeLessThan(12_000),
   },
   'compacted for a window that is a guess': {
     profile: { trigger: 0.1, target: 0.05 },
     body: chatOf(longRun(26, 2)),
-    rows: [{ action: 'compacted', beyond_window: null, window_source: 'default' }],
+    rows: { action: 'compacted', beyond_window: null, window_source: 'default' },
     events: [compaction()],
   },
   'recovered: counted, not a bound, once it was counted, and its events': {
@@ -276,13 +272,13 @@ const cases: Readonly<Record<string, Case>> = {
     script: refusingOnce({ message: 'The prompt is too long.', code: 'context_length_exceeded' }),
     profile: { window: { tokens: 1_000_000 } },
     body: chatOf(run),
-    rows: [{ action: 'recovered' }],
+    rows: { action: 'recovered' },
     events: [{ type: 'window', reason: 'unstated' }, compaction('overflow'), { type: 'recovery' }],
   },
   'a refusal that stands is a failed recovery, and the client has the last one': {
     script: overflow(2_000),
     body: chatOf(run, { model: 'refused' }),
-    rows: [{ status: 400, beyond_window: true }],
+    rows: { status: 400, beyond_window: true },
     events: [
       compaction(),
       compaction('overflow'),
@@ -297,7 +293,7 @@ const cases: Readonly<Record<string, Case>> = {
       message: 'Conversation roles must alternate user/assistant/user/assistant/...',
     }),
     body: long,
-    rows: [{ action: 'restored', reason: 'strict', attempts: 2 }],
+    rows: { action: 'restored', reason: 'strict', attempts: 2 },
     events: [compaction(), { type: 'restored', reason: 'strict', details: { attempts: 2 } }],
     told: agreeing,
   },
@@ -321,57 +317,45 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'bypassed: a row without figures, since nobody has read it': {
     headers: { 'x-foldgate-bypass': '1' },
-    rows: [
-      { ...unread, action: 'bypassed', status: 200, attempts: 1, prompt_tokens: null, beyond_window: false },
-    ],
+    rows: {
+      ...unread,
+      action: 'bypassed',
+      status: 200,
+      attempts: 1,
+      prompt_tokens: null,
+      beyond_window: false,
+    },
     told: ({ action }) => expect(action).toBe('bypassed'),
   },
   'an unread body is relayed, and told without a size': {
     script: refusing(400, 'no'),
-    body: 'this is no JSON',
-    rows: [{ ...unread, action: 'relayed', reason: 'not-json-object', status: 400, attempts: 1 }],
-    told: ({ action }) => expect(action).toBe('relayed;reason=not-json-object'),
-  },
-  'and so is one that is packed': {
-    script: refusing(400, 'no'),
-    body: gzipSync('still no JSON'),
+    body: gzipSync('this is no JSON'),
     headers: { 'content-encoding': 'gzip' },
-    rows: [{ ...unread, action: 'relayed', reason: 'not-json-object', status: 400 }],
+    rows: { ...unread, action: 'relayed', reason: 'not-json-object', status: 400, attempts: 1 },
+    told: ({ action }) => expect(action).toBe('relayed;reason=not-json-object'),
   },
   'a refusal for the rate': {
     script: refusing(429, 'Rate limit reached'),
-    rows: [{ action: 'relayed', status: 429, beyond_window: null }],
+    rows: { action: 'relayed', status: 429, beyond_window: null },
     events: [{ type: 'refusal', reason: 'rate', details: { status: 429, attempts: 1, upstream: 'default' } }],
   },
   'a refusal for the key': {
     script: refusing(401, 'Incorrect API key provided'),
-    rows: [{ status: 401 }],
+    rows: { status: 401 },
     events: [{ type: 'refusal', reason: 'denied', details: { status: 401 } }],
-  },
-  'a refusal for anything else': {
-    script: refusing(400, 'What is this?'),
-    rows: [{ status: 400 }],
-    events: [{ type: 'refusal', reason: 'other', details: { status: 400 } }],
-  },
-  'a server that is busy': {
-    script: refusing(503, 'Busy'),
-    rows: [{ status: 503 }],
-    events: [{ type: 'refusal', reason: 'other', details: { status: 503 } }],
   },
   'an upstream that cannot be reached': {
     profile: { ...window, upstream: 'dead' },
     headers: { 'x-foldgate-conversation': 'nightly' },
-    rows: [
-      {
-        ...unreachable,
-        outcome: 'finished',
-        label: 'nightly',
-        model: 'test-model',
-        beyond_window: null,
-        prompt_tokens: null,
-        conversation: anId,
-      },
-    ],
+    rows: {
+      ...unreachable,
+      outcome: 'finished',
+      label: 'nightly',
+      model: 'test-model',
+      beyond_window: null,
+      prompt_tokens: null,
+      conversation: anId,
+    },
     events: [{ type: 'error', reason: 'upstream_unreachable', details: { status: 502 } }],
     counts: [['requests_total', 'action', 'refused', 1]],
     told: ({ status }) => expect(status).toBe(502),
@@ -409,41 +393,39 @@ const cases: Readonly<Record<string, Case>> = {
         content: `${index} ${'reads rows of the ledger and writes them to another one. '.repeat(122)}`,
       })),
     ),
-    rows: [{ action: 'refused', status: 503, compaction: 'trigger' }],
+    rows: { action: 'refused', status: 503, compaction: 'trigger' },
     events: [compaction(), { type: 'error' }],
     counts: [['compactions_total', 'pass', 'fold', 1]],
     told: ({ status }) => expect(status).toBe(503),
   },
   'a profile that is not known': {
     headers: { 'x-foldgate-profile': 'nobody' },
-    rows: [{ action: 'refused', reason: 'unknown_profile', status: 400 }],
+    rows: { action: 'refused', reason: 'unknown_profile', status: 400 },
     told: ({ status }) => expect(status).toBe(400),
   },
   'a header that means nothing': {
     headers: { 'x-foldgate-compact': 'sometimes' },
-    rows: [{ action: 'refused', reason: 'invalid_header', status: 400 }],
+    rows: { action: 'refused', reason: 'invalid_header', status: 400 },
   },
   'a label that is too long': {
     headers: { 'x-foldgate-conversation': 'x'.repeat(129) },
-    rows: [{ action: 'refused', status: 400 }],
+    rows: { action: 'refused', status: 400 },
   },
   'a body that is too large': {
     play: (at, headers) => postChat(at.url, 'x'.repeat(2_000_000), headers).catch(() => null),
-    rows: [{ action: 'refused', reason: 'body_too_large', status: 413 }],
+    rows: { action: 'refused', reason: 'body_too_large', status: 413 },
   },
   'failed-open: what could not be measured has a row without a size': {
     body: long,
-    rows: [
-      {
-        action: 'failed-open',
-        reason: 'measure',
-        status: 200,
-        tokens_received: null,
-        prompt_tokens: 10,
-        beyond_window: false,
-        pressure: null,
-      },
-    ],
+    rows: {
+      action: 'failed-open',
+      reason: 'measure',
+      status: 200,
+      tokens_received: null,
+      prompt_tokens: 10,
+      beyond_window: false,
+      pressure: null,
+    },
     counts: [['requests_total', 'action', 'failed-open', 1]],
     told: ({ action, header }) =>
       expect([action, header('x-foldgate-tokens')]).toEqual(['failed-open;reason=measure', null]),
@@ -451,13 +433,13 @@ const cases: Readonly<Record<string, Case>> = {
   'a client that leaves before the answer': {
     script: silence,
     play: leaving(small, 'asked'),
-    rows: [{ action: 'left', reason: null, status: null, outcome: 'client-gone', conversation: anId }],
+    rows: { action: 'left', reason: null, status: null, outcome: 'client-gone', conversation: anId },
     counts: [['requests_total', 'action', 'left', 1]],
   },
   'a client that leaves during the answer: what was done stands': {
     script: stream('a long answer', 'never'),
     play: leaving({ ...long, stream: true }, 'answered'),
-    rows: [{ action: 'compacted', status: 200, outcome: 'client-gone' }],
+    rows: { action: 'compacted', status: 200, outcome: 'client-gone' },
     events: [compaction()],
     counts: [['requests_total', 'action', 'compacted', 1]],
   },
@@ -470,12 +452,12 @@ const cases: Readonly<Record<string, Case>> = {
       socket.destroy()
       return null
     },
-    rows: [{ ...unread, action: 'left', outcome: 'client-gone' }],
+    rows: { ...unread, action: 'left', outcome: 'client-gone' },
   },
   'an answer that breaks off': {
     script: stream('a long answer', 'cut'),
     play: (at, headers) => postChat(at.url, { ...small, stream: true }, headers).catch(() => null),
-    rows: [{ action: 'relayed', outcome: 'broken-off' }],
+    rows: { action: 'relayed', outcome: 'broken-off' },
   },
 }
 
@@ -525,7 +507,7 @@ describe('each request is a row, a count, events and headers that say the same',
       const key = { authorization: `Bearer ${nameOf(name)}` }
       replies.set(name, await play(at, { ...own, ...key, ...headers }))
     }
-    rows = await at.rows(Object.values(cases).reduce((sum, each) => sum + each.rows.length, 0))
+    rows = await at.rows(Object.values(cases).reduce((sum, each) => sum + [each.rows].flat().length, 0))
     told = await at.events()
     metrics = await at.metrics()
   }, 120_000)
@@ -534,7 +516,7 @@ describe('each request is a row, a count, events and headers that say the same',
   test.each(names)('%s', (name) => {
     const { rows: expected, events: speaking = [], counts = [], told: check } = cases[name] ?? expect.fail()
     const found = rows.filter(({ client }) => client === nameOf(name))
-    expect(found).toMatchObject(expected)
+    expect(found).toMatchObject([expected].flat())
     const [row] = found
     const reply = replies.get(name) ?? null
     if (check !== undefined && reply !== null && row !== undefined) check(reply, row)
@@ -556,7 +538,6 @@ describe('each request is a row, a count, events and headers that say the same',
       'error upstream_unreachable',
       'error upstream_unreachable',
       'failure measure',
-      'refusal other',
       'refusal other',
       'window refusal',
       'window refusal',

@@ -25,6 +25,9 @@ const detailSchema = z.looseObject({
 })
 
 const call = { path: 'src/PLANTED.ts' }
+const readFile = { name: 'read_file', arguments: JSON.stringify(call) }
+const user = (content: unknown) => ({ role: 'user', content })
+const said = (text: string) => ({ type: 'text', text })
 
 /** A request as each API has it, as clients send it: what they say of themselves stands before the user's words. */
 const requests = [
@@ -33,16 +36,8 @@ const requests = [
     agent: 'my-agent/3.1',
     body: {
       messages: [
-        {
-          role: 'user',
-          content: '<environment_details>PLANTED</environment_details>\n\nPLANTED: mend\nthe build',
-        },
-        {
-          role: 'assistant',
-          tool_calls: [
-            { id: 'c', type: 'function', function: { name: 'read_file', arguments: JSON.stringify(call) } },
-          ],
-        },
+        user('<environment_details>PLANTED</environment_details>\n\nPLANTED: mend\nthe build'),
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: readFile }] },
         { role: 'tool', tool_call_id: 'c', content: 'PLANTED result' },
       ],
       tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object' } } }],
@@ -55,32 +50,10 @@ const requests = [
       instructions: 'PLANTED instructions',
       store: false,
       input: [
-        {
-          type: 'message',
-          role: 'user',
-          content: [
-            {
-              type: 'input_text',
-              text: '# Rules of this folder\n\n<INSTRUCTIONS>\nPLANTED\n</INSTRUCTIONS>',
-            },
-          ],
-        },
-        {
-          type: 'message',
-          role: 'user',
-          content: [
-            {
-              type: 'input_text',
-              text: '<environment_context>\n<cwd>/srv/PLANTED</cwd>\n</environment_context>',
-            },
-          ],
-        },
-        {
-          type: 'message',
-          role: 'user',
-          content: [{ type: 'input_text', text: 'PLANTED: name the release' }],
-        },
-      ],
+        '# Rules of this folder\n\n<INSTRUCTIONS>\nPLANTED\n</INSTRUCTIONS>',
+        '<environment_context>\n<cwd>/srv/PLANTED</cwd>\n</environment_context>',
+        'PLANTED: name the release',
+      ].map((text) => ({ type: 'message', ...user([{ type: 'input_text', text }]) })),
     },
   },
   {
@@ -88,17 +61,12 @@ const requests = [
     agent: 'claude-cli/2.1.332 (external, cli)',
     body: {
       max_tokens: 100,
-      system: [
-        { type: 'text', text: 'PLANTED environment\nWorking directory: /home/PLANTED/shop\nToday: now' },
-      ],
+      system: [said('PLANTED environment\nWorking directory: /home/PLANTED/shop\nToday: now')],
       messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: '<system-reminder>\nPLANTED\n</system-reminder>' },
-            { type: 'text', text: `PLANTED: ${'a very long task, '.repeat(30)}` },
-          ],
-        },
+        user([
+          said('<system-reminder>\nPLANTED\n</system-reminder>'),
+          said(`PLANTED: ${'a very long task, '.repeat(30)}`),
+        ]),
       ],
     },
   },
