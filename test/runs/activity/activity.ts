@@ -17,7 +17,7 @@ import { openBareStore } from '../../../src/stores/open-store.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { filesIn, readFolderCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
 import { lastTokens, longestOf } from '../harness/subject.ts'
-import { count as written } from '../harness/table.ts'
+import { grouped } from '../harness/table.ts'
 import { tableOf } from './figure.ts'
 import { agreementOf } from './figures.ts'
 
@@ -38,7 +38,7 @@ async function compare(args: readonly string[], elapsed: () => string): Promise<
   const { count } = await loadCounter('o200k_base')
   const subject = longestOf(folder, file, count)
   const { recording } = subject
-  const tokens = written(lastTokens(subject))
+  const tokens = grouped(lastTokens(subject))
   say(`${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}`)
   const location = scheme === 'sqlite' ? { kind: 'sqlite' as const, path } : { kind: 'memory' as const }
   const store = await openBareStore(location, { ttl_days: 7, max_mb: 512 })

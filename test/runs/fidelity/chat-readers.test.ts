@@ -9,6 +9,7 @@ const called = { id: 'a', type: 'function', function: { name: 'find', arguments:
 const asking = rawMessage(
   `{"role": "assistant", "content":"I look.", "tool_calls":[${JSON.stringify(called)}]}`,
 )
+const said = (role: string, ...blocks: string[]) => `{"role":"${role}","content":[${blocks.join(',')}]}`
 const parsed = (text: string): unknown => JSON.parse(text)
 
 test('a reply of items is the recorded message, with its reasoning and without; changed, it is what came of it', () => {
@@ -40,7 +41,6 @@ test('a reply of blocks is the recorded message, too, and its changed results st
   const call = '{"type":"tool_use","id":"toolu_1","name":"find","input":{"at":1}}'
   const result = '{"type":"tool_result","tool_use_id":"toolu_1","content":"a [cut] b"}'
   const recap = '{"type":"text","text":"of before"}'
-  const said = (role: string, ...blocks: string[]) => `{"role":"${role}","content":[${blocks.join(',')}]}`
   const reader = openBlockChatReader()
   const whole = said('assistant', thought, words, call)
   reader.learn(asking, entriesOf(whole))

@@ -79,18 +79,21 @@
  * Exits with 1 if a request of Foldgate's was refused (with another ratio: if the client saw it), failed, or arrived
  * more broken than it was, or if `newest absent`, `same prompt` or `task gone` of a row of Foldgate's is not 0.
  */
+import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { refuse, runCommand } from '../harness/command.ts'
-import { readRecordings } from '../harness/recordings.ts'
-import { count } from '../harness/table.ts'
+import type { RunDialect } from '../harness/lived.ts'
+import { readRecordings, type Recording } from '../harness/recordings.ts'
+import { grouped } from '../harness/table.ts'
 import { workersFor } from '../harness/workers.ts'
-import { figuresOf, isSound, isWorkable, summariesNote, sumOf, tableOf } from './figures.ts'
-import { readOptions } from './options.ts'
-import { runOrder, type Order, type OrderReport } from './run-order.ts'
-import { lowest } from './views.ts'
+import { figuresOf, isSound, isWorkable, sumOf, summariesNote, tableOf, type Tally } from './figures.ts'
+import { openLivedSender } from './lived-sender.ts'
+import { policies, readOptions, withWindow, type Row } from './rows.ts'
+import type { PolicyInput } from './policies.ts'
+import { openFoldgateSender, openPolicyInput, openPolicySender, type Room, type Sender } from './senders.ts'
+import { lowest, openViewSample, type PrintedView, type ViewsWanted } from './views.ts'
+import { walkConversation } from './walk-conversation.ts'
 
 const workers = workersFor(runOrder)
-
-await runCommand(measure, workers)
 
 async function measure(args: readonly string[], elapsed: () => string): Promise<boolean> {
   const options = readOptions(args)
@@ -132,7 +135,7 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
         : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`,
     ].join('')
     for (const { files: names, rows: named } of tables) {
-      const requests = count(named[0]?.tally.requests ?? 0)
+      const requests = grouped(named[0]?.tally.requests ?? 0)
       const title = `${names.join(', ')}: window ${room.windowTokens}, ${requests} requests${how}`
       process.stdout.write(tableOf(title, named))
     }
@@ -154,3 +157,85 @@ function isGood({ order, tally }: OrderReport): boolean {
   const areRefusalsAllowed = order.upstreamRatio !== 1
   return isSound(tally, areRefusalsAllowed) && (order.row.kind === 'policy' || isWorkable(tally))
 }
+
+/** One conversation in one row. */
+type Order = {
+  readonly folder: string
+  readonly file: string
+  /** Which conversation of the file. */
+  readonly place: number
+  readonly row: Row
+  readonly room: Room
+  /** Of Foldgate's rows. */
+  readonly dialect: RunDialect
+  /** How much the model thinks before each reply, where the API has its thoughts sent back. */
+  readonly reasoningTokens: number
+  /** How many times our count of a text the upstream's is. */
+  readonly upstreamRatio: number
+  /** Of Foldgate's rows; null for none. */
+  readonly views: ViewsWanted | null
+}
+
+type OrderReport = {
+  readonly order: Order
+  readonly tally: Tally
+  readonly views: readonly PrintedView[]
+}
+
+/** Does an order from the reading of its file to the sums. */
+async function runOrder(order: Order): Promise<OrderReport> {
+  const { folder, file, place, row, room, upstreamRatio } = order
+  const recording = recordingsOf(folder, file)[place]
+  if (recording === undefined) throw new Error(`${file} has no conversation ${place}`)
+  const { count: countOurs } = await loadCounter('o200k_base')
+  const count = (text: string) => Math.round(upstreamRatio * countOurs(text))
+  const inputAt = openPolicyInput(recording, room, count)
+  const sample =
+    order.views === null || row.kind === 'policy'
+      ? null
+      : openViewSample(order.views, { recording, row, room })
+  const sender = await openSender(order, recording, inputAt, count)
+  try {
+    const tally = await walkConversation({
+      recording,
+      sender,
+      room,
+      inputAt,
+      count,
+      isFirstLeftOut: upstreamRatio !== 1,
+      ...(sample !== null && { onView: sample.add }),
+    })
+    return { order, tally, views: sample?.views() ?? [] }
+  } finally {
+    await sender.close()
+  }
+}
+
+// --- internal ---
+
+async function openSender(
+  { row, room, dialect, reasoningTokens }: Order,
+  recording: Recording,
+  inputAt: (point: number) => PolicyInput,
+  count: (text: string) => number,
+): Promise<Sender> {
+  if (row.kind === 'policy') {
+    const policy = policies.get(row.name)
+    if (policy === undefined) throw new Error(`there is no policy ${row.name}`)
+    return openPolicySender(policy, recording, inputAt, count)
+  }
+  const asked = { recording, profile: withWindow(row.profile, room.windowTokens), room, count }
+  if (dialect === 'chat-completions') return openFoldgateSender(asked)
+  return openLivedSender({ ...asked, dialect, reasoningTokens })
+}
+
+const read = new Map<string, readonly Recording[]>()
+
+/** A process does many orders of one file. */
+function recordingsOf(folder: string, file: string): readonly Recording[] {
+  const recordings = read.get(file) ?? readRecordings(folder, file)
+  read.set(file, recordings)
+  return recordings
+}
+
+await runCommand(measure, workers)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { quantile } from '../harness/table.ts'
-import { figuresOf, isSound, isWorkable, rhythmOf, sumOf, tableOf } from './figures.ts'
+import { figuresOf, isSound, isWorkable, rhythmOf, sumOf } from './figures.ts'
 
 const nothing = { tenth: null, median: null }
 
@@ -32,10 +31,6 @@ test('samples of all conversations are put together before their quantiles are t
   })
 })
 
-test('a file without a request to measure has a row all the same', () => {
-  expect(tableOf('none', [{ name: 'truncate', tally: sumOf([]) }])).toMatch(/^(?!.*NaN).*truncate/s)
-})
-
 test('each of the three zeros counts on its own, and a refusal only where it taught nothing', () => {
   expect(isWorkable(sumOf([{ requests: 5, beyond: 1 }]))).toBe(true)
   for (const zero of ['newestAbsent', 'samePrompt', 'taskGone'])
@@ -52,10 +47,4 @@ test('gaps lie between compactions, and fill is the largest prompt before each',
   }))
   expect(rhythmOf(beats, 1000)).toEqual({ gaps: [4, 1], fills: [0.9, 0.95, 0.6] })
   expect(rhythmOf(beats.slice(0, 2), 1000)).toEqual({ gaps: [], fills: [] })
-})
-
-test('a quantile is one of the samples', () => {
-  const samples = [9, 1, 8, 2, 7, 3, 6, 4, 5, 10]
-  expect([quantile(samples, 0.1), quantile(samples, 0.5), quantile([3], 0.1)]).toEqual([1, 5, 3])
-  expect(quantile([], 0.5)).toBeNull()
 })

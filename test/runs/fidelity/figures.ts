@@ -1,4 +1,4 @@
-import { addTo, alignedTable, count, quantile } from '../harness/table.ts'
+import { addTo, alignedTable, grouped, quantile } from '../harness/table.ts'
 
 const noFigures = {
   requests: 0,
@@ -100,7 +100,7 @@ export function figuresOf(tally: Tally) {
 
 /** Two aligned tables under a title: what of the conversations is there, and what that costs. */
 export function tableOf(title: string, rows: readonly { name: string; tally: Tally }[]): string {
-  const blocks = [...Object.entries(columns)].map(([name, cells]) =>
+  const blocks = Object.entries(columns).map(([name, cells]) =>
     alignedTable([
       [name, ...cells.map(([head]) => head)],
       ...rows.map((row) => [row.name, ...cells.map(([, cell]) => cell(figuresOf(row.tally), row.tally))]),
@@ -137,9 +137,9 @@ type Column = readonly [head: string, cell: (figures: ReturnType<typeof figuresO
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
   'what is there': [
-    ['newest absent', (_, { newestAbsent }) => count(newestAbsent)],
-    ['same prompt', (_, { samePrompt }) => count(samePrompt)],
-    ['task gone', (_, { taskGone }) => count(taskGone)],
+    ['newest absent', (_, { newestAbsent }) => grouped(newestAbsent)],
+    ['same prompt', (_, { samePrompt }) => grouped(samePrompt)],
+    ['task gone', (_, { taskGone }) => grouped(taskGone)],
     ['actions', ({ actions }) => actions.toFixed(1)],
     ['observations', ({ observations }) => observations.toFixed(1)],
     ['recent p10', ({ recent }) => decimal(recent.tenth, 1)],
@@ -147,24 +147,24 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     ['recall', ({ recall }) => recall.toFixed(1)],
     ['far', ({ far }) => far.toFixed(1)],
     ['verbatim', ({ verbatim }) => verbatim.toFixed(1)],
-    ['fixed too large', (_, { tooLarge }) => count(tooLarge)],
+    ['fixed too large', (_, { tooLarge }) => grouped(tooLarge)],
   ],
   'what it costs': [
     ['cache hits', ({ cacheHits }) => cacheHits.toFixed(1)],
-    ['weighted', ({ weightedTokens }) => count(weightedTokens)],
-    ['tokens', (_, { promptTokens, requests }) => count(promptTokens / Math.max(1, requests))],
+    ['weighted', ({ weightedTokens }) => grouped(weightedTokens)],
+    ['tokens', (_, { promptTokens, requests }) => grouped(promptTokens / Math.max(1, requests))],
     ['compactions/100', ({ compactionsPer100 }) => compactionsPer100.toFixed(1)],
     ['gap p10', ({ gap }) => decimal(gap.tenth, 0)],
     ['gap', ({ gap }) => decimal(gap.median, 0)],
     ['fill p10', ({ fill }) => decimal(fill.tenth, 2)],
     ['fill', ({ fill }) => decimal(fill.median, 2)],
-    ['summary calls', (_, { summaryCalls }) => count(summaryCalls)],
-    ['summary tokens', ({ summaryTokens }) => count(summaryTokens)],
-    ['beyond', (_, { beyond }) => count(beyond)],
-    ['refused', (_, { refused }) => count(refused)],
-    ['errors', (_, { errors }) => count(errors)],
-    ['failed open', (_, { failedOpen }) => count(failedOpen)],
-    ['broken', (_, { broken }) => count(broken)],
+    ['summary calls', (_, { summaryCalls }) => grouped(summaryCalls)],
+    ['summary tokens', ({ summaryTokens }) => grouped(summaryTokens)],
+    ['beyond', (_, { beyond }) => grouped(beyond)],
+    ['refused', (_, { refused }) => grouped(refused)],
+    ['errors', (_, { errors }) => grouped(errors)],
+    ['failed open', (_, { failedOpen }) => grouped(failedOpen)],
+    ['broken', (_, { broken }) => grouped(broken)],
   ],
 }
 

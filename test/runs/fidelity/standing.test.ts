@@ -32,6 +32,7 @@ test('inside a longer text, the whole of it or its head and tail are found', () 
 
 const standings = openStandings({ count: countWords, sizeOf: sizeInWords })
 const recap = said('user', '<conversation-recap>\nWhat was said before.\n</conversation-recap>')
+const rounds = (...contents: string[]) => contents.flatMap((content) => [calling('a'), result('a', content)])
 const task = said('user', wordsNamed('task', 40))
 
 test('what Foldgate wrote stands for none of the client’s messages', () => {
@@ -42,8 +43,6 @@ test('what Foldgate wrote stands for none of the client’s messages', () => {
 })
 
 test('ids that are used again are told apart by their order', () => {
-  const rounds = (...contents: string[]) =>
-    contents.flatMap((content) => [calling('a'), result('a', content)])
   const standingAt = standings.of(rounds('one', 'two', 'one'), rounds('[cleared]', 'one'))
   expect([...standingAt.keys()]).toEqual([5, 4, 3, 2])
   expect(standingAt.get(3)).toMatchObject({ isWhole: false, textTokens: 1, textTokensHeld: 0 })

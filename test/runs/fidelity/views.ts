@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { callsOf, mediaCount, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
 import type { RawMessage, Recording } from '../harness/recordings.ts'
-import { count } from '../harness/table.ts'
+import { grouped } from '../harness/table.ts'
 import type { Row } from './rows.ts'
 import type { Room } from './senders.ts'
 import type { SeenView } from './walk-conversation.ts'
@@ -22,12 +22,12 @@ export type PrintedView = {
 type Source = { readonly recording: Recording; readonly row: Row; readonly room: Room }
 
 /** Keeps so many of the views that it is shown, each as likely as any other. */
-export function openViewSample({ count, seed }: ViewsWanted, { recording, row, room }: Source) {
+export function openViewSample({ count: wanted, seed }: ViewsWanted, { recording, row, room }: Source) {
   let kept: readonly { readonly lot: string; readonly view: SeenView }[] = []
   return {
     add: (view: SeenView): void => {
       const lot = hash('sha1', `${seed} ${row.name} ${recording.file} ${recording.id} ${view.point}`)
-      kept = lowest([...kept, { lot, view }], count)
+      kept = lowest([...kept, { lot, view }], wanted)
     },
     views: (): readonly PrintedView[] =>
       kept.map(({ lot, view }) => ({ lot, text: printedView(view, { recording, row: row.name, room }) })),
@@ -37,19 +37,19 @@ export function openViewSample({ count, seed }: ViewsWanted, { recording, row, r
 /** So many of them with the lowest lots. */
 export function lowest<Drawn extends { readonly lot: string }>(
   drawn: readonly Drawn[],
-  count: number,
+  wanted: number,
 ): readonly Drawn[] {
-  return drawn.toSorted((one, other) => (one.lot < other.lot ? -1 : 1)).slice(0, count)
+  return drawn.toSorted((one, other) => (one.lot < other.lot ? -1 : 1)).slice(0, wanted)
 }
 
 type Title = { readonly recording: Recording; readonly row: string; readonly room: Room }
 
 /** A view as a person reads it: each message with its role, its size, whose it is, and its texts whole. */
-export function printedView(view: SeenView, { recording, row, room }: Title): string {
+function printedView(view: SeenView, { recording, row, room }: Title): string {
   const budgetTokens = room.windowTokens - room.reserveTokens
   const title = `${row}: ${recording.file}, conversation ${recording.id}, request of ${view.point} messages: ${
     view.received.length
-  } received, ${count(view.promptTokens)} tokens of ${count(budgetTokens)}`
+  } received, ${grouped(view.promptTokens)} tokens of ${grouped(budgetTokens)}`
   const origins = new Map([...view.standings].map(([index, { position }]) => [position, index]))
   const messages = view.received.map((message, position) => {
     const origin = origins.get(position)
@@ -70,7 +70,7 @@ function headline(view: SeenView, message: RawMessage, position: number, origin:
   const media = mediaCount(message.message['content'])
   return [
     `[${position}] ${textOf(message.message['role'])}`,
-    `${count(view.sizeOf(message))} tokens`,
+    `${grouped(view.sizeOf(message))} tokens`,
     origin ?? "not one of the client's",
     ...(answered === '' ? [] : [`answers ${answered}`]),
     ...(media === 0 ? [] : [`${media} media`]),
@@ -80,5 +80,5 @@ function headline(view: SeenView, message: RawMessage, position: number, origin:
 function originText({ standings, sizeOf }: SeenView, { messages }: Recording, index: number): string {
   const original = messages[index]
   if (original === undefined || standings.get(index)?.isByteIdentical === true) return `message ${index}`
-  return `message ${index}, changed, of ${count(sizeOf(original))}`
+  return `message ${index}, changed, of ${grouped(sizeOf(original))}`
 }

@@ -34,7 +34,7 @@ export async function runCommand(
 }
 
 /** Why a command line leaves nothing to measure. A run that measures nothing would find every promise kept. */
-export class Refusal extends Error {}
+class Refusal extends Error {}
 
 export function refuse(reason: string): never {
   throw new Refusal(reason)

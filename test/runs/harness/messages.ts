@@ -122,8 +122,6 @@ function openChat(
   const tools = toolsOf(toolsIn(recording))
   const counter = openBlockCounter(count)
   const told = system === null ? 0 : counter.message([{ type: 'text', text: system }])
-  // A spelling that a re-serialised body would lose.
-  const spell = (block: WireBlock) => JSON.stringify(block).replace(':', ': ')
   const life = openLife({ steps, ...(manner !== null && { spell }) })
   let said: readonly LivedMessage[] = []
   return {
@@ -188,6 +186,11 @@ function seen(request: RecordedMessagesRequest): LivedReceived {
     thoughts: messages.flatMap(({ blocks }) => thoughtNames(blocks)),
     deadThoughts: transformations.length,
   }
+}
+
+/** A spelling that a re-serialised body would lose. */
+function spell(block: WireBlock): string {
+  return JSON.stringify(block).replace(':', ': ')
 }
 
 function rawText({ role, blocks }: LivedMessage): string {

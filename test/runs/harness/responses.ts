@@ -33,8 +33,12 @@ export async function openResponsesStage(options: LivedStageOptions): Promise<Li
     outputReserveChecked: true,
     reply: () => ({ output }),
   })
-  const isReply = (text: string) => readReply(text) !== null
-  const { ask, ...stage } = await standBetween({ upstream, profile, endpoint: 'responses', isReply })
+  const { ask, ...stage } = await standBetween({
+    upstream,
+    profile,
+    endpoint: 'responses',
+    isReply: (text) => readReply(text) !== null,
+  })
   const send: Send = async (bytes, authorization, script) => {
     output = script
     const exchange = await ask(bytes, authorization)
@@ -127,8 +131,9 @@ function openChat(
       const said = life.before(step)
       // One behind the last step stands for a request that a recording ends with; the next, for the client's wish that
       // the upstream compacts.
-      const trigger = () => ({ text: spell({ type: 'compaction_trigger' }), reply: null })
-      entries = step > steps.length ? [...said, trigger()] : said
+      entries = said
+      if (step > steps.length)
+        entries = [...said, { text: spell({ type: 'compaction_trigger' }), reply: null }]
       return entries
     },
     ask: async (step, isStreamed, authorization) => {

@@ -23,7 +23,7 @@ export function runsTable<Run>(
 }
 
 /** Rounded, with commas between thousands. */
-export function count(number: number): string {
+export function grouped(number: number): string {
   return Math.round(number).toLocaleString('en-US')
 }
 

@@ -12,7 +12,7 @@
  */
 import { readFolderCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
 import { readRecordings, recordingFiles } from '../harness/recordings.ts'
-import { alignedTable, count, shareOf } from '../harness/table.ts'
+import { alignedTable, grouped, shareOf } from '../harness/table.ts'
 import { isSound, sumOf, walkForThings, type Tally } from './walk.ts'
 
 const RESERVE_TOKENS = 4000
@@ -41,5 +41,5 @@ async function run(args: readonly string[], elapsed: () => string): Promise<bool
 function rowOf({ name, tally }: { readonly name: string; readonly tally: Tally }): string[] {
   const { requests, things, inView, missing, byOneCall, byThree, inTheEnd, byName } = tally
   const found = [byOneCall, byThree, inTheEnd, byName].map((part) => shareOf(part, missing))
-  return [name, count(requests), count(things), shareOf(inView, things), String(missing), ...found]
+  return [name, grouped(requests), grouped(things), shareOf(inView, things), String(missing), ...found]
 }

@@ -4,9 +4,8 @@ import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } f
 import { madeRecording, rawMessage, type RawMessage } from '../harness/recordings.ts'
 import type { Exchange, ReceivedRequest } from '../harness/stage.ts'
 import { createSubject } from '../harness/subject.ts'
-import { checkExchange } from './checks.ts'
+import { checkExchange, openPins } from './checks.ts'
 import { job } from './jobs.ts'
-import { openPins } from './pins.ts'
 import { repaired } from './subjects.ts'
 
 // The replay runs outside of the normal tests; these see to it that its checks find what they are for.
@@ -74,8 +73,8 @@ test.each([
 })
 
 describe('of the shares of P4, in a room of 1,000', () => {
-  const named = (name: string) => wordsNamed(name, 396)
-  const [text, wished, one, other] = [named('task'), named('wish'), named('line'), named('other')]
+  const [text, wished] = [wordsNamed('task', 396), wordsNamed('wish', 396)]
+  const [one, other] = [wordsNamed('line', 396), wordsNamed('other', 396)]
   const [task, wish] = [said('user', text), said('user', wished)]
   const client = [
     said('system', 'Be brief.'),
@@ -88,7 +87,6 @@ describe('of the shares of P4, in a room of 1,000', () => {
   ]
   /** Where so many words are left of either end of a text. */
   const received = (words: { task?: number; wish?: number; one?: number; other?: number }) => {
-    const short = (whole: string, count = 198) => (count >= 198 ? whole : clipped(whole, count))
     return [
       said('system', 'Be brief.'),
       said('user', short(text, words.task)),
@@ -138,6 +136,11 @@ describe('of the shares of P4, in a room of 1,000', () => {
 })
 
 // --- internal ---
+
+/** With so many words left of either end. */
+function short(whole: string, words = 198): string {
+  return words >= 198 ? whole : clipped(whole, words)
+}
 
 function sent(item: number | string): string {
   if (typeof item === 'number') return texts[item] ?? ''

@@ -1,21 +1,12 @@
+import { isBeginning } from '../../support/is-beginning.ts'
 import { ruleBreaks, type Template } from '../../support/strict-upstream/message-rules.ts'
+import { rawMessage, systemCountOf, type RawMessage } from '../harness/recordings.ts'
 import type { Exchange, ReceivedRequest } from '../harness/stage.ts'
-import type { RequestBody, Subject } from '../harness/subject.ts'
+import { latestUser, newestUserOf, type RequestBody, type Subject } from '../harness/subject.ts'
+import { openStandings, type Standing, type StandingOptions } from '../fidelity/standing.ts'
+import { hasShare, newestRoundTokens, newestShare, taskShare, waterLevel } from '../fidelity/workable.ts'
 import { alignment, type Origin } from './alignment.ts'
 import type { Job } from './jobs.ts'
-import type { MissingPin, openPins } from './pins.ts'
-import {
-  answerProblems,
-  aroundProblems,
-  changeProblems,
-  isCompaction,
-  isUntouched,
-  seenOf,
-  sequenceProblems,
-  type Checked,
-  type Problem,
-  type Seen,
-} from './promises.ts'
 
 type CheckInput = {
   readonly job: Job
@@ -73,6 +64,196 @@ export function checkExchange(input: CheckInput): Checked<SeenChat> {
   problems.push(...changeProblems(previous, seen, { name: 'message', names: 'messages', isFixedTooLarge }))
   const isRejected = rejected.length > 0
   return { ...nothing, problems, isCompaction: isCompaction(previous, seen), isRejected, seen }
+}
+
+/** A promise that was not kept. */
+export type Problem = { readonly check: string; readonly detail: string }
+
+/** What came of holding the promises against one request. */
+export type Checked<Before = Seen> = {
+  readonly problems: readonly Problem[]
+  /** Whether what was sent before is no beginning of what was sent now. */
+  readonly isCompaction: boolean
+  readonly isFixedTooLarge: boolean
+  /** Whether the upstream refused the sequence, or the thoughts in it. */
+  readonly isRejected: boolean
+  /** Replies of which a part was sent. */
+  readonly brokenGroups: number
+  readonly seen: Before | null
+}
+
+/** A request as the next one is compared with it: its messages or, in other APIs, its entries. */
+export type Seen = {
+  /** The client's newest. */
+  readonly newest: string
+  readonly sent: readonly string[]
+  readonly passes: string
+  /** All that is not the client's own. */
+  readonly made: string
+  /** The client's own that were sent with their own bytes. */
+  readonly kept: ReadonlySet<number>
+}
+
+/** Whence each received message or entry comes. */
+type AnyOrigin = { readonly kind: string; readonly index?: number }
+
+/** Whether it was sent as it came. */
+export function isUntouched({ action }: Pick<Exchange, 'action'>): boolean {
+  return /^(?:relayed|failed-open|restored;reason=original)/.test(action)
+}
+
+/** What is wrong with an answer, whatever was sent for it. */
+export function answerProblems(exchange: Exchange<unknown>, isFixedTooLarge: boolean): readonly Problem[] {
+  const { action, isReply, status, answer } = exchange
+  return [
+    ...(action.startsWith('failed-open') ? [{ check: 'P2 failed open', detail: action }] : []),
+    ...(isReply || isFixedTooLarge
+      ? []
+      : [{ check: 'an error reached the client', detail: `${status} ${answer.slice(0, 300)}` }]),
+  ]
+}
+
+/** What was refused of these attempts for anything but the window. */
+export function sequenceProblems(
+  judged: readonly { readonly rejected: { readonly reason: string; readonly message: string } | null }[],
+  attempts: number,
+): readonly Problem[] {
+  const rejected = judged.filter((each) => each.rejected !== null && each.rejected.reason !== 'window')
+  const words = rejected[0]?.rejected?.message
+  const detail = `${rejected.length} of ${attempts} attempts: ${words}`
+  return rejected.length === 0 ? [] : [{ check: 'rejected for its sequence', detail }]
+}
+
+/** P1 of a request that was rewritten: what stands around its parts, and between them. */
+export function aroundProblems(
+  sent: Buffer,
+  { before, after }: Pick<RequestBody, 'before' | 'after'>,
+  rawParts: readonly string[],
+  names: string,
+): readonly Problem[] {
+  const problems: Problem[] = []
+  const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
+  if (!sent.subarray(0, before.length).equals(before)) add(`what stands before the ${names} differs`)
+  if (!sent.subarray(-after.length).equals(after)) add(`what stands after the ${names} differs`)
+  const between = sent.subarray(before.length, sent.length - after.length).toString('utf8')
+  if (between.replaceAll(/\s*,\s*/g, ',') !== rawParts.join(',').replaceAll(/\s*,\s*/g, ','))
+    add(`between the ${names} stands something else`)
+  return problems
+}
+
+/** A request as the next one will be compared with it. */
+export function seenOf(
+  exchange: Exchange<unknown>,
+  newest: string,
+  sent: readonly string[],
+  origins: readonly AnyOrigin[],
+): Seen {
+  return {
+    newest,
+    sent,
+    passes: exchange.passes.join(),
+    made: sent.filter((_, place) => origins[place]?.kind !== 'kept').join('\n'),
+    kept: new Set(origins.flatMap(({ kind, index }) => (kind === 'kept' ? (index ?? []) : []))),
+  }
+}
+
+/** Whether what was sent before is no beginning of what was sent now. */
+export function isCompaction(previous: Seen | null, now: Seen): boolean {
+  return previous !== null && !isBeginning(previous.sent, now.sent)
+}
+
+/** P4 and P5, as far as they compare a request with the one before. */
+export function changeProblems(
+  previous: Seen | null,
+  now: Seen,
+  { name, names, isFixedTooLarge }: { name: string; names: string; isFixedTooLarge: boolean },
+): readonly Problem[] {
+  if (previous === null) return []
+  if (!isCompaction(previous, now)) {
+    const isSame = previous.sent.length === now.sent.length && previous.newest !== now.newest
+    const detail = `the same ${names} were sent as for the request before`
+    return isSame && !isFixedTooLarge ? [{ check: 'P4 same prompt', detail }] : []
+  }
+  // A fold that has no room for a recap makes nothing either, but it takes messages away.
+  const isFold = [...previous.kept].some((index) => !now.kept.has(index))
+  if (isFold || now.passes !== previous.passes || now.made !== previous.made) return []
+  const at = previous.sent.findIndex((text, index) => text !== now.sent[index])
+  const detail = `nothing was made or folded, yet ${name} ${at} of what was sent before changed`
+  return [{ check: 'P5 stable', detail }]
+}
+
+/** A part of a conversation that has not its share in what was received (P4). */
+export type MissingPin = { readonly what: 'newest' | 'task' | 'pinned'; readonly detail: string }
+
+export type PinsInput = {
+  /** How many messages the request carried. */
+  readonly point: number
+  readonly rawMessages: readonly string[]
+  /** What window, reply, tools and leading system messages leave, by the judge's count; above 0. */
+  readonly roomTokens: number
+}
+
+/** Holds the shares of promise P4 against what was received for the requests of one conversation. */
+export function openPins(
+  { messages, systemCount, task }: Pick<Subject, 'messages' | 'systemCount' | 'task'>,
+  options: StandingOptions,
+): (input: PinsInput) => readonly MissingPin[] {
+  const { sizeOf } = options
+  const standings = openStandings(options)
+  const parsed = new Map<string, RawMessage>()
+
+  function parse(text: string): RawMessage {
+    const message = parsed.get(text) ?? rawMessage(text)
+    parsed.set(text, message)
+    return message
+  }
+
+  return function missingPins({ point, rawMessages, roomTokens }) {
+    const client = messages.slice(0, point)
+    const received = rawMessages.map(parse)
+    const standingAt = standings.of(client, received)
+    const missing: MissingPin[] = []
+    const judge = (what: MissingPin['what'], name: string, index: number, shareTokens: number): void => {
+      const message = client[index]
+      if (message === undefined) return
+      // A user's may be joined with others. The newest one is not to be found in an older one that says the same.
+      const places = index === point - 1 ? received.slice(-1) : received
+      const isUser = message.message['role'] === 'user'
+      const standing = standingAt.get(index) ?? (isUser ? standings.most(message, places) : null)
+      if (hasShare(standing, shareTokens)) return
+      const due = Math.floor(Math.min(shareTokens, sizeOf(message)))
+      missing.push({ what, detail: `${name}, message ${index}: ${told(standing)}, ${due} tokens are due` })
+    }
+
+    for (let index = 0; index < Math.min(systemCount, point); index += 1) {
+      if (rawMessages[index] !== messages[index]?.text)
+        missing.push({ what: 'pinned', detail: `system message ${index}` })
+    }
+    judge('newest', 'the newest', point - 1, newestShare(client, roomTokens, sizeOf))
+    const [latest, newestUser] = [latestUser(client), newestUserOf(client)]
+    // System messages may follow a newest user message.
+    const userTokens =
+      newestUser === -1 ? 0 : newestShare(client.slice(0, newestUser + 1), roomTokens, sizeOf)
+    const pinned = [
+      ['task', 'the task', task],
+      ['pinned', 'the latest user message', latest],
+    ] as const
+    for (const [what, name, index] of pinned) {
+      const message = client[index]
+      if (message === undefined || index === point - 1 || (what === 'pinned' && index === task)) continue
+      const share = index === newestUser ? userTokens : taskShare(message, roomTokens, sizeOf)
+      judge(what, name, index, share)
+    }
+
+    const others = newestRoundOf(client).filter((index) => index !== task && index !== latest)
+    const sizes = others.map((index) => sizeOf(client[index] ?? NOTHING))
+    const level = waterLevel(sizes, Math.max(0, newestRoundTokens(roomTokens) - userTokens))
+    for (const [at, index] of others.entries()) {
+      const share = Math.min(sizes[at] ?? 0, level)
+      if (index !== point - 1 && share >= 1) judge('pinned', 'of the newest round', index, share)
+    }
+    return missing
+  }
 }
 
 // --- internal ---
@@ -137,4 +318,24 @@ function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedReq
     const detail = `${sent.length} broken rules (${template}) instead of ${came.length}: ${words}`
     return sent.length <= came.length ? [] : [{ check: 'P3 valid', detail }]
   })
+}
+
+const NOTHING: RawMessage = { text: '{}', message: {} }
+
+/** More messages than this behind one without calls are no round that has to be seen as one. */
+const LOOSE_ROUND_MAX = 8
+
+/** The indexes of the newest assistant message and of all that follows it. */
+function newestRoundOf(client: readonly RawMessage[]): readonly number[] {
+  const assistant = client.findLastIndex(({ message }) => message['role'] === 'assistant')
+  const start = Math.max(assistant, systemCountOf(client))
+  const isLoose = client[assistant]?.message['tool_calls'] === undefined
+  if (isLoose && client.length - start > LOOSE_ROUND_MAX) return []
+  return client.map((_, index) => index).slice(start)
+}
+
+function told(standing: Standing | null): string {
+  if (standing === null) return 'is not there'
+  const { tokensHeld, textTokensHeld, sizeTokens } = standing
+  return `has ${tokensHeld} of ${sizeTokens} tokens (${textTokensHeld} of its text)`
 }

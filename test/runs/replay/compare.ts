@@ -3,7 +3,7 @@ import { OUTPUT_TOKENS, spread, textsBefore, type Recording } from '../harness/r
 import type { Stage } from '../harness/stage.ts'
 import { bodyOf, type Subject } from '../harness/subject.ts'
 import { receivedIn, type Job, type Received } from './jobs.ts'
-import type { JobContext } from './replay-all.ts'
+import type { JobContext } from './run-job.ts'
 
 /** How many requests were compared, and which were not alike. */
 export type Comparison = {
@@ -31,7 +31,6 @@ export const checkOf = {
 
 /** The conversations of each file that are compared across processes: its longest ones. */
 export function sampled(subjects: readonly Subject[]): readonly Subject[] {
-  const tokensOf = (subject: Subject) => subject.promptTokens(subject.messages.length)
   const byFile = Map.groupBy(subjects, ({ recording }) => recording.file)
   return [...byFile.values()].flatMap((all) =>
     all.toSorted((one, other) => tokensOf(other) - tokensOf(one)).slice(0, SAMPLE_CONVERSATIONS),
@@ -49,6 +48,10 @@ export function sampleKey({ recording, variant }: Subject, point: number): strin
 }
 
 // --- internal ---
+
+function tokensOf(subject: Subject): number {
+  return subject.promptTokens(subject.messages.length)
+}
 
 const SAMPLE_CONVERSATIONS = 4
 const SAMPLE_POINTS = 10
@@ -181,9 +184,12 @@ function withOneMore({ tools }: Recording): string {
   return list === '' ? `[${ONE_MORE_TOOL}]` : `[${list},${ONE_MORE_TOOL}]`
 }
 
+function two(number: number): string {
+  return String(number % 60).padStart(2, '0')
+}
+
 /** The request with a time at the end of its system prompt, which always takes as many tokens. */
 function timed({ recording, messages, systemCount }: Subject, point: number, seconds: number): Buffer {
-  const two = (number: number) => String(number % 60).padStart(2, '0')
   const clock = `It is 10:${two(Math.floor(seconds / 60))}:${two(seconds)}.`
   const [first] = messages
   const content = first?.message['content']

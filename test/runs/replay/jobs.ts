@@ -76,15 +76,15 @@ export function isInformative(kind: JobKind): boolean {
   return kind === 'cold-changed'
 }
 
-export function nameOf(job: Job): string {
-  const usage = job.statesUsage ? ', usage stated' : ''
-  const window = job.isWindowKnown ? String(job.windowTokens) : `${job.windowTokens}, to be learnt`
+export function nameOf(named: Job): string {
+  const usage = named.statesUsage ? ', usage stated' : ''
+  const window = named.isWindowKnown ? String(named.windowTokens) : `${named.windowTokens}, to be learnt`
   const template =
-    job.profileTemplate === job.upstreamTemplate
-      ? job.profileTemplate
-      : `${job.profileTemplate} against ${job.upstreamTemplate}`
-  const dialect = dialectTitles[job.dialect]
-  return `${job.kind === 'replay' ? '' : `${job.kind}: `}${dialect}window ${window}${usage}, template ${template}`
+    named.profileTemplate === named.upstreamTemplate
+      ? named.profileTemplate
+      : `${named.profileTemplate} against ${named.upstreamTemplate}`
+  const dialect = dialectTitles[named.dialect]
+  return `${named.kind === 'replay' ? '' : `${named.kind}: `}${dialect}window ${window}${usage}, template ${template}`
 }
 
 /** What the command line leaves of the configurations; null: all of them. */

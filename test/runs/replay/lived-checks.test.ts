@@ -3,10 +3,9 @@ import { openBlockCounter } from '../../support/messages/block-tokens.ts'
 import type { LivedEntry, LivedReceived } from '../harness/lived.ts'
 import { blockReader, entriesOf, livedEntries, MARK } from '../harness/messages.ts'
 import { itemReader, itemsBody, withoutId } from '../harness/responses.ts'
-import { entryOrigins, openHistory } from './history.ts'
+import { checkLived, entryOrigins, openHistory, watchThoughts } from './lived-checks.ts'
 import { job } from './jobs.ts'
-import { checkLived, watchThoughts } from './lived-checks.ts'
-import type { Seen } from './promises.ts'
+import type { Seen } from './checks.ts'
 
 // The replay runs outside of the normal tests; these see to it that its checks find what they are for.
 
@@ -16,6 +15,11 @@ const call = (id: string, callId: string) =>
   `{"type":"function_call","id":"${id}","call_id":"${callId}","name":"find","arguments":"{}"}`
 const output = (callId: string, text: string) =>
   JSON.stringify({ type: 'function_call_output', call_id: callId, output: text })
+
+const shows = (...thoughts: string[]) => ({ thoughts, deadThoughts: 0 })
+const use = (id: string) => `{"type": "tool_use","id":"${id}","name":"find","input":{}}`
+const result = (id: string) => `{"type": "tool_result","tool_use_id":"${id}","content":"In the middle."}`
+const said = (role: string, ...blocks: string[]) => `{"role":"${role}","content":[${blocks.join(',')}]}`
 
 const items: readonly LivedEntry[] = [
   { text: message('developer', 'Be brief.'), reply: null },
@@ -85,7 +89,6 @@ test.each<[string, Forged, string]>([
 
 test('reasoning is followed from request to request', () => {
   const watch = watchThoughts()
-  const shows = (...thoughts: string[]) => ({ thoughts, deadThoughts: 0 })
   const none = { lost: 0, lostAtOnce: 0, lostTwice: 0, sentDead: 0 }
   expect(watch.asked(shows(), false)).toEqual(none)
   watch.replied(['rs_1'])
@@ -104,8 +107,6 @@ test('reasoning is followed from request to request', () => {
 test('blocks are known again where they stand in their messages, whatever marks are on them, and when they were cut', () => {
   const read = blockReader(openBlockCounter((text) => text.length))
   const signed = '{"type": "thinking","thinking":"Hm.","signature":"Eq1"}'
-  const use = (id: string) => `{"type": "tool_use","id":"${id}","name":"find","input":{}}`
-  const result = (id: string) => `{"type": "tool_result","tool_use_id":"${id}","content":"In the middle."}`
   const task = '{"type": "text","text":"Where does it begin?"}'
   const history = openHistory(read)
   history.take(
@@ -117,7 +118,6 @@ test('blocks are known again where they stand in their messages, whatever marks 
   )
   const kinds = history.entries.map((entry) => entry.read.kind)
   expect(kinds).toEqual(['user', 'thought', 'other', 'other', 'other', 'other', 'user'])
-  const said = (role: string, ...blocks: string[]) => `{"role":"${role}","content":[${blocks.join(',')}]}`
   const originsOf = (...messages: string[]) =>
     entryOrigins(history, messages.flatMap(entriesOf), read).map((origin) =>
       'index' in origin ? [origin.kind, origin.index] : origin.kind,

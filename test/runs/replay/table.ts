@@ -1,4 +1,4 @@
-import { addTo, alignedTable, count, seconds } from '../harness/table.ts'
+import { addTo, alignedTable, grouped, seconds } from '../harness/table.ts'
 import type { Failure, JobReport } from './jobs.ts'
 
 const nothing = {
@@ -45,7 +45,7 @@ export function tableOf({ tallies, configuration, job, elapsedMs }: JobReport): 
     ['file', ...columns.map(([head]) => head)],
     ...[...Object.entries(tallies), ['all', sum] as const].map(([name, tally]) => [
       name,
-      ...columns.map(([, figure]) => (typeof figure === 'string' ? count(tally[figure]) : figure(tally))),
+      ...columns.map(([, figure]) => (typeof figure === 'string' ? grouped(tally[figure]) : figure(tally))),
     ]),
   ]
   return `\n${job} (${seconds(elapsedMs)})\n${alignedTable(cells)}\n`

@@ -13,8 +13,8 @@ export type Topic = {
   readonly pastes: Words
 }
 
-const weekday = words('Monday Tuesday Wednesday Thursday Friday Saturday Sunday')
-const month = words('January February March April June July September October November')
+const weekday = wordList('Monday Tuesday Wednesday Thursday Friday Saturday Sunday')
+const month = wordList('January February March April June July September October November')
 
 /** What people talk to an assistant about, none of it a rule for it: blocks of lines, each a kind of words. */
 export const topics: readonly [Topic, ...Topic[]] = atLeastOne(
@@ -24,7 +24,7 @@ export const topics: readonly [Topic, ...Topic[]] = atLeastOne(
     .map((block) => {
       const kinds = block.split('\n').map((line) => line.split(': '))
       const { pastes: pasted, ...own } = Object.fromEntries(
-        kinds.map(([kind = '', list = '']) => [kind, words(list, ' | ')]),
+        kinds.map(([kind = '', all = '']) => [kind, wordList(all, ' | ')]),
       )
       return { words: { ...own, weekday, month }, pastes: pasted ?? [''] }
     }),
@@ -37,8 +37,8 @@ export function assistantTurn(topic: Topic, dice: Dice): string {
   for (let words = 0; words < wordsAim; words = wordsIn(blocks)) {
     const kind = dice.below(8)
     if (kind < 5 || blocks.length === 0) blocks.push(paragraph(topic, Math.min(80, wordsAim), dice))
-    else if (kind < 7) blocks.push(list(topic, dice))
-    else blocks.push(topic.pastes.includes('source') ? shownCode(dice) : list(topic, dice))
+    else if (kind < 7) blocks.push(bullets(topic, dice))
+    else blocks.push(topic.pastes.includes('source') ? shownCode(dice) : bullets(topic, dice))
   }
   return blocks.join('\n\n')
 }
@@ -49,7 +49,7 @@ export function paragraph(topic: Topic, wordsMost: number, dice: Dice): string {
   const sentences: string[] = []
   const aim = wordsMost / 2 + dice.below(Math.ceil(wordsMost / 3))
   while (wordsIn(sentences) < aim) {
-    const link = dice.below(3) === 0 ? dice.pick(links) : ''
+    const link = dice.below(3) === 0 ? `${dice.pick(links)} ` : ''
     sentences.push(`${sentence(`${link}${write(dice.pick(explanations), lexicon, dice)}`)}.`)
   }
   return sentences.join(' ')
@@ -61,22 +61,22 @@ export function userTurn(topic: Topic, dice: Dice): string {
   const kind = kinds[dice.below(kinds.length)] ?? 'question'
   switch (kind) {
     case 'question':
-      return casual(line(questions, lexicon, dice), dice)
+      return casual(oneOf(questions, lexicon, dice), dice)
     case 'follow-up':
-      return casual(`${line(openers, lexicon, dice)} ${line(questions, lexicon, dice)}`, dice)
+      return casual(`${oneOf(openers, lexicon, dice)} ${oneOf(questions, lexicon, dice)}`, dice)
     case 'request':
-      return `${line(requests, lexicon, dice)} ${prose(topic, dice.below(30), dice)}`.trim()
+      return `${oneOf(requests, lexicon, dice)} ${prose(topic, dice.below(30), dice)}`.trim()
     case 'description':
-      return `${prose(topic, 25 + dice.below(60), dice)} ${line(questions, lexicon, dice)}`
+      return `${prose(topic, 25 + dice.below(60), dice)} ${oneOf(questions, lexicon, dice)}`
     case 'story':
       return [
         prose(topic, 50 + dice.below(50), dice),
-        `${prose(topic, 40 + dice.below(90), dice)} ${line(questions, lexicon, dice)}`,
+        `${prose(topic, 40 + dice.below(90), dice)} ${oneOf(questions, lexicon, dice)}`,
       ].join('\n\n')
     case 'pasted':
-      return `${line(pastedLeads, lexicon, dice)}\n\n${pastedText(topic, dice)}`
+      return `${oneOf(pastedLeads, lexicon, dice)}\n\n${pastedText(topic, dice)}`
     case 'pasted-and-told':
-      return `${prose(topic, 20 + dice.below(40), dice)}\n\n${pastedText(topic, dice)}\n\n${line(questions, lexicon, dice)}`
+      return `${prose(topic, 20 + dice.below(40), dice)}\n\n${pastedText(topic, dice)}\n\n${oneOf(questions, lexicon, dice)}`
   }
 }
 
@@ -104,6 +104,30 @@ function shownCode(dice: Dice): string {
 }
 
 // --- internal ---
+
+/** The templates of a kind, a line each: `{name}` stands for one of a topic's words. */
+const templates = Map.groupBy(
+  readFileSync(new URL('templates.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n'),
+  (line) => line.slice(0, line.indexOf(': ')),
+)
+
+function templatesOf(kind: string): Words {
+  return atLeastOne((templates.get(kind) ?? []).map((line) => line.slice(kind.length + 2)))
+}
+
+const questions = templatesOf('questions')
+const openers = templatesOf('openers')
+const requests = templatesOf('requests')
+const pastedLeads = templatesOf('pastedLeads')
+/** Ordinary tellings, in which words such as only, never and must describe what was or is. */
+const tellings = templatesOf('tellings')
+const tails: Words = ['', '', '', ...templatesOf('tails')]
+const links = templatesOf('links')
+const leads = templatesOf('leads')
+const explanations = templatesOf('explanations')
+const mailClosings = templatesOf('mailClosings')
 
 type Words = readonly [string, ...string[]]
 
@@ -153,8 +177,8 @@ function wordFor(name: string, lexicon: Lexicon, dice: Dice): string {
 }
 
 /** The words of a list, at least one. */
-function words(list: string, between = ' '): Words {
-  return atLeastOne(list.split(between))
+function wordList(all: string, between = ' '): Words {
+  return atLeastOne(all.split(between))
 }
 
 function atLeastOne<Item>([first, ...others]: readonly Item[]): readonly [Item, ...Item[]] {
@@ -166,7 +190,7 @@ function wordsIn(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.split(/\s+/).length, 0)
 }
 
-function list(topic: Topic, dice: Dice): string {
+function bullets(topic: Topic, dice: Dice): string {
   const lexicon = topic.words
   const lead = sentence(write(dice.pick(leads), lexicon, dice))
   const isNumbered = dice.below(2) === 0
@@ -176,56 +200,6 @@ function list(topic: Topic, dice: Dice): string {
   })
   return [lead, '', ...items].join('\n')
 }
-
-const links: Words = [
-  'in practice ',
-  'that said, ',
-  'as a first step, ',
-  'on the other hand, ',
-  'besides, ',
-  'in short, ',
-  'from what you describe, ',
-]
-
-const leads: Words = [
-  'a few things are worth a look:',
-  'here is how {thing} usually behaves:',
-  'three observations about {part}:',
-  'the usual suspects when {cause}:',
-  'this is roughly the order in which one would {act}:',
-  'what we know so far about {thing}:',
-]
-
-const explanations: Words = [
-  '{thing} {fault} because {cause}',
-  'when {cause}, {part} is the first to suffer',
-  'one way out is to {act} and then to {act}',
-  '{part} tells more about {thing} than {part} does',
-  'it is quite common that {thing} {fault} in {month}',
-  'you can {act} as soon as {part} is {quality}',
-  'a result that is {quality} points to {part}',
-  'the numbers fit, {few} out of {many} is what one would expect when {cause}',
-  'if {thing} {fault}, look at {part} before you {act}',
-  '{person} may be right that {cause}',
-  'what matters for {thing} is that {part} stays {quality}',
-  'there is little harm in it, even if {cause}',
-  '{thing} and {thing} share {part}, which explains why both look {quality}',
-  'most people {act} in the belief that {cause}',
-  'the effect shows after {few} minutes at the earliest',
-  'to see whether {cause}, {act} on a {weekday} and compare',
-  '{part} does not have to be {quality} for this to work',
-  'only once {cause} does {thing} become {quality}',
-  'that {thing} {fault} is a symptom, and {part} is the reason',
-  'with {part} out of the way, {thing} turns {quality} again',
-  'you could also {act}, which takes about {few} minutes',
-  'the difference between {thing} and {thing} comes down to {part}',
-  'after you {act}, {part} needs a moment',
-  'whether {part} is {quality} or {quality} changes the picture',
-  '{few} is a typical value for {part}, and {few} would be unusual',
-  'it never hurts to {act}, although {cause} more often than not',
-  'that would also explain why {part} was {quality} on {weekday}',
-  'for {goal} it is enough to mention {part} and that {cause}',
-]
 
 type Kind = 'question' | 'follow-up' | 'request' | 'description' | 'story' | 'pasted' | 'pasted-and-told'
 
@@ -241,128 +215,14 @@ const shares: readonly (readonly [Kind, number])[] = [
 ]
 const kinds = shares.flatMap(([kind, share]) => Array.from({ length: share }, () => kind))
 
-function line(templates: Words, lexicon: Lexicon, dice: Dice): string {
-  return sentence(write(dice.pick(templates), lexicon, dice))
+function oneOf(choices: Words, lexicon: Lexicon, dice: Dice): string {
+  return sentence(write(dice.pick(choices), lexicon, dice))
 }
 
 /** Some people type small letters and no mark at the end. */
 function casual(text: string, dice: Dice): string {
   return dice.below(3) === 0 ? text.toLowerCase().replace(/[?.]$/, '') : text
 }
-
-const questions: Words = [
-  'any idea why {thing} {fault}?',
-  'what is the difference between {thing} and {thing}?',
-  'can you explain how {thing} depends on {part}?',
-  'how long does it take to {act}?',
-  'is {quality} good enough for {thing}?',
-  'what happens to {part} when {cause}?',
-  'how do I {act}?',
-  'should I worry that {cause}?',
-  'does it matter that {thing} {fault} on {weekday}?',
-  'what does {part} have to do with {thing}?',
-  'could it be that {cause}?',
-  'would it help to {act} first?',
-  'is it normal that {thing} {fault}?',
-  'why is {thing} {quality} in {month} and {quality} in {month}?',
-  'how would {person} go about it?',
-  'which comes first, to {act} or to {act}?',
-  'how many times can one {act} before {part} suffers?',
-  'what did you mean by {quality}?',
-  'is there a way to {act} without {part}?',
-  'what would you look at next, {part} or {part}?',
-  'do you know whether {thing} can be {quality}?',
-  'where does {part} come in?',
-  'is it true that {cause}?',
-  'what else {fault} like this?',
-]
-
-const openers: Words = [
-  'thanks, that helps.',
-  'ah, I see.',
-  'great, that worked for {thing}.',
-  'hm, I tried that, and {thing} still {fault}.',
-  'interesting.',
-  'thank you!',
-  'ok, {part} makes sense now.',
-  'that is what {person} said, too.',
-  'cool, one more thing about {part}.',
-  'it took me {few} minutes, but {thing} is {quality} now.',
-  'right, {cause}.',
-  'sorry for the late reply.',
-  'good point about {part}.',
-]
-
-const requests: Words = [
-  'write me a function that can {act}.',
-  'can you draft {goal} about {thing}?',
-  'show me an example with {thing} and {part}.',
-  'sum up what you said about {part} in two sentences.',
-  'make a table of {part} and {part} for the last {few} days.',
-  'help me word {goal}, {person} asked for it.',
-  'turn this into {goal}.',
-  'could you compare {thing} with {thing} for me?',
-  'please check what I wrote about {thing} below.',
-  'give me {few} ideas how to {act}.',
-  'rewrite {goal} so that {part} comes first.',
-  'walk me through how to {act}.',
-]
-
-const pastedLeads: Words = [
-  'this is what I get when I {act}, why does it fail?',
-  'here is the output, {thing} {fault}:',
-  'what does this tell you about {part}?',
-  'I found this next to {thing}:',
-  '{person} sent me this, can you make sense of it?',
-  'that is the whole of it, from {clock} on:',
-]
-
-/** Ordinary tellings, in which words such as only, never and must describe what was or is. */
-const tellings: Words = [
-  '{person} told me on {weekday} that {cause}',
-  'we tried to {act}, and after {few} minutes {thing} was {quality} again',
-  'back in {month} {thing} was {quality}',
-  '{thing} only {fault} when {cause}',
-  'it must have been {clock} when {person} noticed that {cause}',
-  '{thing} has never been {quality}',
-  'I had to {act} before anyone could look at {part}',
-  'out of {many} only {few} were {quality}',
-  'I think that {cause}',
-  '{part} looks {quality} to me',
-  'the week before, {thing} and {part} were both {quality}',
-  'nobody had thought of {part}',
-  'when I {act}, {thing} {fault}',
-  '{person} would {act}, but {cause}',
-  'my guess was that {cause}, which turned out {quality}',
-  'at first {part} seemed {quality}',
-  'what surprised me is that {thing} {fault}',
-  'the funny thing is that {part} was always {quality} in {month}',
-  'I read somewhere that {cause}',
-  'since {weekday} {thing} {fault} about {few} times a day',
-  'it went from {few} to {few} within {few} days',
-  '{person} never said a word about {part}',
-  'I did {act} twice',
-  'there were {few} of them, and {thing} was the only {quality} one',
-  'the last time I looked, {part} was {quality}',
-  'for me {thing} is more {quality} than {thing}',
-  'apparently one can {act} while {cause}',
-  'I spent all of {weekday} with {part}',
-]
-
-const tails: Words = [
-  '',
-  '',
-  '',
-  ', at least since {weekday}',
-  ', though {person} disagrees',
-  ', and then {part} changed',
-  ', as far as I can see',
-  ' after about {few} minutes',
-  ', which is odd because {cause}',
-  ', or so {person} thinks',
-  ', just like {thing} in {month}',
-  ', and it was {quality}',
-]
 
 const pastes: Readonly<Record<string, (dice: Dice, topic: Topic) => string>> = {
   log: (dice) => fenced(sampleLog(dice, 4 + dice.below(16)), dice),
@@ -393,7 +253,7 @@ function mail(topic: Topic, dice: Dice): string {
     `${prose(topic, 20 + dice.below(50), dice)} ${write(dice.pick(mailClosings), lexicon, dice)}`,
     dice.pick(['Best wishes', 'Kind regards', 'Yours', 'See you soon']),
   ]
-  return paragraphs.map((paragraph) => `> ${paragraph}`).join('\n>\n')
+  return paragraphs.map((text) => `> ${text}`).join('\n>\n')
 }
 
 function stackTrace(dice: Dice, frames: number): string {
@@ -421,10 +281,10 @@ function day(dice: Dice): string {
   return `2025-${String(1 + dice.below(12)).padStart(2, '0')}-${String(1 + dice.below(28)).padStart(2, '0')}`
 }
 
-const names = words(
+const names = wordList(
   'meadow harbour ticket parcel sensor tenant voucher lantern folder beacon basket ledger signal ribbon',
 )
-const steps = words('open parse flush render collect resolve attach publish measure compare rewind')
+const steps = wordList('open parse flush render collect resolve attach publish measure compare rewind')
 const states = ['open', 'paid', 'late', 'void', 'new'] as const
 const errors = [
   'TypeError: cannot read',
@@ -433,10 +293,3 @@ const errors = [
   'TimeoutError: waited for',
   'KeyError:',
 ] as const
-const mailClosings: Words = [
-  'Let us know by {weekday} whether that suits you.',
-  'Could you have a look at {part} until {weekday}?',
-  'Thanks again for {goal}.',
-  'We will be in touch in {month}.',
-  'Please bring {few} copies.',
-]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openViewJudge } from './judge-view.ts'
+import { openViewJudge } from './walk-chat.ts'
 
 const judgeOf = (texts: readonly unknown[]) =>
   openViewJudge(texts.map((content) => ({ role: 'user', content })))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { makeChat, type AskedRule } from './chat.ts'
-import { ordersOf, readOptions } from './options.ts'
 import type { Half } from './phrasing.ts'
 import { groupsOf, isEnough, shownViews, tableOf } from './tally.ts'
 import { strategies, walkChat, type OrderReport, type RuleReport, type Strategy } from './walk-chat.ts'
@@ -58,20 +57,6 @@ test('views of the half kept apart are shown to nobody who did not ask for it al
   expect(shownViews([apart, known], 5)).toMatch(/^(?!.*view of apart).*The view of known\./s)
   expect(shownViews([apart], 5)).toContain('The view of apart.')
   expect(shownViews([apart], 0)).toBe('')
-})
-
-test('both windows, strategies and halves, unless something else is asked for', () => {
-  const usual = readOptions([])
-  expect(ordersOf(usual)).toHaveLength(4 * usual.sizes.reduce((sum, size) => sum + size.chats, 0))
-  const args = '--window 8192 --chat-tokens 30000 --chats 2 --strategy truncate --half known --seed 7'.split(
-    ' ',
-  )
-  const chat = { half: 'known', number: 1, seed: 7, tokens: 30_000 }
-  expect(ordersOf(readOptions(args))[1]).toEqual({ chat, strategy: 'truncate', windowTokens: 8192 })
-  expect(readOptions(['--window', '16000']).sizes).toMatchObject([
-    { windowTokens: 16_000, chatTokens: 48_000 },
-  ])
-  expect(() => readOptions(['--chat-tokens', '9000'])).toThrow(/^--chat-tokens is the length/)
 })
 
 test('every rule stands in the view of a window that the whole chat fits', async () => {

@@ -1,7 +1,7 @@
 import { textsOf } from '../../support/strict-upstream/wire-message.ts'
-import { alignedTable, count, shareOf, sumOf } from '../harness/table.ts'
+import { alignedTable, grouped, shareOf, sumOf } from '../harness/table.ts'
 import { forms, type Half } from './phrasing.ts'
-import { places } from './spoken-rule.ts'
+import { places } from './chat.ts'
 import { strategies, type OrderReport, type RuleReport, type Strategy } from './walk-chat.ts'
 
 /** How often words were asked for, and how often they stood in the view. */
@@ -53,7 +53,7 @@ export function isEnough({ asked, held }: Held): boolean {
 
 /** A row for each form, the total, and what it looks like by place and language; two columns for each half. */
 export function tableOf({ windowTokens, chatTokens, strategy, halves }: TallyGroup): string {
-  const title = `${strategy}: window ${count(windowTokens)}, chats of ${count(chatTokens)} tokens`
+  const title = `${strategy}: window ${grouped(windowTokens)}, chats of ${grouped(chatTokens)} tokens`
   const head = ['', ...halves.flatMap(({ half }) => [half, ''])]
   const names = halves[0]?.tally.rows.map(({ name }) => name) ?? []
   const cells = names.map((name, place) => [

@@ -1,5 +1,5 @@
 import type { SummaryCall } from '../../support/summary-model.ts'
-import { count, quantile, runsTable, sumOf } from '../harness/table.ts'
+import { grouped, quantile, runsTable, sumOf } from '../harness/table.ts'
 
 /** One request of the client's as it went. Times are those of `performance.now()`. */
 export type ObservedRequest = {
@@ -132,29 +132,29 @@ function latencyOf(requests: readonly ObservedRequest[]): Latency {
 }
 
 const cells: readonly (readonly [string, (figures: Figures) => string])[] = [
-  ['requests', ({ requests }) => count(requests)],
-  ['compactions', ({ compactions }) => count(compactions)],
-  ['  by their summary (ready)', ({ compactionsBy }) => count(compactionsBy['ready'] ?? 0)],
-  ['  while it was written (pending)', ({ compactionsBy }) => count(compactionsBy['pending'] ?? 0)],
-  ['  by a recap', ({ compactionsBy }) => count(compactionsBy['recap'] ?? 0)],
-  ['  by neither (none)', ({ compactionsBy }) => count(compactionsBy['none'] ?? 0)],
-  ['requests that waited for a summary', ({ waited }) => count(waited)],
+  ['requests', ({ requests }) => grouped(requests)],
+  ['compactions', ({ compactions }) => grouped(compactions)],
+  ['  by their summary (ready)', ({ compactionsBy }) => grouped(compactionsBy['ready'] ?? 0)],
+  ['  while it was written (pending)', ({ compactionsBy }) => grouped(compactionsBy['pending'] ?? 0)],
+  ['  by a recap', ({ compactionsBy }) => grouped(compactionsBy['recap'] ?? 0)],
+  ['  by neither (none)', ({ compactionsBy }) => grouped(compactionsBy['none'] ?? 0)],
+  ['requests that waited for a summary', ({ waited }) => grouped(waited)],
   ['  the longest', ({ waited, waitedMsMost }) => milliseconds(waited === 0 ? null : waitedMsMost)],
-  ['prompt tokens', ({ promptTokens }) => count(promptTokens)],
+  ['prompt tokens', ({ promptTokens }) => grouped(promptTokens)],
   ['  from the cache', ({ cachedShare }) => `${(100 * cachedShare).toFixed(1)} %`],
-  ['  weighted, cached ones at 0.1', ({ weightedTokens }) => count(weightedTokens)],
-  ['summary calls', ({ summaryCalls }) => count(summaryCalls)],
-  ['  prompt tokens, at full price', ({ summaryPromptTokens }) => count(summaryPromptTokens)],
-  ['  completion tokens', ({ summaryCompletionTokens }) => count(summaryCompletionTokens)],
-  ['expired tokens', ({ expiredTokens }) => count(expiredTokens)],
+  ['  weighted, cached ones at 0.1', ({ weightedTokens }) => grouped(weightedTokens)],
+  ['summary calls', ({ summaryCalls }) => grouped(summaryCalls)],
+  ['  prompt tokens, at full price', ({ summaryPromptTokens }) => grouped(summaryPromptTokens)],
+  ['  completion tokens', ({ summaryCompletionTokens }) => grouped(summaryCompletionTokens)],
+  ['expired tokens', ({ expiredTokens }) => grouped(expiredTokens)],
   ['  sent to the summary model', ({ ratio }) => times(ratio)],
   ['  without the compaction to come', ({ ratioOfCompactions }) => times(ratioOfCompactions)],
   ['compaction requests, median', ({ compactionLatency }) => milliseconds(compactionLatency.median)],
   ['  95 %', ({ compactionLatency }) => milliseconds(compactionLatency.p95)],
   ['other requests, median', ({ otherLatency }) => milliseconds(otherLatency.median)],
   ['  95 % ', ({ otherLatency }) => milliseconds(otherLatency.p95)],
-  ['refused by the upstream', ({ refused }) => count(refused)],
-  ['errors', ({ errors }) => count(errors)],
+  ['refused by the upstream', ({ refused }) => grouped(refused)],
+  ['errors', ({ errors }) => grouped(errors)],
 ]
 
 function times(ratio: number | null): string {

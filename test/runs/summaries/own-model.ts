@@ -5,7 +5,7 @@ import { postChat } from '../../support/post-chat.ts'
 import { startStrictUpstream, type AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
 import { textOf } from '../../support/strict-upstream/wire-message.ts'
 import { bodyAt, rulesFor, type Subject } from '../harness/subject.ts'
-import { count as whole, runsTable, sumOf } from '../harness/table.ts'
+import { grouped, runsTable, sumOf } from '../harness/table.ts'
 import { RESERVE_TOKENS } from './observe-run.ts'
 
 /** What summaries by the request's own model read over one conversation. */
@@ -72,13 +72,13 @@ export async function observeOwnModel(options: OwnModelOptions): Promise<OwnMode
 export function ownModelTable(runs: readonly { readonly name: string; readonly run: OwnModelRun }[]): string {
   type Cell = readonly [string, (run: OwnModelRun) => string]
   return runsTable(runs, [
-    ['summary calls', ({ calls }) => whole(calls)],
-    ['  at the end of the conversation itself', ({ cachedCalls }) => whole(cachedCalls)],
-    ['prompt tokens', ({ promptTokens }) => whole(promptTokens)],
-    ['  from the cache', ({ cachedTokens }) => whole(cachedTokens)],
+    ['summary calls', ({ calls }) => grouped(calls)],
+    ['  at the end of the conversation itself', ({ cachedCalls }) => grouped(cachedCalls)],
+    ['prompt tokens', ({ promptTokens }) => grouped(promptTokens)],
+    ['  from the cache', ({ cachedTokens }) => grouped(cachedTokens)],
     ...CACHED_WEIGHTS.map((weight): Cell => [
       `  weighted, cached ones at ${weight}`,
-      ({ promptTokens, cachedTokens }) => whole(promptTokens - (1 - weight) * cachedTokens),
+      ({ promptTokens, cachedTokens }) => grouped(promptTokens - (1 - weight) * cachedTokens),
     ]),
   ])
 }

@@ -21,7 +21,7 @@
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { filesIn, readFolderCommand, refuse, runCommand, say, text, whole, yes } from '../harness/command.ts'
 import { lastTokens, longestOf } from '../harness/subject.ts'
-import { count as written } from '../harness/table.ts'
+import { grouped } from '../harness/table.ts'
 import { figuresOf, tableOf, type Figures } from './figures.ts'
 import { observeRun, RESERVE_TOKENS, type Way } from './observe-run.ts'
 import { observeOwnModel, ownModelTable } from './own-model.ts'
@@ -74,7 +74,7 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
   if (json) {
     say(JSON.stringify({ conversation, windowTokens, pacing, runs, elapsed: elapsed() }, null, 2))
   } else {
-    const tokens = written(conversation.promptTokens)
+    const tokens = grouped(conversation.promptTokens)
     const title = `${recording.file} ${recording.id}: ${tokens} tokens in a window of ${windowTokens}; a summary takes ${pacing.delayMs} ms`
     say(`${title}\n${tableOf(runs.map(({ way, figures }) => ({ name: way, run: figures })))}\n\n${elapsed()}`)
   }

@@ -35,13 +35,11 @@ export function ordersOf(
   filter: Filter,
   rest: { readonly source: Source; readonly sampling: Sampling },
 ): readonly UsageOrder[] {
-  const of = (family: Scenario['family'], kind: string, windowTokens: number, named: number): Scenario[] =>
-    [named, null].map((configuredTokens) => ({ family, kind, windowTokens, configuredTokens }))
   const honest = usageKinds.flatMap(({ name }) =>
-    windows.flatMap((tokens) => of('honest', name, tokens, tokens)),
+    windows.flatMap((tokens) => scenariosOf('honest', name, tokens, tokens)),
   )
   const ollama = ollamaKinds.flatMap(({ name }) =>
-    numContexts.flatMap((tokens) => of('ollama', name, tokens, 2 * tokens)),
+    numContexts.flatMap((tokens) => scenariosOf('ollama', name, tokens, 2 * tokens)),
   )
   return [...honest, ...ollama]
     .filter(
@@ -111,6 +109,10 @@ export async function runOrder(order: UsageOrder): Promise<OrderReport> {
 }
 
 // --- internal ---
+
+function scenariosOf(family: Scenario['family'], kind: string, windowTokens: number, named: number) {
+  return [named, null].map((configuredTokens): Scenario => ({ family, kind, windowTokens, configuredTokens }))
+}
 
 function passes<Value>(wanted: Value | null, value: Value): boolean {
   return wanted === null || wanted === value

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { honestServer, ollamaKinds, ollamaServer } from './servers.ts'
 import { chosen, requestBody, talksBy, withAdded } from './talks.ts'
-import { keyOf, type Prompt } from './true-count.ts'
-import { usageKinds } from './usage-kinds.ts'
+import { keyOf, usageKinds, type Prompt } from './usage-kinds.ts'
 
 /** A word is a token here. */
 const count = (text: string) => (text === '' ? 0 : text.split(' ').length)

@@ -17,8 +17,7 @@ import {
   type Recording,
 } from '../harness/recordings.ts'
 import { sumOf } from '../harness/table.ts'
-import { keyOf, type Prompt } from './true-count.ts'
-import type { UsageKind } from './usage-kinds.ts'
+import { keyOf, type Prompt, type UsageKind } from './usage-kinds.ts'
 
 /** Which conversations there are. */
 export type Source = {
@@ -170,10 +169,10 @@ function changedMessage(message: Members, index: number, added: NonNullable<Usag
 /** What is walked where no folder is named: runs of coding agents, a talk about code, one in Chinese. */
 function madeTalks(): readonly Recording[] {
   return [
-    talk('made-agent', longRun(60, 11)),
-    talk('made-agent', longRun(40, 12, 2)),
-    talk('made-talk', longConversation()),
-    talk('made-chinese', chineseTalk()),
+    madeTalk('made-agent', longRun(60, 11)),
+    madeTalk('made-agent', longRun(40, 12, 2)),
+    madeTalk('made-talk', longConversation()),
+    madeTalk('made-chinese', chineseTalk()),
   ]
 }
 
@@ -203,7 +202,7 @@ function chineseTalk(): readonly TestMessage[] {
   ]
 }
 
-function talk(file: string, conversation: readonly object[]): Recording {
+function madeTalk(file: string, conversation: readonly object[]): Recording {
   const messages = conversation.map((message) => rawMessage(JSON.stringify(message)))
   return madeRecording(file, `${file} of ${messages.length} messages`, messages)
 }

@@ -21,10 +21,18 @@
  * `folded early`, `refused` and `count off by` show what counts are worth, and are asked of nobody.
  */
 import { filesIn, oneOf, readCommand, refuse, runCommand, text, whole } from '../harness/command.ts'
-import { count } from '../harness/table.ts'
+import { alignedTable, grouped, sumOf } from '../harness/table.ts'
 import { workersFor } from '../harness/workers.ts'
-import { kindNames, ordersOf, runOrder, sizesOfField, sizesOfShortRun } from './orders.ts'
-import { missLines, sumOfAll, tablesOf, warningLines } from './table.ts'
+import {
+  kindNames,
+  ordersOf,
+  runOrder,
+  sizesOfField,
+  sizesOfShortRun,
+  type OrderReport,
+  type Scenario,
+  type TalkVerdict,
+} from './orders.ts'
 
 const workers = workersFor(runOrder)
 
@@ -36,8 +44,6 @@ const flags = {
   conversations: whole(8),
   workers: whole(2),
 }
-
-await runCommand(runAll, workers)
 
 async function runAll(args: readonly string[], elapsed: () => string): Promise<boolean> {
   const { folder, values } = readCommand(args, flags)
@@ -54,7 +60,7 @@ async function runAll(args: readonly string[], elapsed: () => string): Promise<b
   process.stdout.write(tablesOf(reports) + warningLines(reports) + missLines(reports))
   const misses = reports.flatMap(({ verdicts }) => verdicts).flatMap((verdict) => verdict.misses)
   const figures = [
-    `${count(sumOfAll(reports, 'requests'))} requests`,
+    `${grouped(sumOfAll(reports, 'requests'))} requests`,
     `windows learnt ${sumOfAll(reports, 'windowsLearnt')}`,
     `cuts concluded ${sumOfAll(reports, 'cutsConcluded')}`,
     `${misses.length} promises missed`,
@@ -63,3 +69,108 @@ async function runAll(args: readonly string[], elapsed: () => string): Promise<b
   process.stdout.write(`\n${figures.join(', ')}\n`)
   return misses.length === 0
 }
+
+/** A row for each kind and window, plain and streamed together. */
+function tablesOf(reports: readonly OrderReport[]): string {
+  return Object.entries(columns)
+    .map(([family, cells]) => {
+      const own = reports.filter(({ order }) => order.family === family)
+      const rows = [...Map.groupBy(own, ({ order }) => nameOf(order))]
+      if (rows.length === 0) return ''
+      const head = [
+        family === 'honest' ? 'kind and window' : 'kind and num_ctx',
+        ...cells.map(([name]) => name),
+      ]
+      const figures = rows.map(([name, some]) => [name, ...cells.map(([, cell]) => figureOf(some, cell))])
+      return `\n${alignedTable([head, ...figures])}\n`
+    })
+    .join('')
+}
+
+/** Each warning once, with the kinds before which it was printed. */
+function warningLines(reports: readonly OrderReport[]): string {
+  const told = reports.flatMap(({ order, warnings }) => warnings.map((said) => ({ kind: order.kind, said })))
+  const lines = [...Map.groupBy(told, ({ said }) => said)].map(([said, all]) => {
+    const kinds = [...new Set(all.map(({ kind }) => kind))]
+    return `  ${all.length} × ${said}\n    before ${kinds.join(', ')}\n`
+  })
+  return lines.length === 0 ? '' : `\nwarnings printed:\n${lines.join('')}`
+}
+
+/** What was not kept, a few of each kind. */
+function missLines(reports: readonly OrderReport[]): string {
+  const all = reports.flatMap(({ order, verdicts }) =>
+    verdicts.flatMap((verdict) => verdict.misses.map((miss) => ({ order, verdict, miss }))),
+  )
+  const lines = [...Map.groupBy(all, ({ order }) => nameOf(order))].map(([name, some]) => {
+    const shown = some.slice(0, SHOWN_MAX).map(({ order, verdict, miss }) => {
+      const mode = order.isStreamed ? 'streamed' : 'plain'
+      return `  ${verdict.file} ${verdict.talk} (${mode}): ${miss}\n`
+    })
+    const more = some.length > SHOWN_MAX ? `  and ${some.length - SHOWN_MAX} more\n` : ''
+    return `\n${some.length} × ${name}\n${shown.join('')}${more}`
+  })
+  return lines.join('')
+}
+
+/** A figure of all conversations together. */
+function sumOfAll(reports: readonly OrderReport[], figure: Figure): number {
+  return sumOf(
+    reports.flatMap(({ verdicts }) => verdicts),
+    (verdict) => verdict[figure],
+  )
+}
+
+// --- internal ---
+
+type Figure = Exclude<keyof TalkVerdict, 'misses' | 'file' | 'talk'>
+type Cell = Figure | ((verdicts: readonly TalkVerdict[], warnings: number) => string)
+
+const SHOWN_MAX = 4
+
+const conversations: Cell = (verdicts) => grouped(verdicts.length)
+const warnings: Cell = (_, told) => String(told)
+const columns: Readonly<Record<string, readonly (readonly [string, Cell])[]>> = {
+  honest: [
+    ['conversations', conversations],
+    ['requests', 'requests'],
+    ['windows learnt', 'windowsLearnt'],
+    ['cuts concluded', 'cutsConcluded'],
+    ['false windows', 'falseWindows'],
+    ['folded early', 'foldedEarly'],
+    ['refused', 'refused'],
+    ['warnings', warnings],
+    ['count off by', (all) => `${(100 * most(all, ({ countErrorMax }) => countErrorMax)).toFixed(1)} %`],
+  ],
+  ollama: [
+    ['conversations', conversations],
+    ['requests', 'requests'],
+    ['cut', 'cut'],
+    ['most of one', (all) => String(most(all, ({ cut }) => cut))],
+    ['false windows', 'falseWindows'],
+    ['folded early', 'foldedEarly'],
+    ['refused', 'refused'],
+    ['warnings', warnings],
+    ['missed', (all) => String(all.filter(({ misses }) => misses.length > 0).length)],
+  ],
+}
+
+function figureOf(reports: readonly OrderReport[], cell: Cell): string {
+  if (typeof cell === 'string') return grouped(sumOfAll(reports, cell))
+  const told = sumOf(reports, (report) => report.warnings.length)
+  return cell(
+    reports.flatMap(({ verdicts }) => verdicts),
+    told,
+  )
+}
+
+function most(verdicts: readonly TalkVerdict[], figure: (verdict: TalkVerdict) => number): number {
+  return Math.max(0, ...verdicts.map(figure))
+}
+
+function nameOf({ family, kind, windowTokens, configuredTokens }: Scenario): string {
+  const set = configuredTokens === null ? 'auto' : family === 'honest' ? 'set' : `set to ${configuredTokens}`
+  return `${kind} ${windowTokens} ${set}`
+}
+
+await runCommand(runAll, workers)

@@ -5,10 +5,9 @@ import { freePort } from '../../support/free-port.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../harness/recordings.ts'
 import { openClient } from '../harness/stage.ts'
-import type { Server } from './servers.ts'
+import { startUsageUpstream, type Server } from './servers.ts'
 import { promptsOf, requestBody } from './talks.ts'
-import type { Prompt } from './true-count.ts'
-import { startUsageUpstream } from './usage-upstream.ts'
+import type { Prompt } from './usage-kinds.ts'
 
 /** One request, as it can be seen from outside. */
 export type Seen = {
