@@ -310,9 +310,9 @@ describe('two desks on one store', () => {
     expect(await ones).toBeNull()
     // With a lease of fifteen seconds, which nobody waits for.
     expect(await others).toEqual(recordOf('by the other'))
-    const late = vi.fn<SummaryJob['write']>(async () => summaryOf('late'))
-    expect(await one.obtain(jobOf(late, { key: 'summary:late' }))).toBeNull()
-    expect(late).not.toHaveBeenCalled()
+    const tooLate = vi.fn<SummaryJob['write']>(async () => summaryOf('late'))
+    expect(await one.obtain(jobOf(tooLate, { key: 'summary:late' }))).toBeNull()
+    expect(tooLate).not.toHaveBeenCalled()
     expect(one.defects).toEqual([])
   })
 
@@ -370,6 +370,8 @@ describe('a summary writer whose store fails', () => {
   })
 })
 
+const late: SummaryJob['write'] = async () => summaryOf('late')
+
 describe('a conversation that is forgotten', () => {
   test('has what is being written for it broken off; others go on', async () => {
     const store = openStore()
@@ -399,7 +401,6 @@ describe('a conversation that is forgotten', () => {
 
   test('gets no summary by a request of before any more, and one by a later request', async () => {
     const summaries = writerOn(openStore())
-    const late: SummaryJob['write'] = async () => summaryOf('late')
     const wantedAtMs = performance.now()
     expect(await summaries.forget('conversation')).toBe(false)
     expect(await summaries.obtain(jobOf(late, { wantedAtMs }))).toBeNull()

@@ -59,8 +59,8 @@ const page = (body: string, status = 200, contentType = 'text/html'): Script => 
 
 const json = (value: unknown, status = 200): Script => page(JSON.stringify(value), status, 'application/json')
 
-const refusal = (message: string, param: string | null = null, status = 400): Script =>
-  json({ error: { message, type: 'invalid_request_error', param, code: null } }, status)
+const refusal = (words: string, param: string | null = null, status = 400): Script =>
+  json({ error: { message: words, type: 'invalid_request_error', param, code: null } }, status)
 
 const message = (fields: object, finish_reason = 'stop', more: object = {}): Script =>
   json({
@@ -275,8 +275,8 @@ describe('at the end of the conversation itself what a model rejects', () => {
 })
 
 describe('a summary is refused', () => {
-  const error = (message: string, status = 200, code: unknown = null): Script =>
-    json({ error: { message, code } }, status)
+  const error = (words: string, status = 200, code: unknown = null): Script =>
+    json({ error: { message: words, code } }, status)
   const policy =
     "The response was filtered due to the prompt triggering the service's content management policy."
   const gibberish = Array.from({ length: 30_000 }, (_, index) => `lorem${index}`).join(' ')

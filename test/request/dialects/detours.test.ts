@@ -87,6 +87,9 @@ describe.each(dialects.flatMap((dialect) => ways.map((way) => ({ ...dialect, ...
   },
 )
 
+/** The agent asks for streams. */
+const isSummary = ({ body }: { readonly body: Buffer }): boolean => !body.includes('"stream":true')
+
 describe.each(dialects)('in $name', ({ open, said, user, roundsOf }) => {
   test('a summary is asked of the same model in the same dialect, and stands in the place of what was folded', async () => {
     const at = await open({
@@ -99,7 +102,6 @@ describe.each(dialects)('in $name', ({ open, said, user, roundsOf }) => {
             : '## Task\nRead every part.\n## State\nThe parts up to the newest were read, and each said that the quick brown fox jumps over the dog.',
       }),
     })
-    const isSummary = ({ body }: { readonly body: Buffer }) => !body.includes('"stream":true')
     const conversation = [user('Read every part.'), ...roundsOf(10)]
     let summary = ''
     for (let turn = 0; turn < 12 && summary !== 'ready'; turn += 1) {

@@ -144,11 +144,11 @@ test.each<[string, readonly string[], string]>([
   ['us.anthropic.claude-sonnet-4-20250514-v1:0', longContext, '1000000;source=table'],
   ['claude-sonnet-4-5[1m]', longContext, '1000000;source=table'],
   ['claude-haiku-4-5', longContext, '200000;source=table'],
-])('the beta of a long context counts for the models that have it: %s, %j', async (model, betas, window) => {
+])('the beta of a long context counts for the models that have it: %s, %j', async (model, betas, told) => {
   await using at = await standWith(fine)
-  expect(await windowOf(at, model, ...betas)).toBe(window)
+  expect(await windowOf(at, model, ...betas)).toBe(told)
   // By its answer the model has another name, which has the window without the beta.
-  expect(await windowOf(at, model, ...betas)).toBe(window)
+  expect(await windowOf(at, model, ...betas)).toBe(told)
 })
 
 const stating = (figures: object): Script => json({ data: [{ id: 'claude-sonnet-4-5', ...figures }] })

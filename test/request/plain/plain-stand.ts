@@ -75,6 +75,21 @@ export async function warmUp(asking: (turn: number) => Promise<Asked>): Promise<
 
 const TURNS_MAX = 10
 
+const chatUsage = {
+  prompt_tokens: 31,
+  completion_tokens: 2,
+  total_tokens: 33,
+  prompt_tokens_details: { cached_tokens: 7 },
+}
+
+const chatMessage = { role: 'assistant', content: 'Fine.' }
+
+function message(outputTokens: number, more: object) {
+  const cached = { cache_read_input_tokens: 7, cache_creation_input_tokens: 0 }
+  const usage = { input_tokens: 24, ...cached, output_tokens: outputTokens }
+  return { id: 'msg_1', type: 'message', role: 'assistant', model: 'test-model', usage, ...more }
+}
+
 /** A small request of each API, and what its upstream answers. */
 export const apis: readonly [Api, Api, Api] = [
   {
@@ -87,28 +102,15 @@ export const apis: readonly [Api, Api, Api] = [
       object: 'chat.completion',
       created: 1,
       model: 'test-model',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Fine.' }, finish_reason: 'stop' }],
-      usage: {
-        prompt_tokens: 31,
-        completion_tokens: 2,
-        total_tokens: 33,
-        prompt_tokens_details: { cached_tokens: 7 },
-      },
+      choices: [{ index: 0, message: chatMessage, finish_reason: 'stop' }],
+      usage: chatUsage,
     }),
     streamed: [
       chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] }),
       chunk({ choices: [{ index: 0, delta: { content: 'Fi' }, finish_reason: null }] }),
       chunk({ choices: [{ index: 0, delta: { content: 'ne.' }, finish_reason: null }] }),
       chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-      chunk({
-        choices: [],
-        usage: {
-          prompt_tokens: 31,
-          completion_tokens: 2,
-          total_tokens: 33,
-          prompt_tokens_details: { cached_tokens: 7 },
-        },
-      }),
+      chunk({ choices: [], usage: chatUsage }),
       'data: [DONE]\n\n',
     ],
   },
@@ -117,37 +119,9 @@ export const apis: readonly [Api, Api, Api] = [
     path: '/messages',
     body: (text, more) =>
       `{ "model":"test-model","max_tokens":100,"messages":[{"role":"user","content":${JSON.stringify(text)}}]${members(more)} }`,
-    plain: json({
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'test-model',
-      content: [{ type: 'text', text: 'Fine.' }],
-      stop_reason: 'end_turn',
-      usage: {
-        input_tokens: 24,
-        cache_read_input_tokens: 7,
-        cache_creation_input_tokens: 0,
-        output_tokens: 2,
-      },
-    }),
+    plain: json(message(2, { content: [{ type: 'text', text: 'Fine.' }], stop_reason: 'end_turn' })),
     streamed: [
-      event('message_start', {
-        message: {
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'test-model',
-          content: [],
-          stop_reason: null,
-          usage: {
-            input_tokens: 24,
-            cache_read_input_tokens: 7,
-            cache_creation_input_tokens: 0,
-            output_tokens: 1,
-          },
-        },
-      }),
+      event('message_start', { message: message(1, { content: [], stop_reason: null }) }),
       event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
       event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Fine.' } }),
       event('content_block_stop', { index: 0 }),
@@ -202,21 +176,14 @@ function event(type: string, value: object): string {
 }
 
 function response(status: string) {
+  const content = [{ type: 'output_text', text: 'Fine.', annotations: [] }]
   return {
     id: 'resp_1',
     object: 'response',
     created_at: 1,
     status,
     model: 'test-model',
-    output: [
-      {
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        status,
-        content: [{ type: 'output_text', text: 'Fine.', annotations: [] }],
-      },
-    ],
+    output: [{ id: 'msg_1', type: 'message', role: 'assistant', status, content }],
     usage: {
       input_tokens: 31,
       input_tokens_details: { cached_tokens: 7 },

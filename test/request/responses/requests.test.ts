@@ -153,22 +153,22 @@ test('what was done before the server’s own compaction weighs nothing', async 
 // `/responses/compact` answers does, every request was refused once it alone exceeded the window.
 test('words from before it give way, the oldest first', async () => {
   const stand = await opensStand()
-  const said = Array.from({ length: 12 }, (_, index) =>
+  const wishes = Array.from({ length: 12 }, (_, index) =>
     user(`Wish ${index}: ${'and then some more '.repeat(110)}`),
   )
   const [made] = outputOf(await post(stand, { input: [user('Read.'), { type: 'compaction_trigger' }] }))
-  const input = [...said, made, user('Go on.')]
+  const grown = [...wishes, made, user('Go on.')]
   for (let round = 0; round < 8; round += 1) {
-    const answer = await post(stand, { input })
+    const answer = await post(stand, { input: grown })
     expect([round, answer.status]).toEqual([round, 200])
-    input.push(...roundsOf(1, round))
+    grown.push(...roundsOf(1, round))
   }
   const { requests } = stand.upstream
   expect(requests.filter(({ rejected }) => rejected !== null)).toEqual([])
   const kept = requests.slice(1).map(({ rawItems }) => rawItems.indexOf(JSON.stringify(made)))
   expect(new Set(kept)).toEqual(new Set([2]))
   for (const { rawItems } of requests.slice(1))
-    expect(rawItems.slice(0, 2)).toEqual(said.slice(-2).map((item) => JSON.stringify(item)))
+    expect(rawItems.slice(0, 2)).toEqual(wishes.slice(-2).map((item) => JSON.stringify(item)))
 })
 
 // A server that shows its model all that it is sent refused what it had just compacted.

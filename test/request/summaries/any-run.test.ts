@@ -68,6 +68,8 @@ describe('a run in which anything may happen', () => {
   )
 })
 
+const isStanding = (turn: Turn): boolean => summariesIn(turn).length > 0
+
 describe('a compaction for another reason than its size', () => {
   test('x-foldgate-compact: force takes the summary that is there', async () => {
     await using stand = await summaryStand()
@@ -90,7 +92,6 @@ describe('a compaction for another reason than its size', () => {
       },
     })
     const agent = stand.agent(long)
-    const isStanding = (turn: Turn) => summariesIn(turn).length > 0
     const standing = summariesIn(await turnWhere(agent, isStanding, { pause: stand.quiet }))
     isTooLarge = true
     const recovered = await agent.turn()

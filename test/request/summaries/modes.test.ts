@@ -35,16 +35,6 @@ describe('blocking', () => {
       expect(calls[index + 1]?.text).toContain(answer)
   })
 
-  test('longer than wait_ms it does not wait: a recap stands there', async () => {
-    await using stand = await summaryStand({
-      model: { quality: 'hang' },
-      profile: { summary: { mode: 'blocking', wait_ms: 20 } },
-    })
-    const due = await turnWhere(stand.agent(long), isCompacted)
-    expect(due).toMatchObject({ status: 200, summary: 'recap', attempts: 1 })
-    expect(stand.model.calls).toHaveLength(1)
-  })
-
   test('who has not been accepted before gets a recap at once, also with a long conversation', async () => {
     await using stand = await summaryStand({ profile: { summary: { mode: 'blocking' } } })
     const agent = stand.agent(long)
@@ -88,8 +78,6 @@ describe('x-foldgate-compact', () => {
 
 describe('what a profile says', () => {
   test.each([
-    ['summary.mode off: recaps', { summary: { mode: 'off' } }, 'recap'],
-    ['strategy truncate: recaps', { strategy: 'truncate' }, 'recap'],
     ['strategy auto: summaries, since the profile names a summary model', { strategy: 'auto' }, 'ready'],
     ['strategy summarize: summaries', { strategy: 'summarize' }, 'ready'],
     [
