@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { arbitraryMessages, conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation, validConversation } from '../support/conversations.ts'
@@ -16,8 +16,6 @@ const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
 const spoken = arbitraryMessages.map((messages) =>
   messages.filter((message) => isResult(message) || ['user', 'assistant'].includes(String(roleOf(message)))),
 )
-const runs = { numRuns: propertyRuns(250) }
-
 function parsed(texts: readonly string[]): object[] {
   return texts.map((text) => JSON.parse(text))
 }
@@ -52,88 +50,57 @@ function turnBreaks(messages: readonly object[]): number {
   return rules.filter((rule) => rule === 'roles-not-alternating' || rule === 'first-not-user').length
 }
 
-describe('a repaired conversation', () => {
-  test('obeys the rules of tool calls, whatever it was, but for calls that wait at its end', () => {
-    fc.assert(
-      fc.property(broken, (messages) => {
-        expect(brokenCalls(parsed(repairedOf(messages).texts))).toEqual([])
-      }),
-      runs,
-    )
-  })
+test('a repaired conversation obeys the rules, is sound, keeps what was not broken and grows at its end', () => {
+  fc.assert(
+    fc.property(broken, (messages) => {
+      const { texts, kept, standIns } = repairedOf(messages)
+      // Whatever it was, but for calls that wait at its end.
+      expect(brokenCalls(parsed(texts)), 'rules of tool calls').toEqual([])
+      expect(repairedOf(parsed(texts)).repairs, 'repaired again').toBeNull()
 
-  test('is sound: repaired again it stays as it is', () => {
-    fc.assert(
-      fc.property(broken, (messages) => {
-        expect(repairedOf(parsed(repairedOf(messages).texts)).repairs).toBeNull()
-      }),
-      runs,
-    )
-  })
+      // The order and every byte of what was not broken (P1).
+      const places = [...kept.values()]
+      expect(places).toEqual([...places].sort((one, other) => one - other))
+      for (const [index, place] of kept) expect(texts[place]).toBe(JSON.stringify(messages[index]))
+      // Whatever is no result stays, and an assistant message loses an empty list of calls at most.
+      const said = messages.filter((message) => !isResult(message)).map(roleOf)
+      const left = parsed(texts).filter((message, place) => !isResult(message) && !standIns.has(place))
+      expect(left.map(roleOf)).toEqual(said)
+      const lost = messages.filter((message) => {
+        const content = isResult(message) && 'content' in message ? message.content : ''
+        return typeof content === 'string' && !texts.join('\n').includes(JSON.stringify(content).slice(1, -1))
+      })
+      expect(lost, 'texts of results').toEqual([])
 
-  test('has its turns in no worse order than without the results, once user messages are joined', () => {
-    fc.assert(
-      fc.property(spoken, (messages) => {
-        const { texts, standIns } = repairedOf(messages)
-        // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
-        const sent = parsed(texts)
-        fc.pre(
-          [...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'),
-        )
-        const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
-        const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
-        const rest = messages.filter((message) => !isResult(message))
-        expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
-        // Behind a round nobody but an assistant may speak, which templates of open models check.
-        for (const place of standIns) expect(isResult(sent[place - 1])).toBe(false)
-      }),
-      runs,
-    )
-  })
+      // One that grew begins with what was sent of it before (P5).
+      for (const [point, message] of messages.entries()) {
+        if (roleOf(message) !== 'assistant' || point === 0) continue
+        const before = repairedOf(messages.slice(0, point)).texts
+        expect(texts.slice(0, before.length)).toEqual(before)
+      }
+    }),
+    { numRuns: propertyRuns(250) },
+  )
+})
 
-  test('keeps the order and every byte of what was not broken (P1)', () => {
-    fc.assert(
-      fc.property(broken, (messages) => {
-        const { texts, kept, standIns } = repairedOf(messages)
-        const places = [...kept.values()]
-        expect(places).toEqual([...places].sort((one, other) => one - other))
-        for (const [index, place] of kept) expect(texts[place]).toBe(JSON.stringify(messages[index]))
-        // Whatever is no result stays, and an assistant message loses an empty list of calls at most.
-        const said = messages.filter((message) => !isResult(message)).map(roleOf)
-        const left = parsed(texts).filter((message, place) => !isResult(message) && !standIns.has(place))
-        expect(left.map(roleOf)).toEqual(said)
-      }),
-      runs,
-    )
-  })
-
-  test('loses no text of any result', () => {
-    fc.assert(
-      fc.property(broken, (messages) => {
-        const sent = repairedOf(messages).texts.join('\n')
-        const lost = messages.filter((message) => {
-          const content = isResult(message) && 'content' in message ? message.content : ''
-          return typeof content === 'string' && !sent.includes(JSON.stringify(content).slice(1, -1))
-        })
-        expect(lost).toEqual([])
-      }),
-      runs,
-    )
-  })
-
-  test('that grew begins with what was sent of it before (P5)', () => {
-    fc.assert(
-      fc.property(broken, (messages) => {
-        const whole = repairedOf(messages).texts
-        for (const [point, message] of messages.entries()) {
-          if (roleOf(message) !== 'assistant' || point === 0) continue
-          const { texts } = repairedOf(messages.slice(0, point))
-          expect(whole.slice(0, texts.length)).toEqual(texts)
-        }
-      }),
-      runs,
-    )
-  })
+test('its turns are in no worse order than without the results, once user messages are joined', () => {
+  fc.assert(
+    fc.property(spoken, (messages) => {
+      const { texts, standIns } = repairedOf(messages)
+      // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
+      const sent = parsed(texts)
+      fc.pre(
+        [...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'),
+      )
+      const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
+      const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
+      const rest = messages.filter((message) => !isResult(message))
+      expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
+      // Behind a round nobody but an assistant may speak, which templates of open models check.
+      for (const place of standIns) expect(isResult(sent[place - 1])).toBe(false)
+    }),
+    { numRuns: propertyRuns(250) },
+  )
 })
 
 test('a conversation that obeys the rules is not touched', () => {
@@ -141,6 +108,6 @@ test('a conversation that obeys the rules is not touched', () => {
     fc.property(validConversation({ textCharactersMax: 400 }), (messages) => {
       expect(repairedOf(messages).repairs).toBeNull()
     }),
-    runs,
+    { numRuns: propertyRuns(150) },
   )
 })

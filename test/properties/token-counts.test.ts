@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { mergeBytes } from '../../src/tokens/byte-pairs.ts'
@@ -19,23 +19,7 @@ const runCharacters = 60
 // What the split patterns tell apart, beside what only looks like it.
 const ofEveryClass = [
   Array.from('aBßÉǅʰ中あ1²Ⅷ٣/!€=-😀𝐀𝟙𐐨ſ'),
-  [
-    ' ',
-    '\t',
-    '\n',
-    '\r',
-    '\v',
-    '\0',
-    "'",
-    '\u0301',
-    '\u20dd',
-    '\u00a0',
-    '\u3000',
-    '\ufeff',
-    '\u0085',
-    '\u200b',
-    '\u{e0100}',
-  ],
+  Array.from(" \t\n\r\v\0'\u0301\u20dd\u00a0\u3000\ufeff\u0085\u200b\u{e0100}"),
   ['👩‍👧', "'s", "'LL"],
 ].flat()
 
@@ -75,16 +59,28 @@ const text = fc.array(fragment, { maxLength: 12 }).map((fragments) => fragments.
 
 const word = String.raw`(?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)`
 
-describe.each([
-  { cut: 'digits', written: o200k.pat_str.replace(String.raw`\p{N}{1,3}`, String.raw`\p{N}`) },
-  { cut: 'apart', written: String.raw` ?${word}|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+` },
-] as const)('o200k_base cut in the way of $cut', ({ cut, written }) => {
-  const counter = createTokenCounter(o200k, cut)
-  const encoder = new Tiktoken({ ...o200k, pat_str: written })
-
-  test('any text is cut where the pattern of that way cuts it, and counted as an encoder with it would', () => {
-    const grammar = grammarOf(o200k.pat_str, cut)
-    if (grammar === null) throw new Error('the cut is not known')
+test.each([
+  ['o200k_base', o200k, undefined, o200k.pat_str],
+  ['cl100k_base', cl100k, undefined, cl100k.pat_str],
+  [
+    'o200k_base cut by digits',
+    o200k,
+    'digits',
+    o200k.pat_str.replace(String.raw`\p{N}{1,3}`, String.raw`\p{N}`),
+  ],
+  [
+    'o200k_base cut apart',
+    o200k,
+    'apart',
+    String.raw` ?${word}|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+`,
+  ],
+] as const)(
+  '%s: any text is cut where its pattern cuts it, and counted as js-tiktoken does',
+  (_, file, cut, written) => {
+    const counter = createTokenCounter(file, cut)
+    const encoder = new Tiktoken({ ...file, pat_str: written })
+    const grammar = grammarOf(file.pat_str, cut)
+    if (grammar === null) throw new Error('the pattern is not known')
     const pattern = new RegExp(written, 'gu')
     fc.assert(
       fc.property(text, (sample) => {
@@ -92,82 +88,40 @@ describe.each([
         const scanner = scanPieces(sample, grammar)
         while (scanner.step() === 'piece') pieces.push(sample.slice(scanner.start, scanner.end))
         expect(pieces).toEqual(sample.match(pattern) ?? [])
-        expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
-      }),
-      { numRuns: propertyRuns(600) },
-    )
-  })
-})
-
-describe.each([
-  { name: 'o200k_base', file: o200k },
-  { name: 'cl100k_base', file: cl100k },
-])('$name', ({ file }) => {
-  const counter = createTokenCounter(file)
-  const encoder = new Tiktoken(file)
-
-  test('any text is cut where the encoding’s own pattern cuts it', () => {
-    const grammar = grammarOf(file.pat_str)
-    if (grammar === null) throw new Error('the pattern is not known')
-    const pattern = new RegExp(file.pat_str, 'gu')
-    fc.assert(
-      fc.property(text, (sample) => {
-        const cut: string[] = []
-        const pieces = scanPieces(sample, grammar)
-        while (pieces.step() === 'piece') cut.push(sample.slice(pieces.start, pieces.end))
-        expect(cut).toEqual(sample.match(pattern) ?? [])
-      }),
-      { numRuns: propertyRuns(1000) },
-    )
-  })
-
-  test('any text has exactly the count of js-tiktoken’s own encoder', () => {
-    fc.assert(
-      fc.property(text, (sample) => {
-        expect(counter.count(sample)).toBe(encoder.encode(sample, [], []).length)
-      }),
-      { numRuns: propertyRuns(600) },
-    )
-  })
-
-  test('the count is the same however it is paused, and never more than the UTF-8 bytes', () => {
-    fc.assert(
-      fc.property(text, (sample) => {
         const count = counter.count(sample)
-        expect(finish(counter.countSteps(sample))).toBe(count)
+        expect(count).toBe(encoder.encode(sample, [], []).length)
+        expect(finish(counter.countSteps(sample)), 'however it is paused').toBe(count)
         expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
       }),
-      { numRuns: propertyRuns(200) },
+      { numRuns: propertyRuns(400) },
     )
-  })
-})
+  },
+)
 
-describe('a long piece merged in blocks', () => {
-  // A vocabulary made up at random, in which blocks depend on each other more than in a real one.
-  const vocabulary = fc
-    .array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 6 }), { maxLength: 40 })
-    .map((tokens) =>
-      finish(
-        readRanks({
-          pat_str: '',
-          bpe_ranks: `! 0 ${['a', 'b', 'c', ...tokens].map((token) => btoa(token)).join(' ')}`,
-        }),
-      ),
-    )
+// A vocabulary made up at random, in which blocks depend on each other more than in a real one.
+const vocabulary = fc
+  .array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 6 }), { maxLength: 40 })
+  .map((tokens) =>
+    finish(
+      readRanks({
+        pat_str: '',
+        bpe_ranks: `! 0 ${['a', 'b', 'c', ...tokens].map((token) => btoa(token)).join(' ')}`,
+      }),
+    ),
+  )
 
-  test('has the count of the whole merged at once, whatever the ranks and wherever the seams fall', () => {
-    fc.assert(
-      fc.property(
-        vocabulary,
-        fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 400 }),
-        fc.integer({ min: 4, max: 64 }),
-        (ranks, piece, blockBytes) => {
-          expect(finish(longPieceTokens(piece, 0, piece.length, ranks, blockBytes))).toBe(
-            mergeBytes(piece, ranks).length,
-          )
-        },
-      ),
-      { numRuns: propertyRuns(1000) },
-    )
-  })
+test('a long piece merged in blocks has the count of the whole merged at once, whatever the ranks and wherever the seams fall', () => {
+  fc.assert(
+    fc.property(
+      vocabulary,
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 400 }),
+      fc.integer({ min: 4, max: 64 }),
+      (ranks, piece, blockBytes) => {
+        expect(finish(longPieceTokens(piece, 0, piece.length, ranks, blockBytes))).toBe(
+          mergeBytes(piece, ranks).length,
+        )
+      },
+    ),
+    { numRuns: propertyRuns(1000) },
+  )
 })
