@@ -77,59 +77,60 @@ describe('the price of a model', () => {
 })
 
 describe('what a prompt cost, and would have cost whole', () => {
-  test('a saving: what was sent from the cache and anew, against all of it with its beginning from the cache', () => {
-    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
-    const costs = promptCosts(size, usageOf(40_000, 30_000), price)
-    expect(costs.sent).toBeCloseTo(0.1 + 0.03, 10)
-    expect(costs.whole).toBeCloseTo(0.1 + 0.09, 10)
-  })
+  const saving = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+  const sentWhole = { tokens_received: 900, tokens_sent: 900, tokens_are_bounds: true }
 
-  test('a loss: a compaction that breaks the cache costs more than it saves', () => {
-    const size = sized(100_000, 50_000, { repeatedTokens: 99_000 })
-    const costs = promptCosts(size, usageOf(50_000, 0), price)
-    expect(costs.sent).toBeCloseTo(0.5, 10)
-    expect(costs.whole).toBeCloseTo(0.01 + 0.099, 10)
-  })
-
-  test('in the provider’s tokens: ours by the ratio', () => {
-    const size = sized(100_000, 50_000, { repeatedTokens: 80_000, ratio: 1.5 })
-    // It counted 75,000; 75,000 more were not sent, and 120,000 would have come from the cache.
-    const costs = promptCosts(size, usageOf(75_000, 0), price)
-    expect(costs.whole).toBeCloseTo(0.3 + 0.12, 10)
-  })
-
-  test('without a cache at the provider nothing would have come from one', () => {
-    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
-    const costs = promptCosts(size, usageOf(40_000, null), price)
-    expect([costs.sent, costs.whole]).toEqual([0.4, 1])
-  })
-
-  test('without a price for cached tokens they cost as others', () => {
-    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
-    const costs = promptCosts(size, usageOf(40_000, 30_000), { ...price, cached_input: null })
-    expect([costs.sent, costs.whole]).toEqual([0.4, 1])
-  })
-
-  test('what was sent whole would have cost what it cost', () => {
-    const bounds = { tokens_received: 900, tokens_sent: 900, tokens_are_bounds: true }
-    const size = reportOf(bounds, { isSentBound: true })
-    const costs = promptCosts(size, usageOf(500, 400), price)
-    expect(costs.sent).toBe(costs.whole)
-    expect(costs.sent).toBeCloseTo(0.0014, 10)
-  })
-
-  // Writing costs more than reading anew at some providers: a compaction that spares it would look dearer than it is.
-  test('what is written to the cache has its price, in the whole conversation too', () => {
-    const size = sized(100_000, 40_000, { repeatedTokens: 90_000 })
-    const costs = promptCosts(size, usageOf(40_000, 30_000, 9_000), price)
-    expect(costs.sent).toBeCloseTo(0.03 + 0.1125 + 0.01, 10)
+  test.each<[string, CountedReport, ReturnType<typeof usageOf>, Price, number, number]>([
+    // What was sent from the cache and anew, against all of it with its beginning from the cache.
+    ['a saving', saving, usageOf(40_000, 30_000), price, 0.1 + 0.03, 0.1 + 0.09],
+    [
+      'a loss: a compaction that breaks the cache',
+      sized(100_000, 50_000, { repeatedTokens: 99_000 }),
+      usageOf(50_000, 0),
+      price,
+      0.5,
+      0.01 + 0.099,
+    ],
+    [
+      // It counted 75,000; 75,000 more were not sent, and 120,000 would have come from the cache.
+      'in the provider’s tokens: ours by the ratio',
+      sized(100_000, 50_000, { repeatedTokens: 80_000, ratio: 1.5 }),
+      usageOf(75_000, 0),
+      price,
+      0.75,
+      0.3 + 0.12,
+    ],
+    ['without a cache at the provider', saving, usageOf(40_000, null), price, 0.4, 1],
+    [
+      'without a price for cached tokens',
+      saving,
+      usageOf(40_000, 30_000),
+      { ...price, cached_input: null },
+      0.4,
+      1,
+    ],
+    ['sent whole', reportOf(sentWhole, { isSentBound: true }), usageOf(500, 400), price, 0.0014, 0.0014],
+    // Writing costs more than reading anew at some providers: a compaction that spares it would look dearer than it is.
     // Of its 10,000 new tokens 1,000 stand behind the last mark, as now.
-    expect(costs.whole).toBeCloseTo(0.09 + 0.1125 + 0.01, 10)
-  })
-
-  test('never more from the cache than there was', () => {
-    const size = sized(1_000, 900, { repeatedTokens: 5_000 })
-    expect(promptCosts(size, usageOf(900, 0), price).whole).toBeCloseTo(0.001, 10)
+    [
+      'with what is written to the cache',
+      saving,
+      usageOf(40_000, 30_000, 9_000),
+      price,
+      0.03 + 0.1125 + 0.01,
+      0.09 + 0.1125 + 0.01,
+    ],
+    [
+      'never more from the cache than there was',
+      sized(1_000, 900, { repeatedTokens: 5_000 }),
+      usageOf(900, 0),
+      price,
+      0.009,
+      0.001,
+    ],
+  ])('%s', (_, size, usage, of, sent, whole) => {
+    const close = (cost: number) => expect.closeTo(cost, 10)
+    expect(promptCosts(size, usage, of)).toEqual({ sent: close(sent), whole: close(whole) })
   })
 
   test.each([

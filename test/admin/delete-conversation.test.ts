@@ -191,34 +191,37 @@ describe('what cannot be deleted', () => {
     expect(await inner.holds(conversation)).toEqual([])
   })
 
-  test('a store that never answers is not waited for endlessly', async () => {
-    const failures: unknown[] = []
+  /** Deleting with these parts alone, and what was told of it. */
+  function forgetting(parts: Partial<Parameters<typeof createDeleteConversation>[0]>) {
+    const told: unknown[] = []
     const forget = createDeleteConversation({
-      store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
-      summaryWriter: { forget: async () => true },
+      store: { name: 'memory:', deleteGroup: async () => 0 },
+      summaryWriter: { forget: async () => false },
       forget: async () => false,
       deleteArchived: async () => false,
-      onFailed: (_, error) => failures.push(error),
-      onDeleted: () => failures.push('deleted'),
+      onFailed: (part) => told.push(part),
+      onDeleted: (_, deleted) => told.push(deleted),
+      ...parts,
+    })
+    return { forget, told }
+  }
+
+  test('a store that never answers is not waited for endlessly', async () => {
+    const { forget, told } = forgetting({
+      store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
       deadlineMs: 20,
     })
     await expect(forget(id)).rejects.toMatchObject({ code: 'store_failed' } satisfies Partial<FoldgateError>)
-    expect(failures).toHaveLength(1)
+    expect(told).toEqual(['store'])
   })
 
   test('is not said to be deleted where its file is still there', async () => {
-    const failures: unknown[] = []
     let isWritable = false
-    const forget = createDeleteConversation({
-      store: { name: 'memory:', deleteGroup: async () => (isWritable ? 0 : 3) },
-      summaryWriter: { forget: async () => false },
-      forget: async () => false,
+    const { forget, told } = forgetting({
       deleteArchived: async () => {
         if (isWritable) return true
         throw new Error('EACCES')
       },
-      onFailed: (part) => failures.push(part),
-      onDeleted: (_, deleted) => failures.push(deleted),
     })
     await expect(forget(id)).rejects.toMatchObject({
       code: 'store_failed',
@@ -226,6 +229,6 @@ describe('what cannot be deleted', () => {
     })
     isWritable = true
     await forget(id)
-    expect(failures).toEqual(['archive', { records: 0, hadFile: true }])
+    expect(told).toEqual(['archive', { records: 0, hadFile: true }])
   })
 })

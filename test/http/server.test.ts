@@ -447,20 +447,18 @@ describe('limits', () => {
   })
 })
 
-describe('listening', () => {
-  test('a taken port names the flag', async () => {
-    await using proxy = await proxyBefore(silence)
-    await using other = await startProxy(proxy.upstream.url)
-    other.server.close()
-    const failed = listen(
-      other.server,
-      { host: '127.0.0.1', port: proxy.port },
-      { host: '--host', port: '--port (FOLDGATE_PORT)' },
-    )
-    await expect(failed).rejects.toThrow(ListenError)
-    await expect(failed).rejects.toThrow(`Port ${proxy.port} on 127.0.0.1 is taken`)
-    await expect(failed).rejects.toThrow('--port (FOLDGATE_PORT)')
-  })
+test('listening a taken port names the flag', async () => {
+  await using proxy = await proxyBefore(silence)
+  await using other = await startProxy(proxy.upstream.url)
+  other.server.close()
+  const failed = listen(
+    other.server,
+    { host: '127.0.0.1', port: proxy.port },
+    { host: '--host', port: '--port (FOLDGATE_PORT)' },
+  )
+  await expect(failed).rejects.toThrow(ListenError)
+  await expect(failed).rejects.toThrow(`Port ${proxy.port} on 127.0.0.1 is taken`)
+  await expect(failed).rejects.toThrow('--port (FOLDGATE_PORT)')
 })
 
 describe('the drain', () => {

@@ -213,21 +213,17 @@ describe('so many may listen', () => {
   })
 })
 
-describe('/changes', () => {
-  test('tells of which conversation something has changed', async () => {
-    await using at = await adminStand()
-    const client = await listenTo(`${at.origin}/changes`)
-    expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    const conversation = await at.say('PLANTED words')
-    // When it begins, and when it ends.
-    await expect
-      .poll(() => client.events.map(({ data }) => data))
-      .toEqual([{ conversation }, { conversation }])
-    await at.ask(`/conversations/${conversation}`, { method: 'DELETE' })
-    await expect.poll(() => client.events.at(2)?.data).toEqual({ conversation })
-    expect(client.text()).not.toContain('PLANTED')
-    client.leave()
-  })
+test('/changes tells of which conversation something has changed', async () => {
+  await using at = await adminStand()
+  const client = await listenTo(`${at.origin}/changes`)
+  expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  const conversation = await at.say('PLANTED words')
+  // When it begins, and when it ends.
+  await expect.poll(() => client.events.map(({ data }) => data)).toEqual([{ conversation }, { conversation }])
+  await at.ask(`/conversations/${conversation}`, { method: 'DELETE' })
+  await expect.poll(() => client.events.at(2)?.data).toEqual({ conversation })
+  expect(client.text()).not.toContain('PLANTED')
+  client.leave()
 })
 
 type Opened = EventStream & { readonly outgoing: ServerResponse }
