@@ -75,17 +75,22 @@ type Said = {
 }
 
 /** An entry of a sample conversation: what the model says opens a reply, if it does not go on with one. */
-export function entry(role: Role, text: string, json: string, more: Partial<EntrySample> = {}): EntrySample {
+export function sampleEntry(
+  role: Role,
+  text: string,
+  json: string,
+  more: Partial<EntrySample> = {},
+): EntrySample {
   return { entry: json, role, text, opensReply: role === 'assistant', ...more }
 }
 
 /** A sample answer that has output and ends so; what else is different of it. */
-export function answer(name: string, body: unknown, end: Finish | null, more: Partial<Said> = {}) {
+export function sampleAnswer(name: string, body: unknown, end: Finish | null, more: Partial<Said> = {}) {
   return { name, body, hasOutput: true, finish: end, ...more }
 }
 
 /** A sample stream whose output has so many silent events before it. */
-export function stream(
+export function sampleStream(
   name: string,
   silent: number,
   end: Finish | null,

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, describe } from 'vitest'
 import { BodyScanner } from '../../src/conversation/body-scan.ts'
 import type { BodyLimits } from '../../src/conversation/body-spans.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
 import { propertyRuns } from '../support/property-runs.ts'
+import { endOfAnyValue, scanArray, scanObject, skipWhitespace } from '../../src/conversation/json-scan.ts'
 
 const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
 
@@ -13,7 +14,7 @@ function scannerOf(text: string): BodyScanner {
 }
 
 /** Scans a text in steps of so many bytes; the scanner at its end. */
-function scanned(text: string, stepBytes = 1_000): BodyScanner {
+function scannedAll(text: string, stepBytes = 1_000): BodyScanner {
   const scanner = scannerOf(text)
   while (!scanner.isOver) scanner.scan(stepBytes)
   return scanner
@@ -42,7 +43,7 @@ const spaced = fc.json().chain((text) => {
 test('all JSON is scanned to its end, whatever a step is, and its elements are counted', () => {
   fc.assert(
     fc.property(spaced, fc.integer({ min: 1, max: 40 }), (text, stepBytes) => {
-      const { fault, elements } = scanned(text, stepBytes)
+      const { fault, elements } = scannedAll(text, stepBytes)
       expect([fault, elements]).toEqual([null, elementsOf(JSON.parse(text))])
     }),
     { numRuns: propertyRuns(300) },
@@ -69,7 +70,7 @@ test('nothing else is: what the scanner takes for JSON is what JSON.parse takes 
   )
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, stepBytes) => {
-      expect(scanned(text, stepBytes).fault === null).toBe(isJson(text))
+      expect(scannedAll(text, stepBytes).fault === null).toBe(isJson(text))
     }),
     { numRuns: propertyRuns(3_000) },
   )
@@ -84,7 +85,7 @@ test.each([
   ['empty objects', `[${'{},'.repeat(1_500_000)}{}]`, 'too-many-elements'],
   ['a number of ten million digits', '1'.repeat(10_000_000), 'no-json'],
 ] as const)('%s', (_, text, fault) => {
-  expect(scanned(text, 65_536).fault).toBe(fault)
+  expect(scannedAll(text, 65_536).fault).toBe(fault)
 })
 
 test('a step ends within a string, and within white space', () => {
@@ -94,4 +95,96 @@ test('a step ends within a string, and within white space', () => {
     for (; !scanner.isOver; steps += 1) scanner.scan(1_000)
     expect([scanner.fault, steps >= 99]).toEqual([null, true])
   }
+})
+
+function textsOfObject(text: string) {
+  const scanned = scanObject(text, 0)
+  return scanned?.entries.map(({ key, value }) => [
+    text.slice(key.start, key.end),
+    text.slice(value.start, value.end),
+  ])
+}
+
+function textsOfArray(text: string) {
+  return scanArray(text, 0)?.elements.map(({ start, end }) => text.slice(start, end))
+}
+
+describe('scanObject', () => {
+  test('delimits every key and value whatever stands between them', () => {
+    expect(textsOfObject('{"a":1 ,\t"b" : {"x":[1,"}"]},\r\n "c":"\\"}," }')).toEqual([
+      ['"a"', '1'],
+      ['"b"', '{"x":[1,"}"]}'],
+      ['"c"', '"\\"},"'],
+    ])
+    expect(textsOfObject('{ }')).toEqual([])
+  })
+
+  test('tells an escaped quote from one after an escaped backslash', () => {
+    expect(textsOfObject('{"a":"\\\\","b":"\\\\\\"","c":1}')?.map(([, value]) => value)).toEqual([
+      '"\\\\"',
+      '"\\\\\\""',
+      '1',
+    ])
+  })
+
+  test('ends after the closing brace, not after what follows it', () => {
+    expect(scanObject('{"a":1}  x', 0)?.end).toBe(7)
+  })
+
+  test.each([
+    '',
+    '[]',
+    '{',
+    '{"a"',
+    '{"a":',
+    '{"a":}',
+    '{"a":1',
+    '{"a":1,}',
+    '{,"a":1}',
+    '{"a" 1}',
+    '{"a":1 "b":2}',
+    '{"a":"x":"b":2}',
+    '{"a":"open}',
+    '{"a":[1}',
+    '{a:1}',
+    '{"a":x}',
+    '{\u00a0"a":1}',
+    '{"a":1 \u00a0}',
+    '{"a":\u000b1}',
+  ])('refuses %j', (text) => {
+    expect(scanObject(text, 0)).toBeNull()
+  })
+})
+
+describe('scanArray', () => {
+  test('delimits every element', () => {
+    expect(textsOfArray('[ 1,"]" , [2,[3]],{"a":[]} ]')).toEqual(['1', '"]"', '[2,[3]]', '{"a":[]}'])
+    expect(textsOfArray('[\n]')).toEqual([])
+  })
+
+  test.each(['', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '["]', '[[1]', '[,]', '["x":2]'])(
+    'refuses %j',
+    (text) => {
+      expect(scanArray(text, 0)).toBeNull()
+    },
+  )
+})
+
+test('depth costs no stack', () => {
+  const depth = 200_000
+  const text = '['.repeat(depth) + ']'.repeat(depth)
+  expect(endOfAnyValue(text, 0)).toBe(text.length)
+  expect(endOfAnyValue(text.slice(0, -1), 0)).toBe(-1)
+})
+
+test('a long run of backslashes or of quotes is read in one pass', () => {
+  const backslashes = `"${'\\\\'.repeat(500_000)}"`
+  const quotes = `"${'\\"'.repeat(500_000)}"`
+  expect(endOfAnyValue(backslashes, 0)).toBe(backslashes.length)
+  expect(endOfAnyValue(quotes, 0)).toBe(quotes.length)
+})
+
+test('only JSON whitespace is skipped', () => {
+  expect(skipWhitespace(' \t\r\n\u00a0', 0)).toBe(4)
+  expect(skipWhitespace('  ', 0)).toBe(2)
 })

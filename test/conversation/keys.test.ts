@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { meaningKeys } from '../../src/conversation/keys.ts'
 import { finish, type Digest } from '../../src/conversation/source.ts'
-import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/facts.ts'
+import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { digest } from '../support/source.ts'
 
 function call(id: string, name: string, argumentsText: unknown) {

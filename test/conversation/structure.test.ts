@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
-import { arbitraryMessages } from '../support/arbitrary-messages.ts'
-import { assistant, calling, messagesOf, result, system, user } from '../support/facts.ts'
+import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
+import { assistant, calling, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 function structure(...messages: readonly object[]) {

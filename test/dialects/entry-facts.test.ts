@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
-import { readFacts, factsOf } from '../support/chat-completions.ts'
+import { readFacts, factsOf, readMessages } from '../support/chat-completions.ts'
 import type { EntrySpan } from '../../src/conversation/body-spans.ts'
 import { finish, type Source } from '../../src/conversation/source.ts'
 import { entriesOf } from '../support/body-limits.ts'
@@ -187,4 +187,28 @@ describe('createFactsReader', () => {
     const facts = finish(reader(chatCompletions, 'scope', sourceOf(body), entry))
     expect(facts).toMatchObject({ callIds: calls.map(({ id }) => id) })
   })
+})
+
+function readList(messages: readonly unknown[]) {
+  const source = sourceOf(JSON.stringify(messages))
+  return readMessages(entriesOf(source), source, 'scope', createFactsReader(digest, { entriesMax: 100 }))
+}
+
+test('every message comes with its place and its facts', () => {
+  const messages = finish(readList([{ role: 'user', content: 'a' }, { role: 'assistant' }]))
+  expect(messages?.map(({ start, end, facts }) => [start, end, facts.role])).toEqual([
+    [1, 30, 'user'],
+    [31, 51, 'assistant'],
+  ])
+})
+
+test('one unreadable message makes the conversation unreadable', () => {
+  expect(finish(readList([{ role: 'user' }, 7]))).toBeNull()
+})
+
+test('large conversations are readList in steps', () => {
+  const content = 'x'.repeat(200_000)
+  expect(
+    [...readList(Array.from({ length: 10 }, () => ({ role: 'user', content })))].length,
+  ).toBeGreaterThanOrEqual(10)
 })

@@ -11,7 +11,7 @@ type Streams = readonly (readonly StreamEvent[])[]
 export function joiningOf(replies: Replies) {
   return {
     /** What the client gets of these streams. */
-    joinedStreams(answers: Streams, rules: CallRules) {
+    joinedStreams: (answers: Streams, rules: CallRules) => {
       const stream = replies.stream<StreamEvent>(rules)
       const out: (StreamEvent | string)[] = []
       const read = answers.map((events, at) => {
@@ -26,7 +26,7 @@ export function joiningOf(replies: Replies) {
     },
 
     /** What the client gets of these plain answers; null if that is the one that came. */
-    joinedBodies(answers: readonly JsonObject[], rules: CallRules) {
+    joinedBodies: (answers: readonly JsonObject[], rules: CallRules) => {
       const plain = replies.plain(rules)
       const read = answers.map((body, at) => {
         const reply = plain.take(body)
@@ -37,7 +37,7 @@ export function joiningOf(replies: Replies) {
     },
 
     /** What the client gets if the last stream breaks off, and what is sent then. */
-    brokenOff(answers: Streams, rules: CallRules) {
+    brokenOff: (answers: Streams, rules: CallRules) => {
       const stream = replies.stream<StreamEvent>(rules)
       const out = answers.flatMap((events, at) => {
         const shown = events.flatMap((event) => stream.take(event))

@@ -1,5 +1,5 @@
 import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
-import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
+import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
 
 const event = (json: object | string) => `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
 
@@ -31,16 +31,16 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "messages" : [ ${entries.join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    entry('system', 'be brief', '{"role":"system","content":"be brief"}'),
-    entry(
+    sampleEntry('system', 'be brief', '{"role":"system","content":"be brief"}'),
+    sampleEntry(
       'user',
       'read\nit',
       '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
     ),
-    entry('assistant', '', call, { calls: ['a'] }),
-    entry('tool', 'seen', result, { answers: ['a'] }),
-    entry('assistant', 'done', '{"role":"assistant","content":"done"}'),
-    entry('user', 'please', user),
+    sampleEntry('assistant', '', call, { calls: ['a'] }),
+    sampleEntry('tool', 'seen', result, { answers: ['a'] }),
+    sampleEntry('assistant', 'done', '{"role":"assistant","content":"done"}'),
+    sampleEntry('user', 'please', user),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -70,9 +70,9 @@ dialectContract({
   limited: { max_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'apply_patch'] },
   answers: [
-    answer('a text', plain({ content: 'hi' }, 'stop', { usage }), 'end', { usage: counted }),
-    answer('cut', plain({ content: 'hi' }, 'length'), 'length'),
-    answer(
+    sampleAnswer('a text', plain({ content: 'hi' }, 'stop', { usage }), 'end', { usage: counted }),
+    sampleAnswer('cut', plain({ content: 'hi' }, 'length'), 'length'),
+    sampleAnswer(
       'a call',
       plain(
         { content: null, tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{}' } }] },
@@ -80,15 +80,15 @@ dialectContract({
       ),
       'calls',
     ),
-    answer('thoughts', plain({ reasoning_content: 'hm' }, 'stop'), 'end'),
-    answer('nothing', plain({ content: '' }, 'content_filter'), 'filtered', { hasOutput: false }),
-    answer('a full window', plain({ content: '' }, 'model_context_window_exceeded'), 'window', {
+    sampleAnswer('thoughts', plain({ reasoning_content: 'hm' }, 'stop'), 'end'),
+    sampleAnswer('nothing', plain({ content: '' }, 'content_filter'), 'filtered', { hasOutput: false }),
+    sampleAnswer('a full window', plain({ content: '' }, 'model_context_window_exceeded'), 'window', {
       hasOutput: false,
     }),
-    answer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
+    sampleAnswer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
   ],
   streams: [
-    stream(
+    sampleStream(
       'a text with its usage',
       1,
       'end',
@@ -102,12 +102,12 @@ dialectContract({
       ],
       { usage: counted },
     ),
-    stream('a call', 0, 'calls', [
+    sampleStream('a call', 0, 'calls', [
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '' } }] }),
       chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, 'tool_calls'),
       end,
     ]),
-    stream(
+    sampleStream(
       'an error before any output',
       2,
       null,

@@ -21,7 +21,7 @@ function read(history: readonly object[], fields: object = {}) {
 }
 
 const roles = (entries: readonly Message[]) => entries.map(({ facts }) => facts.role)
-const text = (said: string) => ({ type: 'text', text: said })
+const textBlock = (said: string) => ({ type: 'text', text: said })
 const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'Eq0=' }
 const call = (id: string) => ({ type: 'tool_use', id, name: 'read', input: { path: `${id}.ts` } })
 const result = (id: string, content: unknown = 'found') => ({ type: 'tool_result', tool_use_id: id, content })
@@ -40,7 +40,7 @@ const meanings = (mark: object, id: string, signature: string) =>
         { ...call(id), input: {} },
       ],
     },
-    { role: 'user', content: [{ ...result(id, [text('x')]), ...mark }] },
+    { role: 'user', content: [{ ...result(id, [textBlock('x')]), ...mark }] },
   ]).entries.map(({ facts }) => facts.meaning)
 const repaired = (history: readonly object[]) => {
   const { source, entries, body } = read(history)
@@ -55,10 +55,10 @@ const repaired = (history: readonly object[]) => {
 describe('what is one entry', () => {
   test('what a user says at a time is one, and each result, thought and call is one by itself', () => {
     const { entries, source } = read([
-      { role: 'user', content: [text('A reminder.'), text('The task.'), image] },
-      { role: 'assistant', content: [thinking, text('Both.'), call('a'), call('b')] },
-      { role: 'user', content: [result('a'), result('b'), text('And hurry.')] },
-      { role: 'system', content: [{ type: 'tool_addition', name: 'x' }, text('More.')] },
+      { role: 'user', content: [textBlock('A reminder.'), textBlock('The task.'), image] },
+      { role: 'assistant', content: [thinking, textBlock('Both.'), call('a'), call('b')] },
+      { role: 'user', content: [result('a'), result('b'), textBlock('And hurry.')] },
+      { role: 'system', content: [{ type: 'tool_addition', name: 'x' }, textBlock('More.')] },
       { role: 'assistant', content: 'Done.' },
     ])
     const replied = ['assistant', 'assistant', 'assistant', 'assistant']
@@ -77,8 +77,8 @@ describe('what is one entry', () => {
     const { entries } = read([
       { role: 'user', content: 'Go.' },
       { role: 'assistant', content: [thinking, call('a'), call('b')] },
-      { role: 'user', content: [result('a'), result('b'), text('Quick.')] },
-      { role: 'assistant', content: [text('Done.')] },
+      { role: 'user', content: [result('a'), result('b'), textBlock('Quick.')] },
+      { role: 'assistant', content: [textBlock('Done.')] },
     ])
     const structure = finish(structureOf(entries))
     expect(structure.requestPoints).toEqual([1, 7, 8])
@@ -152,7 +152,7 @@ describe('what an entry means', () => {
               { type: 'web_search_result', url: 'https://a.example', encrypted_content: 'E'.repeat(90) },
             ],
           },
-          text('Found.'),
+          textBlock('Found.'),
         ],
       },
     ])
@@ -189,7 +189,7 @@ describe('how a request is treated', () => {
   test('thoughts that the server clears change nothing, and system, tools and schema are found', () => {
     const { body } = read([{ role: 'user', content: 'Go.' }], {
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
-      system: [text('Be brief.')],
+      system: [textBlock('Be brief.')],
       tools: [{ name: 'read', input_schema: {} }],
       output_config: { format: { type: 'json_schema', schema: {} } },
       tool_choice: { type: 'any' },
@@ -207,14 +207,14 @@ describe('a broken history', () => {
       repaired([
         { role: 'user', content: 'Go.' },
         { role: 'assistant', content: [call('a'), call('b')] },
-        { role: 'user', content: [result('b'), text('Well?')] },
+        { role: 'user', content: [result('b'), textBlock('Well?')] },
         { role: 'assistant', content: [call('c')] },
         { role: 'user', content: 'Stop.' },
       ]),
     ).toEqual([
       { role: 'user', content: 'Go.' },
       { role: 'assistant', content: [call('a'), call('b')] },
-      { role: 'user', content: [result('b'), result('a', none), text('Well?')] },
+      { role: 'user', content: [result('b'), result('a', none), textBlock('Well?')] },
       { role: 'assistant', content: [call('c')] },
       { role: 'user', content: [result('c', none)] },
       { role: 'user', content: 'Stop.' },
@@ -226,7 +226,7 @@ describe('a broken history', () => {
       repaired([
         { role: 'user', content: 'Go.' },
         { role: 'assistant', content: [call('a')] },
-        { role: 'user', content: [text('Here:'), result('gone', [text('old')]), result('a')] },
+        { role: 'user', content: [textBlock('Here:'), result('gone', [textBlock('old')]), result('a')] },
       ]),
     ).toEqual([
       { role: 'user', content: 'Go.' },
@@ -235,8 +235,8 @@ describe('a broken history', () => {
         role: 'user',
         content: [
           result('a'),
-          text('Here:'),
-          text('[result of a tool call that is not in this conversation]\nold'),
+          textBlock('Here:'),
+          textBlock('[result of a tool call that is not in this conversation]\nold'),
         ],
       },
     ])
@@ -257,7 +257,44 @@ function turnsWith(beside: string): readonly number[] {
   const { entries } = read([
     { role: 'user', content: 'Go.' },
     { role: 'assistant', content: [call('a')] },
-    { role: 'user', content: [result('a'), text(beside)] },
+    { role: 'user', content: [result('a'), textBlock(beside)] },
   ])
   return finish(structureOf(entries)).turns
 }
+
+const name = 'x-anthropic-billing-header:'
+const line = `{"type": "text", "text":"${name} cc_version=2.1.197.a35; cch=00a1b;"}`
+const other = '{"type":"text","text":"You are careful.","cache_control":{"type":"ephemeral"}}'
+
+/** The system of a body, given as JSON, without the line. */
+function without(system: string): string {
+  const text = `{"system": ${system} ,"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Go."}]}`
+  const found = finish(dialect.bodies.read(sourceOf(text), bodyLimits, null))
+  if (!found.read) throw new Error(found.reason)
+  const { billingLine } = found.body
+  if (billingLine === null) return system
+  const { at } = billingLine
+  const edited = `${text.slice(0, at.start)}${billingLine.text}${text.slice(at.end)}`
+  return edited.slice('{"system": '.length, edited.indexOf(' ,"model"'))
+}
+
+test.each([
+  ['goes with its comma', `[ ${line} , ${other}]`, `[ ${other}]`],
+  ['goes from behind another one', `[${other},\n${line} ]`, `[${other} ]`],
+  ['keeps its name if it is all there is', `[${line}]`, `[{"type": "text", "text":"${name}"}]`],
+  ['goes from the beginning of a text', `"${name} cch=1;\\n\\nYou are careful."`, '"You are careful."'],
+  ['keeps its name if it is all of a text', `"${name} cch=1;"`, `"${name}"`],
+])('the line %s', (_, system, expected) => {
+  expect(without(system)).toBe(expected)
+  expect(without(expected)).toBe(expected)
+})
+
+test.each([
+  ['a system without it', `[${other}]`],
+  ['a text that only names it', `[{"type":"text","text":"The ${name} is a header."},${other}]`],
+  ['a text that quotes one', `[{"type":"text","text":"\\"${name} cch=1;\\""}]`],
+  ['a text that goes on in the same line', `"${name} cch=1; \\"quoted\\""`],
+  ['no list of blocks', '[]'],
+])('%s stays as it is', (_, system) => {
+  expect(without(system)).toBe(system)
+})

@@ -1,5 +1,5 @@
 import { messages } from '../../../src/dialects/messages/messages.ts'
-import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
+import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
@@ -62,18 +62,18 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "messages" : [ ${entries.map(messageOf).join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    entry(
+    sampleEntry(
       'user',
       'read\nit',
       '{ "role" : "user", "content":[{"type":"text","text":"read"},{"type":"text","text":"it"}] }',
     ),
-    entry('system', 'be brief', '{"role":"system","content":"be brief"}'),
-    entry('user', 'please', user),
-    entry('assistant', '', thought),
-    entry('assistant', '', call, { goesOn: true, calls: ['a'] }),
-    entry('tool', 'seen', result, { answers: ['a'] }),
-    entry('assistant', 'done', '{"role":"assistant","content":"done"}'),
-    entry('user', 'go on', '{"role":"user","content":"go on"}'),
+    sampleEntry('system', 'be brief', '{"role":"system","content":"be brief"}'),
+    sampleEntry('user', 'please', user),
+    sampleEntry('assistant', '', thought),
+    sampleEntry('assistant', '', call, { goesOn: true, calls: ['a'] }),
+    sampleEntry('tool', 'seen', result, { answers: ['a'] }),
+    sampleEntry('assistant', 'done', '{"role":"assistant","content":"done"}'),
+    sampleEntry('user', 'go on', '{"role":"user","content":"go on"}'),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -102,17 +102,17 @@ dialectContract({
   limited: { max_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'web_search'] },
   answers: [
-    answer('a text', plain([text('hi')], 'end_turn', { usage }), 'end', { usage: counted }),
-    answer('cut', plain([text('hi')], 'max_tokens'), 'length'),
-    answer('a call', plain([thinking, called], 'tool_use'), 'calls'),
-    answer('a full window', plain([], 'model_context_window_exceeded'), 'window', { hasOutput: false }),
-    answer('an error', { type: 'error', error: { type: 'api_error', message: 'no' } }, null, {
+    sampleAnswer('a text', plain([text('hi')], 'end_turn', { usage }), 'end', { usage: counted }),
+    sampleAnswer('cut', plain([text('hi')], 'max_tokens'), 'length'),
+    sampleAnswer('a call', plain([thinking, called], 'tool_use'), 'calls'),
+    sampleAnswer('a full window', plain([], 'model_context_window_exceeded'), 'window', { hasOutput: false }),
+    sampleAnswer('an error', { type: 'error', error: { type: 'api_error', message: 'no' } }, null, {
       hasOutput: false,
       isError: true,
     }),
   ],
   streams: [
-    stream(
+    sampleStream(
       'a text with its usage',
       3,
       'end',
@@ -124,7 +124,7 @@ dialectContract({
       ].map(event),
       { usage: counted },
     ),
-    stream(
+    sampleStream(
       'a call behind thoughts',
       4,
       'calls',
@@ -135,7 +135,7 @@ dialectContract({
         ...ended('tool_use'),
       ].map(event),
     ),
-    stream(
+    sampleStream(
       'a failure before any output',
       2,
       null,

@@ -1,5 +1,5 @@
 import { responses } from '../../../src/dialects/responses/responses.ts'
-import { answer, dialectContract, entry, stream } from '../../contracts/dialect-contract.ts'
+import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
 
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
@@ -92,21 +92,21 @@ dialectContract({
   body: (entries, fields = {}) =>
     `{ ${JSON.stringify(fields).slice(1, -1)}${Object.keys(fields).length === 0 ? '' : ','} "input" : [ ${entries.join(' ,\n')} ] , "user":"ä" }`,
   conversation: [
-    entry('developer', 'be brief', '{"role":"developer","content":"be brief"}'),
-    entry(
+    sampleEntry('developer', 'be brief', '{"role":"developer","content":"be brief"}'),
+    sampleEntry(
       'user',
       'read\nit',
       '{ "role" : "user", "content":[{"type":"input_text","text":"read"},{"type":"input_text","text":"it"}] }',
     ),
-    entry('assistant', '', thought),
-    entry('assistant', '', call, { goesOn: true, calls: ['a'] }),
-    entry('tool', 'seen', result, { answers: ['a'] }),
-    entry(
+    sampleEntry('assistant', '', thought),
+    sampleEntry('assistant', '', call, { goesOn: true, calls: ['a'] }),
+    sampleEntry('tool', 'seen', result, { answers: ['a'] }),
+    sampleEntry(
       'assistant',
       'done',
       '{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"done","annotations":[]}]}',
     ),
-    entry('user', 'please', user),
+    sampleEntry('user', 'please', user),
   ],
   slots: [
     { entry: result, slots: [{ kind: 'result', text: 'seen' }] },
@@ -134,8 +134,8 @@ dialectContract({
   limited: { max_output_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'apply_patch', 'agents', 'spawn'] },
   answers: [
-    answer('a text', plain([message('hi')], { usage }), 'end', { usage: counted }),
-    answer(
+    sampleAnswer('a text', plain([message('hi')], { usage }), 'end', { usage: counted }),
+    sampleAnswer(
       'cut',
       plain([message('hi')], {
         status: 'incomplete',
@@ -143,15 +143,15 @@ dialectContract({
       }),
       'length',
     ),
-    answer('a call', plain([reasoning, called]), 'calls'),
-    answer(
+    sampleAnswer('a call', plain([reasoning, called]), 'calls'),
+    sampleAnswer(
       'nothing',
       plain([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
       'filtered',
       { hasOutput: false },
     ),
-    answer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
-    answer(
+    sampleAnswer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
+    sampleAnswer(
       'a failure',
       plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
       'error',
@@ -159,7 +159,7 @@ dialectContract({
     ),
   ],
   streams: [
-    stream(
+    sampleStream(
       'a text with its usage',
       2,
       'end',
@@ -169,7 +169,7 @@ dialectContract({
       }),
       { usage: counted },
     ),
-    stream(
+    sampleStream(
       'a call behind thoughts',
       4,
       'calls',
@@ -186,7 +186,7 @@ dialectContract({
         { type: 'response.completed', response: plain([reasoning, called]) },
       ),
     ),
-    stream(
+    sampleStream(
       'a failure before any output',
       3,
       'error',

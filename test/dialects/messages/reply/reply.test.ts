@@ -32,14 +32,14 @@ const parsed = (messages: readonly string[]) => messages.map((message): unknown 
 const answerTo = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: `answer to ${id}` })
 const secret = { type: 'redacted_thinking', data: 'x' }
 
-const usage = (tokens: number) => ({
+const usageOf = (tokens: number) => ({
   input_tokens: tokens,
   cache_read_input_tokens: 1,
   cache_creation_input_tokens: 2,
   output_tokens: 3,
 })
 const done: StreamEvent = { text: 'data: [DONE]\n\n' }
-const error = eventOf({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+const overloaded = eventOf({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
 
 describe('an answer that calls no tool of ours', () => {
   const streams: readonly (readonly [string, readonly StreamEvent[]])[] = [
@@ -80,7 +80,7 @@ describe('an answer that calls no tool of ours', () => {
   })
 
   test('an error is not gone on from, and passes with what waited for it', () => {
-    const events = [...streamOf([text('x'), callOf('bash')]).slice(0, -3), error]
+    const events = [...streamOf([text('x'), callOf('bash')]).slice(0, -3), overloaded]
     const { out, replies } = joinedStreams([events], continuing)
     expect(out).toEqual(events)
     expect(replies).toEqual([null])
@@ -90,11 +90,11 @@ describe('an answer that calls no tool of ours', () => {
 describe('a call of our tool', () => {
   const asking = streamOf(
     [thought(), text('Let me look.'), callOf('recall', { search: 'x' }), callOf('recall', {}, 'toolu_2')],
-    { usage: usage(10) },
+    { usage: usageOf(10) },
   )
   const answering = streamOf([thought('So.'), text('It is 42.'), callOf('bash', { a: 1 })], {
     id: 'msg_2',
-    usage: usage(20),
+    usage: usageOf(20),
   })
 
   test('leaves no sign: one message, in which places follow each other, with the usage of both', () => {
@@ -157,16 +157,16 @@ describe('a call of our tool', () => {
   })
 
   test('a reply that another went on from is not taken for one if that failed', () => {
-    const { out, replies } = joinedStreams([asking, [error]], recalling)
+    const { out, replies } = joinedStreams([asking, [overloaded]], recalling)
     expect(replies[1]).toBeNull()
-    expect(out.at(-1)).toBe(error)
+    expect(out.at(-1)).toBe(overloaded)
   })
 })
 
 describe('a reply that was cut', () => {
   const cut = { reason: 'max_tokens' }
   const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
-  const first = streamOf([thought(), text(told)], { ...cut, usage: usage(10) })
+  const first = streamOf([thought(), text(told)], { ...cut, usage: usageOf(10) })
 
   test('goes on in the block that was cut', () => {
     const rest = streamOf([thought('On.'), text(`${told} intervals.`), callOf('bash')], { id: 'msg_2' })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createReplyStream } from '../../../../src/dialects/chat-completions/reply/reply-stream.ts'
-import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
-import type { CallRules } from '../../../../src/dialects/answer-contract.ts'
-import { paragraphSeam } from '../../../../src/request/reply/seams.ts'
+import type { StreamEvent, CallRules, Seam } from '../../../../src/dialects/answer-contract.ts'
+import { paragraphSeam, continuationSeam } from '../../../../src/request/reply/seams.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
+import { createPlainReply } from '../../../../src/dialects/chat-completions/reply/plain-reply.ts'
+import { asStream } from '../../../../src/dialects/chat-completions/reply/as-stream.ts'
 
 const rules = { toolName: 'recall_conversation', continues: false }
 const role = { role: 'assistant', content: '' }
@@ -309,5 +310,189 @@ describe('a reply that may be continued', () => {
     const { client } = joined([cut], continuing)
     expect(client.calls).toMatchObject([{ arguments: '{"text":"abc' }])
     expect(client.reasons).toEqual(['length'])
+  })
+})
+
+const bothRules = { toolName: 'recall_conversation', continues: true }
+
+function plainBody(message: object, more: { reason?: string; usage?: object; id?: string } = {}): object {
+  const { reason = 'stop', usage, id = 'chatcmpl-1' } = more
+  const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }]
+  return { id, object: 'chat.completion', created: 7, model: 'm', choices, ...(usage && { usage }) }
+}
+
+const callIn = (name: string, argumentsText = '{}', id = name) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: argumentsText },
+})
+
+/** With the probabilities of its tokens: it is one. */
+function part(content: string, reason: string): object {
+  const logprobs = { content: [{ token: content }] }
+  const message = { role: 'assistant', content }
+  return { id: 'x', choices: [{ index: 0, message, logprobs, finish_reason: reason }] }
+}
+
+function joinedBodies(bodies: readonly object[], seamOf: (said: string) => Seam = paragraphSeam) {
+  const plain = createPlainReply(bothRules)
+  bodies.forEach((each, at) => {
+    const reply = plain.take(each)
+    if (at < bodies.length - 1) plain.goOn(seamOf(reply?.text ?? ''))
+  })
+  return { body: plain.finish(), usage: plain.usage() }
+}
+
+test('an answer without calls of ours stays as it came', () => {
+  expect(joinedBodies([plainBody({ content: 'x', tool_calls: [callIn('bash')] })]).body).toBeNull()
+  expect(joinedBodies([plainBody({ content: 'x' }, { reason: 'length' })]).body).toBeNull()
+})
+
+test('what is no single choice with a message is not gone on from', () => {
+  const plain = createPlainReply(bothRules)
+  for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { choices: [{}] }, { error: {} }]) {
+    expect(plain.take(none)).toBeNull()
+    expect(plain.finish()).toBeNull()
+  }
+  expect(plain.take({ choices: [1, 2] })).toBeNull()
+})
+
+test('the client gets one answer: the text of both, the first id, the last reason, the usage of both', () => {
+  const asking = plainBody(
+    { content: 'Let me look.', reasoning_content: 'Hm. ', tool_calls: [callIn('recall_conversation')] },
+    { reason: 'tool_calls', usage: { prompt_tokens: 10, total_tokens: 12, details: { cached: 1 } } },
+  )
+  const answering = plainBody(
+    { content: 'It is 42.', reasoning_content: 'Ah.' },
+    { id: 'other', usage: { prompt_tokens: 20, total_tokens: 25, details: { cached: 2 } } },
+  )
+  expect(joinedBodies([asking, answering]).body).toEqual(
+    plainBody(
+      { content: 'Let me look.\n\nIt is 42.', reasoning_content: 'Hm. Ah.' },
+      { usage: { prompt_tokens: 30, total_tokens: 37, details: { cached: 3 } } },
+    ),
+  )
+})
+
+test('content that was null stays null beside calls', () => {
+  const asking = plainBody({ content: null, tool_calls: [callIn('recall_conversation')] })
+  const calling = plainBody({ content: null, tool_calls: [callIn('bash')] }, { reason: 'tool_calls' })
+  expect(joinedBodies([asking, calling]).body).toEqual(calling)
+})
+
+test('a callIn of ours beside the client’s is left out', () => {
+  const mixed = plainBody(
+    { content: null, tool_calls: [callIn('recall_conversation'), callIn('bash')] },
+    { reason: 'tool_calls' },
+  )
+  expect(joinedBodies([mixed]).body).toEqual(
+    plainBody({ content: null, tool_calls: [callIn('bash')] }, { reason: 'tool_calls' }),
+  )
+})
+
+test('one that is not answered any more is left out, and nothing is said of calls', () => {
+  const asking = plainBody(
+    { content: 'I would look.', tool_calls: [callIn('recall_conversation')] },
+    { reason: 'tool_calls' },
+  )
+  expect(joinedBodies([asking]).body).toEqual(plainBody({ content: 'I would look.' }))
+})
+
+test('a text that was cut is joinedBodies, and so are the probabilities of its tokens', () => {
+  const result = joinedBodies([part('The wh', 'length'), part('ole.', 'stop')], (said) =>
+    continuationSeam(said, ''),
+  )
+  expect(result.body).toMatchObject({
+    choices: [
+      {
+        message: { content: 'The whole.' },
+        finish_reason: 'stop',
+        logprobs: { content: [{ token: 'The wh' }, { token: 'ole.' }] },
+      },
+    ],
+  })
+})
+
+test('a callIn that was cut is left out beside one that is complete, and stays where it is the only one', () => {
+  const cut = callIn('write', '{"text":"ab')
+  expect(
+    joinedBodies([plainBody({ content: null, tool_calls: [callIn('read'), cut] }, { reason: 'length' })])
+      .body,
+  ).toEqual(plainBody({ content: null, tool_calls: [callIn('read')] }, { reason: 'tool_calls' }))
+  expect(
+    joinedBodies([plainBody({ content: null, tool_calls: [cut] }, { reason: 'length' })]).body,
+  ).toBeNull()
+})
+
+const about = { id: 'chatcmpl-1', object: 'chat.completion', created: 7, model: 'm', system_fingerprint: 'f' }
+const said = { role: 'assistant', content: 'Hello' }
+const call = (id: string) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } })
+
+function chunksOf(body: unknown): unknown[] {
+  const events = (asStream(body)?.text ?? '').split('\n\n').filter((event) => event !== '')
+  expect(events.pop()).toBe('data: [DONE]')
+  return events.map((event): unknown => JSON.parse(event.slice('data: '.length)))
+}
+
+describe('a plain answer as a stream', () => {
+  test('one chunk with the message, one with its end, each with what is said of the answer', () => {
+    const chunk = { ...about, object: 'chat.completion.chunk' }
+    const choices = [{ index: 0, message: said, finish_reason: 'stop', logprobs: null }]
+    expect(chunksOf({ ...about, choices })).toEqual([
+      { ...chunk, choices: [{ index: 0, delta: said, finish_reason: null, logprobs: null }] },
+      { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ])
+  })
+
+  test('thoughts and calls come as the server gave them, and the calls are numbered', () => {
+    const message = {
+      role: 'assistant',
+      content: null,
+      reasoning_content: 'Hm',
+      extra_content: { signature: 's' },
+      tool_calls: [call('a'), call('b')],
+    }
+    const [first, last] = chunksOf({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
+    expect(first).toMatchObject({
+      choices: [
+        {
+          delta: {
+            ...message,
+            tool_calls: [
+              { index: 0, ...call('a') },
+              { index: 1, ...call('b') },
+            ],
+          },
+        },
+      ],
+    })
+    expect(last).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] })
+  })
+
+  test('several choices keep their numbers', () => {
+    const choices = [0, 1].map((index) => ({ index, message: said, finish_reason: 'stop' }))
+    expect(chunksOf({ choices })).toMatchObject([
+      { choices: [{ index: 0, delta: said }] },
+      { choices: [{ index: 1, delta: said }] },
+      { choices: [{ index: 0, finish_reason: 'stop' }] },
+      { choices: [{ index: 1, finish_reason: 'stop' }] },
+    ])
+  })
+
+  test('the usage comes last, in an event of its own', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1 }
+    const body = { choices: [{ index: 0, message: said, finish_reason: 'stop' }], usage }
+    expect(chunksOf(body).at(-1)).toEqual({ object: 'chat.completion.chunk', choices: [], usage })
+    expect(asStream(body)?.statesUsage).toBe(true)
+  })
+
+  test.each([
+    ['no JSON object', 'Hello'],
+    ['no choice', { choices: [] }],
+    ['nothing said', { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] }],
+    ['an error', { error: { message: 'no' }, choices: [{ index: 0, message: said }] }],
+    ['what was not read to its end', undefined],
+  ])('%s makes none', (_, body) => {
+    expect(asStream(body)).toBeNull()
   })
 })
