@@ -52,13 +52,14 @@ function written(
 ): PreparedFold {
   if (fold === null) throw new Error('there is nothing to be summarised')
   const subject = subjectOf(messages)
-  const summaries = fold.ranges.flatMap((range, index) => {
+  const { frontier, kept, ranges, systemTokensMax } = fold
+  const summaries = ranges.flatMap((range, index) => {
     const text = texts[index] ?? null
-    if (text === null) return []
-    const { systemTokensMax } = fold
-    return [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
+    return text === null
+      ? []
+      : [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
   })
-  return { frontier: fold.frontier, kept: fold.kept, summaries }
+  return { frontier, kept, summaries }
 }
 
 const task = user(prose('The task', 60))
@@ -80,6 +81,10 @@ function untilDue(begun: readonly object[]): readonly object[] {
 const askedAt = firstCount((count) => ahead(run(count)) !== null)
 const dueAt = firstCount((count) => sent(run(count)).compaction !== null)
 
+const done = 'What was done: much.'
+/** The first compaction of the run, with a summary that was asked for ahead. */
+const firstSummarised = () => sent(run(dueAt), null, written(run(askedAt), ahead(run(askedAt)), [done]))
+
 describe('a fold that is planned ahead', () => {
   test('begins with summary.at, before its compaction is due', () => {
     expect(askedAt).toBeGreaterThan(4)
@@ -88,20 +93,16 @@ describe('a fold that is planned ahead', () => {
 
   test('leaves the task, and ends at a frontier', () => {
     const fold = ahead(run(askedAt))
-    expect(fold?.ranges).toHaveLength(1)
-    expect(fold?.ranges[0]?.start).toBe(0)
-    expect(fold?.ranges[0]?.end).toBe(fold?.frontier)
-    expect(fold?.ranges[0]?.except).toEqual([0])
+    expect(fold?.ranges).toMatchObject([{ start: 0, end: fold?.frontier, except: [0] }])
     expect(subjectOf(run(askedAt)).structure.isFrontier(fold?.frontier ?? -1)).toBe(true)
   })
 
   test('is the frontier that its compaction takes, when the view has grown up to the trigger', () => {
-    const messages = run(askedAt)
-    const fold = ahead(messages)
-    const due = sent(run(dueAt), null, written(messages, fold, ['What was done: much.']))
+    const fold = ahead(run(askedAt))
+    const due = firstSummarised()
     expect(due.compaction?.fold?.frontier).toBe(fold?.frontier)
     expect(due.view.standIns).toEqual({ summaries: 1, recaps: 0 })
-    expect(due.contents[1]).toContain('What was done: much.')
+    expect(due.contents[1]).toContain(done)
     // Nothing of the tail was touched.
     const tail = run(dueAt)
       .slice(fold?.frontier)
@@ -118,8 +119,7 @@ describe('a fold that is planned ahead', () => {
   })
 
   test('goes on from the summary that stands: it is replaced, and weighs what it weighs', () => {
-    const messages = run(askedAt)
-    const first = sent(run(dueAt), null, written(messages, ahead(messages), ['What was done: much.']))
+    const first = firstSummarised()
     const [standing] = first.compaction?.fold?.summaries ?? []
     const count = firstCount(
       (more) => more > dueAt && ahead(run(more), { compaction: first.compaction }) !== null,
@@ -139,30 +139,25 @@ describe('a fold that is planned ahead', () => {
     expect(fold?.frontier).toBe(due.compaction?.fold?.frontier)
     expect(fold?.ranges[0]).toMatchObject({ start: 0, end: due.compaction?.fold?.frontier })
     // Of what is there already nothing more is asked.
-    const messages = run(askedAt)
-    const summarised = sent(run(dueAt), null, written(messages, ahead(messages), ['What was done: much.']))
-    expect(ahead(run(dueAt), { compaction: summarised.compaction })).toBeNull()
+    expect(ahead(run(dueAt), { compaction: firstSummarised().compaction })).toBeNull()
   })
 
   test('has two ranges where it passes the latest user message, none of which holds that message', () => {
-    const before = [task, ...rounds('a', 3, 200), assistant('Done.')]
+    const begun = [task, ...rounds('a', 3, 200), assistant('Done.')]
     const second = user(prose('The second', 40))
-    const messages = untilDue([...before, second])
+    const messages = untilDue([...begun, second])
     const fold = ahead(messages, { due: 'trigger' })
-    const place = before.length
+    const place = begun.length
     expect(fold?.ranges.map(({ start, end }) => [start, end])).toEqual([
       [0, place],
       [place + 1, fold?.frontier],
     ])
     const due = sent(messages, null, written(messages, fold, ['The first part.', 'The second part.']))
-    const kinds = due.contents.map((text) =>
-      text.includes('conversation-summary')
-        ? 'summary'
-        : text === JSON.stringify(second)
-          ? 'second'
-          : 'other',
+    const [before, after] = due.contents.flatMap((text, at) =>
+      text.includes('conversation-summary') ? [at] : [],
     )
-    expect(kinds.filter((kind) => kind !== 'other')).toEqual(['summary', 'second', 'summary'])
+    expect([before, after]).toEqual([1, 3])
+    expect(due.contents[2]).toBe(JSON.stringify(second))
   })
 
   test('a summary that is not there leaves a recap in its place, beside one that is', () => {
@@ -177,15 +172,8 @@ describe('a fold that is planned ahead', () => {
 
   test('is planned by nothing but the conversation: the same wherever and however often', () => {
     expect(ahead(run(askedAt))).toEqual(ahead(run(askedAt)))
-    const later = finish(
-      foldAhead(subjectOf(run(askedAt)), createMadeCache({ charsMax: 10 }), {
-        policy,
-        compaction: null,
-        room,
-        strict: false,
-        due: null,
-      }),
-    )
+    const options = { policy, compaction: null, room, strict: false, due: null }
+    const later = finish(foldAhead(subjectOf(run(askedAt)), createMadeCache({ charsMax: 10 }), options))
     expect(later).toEqual(ahead(run(askedAt)))
   })
 

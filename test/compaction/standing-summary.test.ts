@@ -38,28 +38,22 @@ function sentUnder(compaction: Compaction) {
 describe('what a summary says of where its messages can be read back', () => {
   test('their names, their file, both or nothing', () => {
     const of = { start: 2, end: 42, except: [2, 41] }
-    expect(summaryNote(of, 1, { namesMessages: true, file: null })).toBe('These were messages #3 to #40.')
-    expect(summaryNote(of, 1, { namesMessages: false, file: path })).toBe(
+    const [names, where] = [
+      'These were messages #3 to #40.',
       `What they said stands word for word in the file ${path}`,
-    )
-    expect(summaryNote(of, 1, { namesMessages: true, file: path })).toBe(
-      `These were messages #3 to #40.\nWhat they said stands word for word in the file ${path}`,
-    )
+    ]
+    expect(summaryNote(of, 1, { namesMessages: true, file: null })).toBe(names)
+    expect(summaryNote(of, 1, { namesMessages: false, file: path })).toBe(where)
+    expect(summaryNote(of, 1, { namesMessages: true, file: path })).toBe(`${names}\n${where}`)
     expect(summaryNote(of, 1, { namesMessages: false, file: null })).toBe('')
   })
 
   test('stands behind the introduction, and is counted', () => {
-    const [plain, noted] = [
-      sentUnder(compactionWith('')),
-      sentUnder(compactionWith('A note of where to look.')),
-    ]
+    const note = 'A note of where to look.'
+    const [plain, noted] = [sentUnder(compactionWith('')), sentUnder(compactionWith(note))]
     const lines = plain.content.split('\n')
     expect(lines[1]).toMatch(/This stands for them:$/)
-    expect(noted.content.split('\n')).toEqual([
-      ...lines.slice(0, 2),
-      'A note of where to look.',
-      ...lines.slice(2),
-    ])
+    expect(noted.content.split('\n')).toEqual(lines.toSpliced(2, 0, note))
     expect(noted.tokens).toBe(plain.tokens + subject.count(noted.content) - subject.count(plain.content))
   })
 
@@ -71,15 +65,13 @@ describe('what a summary says of where its messages can be read back', () => {
 
   test('is kept in the record; a record without one is read, and written, as before there were notes', () => {
     const noted = compactionWith('A note.')
-    expect(readCompaction(writeCompaction(noted, systemCount), systemCount)).toEqual(noted)
     const bare = compactionWith('')
     expect(writeCompaction(bare, systemCount)).not.toContain('note')
-    const read = readCompaction(writeCompaction(bare, systemCount), systemCount)
-    // Compactions are compared as text.
-    expect(JSON.stringify(read)).toBe(JSON.stringify(bare))
-    expect(JSON.stringify(readCompaction(writeCompaction(noted, systemCount), systemCount))).toBe(
-      JSON.stringify(noted),
-    )
+    for (const each of [noted, bare]) {
+      const read = readCompaction(writeCompaction(each, systemCount), systemCount)
+      // Compactions are compared as text.
+      expect(JSON.stringify(read)).toBe(JSON.stringify(each))
+    }
   })
 
   test('loses the file where it could not be written, but not of a summary whose messages are in it', () => {

@@ -110,42 +110,6 @@ describe('a window that an overflow taught', () => {
     const third = await foldgateAt(before, { store })
     expect(await requestsFor(before, third, tooLong(3))).toBe(1)
   })
-
-  test('ends when it would have ended without the restart', async () => {
-    const upstream = await upstreamWith(windowed)
-    const { store } = sharedStore()
-    let nowMs = Date.now()
-    const at = async (minutes: number) => {
-      nowMs += minutes * 60_000
-      const foldgate = await foldgateAt(upstream, { store, nowMs: () => nowMs })
-      const requests = await requestsFor(upstream, foldgate, tooLong(minutes))
-      await foldgate.close()
-      return requests
-    }
-    expect(await at(0)).toBeGreaterThan(1)
-    expect(await at(59)).toBe(1)
-    expect(await at(2)).toBeGreaterThan(1)
-  })
-
-  test('is told to another replica that is running already', async () => {
-    const upstream = await upstreamWith(windowed)
-    const { store, learnt } = sharedStore()
-    let nowMs = Date.now()
-    const one = await foldgateAt(upstream, { store, nowMs: () => nowMs })
-    const other = await foldgateAt(upstream, { store, nowMs: () => nowMs })
-    // It has looked the model up, and found nothing.
-    await requestsFor(upstream, other, small)
-    await requestsFor(upstream, one, tooLong(1))
-    await eventually(() => expect([...learnt.values()].join()).toContain('"window"'))
-
-    nowMs += 61_000
-    await requestsFor(upstream, other, small)
-    await eventually(async () => {
-      const reply = await postChat(other.url, small, { authorization: 'Bearer one' })
-      expect(reply.header('x-foldgate-window')).toBe(`${windowTokens};source=learnt`)
-    })
-    expect(await requestsFor(upstream, other, tooLong(2))).toBe(1)
-  })
 })
 
 const budgetTokens = 14_000
@@ -221,24 +185,6 @@ test('how a model wants its messages placed is known after a restart', async () 
   const { store } = await learntFrom(upstream, folded(4), narrow)
   const second = await foldgateAt(upstream, { store, ...narrow })
   expect(await requestsFor(upstream, second, folded(9))).toBe(1)
-})
-
-test('what two replicas have learnt of one model is kept of both', async () => {
-  const upstream = await upstreamWith(strictTemplate)
-  const bounded = await upstreamWith(windowed)
-  const { store } = sharedStore()
-  // Two servers behind one name: the key of what is learnt is the upstream's name.
-  const one = await foldgateAt(upstream, { store, ...narrow })
-  const other = await foldgateAt(bounded, { store })
-  await requestsFor(upstream, one, folded(4))
-  await requestsFor(bounded, other, tooLong(1))
-  await one.close()
-  await other.close()
-
-  const third = await foldgateAt(upstream, { store, ...narrow })
-  expect(await requestsFor(upstream, third, folded(9))).toBe(1)
-  const fourth = await foldgateAt(bounded, { store })
-  expect(await requestsFor(bounded, fourth, tooLong(2))).toBe(1)
 })
 
 describe('the store', () => {

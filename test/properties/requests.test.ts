@@ -1,6 +1,6 @@
 import { standWith, type Stand } from '../support/stand.ts'
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openDice } from '../../src/demo/dice.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
@@ -84,7 +84,11 @@ describe('whatever a client sends', () => {
 })
 
 describe('a thousand messages', () => {
-  const profile = { window: { tokens: 16_000, output_reserve: 1_024 } }
+  let at: Stand
+  beforeAll(async () => {
+    at = await stand({ window: { tokens: 16_000, output_reserve: 1_024 } })
+  })
+  afterAll(async () => at[Symbol.asyncDispose]())
 
   const call = longRun(1, 4).filter(({ role }) => role === 'assistant')
   const seen = { role: 'tool', tool_call_id: 'call_1', content: 'seen '.repeat(40) }
@@ -101,7 +105,6 @@ describe('a thousand messages', () => {
     ['of one round again and again, under the same ids', repeated(longRun(1, 5, 0.2).slice(1), 1_000)],
     ['of empty contents', repeated(empty, 1_000)],
   ])('%s pass, cold and grown by a little', async (_name, messages) => {
-    await using at = await stand(profile)
     for (const sent of [messages, [...messages, { role: 'user', content: 'What now?' }]]) {
       const reply = await postChat(at.foldgate.url, { model: 'm', messages: sent })
       expect(reply.status).toBe(200)
@@ -127,7 +130,6 @@ describe('a thousand messages', () => {
       .filter((messages) => messages.length === 1_000)
     await fc.assert(
       fc.asyncProperty(many, async (messages) => {
-        await using at = await stand(profile)
         const long = postChat(at.foldgate.url, { model: 'm', messages })
         const hello = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
         expect((await postChat(at.foldgate.url, hello)).status).toBe(200)

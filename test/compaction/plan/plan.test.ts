@@ -13,11 +13,15 @@ function firstCompaction(pieces: readonly object[][], options: SendOptions): Sen
   throw new Error('no compaction was made')
 }
 
+const roundPieces = Array.from({ length: 30 }, (_, index) => round(`b${index}`, prose(`b${index}`, 300)))
+
 describe('a compaction', () => {
   test('goes no further than its target asks, over the oldest messages first', () => {
-    const pieces = Array.from({ length: 30 }, (_, index) => round(`a${index}`, prose(`a${index}`, 300)))
     const policy = policyOf({ fold: { at: 0.99 } })
-    const { compaction, contents, tokens, passes } = firstCompaction(pieces, { budgetTokens: 10_000, policy })
+    const { compaction, contents, tokens, passes } = firstCompaction(roundPieces, {
+      budgetTokens: 10_000,
+      policy,
+    })
     expect(compaction).toMatchObject({ reason: 'trigger', fold: null, clips: [] })
     expect(passes).toEqual(['clear'])
     const cleared = contents.map((content) => content.startsWith('[cleared: '))
@@ -40,38 +44,26 @@ describe('a compaction', () => {
     expect(tokens).toBeGreaterThan(6530 - 1024 - 2 * 208)
   })
 
-  test('takes the cheapest pass that is enough', () => {
-    const logs = Array.from({ length: 6 }, (_, index) =>
-      round(`l${index}`, 'compiling\r'.repeat(400) + 'compiled', 'make'),
-    )
-    const policy = policyOf({ fold: { at: 0.99 } })
-    expect(
-      send([task, ...logs.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000, policy }).passes,
-    ).toEqual(['render'])
-    const files = Array.from({ length: 3 }, (_, index) => round(`f${index}`, prose(`f${index}`, 2500)))
-    expect(
-      send([task, ...files.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000, policy }).passes,
-    ).toEqual(['preview'])
+  test('takes the cheapest pass that is enough, and leaves alone what a pass that is off would do', () => {
+    const log = 'compiling\r'.repeat(400) + 'compiled'
+    const logs = Array.from({ length: 6 }, (_, index) => round(`l${index}`, log, 'make')).flat()
+    const passesOver = (messages: readonly object[], profile: object) =>
+      send([task, ...messages, ...rounds('a', 6, 20)], {
+        budgetTokens: 9000,
+        policy: policyOf({ fold: { at: 0.99 }, ...profile }),
+      }).passes
+    expect(passesOver(logs, {})).toEqual(['render'])
+    expect(passesOver(rounds('f', 3, 2500), {})).toEqual(['preview'])
+    expect(passesOver(logs, { render: { enabled: false }, clear: { keep_results: 1 } })).toEqual(['clear'])
   })
 
   test('tells in a recap what results said that it cleared', () => {
     // Where clearing was enough, nothing stood for what results had said: at a window of 32,000 an eighth of the names
     // that were asked for again was gone.
     const named = round('a0', `deployed deploy-7f3a91c2-staging ${prose('a0', 300)}`)
-    const pieces = Array.from({ length: 30 }, (_, index) => round(`b${index}`, prose(`b${index}`, 300)))
-    const { contents, passes } = firstCompaction([named, ...pieces], { budgetTokens: 10_000 })
+    const { contents, passes } = firstCompaction([named, ...roundPieces], { budgetTokens: 10_000 })
     expect(passes).toContain('fold')
     expect(contents.find((content) => content.startsWith('<conversation-recap>'))).toContain('7f3a91c2')
-  })
-
-  test('leaves alone what a pass that is off would do', () => {
-    const logs = Array.from({ length: 6 }, (_, index) =>
-      round(`l${index}`, 'compiling\r'.repeat(400) + 'compiled', 'make'),
-    )
-    const policy = policyOf({ render: { enabled: false }, clear: { keep_results: 1 }, fold: { at: 0.99 } })
-    expect(
-      send([task, ...logs.flat(), ...rounds('a', 6, 20)], { budgetTokens: 9000, policy }).passes,
-    ).toEqual(['clear'])
   })
 
   test('keeps the newest messages word for word', () => {
@@ -97,13 +89,11 @@ describe('thresholds', () => {
     const policy = policyOf({ trigger: 3000, target: 1200 })
     const below = [task, ...rounds('a', 8, 300)]
     expect(send(below, { budgetTokens: 100_000, policy }).compaction).toBeNull()
-    const above = send([task, ...rounds('a', 10, 300)], {
-      budgetTokens: 100_000,
-      policy: { ...policy, min_growth_tokens: 0 },
-    })
+    const above = [task, ...rounds('a', 10, 300)]
     // A tenth of this budget is more than such a compaction can free.
-    expect(above.compaction).toBeNull()
-    const smaller = send([task, ...rounds('a', 10, 300)], { budgetTokens: 10_000, policy })
+    const atOnce = { ...policy, min_growth_tokens: 0 }
+    expect(send(above, { budgetTokens: 100_000, policy: atOnce }).compaction).toBeNull()
+    const smaller = send(above, { budgetTokens: 10_000, policy })
     expect(smaller.compaction?.reason).toBe('trigger')
     // The newest messages keep their third of what there is, and whole rounds: the target gives way to that.
     expect(smaller.tokens).toBeLessThanOrEqual(2000)
@@ -113,10 +103,10 @@ describe('thresholds', () => {
     const largeTask = user(prose('task', 6000))
     const policy = policyOf()
     // 75 % of the whole budget is passed with the task alone: what presses is the rest.
-    expect(send([largeTask, ...rounds('a', 5, 300)], { budgetTokens: 9000, policy }).compaction).toBeNull()
-    expect(
-      send([largeTask, ...rounds('a', 16, 300)], { budgetTokens: 9000, policy }).compaction,
-    ).not.toBeNull()
+    const madeAfter = (count: number) =>
+      send([largeTask, ...rounds('a', count, 300)], { budgetTokens: 9000, policy }).compaction
+    expect(madeAfter(5)).toBeNull()
+    expect(madeAfter(16)).not.toBeNull()
   })
 
   test('of a pass ahead of the trigger let it run alone, over all that it may', () => {
@@ -140,12 +130,10 @@ describe('thresholds', () => {
 
   test('above the trigger make a pass wait', () => {
     const policy = policyOf({ fold: { at: 0.95 }, clear: { enabled: false } })
-    const talk = Array.from({ length: 40 }, (_, index) => [
-      user(`q${index}`),
-      assistant(prose(`a${index}`, 200)),
-    ])
-    expect(send([task, ...talk.flat()], { budgetTokens: 10_000, policy }).compaction).toBeNull()
-    expect(send([task, ...talk.flat()], { budgetTokens: 10_000 }).compaction).not.toBeNull()
-    expect(send([task, ...talk.flat()], { budgetTokens: 8800, policy }).compaction).not.toBeNull()
+    const turns = Array.from({ length: 40 }, (_, index) => [user(`q${index}`), assistant(prose('a', 200))])
+    const talk = [task, ...turns.flat()]
+    expect(send(talk, { budgetTokens: 10_000, policy }).compaction).toBeNull()
+    expect(send(talk, { budgetTokens: 10_000 }).compaction).not.toBeNull()
+    expect(send(talk, { budgetTokens: 8800, policy }).compaction).not.toBeNull()
   })
 })

@@ -271,19 +271,6 @@ describe('what is known follows the server', () => {
     expect(at.look('m')).toBe(9000)
   })
 
-  test('a server that was replaced by one of another kind is found out', async () => {
-    const routes: Routes = vllm(9000, 'm')
-    await using at = await discovery(routes)
-    await at.ask('m')
-    delete routes['GET /v1/models']
-    routes['GET /props'] = props(6000)
-    for (let time = 0; time < 6; time += 1) {
-      at.clock.nowMs += 11 * MINUTE_MS
-      await at.ask('m')
-    }
-    expect(await at.tokens('m')).toBe(6000)
-  })
-
   test('a server that is still starting is asked again after a minute', async () => {
     const routes: Routes = { 'GET /props': json({ error: 'loading' }, 503), 'GET /v1/models': json({}, 503) }
     await using at = await discovery(routes)
