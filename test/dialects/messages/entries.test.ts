@@ -32,7 +32,7 @@ const image = {
 
 const meanings = (mark: object, id: string, signature: string) =>
   read([
-    { role: 'user', content: [{ ...text('Go.'), ...mark }] },
+    { role: 'user', content: [{ ...textBlock('Go.'), ...mark }] },
     {
       role: 'assistant',
       content: [

@@ -13,18 +13,20 @@ export type Form = {
 
 const text = (said: string) => ({ type: 'input_text', text: said })
 
-const patch = (diff: string) => ({
-  type: 'apply_patch_call',
-  call_id: 'call_1',
-  status: 'completed',
-  operation: { type: 'update_file', path: 'a.ts', diff },
+/** A call that the client answers, and its answer. */
+const call = (type: string, more: JsonObject) => ({ type, call_id: 'call_1', status: 'completed', ...more })
+/** What the server has done itself. */
+const done = (type: string, id: string, more: JsonObject) => ({ type, id, status: 'completed', ...more })
+const look = (description: string) => ({
+  type: 'function',
+  name: 'look',
+  description,
+  parameters: { type: 'object', properties: {} },
 })
-const patched = (output: string) => ({
-  type: 'apply_patch_call_output',
-  call_id: 'call_1',
-  status: 'completed',
-  output,
-})
+
+const operation = (diff: string) => ({ type: 'update_file', path: 'a.ts', diff })
+const patch = (diff: string) => call('apply_patch_call', { operation: operation(diff) })
+const patched = (output: string) => call('apply_patch_call_output', { output })
 const shell = (command: string) => ({
   type: 'shell_call',
   call_id: 'call_1',
@@ -35,13 +37,8 @@ const shown = (stdout: string) => ({
   call_id: 'call_1',
   output: [{ stdout, stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
 })
-const local = (command: string) => ({
-  type: 'local_shell_call',
-  id: 'lsh_1',
-  call_id: 'call_1',
-  status: 'completed',
-  action: { type: 'exec', command: [command], env: {} },
-})
+const local = (command: string) =>
+  call('local_shell_call', { id: 'lsh_1', action: { type: 'exec', command: [command], env: {} } })
 const localOutput = (output: string) => ({
   type: 'local_shell_call_output',
   id: 'lso_1',
@@ -57,30 +54,19 @@ const called = (argument: string) => ({
 const returned = (output: string) => ({ type: 'function_call_output', call_id: 'call_1', output })
 const custom = (input: string) => ({ type: 'custom_tool_call', call_id: 'call_1', name: 'apply', input })
 const customOutput = (output: string) => ({ type: 'custom_tool_call_output', call_id: 'call_1', output })
-const computer = (typed: string) => ({
-  type: 'computer_call',
-  id: 'cu_1',
-  call_id: 'call_1',
-  status: 'completed',
-  pending_safety_checks: [],
-  action: { type: 'type', text: typed },
-})
+const computer = (typed: string) =>
+  call('computer_call', { id: 'cu_1', pending_safety_checks: [], action: { type: 'type', text: typed } })
 const screenshot = {
   type: 'computer_call_output',
   call_id: 'call_1',
   output: { type: 'computer_screenshot', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
 }
-const searched = (wanted: string) => ({
-  type: 'tool_search_call',
-  call_id: 'call_1',
-  execution: 'client',
-  arguments: { wanted },
-})
+const client = { call_id: 'call_1', execution: 'client' }
+const searched = (wanted: string) => ({ type: 'tool_search_call', ...client, arguments: { wanted } })
 const foundTools = (description: string) => ({
   type: 'tool_search_output',
-  call_id: 'call_1',
-  execution: 'client',
-  tools: [{ type: 'function', name: 'deploy', description, parameters: { type: 'object', properties: {} } }],
+  ...client,
+  tools: [look(description)],
 })
 const approval = (argument: string) => ({
   type: 'mcp_approval_request',
@@ -95,6 +81,12 @@ const approved = (reason: string) => ({
   approve: true,
   reason,
 })
+const reply = (part: JsonObject, more: JsonObject = {}) =>
+  done('message', 'msg_1', { role: 'assistant', content: [part], ...more })
+const program = (code: string) => ({ type: 'program', id: 'pg_1', call_id: 'call_p', code, fingerprint: 'f' })
+const programOutput = (result: string) => done('program_output', 'po_1', { call_id: 'call_p', result })
+const format = (description: string) => ({ type: 'json_schema', name: 'form', schema: { description } })
+const mcp = { server_label: 'db' }
 
 /** All forms of `ResponseInputItem` whose words the model is shown. */
 export const spokenForms: readonly Form[] = [
@@ -106,44 +98,20 @@ export const spokenForms: readonly Form[] = [
   },
   {
     name: 'a reply',
-    item: (said) => ({
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      phase: 'commentary',
-      content: [{ type: 'output_text', text: said, annotations: [] }],
-    }),
+    item: (said) => reply({ type: 'output_text', text: said, annotations: [] }, { phase: 'commentary' }),
   },
-  {
-    name: 'a reply that refuses',
-    item: (refusal) => ({
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'refusal', refusal }],
-    }),
-  },
+  { name: 'a reply that refuses', item: (refusal) => reply({ type: 'refusal', refusal }) },
   {
     name: 'file_search_call',
-    item: (found) => ({
-      type: 'file_search_call',
-      id: 'fs_1',
-      status: 'completed',
-      queries: ['it'],
-      results: [{ file_id: 'f', filename: 'a.md', score: 1, text: found }],
-    }),
+    item: (found) => {
+      const results = [{ file_id: 'f', filename: 'a.md', score: 1, text: found }]
+      return done('file_search_call', 'fs_1', { queries: ['it'], results })
+    },
   },
   { name: 'computer_call', item: computer, behind: screenshot },
   {
     name: 'web_search_call',
-    item: (query) => ({
-      type: 'web_search_call',
-      id: 'ws_1',
-      status: 'completed',
-      action: { type: 'search', query },
-    }),
+    item: (query) => done('web_search_call', 'ws_1', { action: { type: 'search', query } }),
   },
   { name: 'function_call', item: called, behind: returned('x') },
   { name: 'function_call_output', item: returned, before: called('x') },
@@ -160,20 +128,11 @@ export const spokenForms: readonly Form[] = [
   },
   {
     name: 'additional_tools',
-    item: (description) => ({
-      type: 'additional_tools',
-      role: 'developer',
-      tools: [
-        { type: 'function', name: 'look', description, parameters: { type: 'object', properties: {} } },
-      ],
-    }),
+    item: (description) => ({ type: 'additional_tools', role: 'developer', tools: [look(description)] }),
   },
   {
     name: 'configuration_update',
-    item: (description) => ({
-      type: 'configuration_update',
-      text: { format: { type: 'json_schema', name: 'form', schema: { description } } },
-    }),
+    item: (description) => ({ type: 'configuration_update', text: { format: format(description) } }),
   },
   {
     name: 'reasoning in plain text',
@@ -195,14 +154,10 @@ export const spokenForms: readonly Form[] = [
   },
   {
     name: 'code_interpreter_call',
-    item: (logs) => ({
-      type: 'code_interpreter_call',
-      id: 'ci_1',
-      status: 'completed',
-      container_id: 'c',
-      code: 'print(1)',
-      outputs: [{ type: 'logs', logs }],
-    }),
+    item: (logs) => {
+      const outputs = [{ type: 'logs', logs }]
+      return done('code_interpreter_call', 'ci_1', { container_id: 'c', code: 'print(1)', outputs })
+    },
   },
   { name: 'local_shell_call', item: local, behind: localOutput('x') },
   { name: 'local_shell_call_output', item: localOutput, before: local('x') },
@@ -212,43 +167,20 @@ export const spokenForms: readonly Form[] = [
   { name: 'apply_patch_call_output', item: patched, before: patch('x') },
   {
     name: 'mcp_list_tools',
-    item: (description) => ({
-      type: 'mcp_list_tools',
-      id: 'mcpl_1',
-      server_label: 'db',
-      tools: [{ name: 'drop', description, input_schema: {} }],
-    }),
+    item: (description) => {
+      const tools = [{ name: 'drop', description, input_schema: {} }]
+      return { type: 'mcp_list_tools', id: 'mcpl_1', ...mcp, tools }
+    },
   },
   { name: 'mcp_approval_request', item: approval, behind: approved('x') },
   { name: 'mcp_approval_response', item: approved, before: approval('x') },
   {
     name: 'mcp_call',
-    item: (output) => ({
-      type: 'mcp_call',
-      id: 'mcp_1',
-      server_label: 'db',
-      name: 'query',
-      arguments: '{}',
-      output,
-    }),
+    item: (output) => ({ type: 'mcp_call', id: 'mcp_1', ...mcp, name: 'query', arguments: '{}', output }),
   },
   { name: 'custom_tool_call', item: custom, behind: customOutput('x') },
   { name: 'custom_tool_call_output', item: customOutput, before: custom('x') },
-  {
-    name: 'program',
-    item: (code) => ({ type: 'program', id: 'pg_1', call_id: 'call_p', code, fingerprint: 'f' }),
-    behind: { type: 'program_output', id: 'po_1', call_id: 'call_p', result: 'x', status: 'completed' },
-  },
-  {
-    name: 'program_output',
-    item: (result) => ({
-      type: 'program_output',
-      id: 'po_1',
-      call_id: 'call_p',
-      result,
-      status: 'completed',
-    }),
-    before: { type: 'program', id: 'pg_1', call_id: 'call_p', code: 'x', fingerprint: 'f' },
-  },
+  { name: 'program', item: program, behind: programOutput('x') },
+  { name: 'program_output', item: programOutput, before: program('x') },
   { name: 'an item of a type made up later', item: (result) => ({ type: 'telepathy', id: 'tp_1', result }) },
 ]
