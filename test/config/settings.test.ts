@@ -197,29 +197,72 @@ test('syntax errors do not repeat what stands around them', async () => {
   expect(problems.join('\n')).not.toContain('secret')
 })
 
-test('with a key of its own Foldgate is no open relay: off loopback it needs client keys', async () => {
-  const yaml = 'upstreams: {default: {api_key_env: MAIN_KEY}}\n'
-  const env = { MAIN_KEY: 'k', A_KEY: 'a' }
-  expect(await problemsOf({ yaml, env })).toEqual([])
-  expect(await problemsOf({ yaml, env, flags: { host: '0.0.0.0' } })).toEqual([
-    '--host: is 0.0.0.0, which other machines reach, and Foldgate holds a key for the upstream "default": anyone could use it — add client_keys to foldgate.yaml, or listen on 127.0.0.1',
-  ])
-  const withKeys = `${yaml}client_keys: [{name: a, key_env: A_KEY}]\n`
-  expect(await problemsOf({ yaml: withKeys, env, flags: { host: '0.0.0.0' } })).toEqual([])
-})
+const held = 'upstreams: {default: {api_key_env: MAIN_KEY}}\n'
+const clientKeys = 'client_keys: [{name: a, key_env: A_KEY}]\n'
+const everySite = 'cors: {origins: ["https://app.example", "*"]}\n'
 
-// With a key of its own Foldgate let in every page that its user happened to open.
-test('with a key of its own it lets in pages of every site only with client keys', async () => {
-  const held = 'upstreams: {default: {api_key_env: MAIN_KEY}}\n'
-  const all = 'cors: {origins: ["https://app.example", "*"]}\n'
-  const env = { MAIN_KEY: 'k', A_KEY: 'a' }
-  expect(await problemsOf({ yaml: held + all, env })).toEqual([
-    'foldgate.yaml:2:17: "cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "default": any page that is opened on this machine could use it — name the origins, or add client_keys to foldgate.yaml',
-  ])
-  expect(await problemsOf({ yaml: all, env })).toEqual([])
-  expect(await problemsOf({ yaml: `${held}cors: {origins: ["https://app.example"]}`, env })).toEqual([])
-  const keys = 'client_keys: [{name: a, key_env: A_KEY}]\n'
-  expect(await problemsOf({ yaml: held + all + keys, env })).toEqual([])
+test.each<[string, Given, string[]]>([
+  ['with a key of its own Foldgate is for this machine', { yaml: held }, []],
+  [
+    'off loopback it is no open relay: it needs client keys',
+    { yaml: held, flags: { host: '0.0.0.0' } },
+    [
+      '--host: is 0.0.0.0, which other machines reach, and Foldgate holds a key for the upstream "default": anyone could use it — add client_keys to foldgate.yaml, or listen on 127.0.0.1',
+    ],
+  ],
+  ['with them it may', { yaml: held + clientKeys, flags: { host: '0.0.0.0' } }, []],
+  // With a key of its own Foldgate let in every page that its user happened to open.
+  [
+    'it lets in pages of every site only with client keys',
+    { yaml: held + everySite },
+    [
+      'foldgate.yaml:2:17: "cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "default": any page that is opened on this machine could use it — name the origins, or add client_keys to foldgate.yaml',
+    ],
+  ],
+  ['or without a key', { yaml: everySite }, []],
+  ['or pages of a site that is named', { yaml: `${held}cors: {origins: ["https://app.example"]}` }, []],
+  ['and with both', { yaml: held + everySite + clientKeys }, []],
+  [
+    'the admin listener needs a token off loopback',
+    { flags: { 'admin-host': '0.0.0.0' } },
+    [
+      '--admin-host: is 0.0.0.0, which other machines reach, and there is no token — set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0',
+    ],
+  ],
+  ['unless it is off', { flags: { 'admin-host': '0.0.0.0', 'admin-port': '0' } }, []],
+  ['or has one', { yaml: 'admin: {host: 0.0.0.0, token_env: MAIN_KEY}' }, []],
+  [
+    'two clients with one key are told',
+    { yaml: 'client_keys: [{name: a, key_env: A_KEY}, {name: b, key_env: A_KEY}]' },
+    ['foldgate.yaml:1:14: the client keys "a" and "b" are the same key — give each client a key of its own'],
+  ],
+  [
+    'a settings file that was named by a flag has to be there',
+    { flags: { config: 'f.yaml' } },
+    ['--config: the file f.yaml does not exist'],
+  ],
+  [
+    'and one that a variable names',
+    { env: { FOLDGATE_CONFIG: 'f.yaml' } },
+    ['FOLDGATE_CONFIG: the file f.yaml does not exist'],
+  ],
+  [
+    'a scalar where a group belongs is told even when a flag sets a key in it',
+    { yaml: 'upstreams: 5', flags: { upstream: 'http://h' } },
+    [
+      'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream — write upstreams: {default: {url: URL}}',
+    ],
+  ],
+  // Every object has a `constructor`, the environment among them: reading the settings ended in an exception.
+  [
+    'a variable that has the name of what every object has is not set',
+    { yaml: 'upstreams: {default: {api_key_env: constructor}}\n' },
+    [
+      'foldgate.yaml:1:36: the environment variable in "upstreams.default.api_key_env" is not set — set it, or remove the setting',
+    ],
+  ],
+])('%s', async (_, given, problems) => {
+  expect(await problemsOf({ ...given, env: { MAIN_KEY: 'k', A_KEY: 'a', ...given.env } })).toEqual(problems)
 })
 
 /** Off loopback, with this header for the upstream. */
@@ -231,15 +274,6 @@ test('a key given as a header is a key that Foldgate holds', async () => {
   for (const name of ['Authorization', 'api-key', 'Cookie', 'Ocp-Apim-Subscription-Key'])
     expect([name, await problemsWith(name)]).toEqual([name, [expect.any(String)]])
   expect(await problemsWith('x-team')).toEqual([])
-})
-
-test('the admin listener needs a token off loopback', async () => {
-  expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0' } })).toEqual([
-    '--admin-host: is 0.0.0.0, which other machines reach, and there is no token — set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0',
-  ])
-  expect(await problemsOf({ flags: { 'admin-host': '0.0.0.0', 'admin-port': '0' } })).toEqual([])
-  const env = { TOKEN: 't' }
-  expect(await problemsOf({ yaml: 'admin: {host: 0.0.0.0, token_env: TOKEN}', env })).toEqual([])
 })
 
 test("the client's credential goes to the default upstream only, unless one asks for it", async () => {
@@ -254,20 +288,12 @@ upstreams:
 })
 
 test("a client key of Foldgate's own goes to no upstream", async () => {
-  const keys = 'client_keys: [{name: a, key_env: A_KEY}]\n'
   const env = { A_KEY: 'a' }
-  const { upstreams } = await settingsOf({ yaml: keys, env })
+  const { upstreams } = await settingsOf({ yaml: clientKeys, env })
   expect(upstreams.get('default')?.forward_client_key).toBe(false)
   expect(
-    await problemsOf({ yaml: `${keys}upstreams: {default: {forward_client_key: true}}`, env }),
+    await problemsOf({ yaml: `${clientKeys}upstreams: {default: {forward_client_key: true}}`, env }),
   ).toHaveLength(1)
-})
-
-test('two clients with one key are told', async () => {
-  const yaml = 'client_keys: [{name: a, key_env: A}, {name: b, key_env: B}]'
-  expect(await problemsOf({ yaml, env: { A: 'same', B: 'same' } })).toEqual([
-    'foldgate.yaml:1:14: the client keys "a" and "b" are the same key — give each client a key of its own',
-  ])
 })
 
 test.each([
@@ -279,28 +305,5 @@ test.each([
     'client_keys: [{name: a, key_env: A}]\nupstreams: {default: {api_key_env: HELD}}\nadmin: {token_env: TOKEN}\n'
   expect(await problemsOf({ yaml, env: { ...client, HELD: 'held', TOKEN: 'token' } })).toEqual([
     `foldgate.yaml:1:14: ${message} — give each client a key of its own`,
-  ])
-})
-
-test('a settings file that was named has to be there', async () => {
-  expect(await problemsOf({ flags: { config: 'f.yaml' } })).toEqual([
-    '--config: the file f.yaml does not exist',
-  ])
-  expect(await problemsOf({ env: { FOLDGATE_CONFIG: 'f.yaml' } })).toEqual([
-    'FOLDGATE_CONFIG: the file f.yaml does not exist',
-  ])
-})
-
-test('a scalar where a group belongs is told even when a flag sets a key in it', async () => {
-  expect(await problemsOf({ yaml: 'upstreams: 5', flags: { upstream: 'http://h' } })).toEqual([
-    'foldgate.yaml:1:12: "upstreams" must be a map from name to upstream — write upstreams: {default: {url: URL}}',
-  ])
-})
-
-// Every object has a `constructor`, the environment among them: reading the settings ended in an exception.
-test('a variable that has the name of what every object has is not set', async () => {
-  const lines = await problemsOf({ yaml: 'upstreams: {default: {api_key_env: constructor}}\n' })
-  expect(lines).toEqual([
-    'foldgate.yaml:1:36: the environment variable in "upstreams.default.api_key_env" is not set — set it, or remove the setting',
   ])
 })

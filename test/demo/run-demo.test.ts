@@ -24,7 +24,7 @@ async function endless(reply?: (text: string) => string) {
     template: 'lenient',
     reply: ({ rawMessages }) => ({ content: reply?.(rawMessages.at(-1) ?? '') ?? 'noted' }),
   })
-  onTestFinished(stand.close)
+  onTestFinished(() => stand.close())
   return stand
 }
 
@@ -201,13 +201,13 @@ test.each([
 })
 
 test('reads counts that were not needed as bounds', () => {
-  const headers: Record<string, string> = {
+  const counts: Record<string, string> = {
     'x-foldgate-action': 'relayed;reason=path',
     'x-foldgate-tokens': '<900;sent=<900',
     'x-foldgate-window': '8192;source=learnt',
     'x-foldgate-passes': '',
   }
-  expect(readFoldgateHeaders((name) => headers[name] ?? null)).toEqual({
+  expect(readFoldgateHeaders((name) => counts[name] ?? null)).toEqual({
     action: 'relayed',
     passes: [],
     conversationTokens: null,

@@ -183,69 +183,65 @@ describe('a Foldgate that serves', () => {
   })
 })
 
-describe('keys change while it runs', () => {
-  const as = (key: string) => ({ authorization: `Bearer ${key}` })
-  const settings = `
+const as = (key: string) => ({ authorization: `Bearer ${key}` })
+const settings = `
 upstreams: {default: {api_key_file: secrets/main, concurrency: 1}}
 client_keys: [{name: ada, key_file: secrets/ada}]
 ${drain(0, 5)}`
 
-  /** Publishes both keys as Kubernetes does: files that are links into `..data`, a link that is swapped. */
-  async function publish(cwd: string, version: string, keys: { main: string; ada: string }): Promise<void> {
-    const secrets = join(cwd, 'secrets')
-    await mkdir(join(secrets, version), { recursive: true })
-    for (const [name, key] of Object.entries(keys)) await writeFile(join(secrets, version, name), `${key}\n`)
-    await symlink(version, join(secrets, '..data_tmp'))
-    await rename(join(secrets, '..data_tmp'), join(secrets, '..data'))
-  }
+/** Publishes both keys as Kubernetes does: files that are links into `..data`, a link that is swapped. */
+async function publish(cwd: string, version: string, keys: { main: string; ada: string }): Promise<void> {
+  const secrets = join(cwd, 'secrets')
+  await mkdir(join(secrets, version), { recursive: true })
+  for (const [name, key] of Object.entries(keys)) await writeFile(join(secrets, version, name), `${key}\n`)
+  await symlink(version, join(secrets, '..data_tmp'))
+  await rename(join(secrets, '..data_tmp'), join(secrets, '..data'))
+}
 
-  test('a swapped secret volume: the next request has the new keys, those under way end with the old ones; SIGHUP reads them at once', async () => {
-    const { script, hasBegun, release } = halves()
-    await using upstream = await fakeUpstream(script)
-    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
-    await publish(cwd, 'v1', { main: 'sk-old', ada: 'fg-old' })
-    for (const name of ['main', 'ada']) await symlink(join('..data', name), join(cwd, 'secrets', name))
-    const foldgate = await serve(['--upstream', upstream.url], { cwd })
-    const status = async (key: string) => (await postChat(foldgate.url, small, as(key))).status
-    const streamed = postChat(foldgate.url, { ...small, stream: true }, as('fg-old'))
-    await hasBegun
-    // It waits for the upstream's one place: let in with a key that held then, sent with the one that holds then.
-    const waiting = status('fg-old')
+test('a swapped secret volume: the next request has the new keys, those under way end with the old ones; SIGHUP reads them at once', async () => {
+  const { script, hasBegun, release } = halves()
+  await using upstream = await fakeUpstream(script)
+  const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
+  await publish(cwd, 'v1', { main: 'sk-old', ada: 'fg-old' })
+  for (const name of ['main', 'ada']) await symlink(join('..data', name), join(cwd, 'secrets', name))
+  const foldgate = await serve(['--upstream', upstream.url], { cwd })
+  const status = async (key: string) => (await postChat(foldgate.url, small, as(key))).status
+  const streamed = postChat(foldgate.url, { ...small, stream: true }, as('fg-old'))
+  await hasBegun
+  // It waits for the upstream's one place: let in with a key that held then, sent with the one that holds then.
+  const waiting = status('fg-old')
 
-    await publish(cwd, 'v2', { main: 'sk-new', ada: 'fg-new' })
-    await rm(join(cwd, 'secrets/v1'), { recursive: true })
-    await foldgate.said(/keys were rotated/)
-    expect(await status('fg-old')).toBe(401)
-    release()
-    const whole = await streamed
-    expect([whole.status, whole.text.includes('second half')]).toEqual([200, true])
-    expect([await waiting, await status('fg-new')]).toEqual([200, 200])
-    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([
-      'Bearer sk-old',
-      'Bearer sk-new',
-      'Bearer sk-new',
-    ])
-    expect(foldgate.output()).toContain(
-      '"settings":"upstreams.default.api_key_file, client_keys[0].key_file"',
-    )
+  await publish(cwd, 'v2', { main: 'sk-new', ada: 'fg-new' })
+  await rm(join(cwd, 'secrets/v1'), { recursive: true })
+  await foldgate.said(/keys were rotated/)
+  expect(await status('fg-old')).toBe(401)
+  release()
+  const whole = await streamed
+  expect([whole.status, whole.text.includes('second half')]).toEqual([200, true])
+  expect([await waiting, await status('fg-new')]).toEqual([200, 200])
+  expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([
+    'Bearer sk-old',
+    'Bearer sk-new',
+    'Bearer sk-new',
+  ])
+  expect(foldgate.output()).toContain('"settings":"upstreams.default.api_key_file, client_keys[0].key_file"')
 
-    // What is no good is told, and the old one stays; both of a client's hold while it is changed over.
-    await writeFile(join(cwd, 'secrets/main'), 'sk PLANTED')
-    await writeFile(join(cwd, 'secrets/ada'), 'fg-new\nfg-next\n')
-    foldgate.child.kill('SIGHUP')
-    const [line = ''] = await foldgate.said(/.*a changed key is not used, the old one stays.*/)
-    expect(JSON.parse(line)).toMatchObject({
-      level: 'error',
-      setting: 'upstreams.default.api_key_file',
-      file: join(cwd, 'secrets/main'),
-      reason: 'the file holds spaces or characters that no key has',
-    })
-    await eventually(async () => expect(await status('fg-next')).toBe(200))
-    expect(await status('fg-new')).toBe(200)
-    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer sk-new')
-    for (const key of ['sk-old', 'sk-new', 'fg-old', 'fg-new', 'PLANTED'])
-      expect(foldgate.output()).not.toContain(key)
+  // What is no good is told, and the old one stays; both of a client's hold while it is changed over.
+  await writeFile(join(cwd, 'secrets/main'), 'sk PLANTED')
+  await writeFile(join(cwd, 'secrets/ada'), 'fg-new\nfg-next\n')
+  foldgate.child.kill('SIGHUP')
+  const [line = ''] = await foldgate.said(/.*a changed key is not used, the old one stays.*/)
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'error',
+    setting: 'upstreams.default.api_key_file',
+    file: join(cwd, 'secrets/main'),
+    reason: 'the file holds spaces or characters that no key has',
   })
+  await eventually(async () => expect(await status('fg-next')).toBe(200))
+  expect(await status('fg-new')).toBe(200)
+  expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer sk-new')
+  for (const key of ['sk-old', 'sk-new', 'fg-old', 'fg-new', 'PLANTED'])
+    expect(foldgate.output()).not.toContain(key)
 })
 
 /** Writes a line for every module of OpenTelemetry that is loaded but the interfaces, which prom-client loads for itself. */
@@ -260,45 +256,43 @@ registerHooks({
 })
 `)}`
 
-describe('OpenTelemetry', () => {
-  /** The program with these variables: it has answered a request and ended, and tells which modules it loaded. */
-  async function served(env: Readonly<Record<string, string>>) {
-    await using upstream = await fakeUpstream(completion('fine'))
-    const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 0}\n' })
-    const foldgate = await serve(['--upstream', upstream.url], {
-      cwd,
-      env: { NODE_OPTIONS: `--import=${tellLoaded}`, ...env },
-    })
-    expect((await postChat(foldgate.url, small)).status).toBe(200)
-    foldgate.child.kill('SIGTERM')
-    expect(await foldgate.ended).toBe(0)
-    return { log: foldgate.stdout(), stderr: foldgate.stderr() }
-  }
-
-  test('is not loaded, and nothing is said of it, where none of its variables asks for it', async () => {
-    const { log, stderr } = await served({ OTEL_SERVICE_NAME: 'mine' })
-    expect(stderr).toBe('')
-    expect(log).not.toContain('trace')
+/** The program with these variables: it has answered a request and ended, and tells which modules it loaded. */
+async function served(env: Readonly<Record<string, string>>) {
+  await using upstream = await fakeUpstream(completion('fine'))
+  const cwd = await temporaryFolder({ 'foldgate.yaml': 'drain: {delay_s: 0}\n' })
+  const foldgate = await serve(['--upstream', upstream.url], {
+    cwd,
+    env: { NODE_OPTIONS: `--import=${tellLoaded}`, ...env },
   })
+  expect((await postChat(foldgate.url, small)).status).toBe(200)
+  foldgate.child.kill('SIGTERM')
+  expect(await foldgate.ended).toBe(0)
+  return { log: foldgate.stdout(), stderr: foldgate.stderr() }
+}
 
-  test('is loaded where they do, and the log says where traces go, without user, path and query', async () => {
-    const { log, stderr } = await served({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://PLANTED:PLANTED@127.0.0.1:9/PLANTED?key=PLANTED',
-      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=PLANTED',
-      // What cannot be sent holds up the end so long.
-      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
-    })
-    expect(stderr).toMatch(/^loaded .*@opentelemetry\/sdk-trace\//m)
-    expect(log).toContain('"message":"traces are sent","to":"http://127.0.0.1:9 (http/protobuf)"')
-    expect(log + stderr).not.toContain('PLANTED')
-  })
+test('OpenTelemetry is not loaded, and nothing is said of it, where none of its variables asks for it', async () => {
+  const { log, stderr } = await served({ OTEL_SERVICE_NAME: 'mine' })
+  expect(stderr).toBe('')
+  expect(log).not.toContain('trace')
+})
 
-  test('that cannot be had is a warning with what to do, and Foldgate serves without it', async () => {
-    const { log, stderr } = await served({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-    })
-    expect(stderr).toBe('')
-    expect(log).toMatch(/"level":"warn","message":"traces are not sent","reason":".*set http\/protobuf/)
+test('it is loaded where they do, and the log says where traces go, without user, path and query', async () => {
+  const { log, stderr } = await served({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://PLANTED:PLANTED@127.0.0.1:9/PLANTED?key=PLANTED',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=PLANTED',
+    // What cannot be sent holds up the end so long.
+    OTEL_EXPORTER_OTLP_TIMEOUT: '200',
   })
+  expect(stderr).toMatch(/^loaded .*@opentelemetry\/sdk-trace\//m)
+  expect(log).toContain('"message":"traces are sent","to":"http://127.0.0.1:9 (http/protobuf)"')
+  expect(log + stderr).not.toContain('PLANTED')
+})
+
+test('where it cannot be had it is a warning with what to do, and Foldgate serves without it', async () => {
+  const { log, stderr } = await served({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  })
+  expect(stderr).toBe('')
+  expect(log).toMatch(/"level":"warn","message":"traces are not sent","reason":".*set http\/protobuf/)
 })

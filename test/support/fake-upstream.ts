@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { questionUserAgent } from '../../src/models/discovery/ask-json.ts'
-import { freePort } from './free-port.ts'
+import { closeAll, freePort } from './free-port.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */
 export type ReceivedRequest = {
@@ -95,13 +95,7 @@ export async function fakeUpstream(
   await once(server.listen(port, '127.0.0.1'), 'listening')
   const origin = `http://127.0.0.1:${port}`
 
-  async function close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve())
-    })
-    server.closeAllConnections()
-    await closed
-  }
+  const close = () => closeAll(server)
   return {
     url: `${origin}/v1`,
     origin,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 
 /**
@@ -24,6 +25,16 @@ export async function listen(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+/** Closes a server and all that is open on it. */
+export async function closeAll(server: HttpServer): Promise<void> {
+  // One that is closed already says so to this callback.
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  server.closeAllConnections()
+  await closed
 }
 
 // --- internal ---

@@ -16,26 +16,15 @@ export async function postChat(
   headers: Readonly<Record<string, string>> = {},
   signal?: AbortSignal,
 ): Promise<ChatReply> {
-  const answer = await startChat(url, body, headers, signal)
-  const text = await answer.text()
-  const header = (name: string) => answer.headers.get(name)
-  return { status: answer.status, header, text, action: header('x-foldgate-action') }
-}
-
-/** The same, up to the answer's headers. */
-function startChat(
-  url: string,
-  body: object | string | Buffer,
-  headers: Readonly<Record<string, string>> = {},
-  signal?: AbortSignal,
-): Promise<Response> {
-  const bytes = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body)
-  return fetch(`${url}/chat/completions`, {
+  const answer = await fetch(`${url}/chat/completions`, {
     method: 'POST',
-    body: bytes,
+    body: Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body),
     headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test', ...headers },
     signal: signal ?? null,
   })
+  const text = await answer.text()
+  const header = (name: string) => answer.headers.get(name)
+  return { status: answer.status, header, text, action: header('x-foldgate-action') }
 }
 
 /** A request with these messages, for a model that no table knows. */

@@ -5,7 +5,7 @@ import { openPromptCounter, REPLY_TOKENS } from './strict-upstream/prompt-tokens
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from './strict-upstream/wire-message.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { extractiveSummary } from './extractive-summary.ts'
-import { freePort } from './free-port.ts'
+import { closeAll, freePort } from './free-port.ts'
 import type { Upstreams } from './foldgate.ts'
 
 /** How a call is answered: well, with a status in OpenAI's words, or in one of the ways in which models fail. */
@@ -210,13 +210,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   const port = await freePort()
   await once(server.listen(port, '127.0.0.1'), 'listening')
 
-  async function close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve())
-    })
-    server.closeAllConnections()
-    await closed
-  }
+  const close = () => closeAll(server)
   return {
     url: `http://127.0.0.1:${port}/v1`,
     calls,
