@@ -50,12 +50,8 @@ function clip(message: object, tokensMax: number) {
 }
 
 const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.constantFrom('kept', 'unbound', 'rendered', 'previewed', 'cleared').map((kind): Edit => ({ kind })),
   fc.constantFrom<Edit[]>(
-    { kind: 'kept' },
-    { kind: 'unbound' },
-    { kind: 'rendered' },
-    { kind: 'previewed' },
-    { kind: 'cleared' },
     { kind: 'unloaded', mediaKept: 0 },
     { kind: 'unloaded', mediaKept: 1 },
     { kind: 'unloaded', mediaKept: 1, isUnbound: true },
@@ -71,13 +67,8 @@ const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
 const objectArguments = text.map((value) => ({
   function: { name: 'run', arguments: { count: 3, text: value } },
 }))
-const oddCall = fc.constantFrom<unknown[]>(
-  null,
-  7,
-  {},
-  { function: null },
-  { function: { name: 'f', arguments: null } },
-)
+const noArguments = { function: { name: 'f', arguments: null } }
+const oddCall = fc.constantFrom<unknown[]>(null, 7, {}, { function: null }, noArguments)
 
 const callFields = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
@@ -95,6 +86,7 @@ const callFields = fc.oneof(
   },
 )
 
+const refusal = { type: 'refusal', refusal: 'no' }
 const anyContent = fc.oneof(
   { weight: 6, arbitrary: content },
   {
@@ -106,13 +98,7 @@ const anyContent = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.array(
-      fc.constantFrom<unknown[]>(
-        null,
-        7,
-        'plain',
-        { type: 'refusal', refusal: 'no' },
-        { type: 'summary_text', text: 'a' },
-      ),
+      fc.constantFrom<unknown[]>(null, 7, 'plain', refusal, { type: 'summary_text', text: 'a' }),
     ),
   },
   { weight: 1, arbitrary: text.map((value) => ({ answer: value })) },
@@ -191,11 +177,7 @@ describe('a message that loses its media', () => {
   const unloaded = { kind: 'unloaded', mediaKept: 0 } as const
 
   test('keeps its text parts as they are', () => {
-    const [first, last] = ['Look:', 'Repair it.'].map((said) => ({
-      type: 'text',
-      cache_control: {},
-      text: said,
-    }))
+    const [first, last] = ['Look:', 'Repair it.'].map((text) => ({ type: 'text', cache_control: {}, text }))
     const { sent, said, size } = treat({ role: 'user', content: [first, image, last, image] }, unloaded)
     const mark = { type: 'text', text: '[media left out]' }
     expect(sent).toBe(JSON.stringify({ role: 'user', content: [first, mark, last] }))
@@ -211,12 +193,8 @@ describe('a message that loses its media', () => {
       image_url: { url: `https://images.example/${number}.png` },
     }))
     const { sent } = treat({ role: 'user', content: images }, { kind: 'unloaded', mediaKept: 2 })
-    expect(sent).toBe(
-      JSON.stringify({
-        role: 'user',
-        content: [{ type: 'text', text: '[media left out]' }, images[1], images[2]],
-      }),
-    )
+    const mark = { type: 'text', text: '[media left out]' }
+    expect(sent).toBe(JSON.stringify({ role: 'user', content: [mark, images[1], images[2]] }))
   })
 
   test('says so where nothing else was in it', () => {

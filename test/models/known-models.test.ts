@@ -69,11 +69,12 @@ test('to forget a model is to forget what is kept of it beside its record, and n
   const left = (each: typeof key) => [
     windows.suggestedTokens(each, 'conversation'),
     counts.anchorAt({ key: each, encoding: 'e' }, beginnings)?.promptTokens ?? null,
+    counts.answeredAt({ key: each, encoding: 'e' }, ['p']).length,
     readsFromCache(models, each),
     learning.wantsCount(each, 'conversation'),
   ]
-  expect(left(key)).toEqual([null, null, false, false])
-  expect(left(other)).toEqual([8_999, 120, true, true])
+  expect(left(key)).toEqual([null, null, 0, false, false])
+  expect(left(other)).toEqual([8_999, 120, 1, true, true])
   expect(models.forgetAll('nothing')).toBeNull()
 })
 

@@ -57,11 +57,25 @@ async function later(...replicas: readonly ReturnType<typeof replicaOn>[]): Prom
   await vi.advanceTimersByTimeAsync(1_000)
 }
 
+/** A store on which a replica has learnt a window. */
+async function taught(tokens: number, options: Parameters<typeof replicaOn>[1] = {}) {
+  const shared = sharedStore()
+  const one = replicaOn(shared.store, options)
+  await one.learns((models) => models.set(key, 'window', total(tokens), 'refusal'))
+  return { ...shared, one }
+}
+
+/** A replica that has read what the store holds. */
+async function readerOf(store: Store, options: Parameters<typeof replicaOn>[1] = {}) {
+  const replica = replicaOn(store, options)
+  await replica.models.load(key)
+  return replica
+}
+
 describe('replicas on one store', () => {
   test('know of each other’s lessons, whichever part of a record they are in', async () => {
     const { store } = sharedStore()
-    const [one, other] = [replicaOn(store), replicaOn(store)]
-    await other.models.load(key)
+    const [one, other] = [replicaOn(store), await readerOf(store)]
     await one.learns((models) => models.set(key, 'window', total(8192), 'refusal'))
     await other.learns((models) => models.set(key, 'placement', 'strict', 'refusal'))
     expect(other.window()).toEqual(total(8192))
@@ -83,8 +97,7 @@ describe('replicas on one store', () => {
 
   test('come to rest: once they know the same, nothing is written', async () => {
     const { store, writes } = sharedStore()
-    const [one, other] = [replicaOn(store), replicaOn(store)]
-    await other.models.load(key)
+    const [one, other] = [replicaOn(store), await readerOf(store)]
     await one.learns((models) => models.set(key, 'window', total(8192), 'refusal'))
     await other.learns((models) => models.set(key, 'window', total(4096), 'refusal'))
     await later(one, other)
@@ -95,14 +108,10 @@ describe('replicas on one store', () => {
   })
 
   test('write a record again that the store has lost', async () => {
-    const { store } = sharedStore()
-    const one = replicaOn(store)
-    await one.learns((models) => models.set(key, 'window', total(8192), 'refusal'))
+    const { store, one } = await taught(8192)
     await store.purge()
     await later(one)
-    const other = replicaOn(store)
-    await other.models.load(key)
-    expect(other.window()).toEqual(total(8192))
+    expect((await readerOf(store)).window()).toEqual(total(8192))
   })
 })
 
@@ -130,8 +139,7 @@ test('what was learnt last is written at the end, and nothing after that', async
 })
 
 test('a store that was absent is read once it is back', async () => {
-  const { store } = sharedStore()
-  await replicaOn(store).learns((models) => models.set(key, 'window', total(8192), 'refusal'))
+  const { store } = await taught(8192)
   let isAbsent = true
   const late = replicaOn({
     ...store,
@@ -176,12 +184,9 @@ describe('an accepted credential', () => {
     await one.learns(() => one.accepted.note(key))
     mark = 'second'
     expect(one.accepted.has(key)).toBe(false)
-    const next = replicaOn(store, { heldKeyMark: () => 'second' })
-    await next.models.load(key)
-    expect(next.accepted.has(key)).toBe(false)
-    const same = replicaOn(store, { heldKeyMark: () => 'first' })
-    await same.models.load(key)
-    expect(same.accepted.has(key)).toBe(true)
+    const next = await readerOf(store, { heldKeyMark: () => 'second' })
+    const same = await readerOf(store, { heldKeyMark: () => 'first' })
+    expect([next, same].map(({ accepted }) => accepted.has(key))).toEqual([false, true])
   })
 
   test('is renewed by answers, but not written for each of them', async () => {
@@ -200,8 +205,7 @@ describe('a belief ends in time', () => {
   test('in the next process as in this one', async () => {
     const { store } = sharedStore()
     await replicaOn(store).learns((models) => models.set(key, 'placement', 'original', 'refusal'))
-    const next = replicaOn(store)
-    await next.models.load(key)
+    const next = await readerOf(store)
     expect(next.models.get(key, 'placement')).toBe('original')
     await vi.advanceTimersByTimeAsync(10 * minuteMs)
     expect(next.models.get(key, 'placement')).toBeNull()
@@ -210,9 +214,7 @@ describe('a belief ends in time', () => {
   // The clock was a day ahead until it was corrected, and a window that had been learnt by then lasted for that day.
   test('also if the clock went back since', async () => {
     let aheadMs = dayMs
-    const { store } = sharedStore()
-    const one = replicaOn(store, { aheadMs: () => aheadMs })
-    await one.learns((models) => models.set(key, 'window', total(8192), 'refusal'))
+    const { one } = await taught(8192, { aheadMs: () => aheadMs })
     aheadMs = 0
     expect(one.window()).toEqual(total(8192))
     await vi.advanceTimersByTimeAsync(hourMs)
@@ -234,12 +236,8 @@ describe('a belief ends in time', () => {
   })
 
   test('also if another replica whose clock is ahead wrote it', async () => {
-    const { store } = sharedStore()
-    await replicaOn(store, { aheadMs: () => dayMs }).learns((models) =>
-      models.set(key, 'window', total(8192), 'refusal'),
-    )
-    const next = replicaOn(store)
-    await next.models.load(key)
+    const { store } = await taught(8192, { aheadMs: () => dayMs })
+    const next = await readerOf(store)
     expect(next.window()).toEqual(total(8192))
     for (let minutes = 0; minutes < 60; minutes += 20) {
       await vi.advanceTimersByTimeAsync(20 * minuteMs)

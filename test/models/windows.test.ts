@@ -66,14 +66,12 @@ describe('a refusal with numbers', () => {
   })
 
   test('that contradicts an answered prompt is believed when another conversation hears it, too', () => {
-    const { windows, refused, learnt, pass } = open()
+    const { windows, refused, learnt } = open()
     windows.answered(key, 7000, 0)
-    refused({ window: 4096 })
-    expect(learnt()).toBeNull()
-    refused({ window: 2048 })
-    expect(learnt()).toBeNull()
-    refused({ window: 2048 })
-    expect(learnt()).toBeNull()
+    for (const window of [4096, 2048, 2048]) {
+      refused({ window })
+      expect(learnt()).toBeNull()
+    }
     refused({ window: 2048 }, 'b')
     expect(learnt()?.tokens).toBe(2048)
     // What was answered long ago contradicts nothing.
@@ -82,19 +80,16 @@ describe('a refusal with numbers', () => {
     later.pass(hourMs)
     later.refused({ window: 4096 })
     expect(later.learnt()?.tokens).toBe(4096)
-    pass(0)
   })
 
-  test('that cannot be about this prompt is not believed', () => {
-    const small = open()
-    small.refused({ window: 16_000, expectedTokens: 300 })
-    expect(small.learnt()).toBeNull()
-    const other = open()
-    other.refused({ window: 100, prompt: 120, expectedTokens: 9000 })
-    expect(other.learnt()).toBeNull()
-    const output = open()
-    output.refused({ window: 8192, expectedTokens: 300, outputTokens: 9000 })
-    expect(output.learnt()?.tokens).toBe(8192)
+  test.each([
+    ['of more than the prompt has', { window: 16_000, expectedTokens: 300 }, undefined],
+    ['of another prompt', { window: 100, prompt: 120, expectedTokens: 9000 }, undefined],
+    ['that its output exceeded', { window: 8192, expectedTokens: 300, outputTokens: 9000 }, 8192],
+  ])('that cannot be about this prompt is not believed: one %s', (_, refusal, tokens) => {
+    const { refused, learnt } = open()
+    refused(refusal)
+    expect(learnt()?.tokens).toBe(tokens)
   })
 })
 
@@ -116,11 +111,8 @@ describe('refusals without numbers', () => {
     windows.recovered(key, 'b', 12_000)
     expect(learnt()).toEqual({ tokens: 11_999, kind: 'input' })
     expect(windows.suggestedTokens(key, 'a')).toBe(8999)
-    expect(told.map(({ by, conversation }) => `${by} ${conversation}`)).toEqual([
-      'unstated a',
-      'unstated a',
-      'unstated null',
-    ])
+    const lessons = told.map(({ by, conversation }) => `${by} ${conversation}`)
+    expect(lessons).toEqual(['unstated a', 'unstated a', 'unstated null'])
   })
 
   test('never suggest less than a prompt that was answered', () => {

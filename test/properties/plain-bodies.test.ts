@@ -14,13 +14,7 @@ import { propertyRuns } from '../support/property-runs.ts'
 const text = fc.constantFrom('', 'Ask.', 'ä"😀', 'x-anthropic-billing-header: cc_version=2.1; cch=1;')
 const pixel = 'data:image/png;base64,iVBORw0KGgo='
 const partType = fc.constantFrom(
-  'text',
-  'input_text',
-  'output_text',
-  'tool_use',
-  'tool_result',
-  'image_url',
-  'refusal',
+  ...'text input_text output_text tool_use tool_result image_url refusal'.split(' '),
 )
 const part = fc.record(
   {
