@@ -12,7 +12,7 @@
  * input that fails the smallest that still does, and how it is tried again; then it exits with 1.
  */
 import { oneOf, readCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
-import { alignedTable, count, seconds, sumOf } from '../harness/table.ts'
+import { alignedTable, grouped, seconds, sumOf } from '../harness/table.ts'
 import { runTarget, watchUncaught, type FuzzTarget, type TargetReport } from './target.ts'
 import { admin } from './targets/admin.ts'
 import { agents, messageAgents } from './targets/agents.ts'
@@ -73,9 +73,9 @@ function failuresOf(reports: readonly TargetReport[]): number {
 function tableOf(reports: readonly TargetReport[]): string {
   const row = (name: string, some: readonly TargetReport[]) => [
     name,
-    count(sumOf(some, ({ inputs }) => inputs)),
+    grouped(sumOf(some, ({ inputs }) => inputs)),
     String(failuresOf(some)),
-    `${count(Math.max(...some.map(({ slowestMs }) => slowestMs)))} ms`,
+    `${grouped(Math.max(...some.map(({ slowestMs }) => slowestMs)))} ms`,
     seconds(sumOf(some, ({ elapsedMs }) => elapsedMs)),
   ]
   const head = ['target', 'inputs', 'failures', 'slowest', 'time']
@@ -84,7 +84,7 @@ function tableOf(reports: readonly TargetReport[]): string {
 
 function fatesOf({ name, fates }: TargetReport): string {
   const sorted = [...fates].toSorted(([, one], [, other]) => other - one)
-  return `${name}: ${sorted.map(([fate, inputs]) => `${fate} ${count(inputs)}`).join(', ')}`
+  return `${name}: ${sorted.map(([fate, inputs]) => `${fate} ${grouped(inputs)}`).join(', ')}`
 }
 
 /** What failed, and how it is tried again. */

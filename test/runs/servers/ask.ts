@@ -1,8 +1,13 @@
 import { Agent, fetch } from 'undici'
-import { parsed, SHOWN_CHARS, type Api, type PromptFigures } from './api.ts'
-import { chatCompletions } from './chat-completions.ts'
-import { messages as messagesApi } from './messages.ts'
-import { responses } from './responses.ts'
+import {
+  chatCompletions,
+  messages as messagesApi,
+  parsed,
+  responses,
+  SHOWN_CHARS,
+  type Api,
+  type PromptFigures,
+} from './apis.ts'
 
 /** A client's request, as far as it differs from one to the next. */
 export type Question = {

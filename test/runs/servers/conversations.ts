@@ -3,7 +3,7 @@ import { textOf } from '../../support/strict-upstream/wire-message.ts'
 import { thingsOf } from '../fidelity/wanted.ts'
 import { rawMessage, readRecordings, type RawMessage } from '../harness/recordings.ts'
 import { longRun } from '../../support/conversations.ts'
-import { pointsOf } from './walk.ts'
+import { pointsOf } from './windows.ts'
 
 /** The beginning of a conversation that makes so many requests, where there is one. */
 export type Conversations = (requests: number) => readonly RawMessage[]

@@ -1,18 +1,49 @@
 import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
-import { newestSuffix, type PolicyInput } from '../fidelity/policies.ts'
+import { newestSuffix, type PolicyInput, roundsOf, type Round } from '../fidelity/policies.ts'
 import { sumOf, type Tally } from '../fidelity/figures.ts'
 import { held, openReader, openSight, wantedOf } from '../fidelity/wanted.ts'
 import { rawMessage, type RawMessage } from '../harness/recordings.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { ask, OUTPUT_TOKENS, type Reply } from './ask.ts'
-import { dropHalfWhenFull, slidingWindow, type CompactingClient } from './clients.ts'
-import { startFoldgate } from './foldgate.ts'
-import { messageSizes } from './message-sizes.ts'
+import { startFoldgate } from './real-server.ts'
 import { startServer, type RealServer } from './real-server.ts'
-import type { SceneReport } from './report.ts'
-import type { Stand } from './stand.ts'
+import type { SceneReport } from './scenes.ts'
+import type { Stand } from './scenes.ts'
 import { openTap } from './tap.ts'
-import { pointsOf } from './walk.ts'
+import { pointsOf } from './windows.ts'
+import { isObject } from '../../support/strict-upstream/wire-message.ts'
+
+/** What a client that compacts by itself sends of its conversation; it may remember what it did before. */
+export type CompactingClient = (input: PolicyInput) => readonly RawMessage[]
+
+/** At every request the newest that fits: nothing is remembered, and from the first cut on each prompt begins anew. */
+export function slidingWindow(): CompactingClient {
+  return newestSuffix
+}
+
+/**
+ * Behind the system message and the task, the older half of the rest goes for good when it does not fit any more. What
+ * is left grows at its end until then, so that the server's cache has it.
+ */
+export function dropHalfWhenFull(): CompactingClient {
+  let droppedRounds = 0
+  return function sendRest({ messages, budgetTokens, sizeOf }) {
+    const head = messages.slice(0, HEAD_MESSAGES)
+    const rounds = roundsOf(messages.slice(HEAD_MESSAGES))
+    const sizeOfAll = (kept: readonly Round[]) =>
+      kept.flat().reduce((sum, message) => sum + sizeOf(message), 0)
+    const roomTokens = budgetTokens - sizeOfAll([head])
+    if (sizeOfAll(rounds.slice(droppedRounds)) > roomTokens) {
+      const half = roomTokens / 2
+      while (droppedRounds < rounds.length - 1 && sizeOfAll(rounds.slice(droppedRounds)) > half)
+        droppedRounds += 1
+    }
+    return [...head, ...rounds.slice(droppedRounds).flat()]
+  }
+}
+
+/** A system message and a task. */
+const HEAD_MESSAGES = 2
 
 /** Who makes the conversation fit: Foldgate under a profile, or the client itself. */
 export type Rival =
@@ -154,4 +185,34 @@ function reportOf(rival: Rival, requests: readonly RequestFigures[], tally: Tall
 
 function share(part: number, whole: number): string {
   return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`
+}
+
+/** What each message takes in the prompt, asked of llama.cpp's server: the client that knows it all. */
+export async function messageSizes(
+  origin: string,
+  messages: readonly RawMessage[],
+): Promise<(message: RawMessage) => number> {
+  const promptTokens = async (texts: readonly string[]): Promise<number> => {
+    const written = await askJson(origin, '/apply-template', `{"messages":[${texts.join(',')}]}`)
+    const prompt = JSON.stringify(written['prompt'])
+    const counted = await askJson(origin, '/tokenize', `{"content":${prompt},"add_special":false}`)
+    return Array.isArray(counted['tokens']) ? counted['tokens'].length : 0
+  }
+  // Behind an assistant message the server would write on.
+  const behind = '{"role":"user","content":"Go on."}'
+  const behindTokens = await promptTokens([behind])
+  const sizes = new Map<string, number>()
+  for (const { text } of messages) sizes.set(text, (await promptTokens([text, behind])) - behindTokens)
+  return ({ text }) => sizes.get(text) ?? 0
+}
+
+async function askJson(origin: string, path: string, body: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(origin + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  const value: unknown = await answer.json()
+  if (answer.ok && isObject(value)) return value
+  throw new Error(`${path} was answered with ${answer.status}: ${JSON.stringify(value)}`)
 }

@@ -29,13 +29,13 @@
 import { alignedTable, seconds } from '../harness/table.ts'
 import { madeConversation, recordedConversation } from './conversations.ts'
 import { evaluatedHead, rivals, runRival, EVALUATED_REQUESTS, EVALUATED_WINDOW_TOKENS } from './evaluated.ts'
-import { findPython, install } from './install.ts'
+import { findPython, install } from './programs.ts'
 import { makeModels } from './models.ts'
-import { poolHead, runPoolScene } from './pool.ts'
+import { poolHead, runPoolScene } from './scenes.ts'
 import { endAllWithThis } from './programs.ts'
-import { shown, type SceneReport } from './report.ts'
-import { rootHead, runRootPaths } from './root-paths.ts'
-import type { Stand } from './stand.ts'
+import { shown, type SceneReport } from './scenes.ts'
+import { rootHead, runRootPaths } from './scenes.ts'
+import type { Stand } from './scenes.ts'
 import { runWindowScene, windowHead, windowScenes } from './windows.ts'
 
 endAllWithThis()
