@@ -129,8 +129,8 @@ describe('what a prompt cost, and would have cost whole', () => {
       0.001,
     ],
   ])('%s', (_, size, usage, of, sent, whole) => {
-    const close = (cost: number) => expect.closeTo(cost, 10)
-    expect(promptCosts(size, usage, of)).toEqual({ sent: close(sent), whole: close(whole) })
+    const costs = { sent: expect.closeTo(sent, 10), whole: expect.closeTo(whole, 10) }
+    expect(promptCosts(size, usage, of)).toEqual(costs)
   })
 
   test.each([

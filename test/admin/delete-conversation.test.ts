@@ -40,6 +40,21 @@ function conversationOf(turn: Turn): string {
   return turn.header('x-foldgate-conversation') ?? ''
 }
 
+/** Deleting with these parts alone, and what was told of it. */
+function forgetting(parts: Partial<Parameters<typeof createDeleteConversation>[0]>) {
+  const told: unknown[] = []
+  const forget = createDeleteConversation({
+    store: { name: 'memory:', deleteGroup: async () => 0 },
+    summaryWriter: { forget: async () => false },
+    forget: async () => false,
+    deleteArchived: async () => false,
+    onFailed: (part) => told.push(part),
+    onDeleted: (_, deleted) => told.push(deleted),
+    ...parts,
+  })
+  return { forget, told }
+}
+
 describe('a conversation that was deleted', () => {
   test('leaves nothing in the store, and its next request is derived anew, as by a Foldgate that never saw it', async () => {
     // What answers taught of the upstream's count is no part of a conversation and stays: here they teach nothing, so
@@ -190,21 +205,6 @@ describe('what cannot be deleted', () => {
     expect((await deleteConversation(place.origin, conversation)).status).toBe(204)
     expect(await inner.holds(conversation)).toEqual([])
   })
-
-  /** Deleting with these parts alone, and what was told of it. */
-  function forgetting(parts: Partial<Parameters<typeof createDeleteConversation>[0]>) {
-    const told: unknown[] = []
-    const forget = createDeleteConversation({
-      store: { name: 'memory:', deleteGroup: async () => 0 },
-      summaryWriter: { forget: async () => false },
-      forget: async () => false,
-      deleteArchived: async () => false,
-      onFailed: (part) => told.push(part),
-      onDeleted: (_, deleted) => told.push(deleted),
-      ...parts,
-    })
-    return { forget, told }
-  }
 
   test('a store that never answers is not waited for endlessly', async () => {
     const { forget, told } = forgetting({

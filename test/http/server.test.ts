@@ -134,7 +134,7 @@ describe('routes', () => {
 })
 
 /** What is refused: why, its bytes, and `STATUS CODE PARAM` of the answer. */
-const refused: readonly (readonly [why: string, bytes: string, answer: string])[] = [
+const refusedBytes: readonly (readonly [why: string, bytes: string, answer: string])[] = [
   // Node takes absolute-form targets and dot segments; a URL parser would resolve them to other hosts and paths.
   ...[
     'GET http://evil.example/v1/models',
@@ -164,7 +164,7 @@ const refused: readonly (readonly [why: string, bytes: string, answer: string])[
     'POST /v1/chat/completions HTTP/2.0\r\nContent-Length: 2\r\n\r\n{}',
     '400 malformed_request null',
   ],
-  ['two hosts', get('/v1/x', `${closing}`), '400 malformed_request host'],
+  ['two hosts', get('/v1/x', closing), '400 malformed_request host'],
   ['two hosts in HTTP/1.0', 'GET /v1/x HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', '400 malformed_request host'],
   // Its chunks were undone and the rest sent on as if nothing had been applied: another body than the client's.
   ['a coding besides chunks', chunked('gzip, chunked'), '400 malformed_request transfer-encoding'],
@@ -187,13 +187,13 @@ const refused: readonly (readonly [why: string, bytes: string, answer: string])[
 test('what could lead elsewhere, and what only Node takes for HTTP/1.1, is refused in words', async () => {
   await using proxy = await proxyBefore(json({}))
   const answers = []
-  for (const [why, bytes] of refused) {
+  for (const [why, bytes] of refusedBytes) {
     const { statusLine, body } = await rawExchange(proxy.port, bytes)
-    const { error }: { error: Record<string, unknown> } = JSON.parse(body.toString())
+    const { error }: { error: Record<string, string | null> } = JSON.parse(body.toString())
     expect(error['type']).toBe('foldgate_error')
     answers.push([why, `${statusLine.slice(9, 12)} ${error['code']} ${error['param']}`])
   }
-  expect(answers).toEqual(refused.map(([why, , answer]) => [why, answer]))
+  expect(answers).toEqual(refusedBytes.map(([why, , answer]) => [why, answer]))
   expect(proxy.failures.length).toBeGreaterThan(10)
   expect(proxy.upstream.requests).toEqual([])
 })

@@ -551,6 +551,13 @@ describe('each request is a row, a count, events and headers that say the same',
     const recoveries = metrics.by('foldgate_recoveries_total', 'outcome')
     expect(Object.fromEntries(recoveries)).toEqual({ recovered: 3, failed: 1 })
     expect(metrics.sum('foldgate_requests_total', { action: 'bypassed' })).toBe(1)
+    const uncounted = nameOf('a streamed answer without usage is told by own counts')
+    const row = rows.find(({ client }) => client === uncounted)
+    for (const [stage, tokens] of [
+      ['sent', row?.tokens_sent],
+      ['received', row?.tokens_received],
+    ] as const)
+      expect(metrics.sum('foldgate_prompt_tokens_total', { stage, profile: uncounted })).toBe(tokens)
   })
 
   test('what Foldgate refuses goes nowhere, and what clients say to Foldgate no further', () => {

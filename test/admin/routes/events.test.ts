@@ -46,7 +46,7 @@ function modelsOf(client: EventClient): readonly (string | null)[] {
 }
 
 /** So many listeners, of both kinds. */
-async function open(at: AdminStand, count: number): Promise<readonly EventClient[]> {
+async function listeners(at: AdminStand, count: number): Promise<readonly EventClient[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
       listenTo(`${at.origin}${index % 2 === 0 ? '/events' : '/changes'}`),
@@ -160,7 +160,7 @@ describe('as server-sent events', () => {
 describe('so many may listen', () => {
   test('a hundred, and no more; who leaves makes room', async () => {
     await using at = await adminStand()
-    const clients = await open(at, 100)
+    const clients = await listeners(at, 100)
     expect(clients.every(({ status }) => status === 200)).toBe(true)
     for (const path of ['/events', '/changes']) {
       const refused = await at.ask(path, { headers: { accept: 'text/event-stream' } })
