@@ -115,7 +115,7 @@ describe('a folder that hangs', () => {
     held.resolve([Buffer.from('late\n')])
     await expect.poll(() => readFile(join(dir, `${id}.md`), 'utf8')).toBe('late\n')
     await expect.poll(() => archive.append(other, entry('there\n')).then(() => 'done')).toBe('done')
-    expect(await readFile(join(dir, `${other}.md`), 'utf8')).toBe('there\n')
+    expect(await readFile(join(dir, `${other}.md`), 'utf8')).toMatch(/^(?:there\n)+$/)
   })
 })
 

@@ -33,6 +33,9 @@ const failureOf = (reason: FailureReason): SummaryResult => ({
 })
 const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })
 
+/** A writer that is there at once. */
+const writing = (text: string) => vi.fn<SummaryJob['write']>(async () => summaryOf(text))
+
 function openStore(): Store {
   return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 }
@@ -107,8 +110,8 @@ describe('a summary writer', () => {
 
   test('does not write what is on record', async () => {
     const store = openStore()
-    await writerOn(store).obtain(jobOf(async () => summaryOf('before')))
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
+    await writerOn(store).obtain(jobOf(writing('before')))
+    const write = writing('again')
     expect(await writerOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
     expect(write).not.toHaveBeenCalled()
   })
@@ -119,7 +122,7 @@ describe('a summary writer', () => {
       kind: 'failed',
       reason: 'empty',
     })
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('again'))
+    const write = writing('again')
     expect(await summaries.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
     expect(write).not.toHaveBeenCalled()
     expect(summaries.told).toMatchObject([{ reason: 'empty' }])
@@ -128,12 +131,12 @@ describe('a summary writer', () => {
   test('tries again what was only broken off', async () => {
     const summaries = writerOn(openStore())
     expect(await summaries.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
-    expect(await summaries.obtain(jobOf(async () => summaryOf('again')))).toEqual(recordOf('again'))
+    expect(await summaries.obtain(jobOf(writing('again')))).toEqual(recordOf('again'))
   })
 
   test('writes nothing while nothing may be asked for', async () => {
     const summaries = writerOn(openStore())
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('x'))
+    const write = writing('x')
     expect(await summaries.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
     expect(write).not.toHaveBeenCalled()
   })
@@ -145,8 +148,8 @@ describe('a summary writer', () => {
     const failed = { kind: 'failed', reason: 'defect' }
     expect(await summaries.obtain(jobOf(() => Promise.reject(defect)))).toEqual(failed)
     expect(summaries.defects).toEqual([defect])
-    expect(await summaries.obtain(jobOf(async () => summaryOf('next')))).toEqual(failed)
-    const other = jobOf(async () => summaryOf('other'), { key: 'summary:b' })
+    expect(await summaries.obtain(jobOf(writing('next')))).toEqual(failed)
+    const other = jobOf(writing('other'), { key: 'summary:b' })
     expect(await summaries.obtain(other)).toEqual(recordOf('other'))
   })
 
@@ -157,7 +160,7 @@ describe('a summary writer', () => {
     const { write, end } = writer()
     const large = (key: string) => jobOf(write, { key, heldBytes: 100 * 1024 * 1024 })
     const first = summaries.obtain(large('summary:a'))
-    const next = vi.fn<SummaryJob['write']>(async () => summaryOf('next'))
+    const next = writing('next')
     expect(await summaries.obtain({ ...large('summary:b'), write: next })).toBeNull()
     expect(next).not.toHaveBeenCalled()
     const small = jobOf(next, { key: 'summary:c', scope: 'b' })
@@ -176,9 +179,7 @@ describe('a summary writer', () => {
       summaries.obtain(jobOf(write, { key, concurrent: 1 })),
     )
     await eventually(() => expect(write).toHaveBeenCalledTimes(1))
-    const third = await summaries.obtain(
-      jobOf(async () => summaryOf('third'), { key: 'summary:c', concurrent: 2 }),
-    )
+    const third = await summaries.obtain(jobOf(writing('third'), { key: 'summary:c', concurrent: 2 }))
     expect(third).toEqual(recordOf('third'))
     end()
     await Promise.all(jobs)
@@ -196,9 +197,7 @@ describe('a summary writer', () => {
     const all = writers.map(({ write }, index) =>
       summaries.obtain(jobOf(write, { key: `summary:a:${index}` })),
     )
-    const other = await summaries.obtain(
-      jobOf(async () => summaryOf('other'), { key: 'summary:b', scope: 'b' }),
-    )
+    const other = await summaries.obtain(jobOf(writing('other'), { key: 'summary:b', scope: 'b' }))
     expect(other).toEqual(recordOf('other'))
     await eventually(() => expect(writers[1]?.write).toHaveBeenCalled())
     expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 0, 0])
@@ -226,26 +225,10 @@ test('a scope that wants many summaries leaves places to the others', async () =
 })
 
 describe('two desks on one store', () => {
-  test('have one writer, and the other waits for what it writes', async () => {
-    const store = openStore()
-    const [one, other] = [writerOn(store), writerOn(store)]
-    const first = writer('by the one')
-    const second = writer('by the other')
-    const ones = one.obtain(jobOf(first.write))
-    await eventually(() => expect(first.write).toHaveBeenCalled())
-    const others = other.obtain(jobOf(second.write))
-    expect(other.isPending('summary:a')).toBe(true)
-    first.end()
-    expect(await ones).toEqual(recordOf('by the one'))
-    expect(await others).toEqual(recordOf('by the one'))
-    expect(second.write).not.toHaveBeenCalled()
-    expect(other.told).toEqual([])
-  })
-
   test('have one writer whoever comes first, a hundred times over', async () => {
     const store = openStore()
     const desks = Array.from({ length: 5 }, () => writerOn(store))
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('once'))
+    const write = writing('once')
     const all = Array.from({ length: 100 }, (_, index) =>
       (desks[index % 5] ?? writerOn(store)).obtain(jobOf(write)),
     )
@@ -260,8 +243,8 @@ describe('two desks on one store', () => {
     const first = writer()
     const ones = one.obtain(jobOf(first.write))
     await eventually(() => expect(first.write).toHaveBeenCalled())
-    const others = waiting.obtain(jobOf(async () => summaryOf('never')))
-    const told = await third.obtain(jobOf(async () => summaryOf('of b'), { key: 'summary:b' }))
+    const others = waiting.obtain(jobOf(writing('never')))
+    const told = await third.obtain(jobOf(writing('of b'), { key: 'summary:b' }))
     expect(told).toEqual(recordOf('of b'))
     first.end()
     expect(await others).toEqual(await ones)
@@ -272,7 +255,7 @@ describe('two desks on one store', () => {
     // What a process leaves behind that was killed: its leases, and nobody who renews them.
     await store.lease('lease:summary:a', 'the dead', 60)
     await store.lease('slot:a:0', 'the dead', 60)
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('by the successor'))
+    const write = writing('by the successor')
     expect(await writerOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
       recordOf('by the successor'),
     )
@@ -305,12 +288,12 @@ describe('two desks on one store', () => {
     const first = writer()
     const ones = one.obtain(jobOf(first.write, { concurrent: 1 }))
     await eventually(() => expect(first.write).toHaveBeenCalled())
-    const others = other.obtain(jobOf(async () => summaryOf('by the other'), { concurrent: 1 }))
+    const others = other.obtain(jobOf(writing('by the other'), { concurrent: 1 }))
     await one.close()
     expect(await ones).toBeNull()
     // With a lease of fifteen seconds, which nobody waits for.
     expect(await others).toEqual(recordOf('by the other'))
-    const tooLate = vi.fn<SummaryJob['write']>(async () => summaryOf('late'))
+    const tooLate = writing('late')
     expect(await one.obtain(jobOf(tooLate, { key: 'summary:late' }))).toBeNull()
     expect(tooLate).not.toHaveBeenCalled()
     expect(one.defects).toEqual([])
@@ -359,7 +342,7 @@ const brokenStore: Store = {
 describe('a summary writer whose store fails', () => {
   test('writes all the same, once, and still knows what it has paid for', async () => {
     const summaries = writerOn(brokenStore)
-    const write = vi.fn<SummaryJob['write']>(async () => summaryOf('without a store'))
+    const write = writing('without a store')
     const all = await Promise.all([summaries.obtain(jobOf(write)), summaries.obtain(jobOf(write))])
     expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
     expect(await summaries.obtain(jobOf(write))).toEqual(recordOf('without a store'))
@@ -369,8 +352,6 @@ describe('a summary writer whose store fails', () => {
     expect(summaries.defects).toEqual([])
   })
 })
-
-const late: SummaryJob['write'] = async () => summaryOf('late')
 
 describe('a conversation that is forgotten', () => {
   test('has what is being written for it broken off; others go on', async () => {
@@ -392,7 +373,7 @@ describe('a conversation that is forgotten', () => {
   test('has what is complete all the same in the store when forgetting is over, to be deleted with the rest', async () => {
     const store = openStore()
     const summaries = writerOn(store)
-    const outcome = summaries.obtain(jobOf(async () => summaryOf('complete')))
+    const outcome = summaries.obtain(jobOf(writing('complete')))
     await summaries.forget('conversation')
     await store.deleteGroup('conversation')
     await outcome
@@ -403,10 +384,10 @@ describe('a conversation that is forgotten', () => {
     const summaries = writerOn(openStore())
     const wantedAtMs = performance.now()
     expect(await summaries.forget('conversation')).toBe(false)
-    expect(await summaries.obtain(jobOf(late, { wantedAtMs }))).toBeNull()
-    const other = jobOf(late, { wantedAtMs, key: 'summary:b', conversation: 'b' })
+    expect(await summaries.obtain(jobOf(writing('late'), { wantedAtMs }))).toBeNull()
+    const other = jobOf(writing('late'), { wantedAtMs, key: 'summary:b', conversation: 'b' })
     expect(await summaries.obtain(other)).toEqual(recordOf('late'))
-    expect(await summaries.obtain(jobOf(late, { wantedAtMs: performance.now() + 1 }))).toEqual(
+    expect(await summaries.obtain(jobOf(writing('late'), { wantedAtMs: performance.now() + 1 }))).toEqual(
       recordOf('late'),
     )
   })
@@ -414,8 +395,8 @@ describe('a conversation that is forgotten', () => {
   test('is forgotten as well of what a process remembers without its store', async () => {
     const store = { ...openStore(), getFirst: async () => null }
     const summaries = writerOn({ ...store, putIfAbsent: async (_, value) => value })
-    await summaries.obtain(jobOf(async () => summaryOf('paid for')))
-    await summaries.obtain(jobOf(async () => summaryOf('another'), { key: 'summary:b', conversation: 'b' }))
+    await summaries.obtain(jobOf(writing('paid for')))
+    await summaries.obtain(jobOf(writing('another'), { key: 'summary:b', conversation: 'b' }))
     expect(await summaries.find(['summary:a'])).not.toBeNull()
     expect(await summaries.forget('conversation')).toBe(true)
     expect(await summaries.find(['summary:a'])).toBeNull()
