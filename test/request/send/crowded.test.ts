@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, afterEach, beforeEach, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { longRun } from '../../support/conversations.ts'
 import {
@@ -14,6 +14,7 @@ import {
 import { startFoldgate } from '../../support/foldgate.ts'
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
+import { createSharedPools } from '../../../src/request/send/shared-pool.ts'
 
 const error = { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }
 const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
@@ -122,7 +123,7 @@ describe('requests that fill a shared memory together go one after the other', (
       await begun.promise
       await events([empty])(received, outgoing, incoming)
     }
-    await using at = await standWith(together, { profile: { window: { tokens: 30_000 } } })
+    await using at = await standWith(together, { profile: { window: { tokens: 100_000 } } })
     const replies = await Promise.all([1, 2, 3].map((who) => postChat(at.url, asked(who, { stream: true }))))
     expect(replies.map(({ text }) => text)).toEqual([empty, empty, empty])
     expect(at.upstream.requests).toHaveLength(3)
@@ -166,7 +167,9 @@ describe('a memory that stays full', () => {
   )
 
   test('a compacted request stays compacted: its original bytes would fill it all the more', async () => {
-    await using at = await standWith([full, full, fine], { profile: { window: { tokens: 3_500, output_reserve: 300 } } })
+    await using at = await standWith([full, full, fine], {
+      profile: { window: { tokens: 3_500, output_reserve: 300 } },
+    })
     const reply = await postChat(at.url, asked(1))
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('compacted')
@@ -201,5 +204,76 @@ describe('a memory that stays full', () => {
     await using at = await standWith(full, { profile: { observe: true } })
     expect((await postChat(at.url, asked(1))).status).toBe(500)
     expect(at.upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('turns at an upstream', () => {
+  beforeEach(() => vi.useFakeTimers())
+  afterEach(() => vi.useRealTimers())
+
+  const staying = new AbortController().signal
+
+  /** Notes in `turns` who gets a turn, and holds it. */
+  function waiting(pool: ReturnType<ReturnType<typeof createSharedPools>>, turns: string[], name: string) {
+    return pool.turn(staying).then((letNextFollow) => {
+      turns.push(name)
+      return letNextFollow
+    })
+  }
+
+  test('turns come in their order, each after what was under way has ended', async () => {
+    const pool = createSharedPools()(null)
+    const turns: string[] = []
+    const neighbour = pool.enter(100)
+    const first = waiting(pool, turns, 'first')
+    const second = waiting(pool, turns, 'second')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toEqual([])
+    neighbour.end()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toEqual(['first'])
+    const flight = pool.enter(100)
+    ;(await first)()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toEqual(['first'])
+    flight.end()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toEqual(['first', 'second'])
+    ;(await second)()
+  })
+
+  test('nobody is waited for longer than a few seconds, neither an answer nor another’s turn', async () => {
+    const pool = createSharedPools()(null)
+    const turns: string[] = []
+    pool.enter(100)
+    void waiting(pool, turns, 'first')
+    void waiting(pool, turns, 'second')
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(turns).toEqual(['first'])
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(turns).toEqual(['first', 'second'])
+  })
+
+  test('a client that leaves gives its turn to the next', async () => {
+    const pool = createSharedPools()(null)
+    const turns: string[] = []
+    const leaving = new AbortController()
+    const left = pool.turn(leaving.signal).catch((error: unknown) => error)
+    void waiting(pool, turns, 'next')
+    leaving.abort(new Error('gone'))
+    expect(await left).toEqual(new Error('gone'))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toEqual(['next'])
+  })
+
+  test('what was under way together is remembered by each of them, for every upstream by itself', () => {
+    const poolOf = createSharedPools()
+    const first = poolOf('a').enter(100)
+    const second = poolOf('a').enter(50)
+    const elsewhere = poolOf('b').enter(7)
+    second.end()
+    second.end()
+    const third = poolOf('a').enter(20)
+    expect([first, second, third, elsewhere].map((flight) => flight.sharedTokens)).toEqual([150, 150, 120, 7])
   })
 })

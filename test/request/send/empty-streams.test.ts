@@ -9,10 +9,12 @@ import {
   type ReceivedRequest,
   type Script,
 } from '../../support/fake-upstream.ts'
-import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat } from '../../support/post-chat.ts'
+import { chatOf } from '../../support/post-chat.ts'
+import { openPlays } from './plays.ts'
 
-const run = longRun(14, 2)
+const play = openPlays()
+
+const run = longRun(12, 2, 0.5)
 const streamed = chatOf(run, { stream: true })
 
 const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', model: 'tiny', ...more })}\n\n`
@@ -38,7 +40,7 @@ const empties: readonly (readonly [string, Script])[] = [
 const isStreamed = ({ body }: ReceivedRequest) => /"stream": ?true/.test(body.toString())
 
 /**
- * What llama-cpp-python does with a window of 8,192 tokens of three bytes: a plain request is refused in words, and a
+ * What llama-cpp-python does with a window of 4,096 tokens of three bytes: a plain request is refused in words, and a
  * stream ends before it has begun.
  */
 function silentIn(
@@ -51,21 +53,18 @@ function silentIn(
 ): Script {
   return (received, outgoing, incoming) => {
     const tokens = Math.round(received.body.length / 3)
-    const message = `This model's maximum context length is 8192 tokens. However, you requested ${tokens} tokens (${tokens} in the messages, None in the completion). Please reduce the length of the messages or completion.`
+    const message = `This model's maximum context length is 4096 tokens. However, you requested ${tokens} tokens (${tokens} in the messages, None in the completion). Please reduce the length of the messages or completion.`
     const refusal = json(
       {
         error: { message, type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },
       },
       400,
     )
-    const fits = tokens <= 8_192
+    const fits = tokens <= 4_096
     const answer = isStreamed(received) ? (fits ? streamOf : empty) : fits ? completion('fine') : refusal
     return answer(received, outgoing, incoming)
   }
 }
-
-const bodiesAt = (upstream: { readonly requests: readonly ReceivedRequest[] }) =>
-  upstream.requests.map(({ body }) => body.toString())
 
 function dataOf(text: string): unknown[] {
   return text
@@ -83,33 +82,33 @@ function spelled(value: string, options: string): string {
 // empty choice. It was relayed for ever, while plain requests to the same server were recovered.
 describe('a stream that ended with nothing is asked once more, plainly', () => {
   test.each(empties)('%s: the refusal is read, recovered and taught', async (_name, empty) => {
-    await using at = await standWith(silentIn(empty))
-    const reply = await postChat(at.url, streamed)
+    const at = play(silentIn(empty))
+    const reply = await at.post(streamed)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('recovered')
     expect(reply.header('x-foldgate-attempts')).toBe('3')
     expect(reply.header('content-type')).toContain('text/event-stream')
     expect(reply.text).toContain('"content":"fine"')
 
-    const [first = '', plain, smaller = ''] = bodiesAt(at.upstream)
-    expect(first).toBe(JSON.stringify(streamed))
+    const [first = '', plain, smaller = ''] = at.bodies()
+    expect(first).toBe(at.spelt(streamed))
     expect(plain).toBe(first.replace('"stream":true', '"stream":false'))
     expect(smaller).toContain('"stream":true')
     expect(smaller.length).toBeLessThan(first.length)
 
-    const next = await postChat(at.url, chatOf([...run, ...run.slice(-2)], { stream: true }))
-    expect(next.header('x-foldgate-window')).toBe('8192;source=learnt')
+    const next = await at.post(chatOf([...run, ...run.slice(-2)], { stream: true }))
+    expect(next.header('x-foldgate-window')).toBe('4096;source=learnt')
     expect(next.header('x-foldgate-attempts')).toBe('1')
   })
 
   test('where the window is known, behind a prompt of more than half of it', async () => {
     const empty = events([stopped(), done])
     for (const [tokens, attempts] of [
-      [20_000, 3],
+      [10_000, 3],
       [128_000, 1],
     ] as const) {
-      await using at = await standWith(silentIn(empty), { profile: { window: { tokens } } })
-      const reply = await postChat(at.url, streamed)
+      const at = play(silentIn(empty), { window: { tokens, output_reserve: 500 } })
+      const reply = await at.post(streamed)
       expect(reply.status).toBe(200)
       expect(at.upstream.requests).toHaveLength(attempts)
     }
@@ -117,20 +116,32 @@ describe('a stream that ended with nothing is asked once more, plainly', () => {
 
   test('everything else of the body stays byte for byte, but options of a stream', async () => {
     const sent = spelled('true', ' , "stream_options": {"include_usage" : true}')
-    await using at = await standWith([events([]), completion('fine')])
-    await postChat(at.url, sent)
-    expect(bodiesAt(at.upstream)).toEqual([sent, spelled('false', '')])
+    const at = play([events([]), completion('fine')])
+    await at.post(sent)
+    expect(at.bodies()).toEqual([sent, spelled('false', '')].map(at.spelt))
   })
 
   test.each([
-    ['first', '{"stream_options":{},"stream":true,"messages":[M]}', '{"stream":false,"messages":[M]}'],
-    ['last', '{"stream":true,"messages":[M],"stream_options":{}}', '{"stream":false,"messages":[M]}'],
-    ['null', '{"stream":true,"stream_options" : null,"messages":[M]}', '{"stream":false,"messages":[M]}'],
+    [
+      'first',
+      '{"stream_options":{},"stream":true,"model":"test-model","messages":[M]}',
+      '{"stream":false,"model":"test-model","messages":[M]}',
+    ],
+    [
+      'last',
+      '{"stream":true,"model":"test-model","messages":[M],"stream_options":{}}',
+      '{"stream":false,"model":"test-model","messages":[M]}',
+    ],
+    [
+      'null',
+      '{"stream":true,"stream_options" : null,"model":"test-model","messages":[M]}',
+      '{"stream":false,"model":"test-model","messages":[M]}',
+    ],
   ])('options that stand %s are taken out with one comma', async (_where, asked, plain) => {
     const message = '{"role":"user","content":"Hi"}'
-    await using at = await standWith([events([]), completion('fine')])
-    await postChat(at.url, asked.replace('M', message))
-    expect(bodiesAt(at.upstream)).toEqual([asked, plain].map((body) => body.replace('M', message)))
+    const at = play([events([]), completion('fine')])
+    await at.post(asked.replace('[M', `[${message}`))
+    expect(at.bodies()).toEqual([asked, plain].map((body) => at.spelt(body.replace('[M', `[${message}`))))
   })
 })
 
@@ -142,9 +153,9 @@ describe('a plain answer that is good is the stream that the client asked for', 
     [false, 0],
     [true, 1],
   ])('with its usage only where that was asked for (%s)', async (isAsked, usages) => {
-    await using at = await standWith([events([]), completion('All is well.', { prompt_tokens: 9_000 })])
+    const at = play([events([]), completion('All is well.', { prompt_tokens: 9_000 })])
     const options = isAsked ? { stream_options: { include_usage: true } } : {}
-    const reply = await postChat(at.url, { ...streamed, ...options })
+    const reply = await at.post({ ...streamed, ...options })
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('relayed')
     expect(reply.header('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -160,7 +171,7 @@ describe('a plain answer that is good is the stream that the client asked for', 
     expect(chunks).toHaveLength(2 + usages)
     expect(reply.text.match(/"usage":\{/g) ?? []).toHaveLength(usages)
     expect(reply.text.endsWith('data: [DONE]\n\n')).toBe(true)
-    expect(JSON.parse(bodiesAt(at.upstream)[1] ?? '')).toEqual({ ...streamed, stream: false })
+    expect(at.bodies()[1]).toBe(at.spelt({ ...streamed, stream: false }))
   })
 
   test('with calls of tools, and with several choices', async () => {
@@ -169,15 +180,15 @@ describe('a plain answer that is good is the stream that the client asked for', 
       { index: 0, message, finish_reason: 'tool_calls' },
       { index: 1, message: { role: 'assistant', content: 'No.' }, finish_reason: 'stop' },
     ]
-    await using at = await standWith([events([stopped(), stopped(1), done]), json({ id: 'a', choices })])
-    const reply = await postChat(at.url, { ...streamed, tools, n: 2 })
+    const at = play([events([stopped(), stopped(1), done]), json({ id: 'a', choices })])
+    const reply = await at.post({ ...streamed, tools, n: 2 })
     expect(dataOf(reply.text)).toMatchObject([
       { choices: [{ index: 0, delta: { ...message, tool_calls: [{ index: 0, ...call }] } }] },
       { choices: [{ index: 1, delta: { content: 'No.' } }] },
       { choices: [{ index: 0, finish_reason: 'tool_calls' }] },
       { choices: [{ index: 1, finish_reason: 'stop' }] },
     ])
-    expect(JSON.parse(bodiesAt(at.upstream)[1] ?? '')).toMatchObject({ n: 2, tools, stream: false })
+    expect(JSON.parse(at.bodies()[1] ?? '')).toMatchObject({ n: 2, tools, stream: false })
   })
 })
 
@@ -199,8 +210,8 @@ describe('whatever else comes of it, the empty answer is the client’s, as it w
       },
     ],
   ])('%s', async (_name, plain) => {
-    await using at = await standWith([answers, plain])
-    const reply = await postChat(at.url, streamed)
+    const at = play([answers, plain])
+    const reply = await at.post(streamed)
     expect(reply.status).toBe(200)
     expect(reply.text).toBe(empty)
     expect(reply.header('x-first')).toBe('1')
@@ -221,15 +232,15 @@ test('where a rewritten request is what the server cannot take, another form of 
   }
   const chat = Array.from({ length: 40 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
-    content: `${at} ${'word '.repeat(400)}`,
+    content: `${at} ${'word '.repeat(100)}`,
   })).slice(0, 39)
-  await using at = await standWith(strict, { profile: { window: { tokens: 12_000 } } })
-  const reply = await postChat(at.url, chatOf(chat, { stream: true }))
+  const at = play(strict, { window: { tokens: 3_000, output_reserve: 200 } })
+  const reply = await at.post(chatOf(chat, { stream: true }))
   expect(reply.text).toContain('fine')
   expect(reply.action).toBe('restored;reason=strict')
   expect(at.upstream.requests.map(isStreamed)).toEqual([true, false, true])
   const more = [...chat, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'And now?' }]
-  const next = await postChat(at.url, chatOf(more, { stream: true }))
+  const next = await at.post(chatOf(more, { stream: true }))
   expect(next.header('x-foldgate-attempts')).toBe('1')
 })
 
@@ -247,8 +258,8 @@ describe('what says why it is empty, or is none of ours, is not asked again', ()
     ['a count of the prompt', events([stopped(), chunk({ choices: [], usage }), done])],
     ['an error of another kind', events([chunk({ error: { message: 'The model is overloaded' } })])],
   ])('%s', async (_name, answer) => {
-    await using at = await standWith([answer, completion('fine')])
-    const reply = await postChat(at.url, streamed)
+    const at = play([answer, completion('fine')])
+    const reply = await at.post(streamed)
     expect(reply.status).toBe(200)
     expect(reply.text).not.toContain('fine')
     expect(at.upstream.requests).toHaveLength(1)
@@ -260,8 +271,8 @@ describe('what says why it is empty, or is none of ours, is not asked again', ()
       json({ choices, usage: { prompt_tokens: 0, completion_tokens: 0 } }),
       bytes('', { 'content-type': 'application/json' }),
     ]) {
-      await using at = await standWith([answer, completion('fine')])
-      expect((await postChat(at.url, chatOf(run))).status).toBe(200)
+      const at = play([answer, completion('fine')])
+      expect((await at.post(chatOf(run))).status).toBe(200)
       expect(at.upstream.requests).toHaveLength(1)
     }
   })
@@ -271,8 +282,8 @@ describe('what says why it is empty, or is none of ours, is not asked again', ()
     ['a profile without recovery', { overflow: { attempts: 0 } }, {}],
     ['a bypass', {}, { 'x-foldgate-bypass': '1' }],
   ])('%s', async (_name, profile, headers) => {
-    await using at = await standWith([events([stopped(), done]), completion('fine')], { profile })
-    const reply = await postChat(at.url, streamed, headers)
+    const at = play([events([stopped(), done]), completion('fine')], profile)
+    const reply = await at.post(streamed, headers)
     expect(reply.text).toBe(stopped() + done)
     expect(at.upstream.requests).toHaveLength(1)
   })

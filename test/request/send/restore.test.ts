@@ -8,6 +8,7 @@ import { completion, fakeUpstream, json, overflow, type Script } from '../../sup
 import { startFoldgate } from '../../support/foldgate.ts'
 import { unmeasurable } from '../../support/models.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
+import { openPlays } from './plays.ts'
 
 const smallWindow = { window: { tokens: 4_096, output_reserve: 512 } }
 // Two users in a row once the rounds between them are folded: what strict templates refuse.
@@ -25,7 +26,10 @@ const alternation = json(
 )
 const refused = (status: number) => json({ error: { message: 'I cannot make sense of this.' } }, status)
 
-async function stand(script: Script | readonly Script[], options: { profile?: object; store?: Store } = {}) {
+const play = openPlays(smallWindow)
+
+/** A Foldgate of its own, on such a store. */
+async function stand(script: Script | readonly Script[], options: { profile?: object; store: Store }) {
   const at = await standWith(script, { profile: smallWindow, ...options })
   return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
 }
@@ -52,8 +56,8 @@ const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'
 
 describe('a rewritten request that is refused for the order of its messages', () => {
   test('is sent once more with user messages joined, and later requests are placed so at once', async () => {
-    await using at = await stand(strictTemplate)
-    const first = await postChat(at.url, request)
+    const at = play(strictTemplate)
+    const first = await at.post(request)
     expect(first.status).toBe(200)
     expect(first.action).toBe('restored;reason=strict')
     expect(first.header('x-foldgate-attempts')).toBe('2')
@@ -64,17 +68,17 @@ describe('a rewritten request that is refused for the order of its messages', ()
     expect(at.bodies()[1]).toContain('Now write the \\"changelog\\", please.')
 
     const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
-    const second = await postChat(at.url, other)
+    const second = await at.post(other)
     expect(second.action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(3)
     expect(rolesOf(rawMessages(at.upstream.requests[2])).join()).not.toContain('user,user')
   })
 
   test('what was learnt of one model or credential is not used for another (P9)', async () => {
-    await using at = await stand([strictTemplate, strictTemplate, completion('fine')])
-    await postChat(at.url, request)
-    await postChat(at.url, { ...request, model: 'another' })
-    await postChat(at.url, request, { authorization: 'Bearer other' })
+    const at = play([strictTemplate, strictTemplate, completion('fine')])
+    await at.post(request)
+    await at.post({ ...request, model: 'another' })
+    await at.post(request, { authorization: 'Bearer other' })
     expect(at.upstream.requests).toHaveLength(4)
     for (const received of at.upstream.requests.slice(2)) {
       expect(rolesOf(rawMessages(received)).join()).toContain('user,user')
@@ -82,24 +86,22 @@ describe('a rewritten request that is refused for the order of its messages', ()
   })
 
   test("where joining does not help, the client's own bytes are sent", async () => {
-    await using at = await stand([alternation, alternation, completion('fine')])
-    const reply = await postChat(at.url, request)
+    const at = play([alternation, alternation, completion('fine')])
+    const reply = await at.post(request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('restored;reason=original')
-    expect(at.bodies()[2]).toBe(original)
+    expect(at.bodies()[2]).toBe(at.spelt(original))
     expect(at.upstream.requests).toHaveLength(3)
   })
 
   test('under template: strict it is joined from the start, under lenient never', async () => {
-    await using strict = await stand(strictTemplate, { profile: { ...smallWindow, template: 'strict' } })
-    expect((await postChat(strict.url, request)).action).toBe('compacted')
+    const strict = play(strictTemplate, { ...smallWindow, template: 'strict' })
+    expect((await strict.post(request)).action).toBe('compacted')
     expect(strict.upstream.requests).toHaveLength(1)
 
-    await using lenient = await stand([alternation, completion('fine')], {
-      profile: { ...smallWindow, template: 'lenient' },
-    })
-    expect((await postChat(lenient.url, request)).action).toBe('restored;reason=original')
-    expect(lenient.bodies()[1]).toBe(original)
+    const lenient = play([alternation, completion('fine')], { ...smallWindow, template: 'lenient' })
+    expect((await lenient.post(request)).action).toBe('restored;reason=original')
+    expect(lenient.bodies()[1]).toBe(lenient.spelt(original))
   })
 })
 
@@ -111,8 +113,8 @@ test('a limit that was lowered stays so where user messages are joined after it'
     const answer = limit > half ? overflow(4096, 2500) : strictTemplate
     return answer(received, outgoing, incoming)
   }
-  await using at = await stand(tooMuch)
-  const reply = await postChat(at.url, chatOf(conversation, { max_tokens: 100_000 }))
+  const at = play(tooMuch)
+  const reply = await at.post(chatOf(conversation, { max_tokens: 100_000 }))
   expect(reply.status).toBe(200)
   const limits = at.bodies().map((body) => Number(/"max_tokens":(\d+)/.exec(body)?.[1]))
   expect(limits[0]).toBe(100_000)
@@ -122,55 +124,55 @@ test('a limit that was lowered stays so where user messages are joined after it'
 
 describe('a rewritten request that is refused for what may be our doing', () => {
   test.each([400, 422, 500])("%s: the client's own bytes are sent", async (status) => {
-    await using at = await stand([refused(status), completion('fine')])
-    const reply = await postChat(at.url, request)
+    const at = play([refused(status), completion('fine')])
+    const reply = await at.post(request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('restored;reason=original')
     expect(reply.header('x-foldgate-attempts')).toBe('2')
     expect(at.bodies()[0]?.length).toBeLessThan(original.length / 2)
-    expect(at.bodies()[1]).toBe(original)
+    expect(at.bodies()[1]).toBe(at.spelt(original))
   })
 
   test.each([400, 422])(
     '%s: what worked is remembered, so the next request is not refused first',
     async (status) => {
-      await using at = await stand([refused(status), completion('fine')])
-      await postChat(at.url, request)
-      const next = await postChat(at.url, request)
+      const at = play([refused(status), completion('fine')])
+      await at.post(request)
+      const next = await at.post(request)
       expect(next.action).toBe('relayed;reason=refused-before')
       expect(at.bodies()).toHaveLength(3)
-      expect(at.bodies()[2]).toBe(original)
+      expect(at.bodies()[2]).toBe(at.spelt(original))
     },
   )
 
   test("500: a server's passing trouble teaches nothing", async () => {
-    await using at = await stand([refused(500), completion('fine')])
-    await postChat(at.url, request)
-    expect((await postChat(at.url, request)).action).toBe('compacted')
+    const at = play([refused(500), completion('fine')])
+    await at.post(request)
+    expect((await at.post(request)).action).toBe('compacted')
   })
 
   test("where the client's own bytes are refused, too, the answer is the upstream's word on them", async () => {
     const own = json({ error: { message: 'unknown tool "x"' } }, 422, { 'x-request-id': 'second' })
-    await using at = await stand([refused(422), own, completion('fine')])
-    const reply = await postChat(at.url, request)
+    const at = play([refused(422), own, completion('fine')])
+    const reply = await at.post(request)
     expect(reply).toMatchObject({ status: 422, text: '{"error":{"message":"unknown tool \\"x\\""}}' })
     expect(reply.header('x-request-id')).toBe('second')
-    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect((await at.post(request)).action).toBe('compacted')
   })
 
   test('where the original is an overflow, the rewritten form is used again', async () => {
-    await using at = await stand([refused(422), overflow(4_096, 9_000), completion('fine')])
-    const reply = await postChat(at.url, request)
+    const at = play([refused(422), overflow(4_096, 9_000), completion('fine')])
+    const reply = await at.post(request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('recovered')
     expect(at.bodies()).toHaveLength(3)
     expect(at.bodies()[2]?.length).toBeLessThan(original.length / 2)
-    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect((await at.post(request)).action).toBe('compacted')
   })
 
   test('where sending again fails on the wire, the refusal stands, and the headers say what was done', async () => {
     // The client got its refusal with `restored` and one attempt, though nothing was restored by two.
-    await using at = await stand([refused(400), cut])
+    await using at = await standWith([refused(400), cut], { profile: smallWindow })
     const reply = await postChat(at.url, request)
     expect(reply.status).toBe(400)
     expect(reply.text).toContain('I cannot make sense of this.')
@@ -181,28 +183,28 @@ describe('a rewritten request that is refused for what may be our doing', () => 
 
   test('where joining was refused too, other conversations are still rewritten', async () => {
     // The one view's fault was remembered for the model: every conversation went on as it came, too long.
-    await using at = await stand([alternation, alternation, completion('fine'), completion('fine')])
-    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
+    const at = play([alternation, alternation, completion('fine'), completion('fine')])
+    expect((await at.post(request)).action).toBe('restored;reason=original')
     const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
-    expect((await postChat(at.url, other)).action).toBe('compacted')
+    expect((await at.post(other)).action).toBe('compacted')
   })
 
   test('where the second try meets a rate limit, nothing was learnt of how to send', async () => {
     // Whatever was no refusal of the request itself counted as proof that only the original bytes work, or that
     // joined ones do.
     const limited = json({ error: { message: 'slow down' } }, 429)
-    await using at = await stand([refused(400), limited, completion('fine')])
-    expect((await postChat(at.url, request)).status).toBe(429)
-    expect((await postChat(at.url, request)).action).toBe('compacted')
-    await using joined = await stand([alternation, limited, completion('fine')])
-    expect((await postChat(joined.url, request)).status).toBe(429)
-    expect((await postChat(joined.url, request)).action).toBe('compacted')
+    const at = play([refused(400), limited, completion('fine')])
+    expect((await at.post(request)).status).toBe(429)
+    expect((await at.post(request)).action).toBe('compacted')
+    const joined = play([alternation, limited, completion('fine')])
+    expect((await joined.post(request)).status).toBe(429)
+    expect((await joined.post(request)).action).toBe('compacted')
     expect(rolesOf(rawMessages(joined.upstream.requests[2])).join()).toContain('user,user')
   })
 
   test('a request that was not rewritten is never sent again', async () => {
-    await using at = await stand([refused(422), completion('fine')], { profile: {} })
-    expect((await postChat(at.url, request)).status).toBe(422)
+    const at = play([refused(422), completion('fine')], {})
+    expect((await at.post(request)).status).toBe(422)
     expect(at.upstream.requests).toHaveLength(1)
   })
 
@@ -216,8 +218,8 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     ['the content filter', 400, { message: 'The response was filtered by our content management policy' }],
     ['a key in a 400', 400, { message: 'no', code: 'invalid_api_key' }],
   ])('%s is the client’s at once', async (_name, status, error) => {
-    await using at = await stand([json({ error }, status), completion('fine')])
-    const reply = await postChat(at.url, request)
+    const at = play([json({ error }, status), completion('fine')])
+    const reply = await at.post(request)
     expect(reply.status).toBe(status)
     expect(JSON.parse(reply.text)).toEqual({ error })
     expect(at.upstream.requests).toHaveLength(1)

@@ -1,13 +1,12 @@
 import OpenAI from 'openai'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { agentStand } from '../../clients/stand/agent-stand.ts'
-import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, completion, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
-import { standWith } from '../../support/stand.ts'
+import { openPlays, type Play } from './plays.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
+import { refusesUsage, usageRefusalIn } from '../../../src/request/send/usage-refusals.ts'
 
 const addition = ',"stream_options":{"include_usage":true}'
 const usageEvent =
@@ -43,24 +42,25 @@ const server: Script = (received, outgoing, incoming) => {
   return events(answer)(received, outgoing, incoming)
 }
 
-type StandOptions = { readonly inStreams?: string; readonly profile?: object }
-
-async function stand(script: Script | readonly Script[], options: StandOptions = {}) {
-  const yaml = `usage: { in_streams: ${options.inStreams ?? 'rewritten'} }\n`
-  const folder = await temporaryFolder({ 'foldgate.yaml': yaml })
-  const at = await standWith(script, {
-    profile: options.profile ?? smallWindow,
-    flags: { config: join(folder, 'foldgate.yaml') },
-  })
-  return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
+const plays = {
+  rewritten: openPlays(smallWindow, { usage: { in_streams: 'rewritten' } }),
+  always: openPlays(smallWindow, { usage: { in_streams: 'always' } }),
+  never: openPlays(smallWindow, { usage: { in_streams: 'never' } }),
 }
+const play = plays.rewritten
 
 /** The requests as they reach an upstream that accepts everything. */
-async function sentUnder(inStreams: string, body: object | string): Promise<string> {
-  await using at = await stand(server, { inStreams })
-  await postChat(at.url, body)
-  return at.bodies().join('\n')
+async function sentUnder(inStreams: keyof typeof plays, body: object | string): Promise<string> {
+  const at = plays[inStreams](server)
+  await at.post(body)
+  return at
+    .bodies()
+    .join('\n')
+    .replace(/"play-\d+"/, '"test-model"')
 }
+
+/** The one body that came to the upstream, as the client names its model. */
+const onlyBody = (at: Play) => at.bodies()[0]?.replace(/"play-\d+"/, '"test-model"')
 
 function refusing(message: string, status = 400, more: object = {}): Script {
   return json({ error: { message, ...more } }, status)
@@ -74,32 +74,36 @@ const cut: Script = (_received, outgoing) => void outgoing.destroy()
 
 describe('a streamed request that is rewritten', () => {
   test('asks for usage behind `stream`; nothing else of it is another byte, and the client sees no more', async () => {
-    await using at = await stand(server)
-    const reply = await postChat(at.url, request)
+    const at = play(server)
+    const reply = await at.post(request)
     expect(reply.action).toBe('compacted')
     expect(reply.header('x-foldgate-attempts')).toBe('1')
     expect(reply.text).toBe(shown)
     const [sent] = at.bodies()
     expect(sent).toContain(`"stream":true${addition}`)
-    expect(sent?.replace(addition, '')).toBe(await sentUnder('never', request))
+    expect(onlyBody(at)?.replace(addition, '')).toBe(await sentUnder('never', request))
   })
 
   const messages = JSON.stringify(conversation)
   test.each<[string, string, string]>([
     [
       'before the messages',
-      `{ "stream" :true , "x":1e400,\n"messages":${messages}}`,
+      `{ "model":"test-model","stream" :true , "x":1e400,\n"messages":${messages}}`,
       `true${addition} , "x":1e400`,
     ],
-    ['behind them', `{"messages":${messages} ,"y":1.0, "str\\u0065am":\ttrue\n} `, `\ttrue${addition}\n} `],
+    [
+      'behind them',
+      `{"model":"test-model","messages":${messages} ,"y":1.0, "str\\u0065am":\ttrue\n} `,
+      `\ttrue${addition}\n} `,
+    ],
     [
       'with options that are null',
-      `{"stream_options":null,"messages":${messages},"stream":true}`,
+      `{"stream_options":null,"model":"test-model","messages":${messages},"stream":true}`,
       `{"stream_options":{"include_usage":true},`,
     ],
     [
       'with options of another kind',
-      `{"stream":true,"messages":${messages},"stream_options": { "include_obfuscation" : false } }`,
+      `{"stream":true,"model":"test-model","messages":${messages},"stream_options": { "include_obfuscation" : false } }`,
       `"stream_options": {"include_usage":true, "include_obfuscation" : false } }`,
     ],
   ])('%s', async (_name, body, expected) => {
@@ -116,18 +120,16 @@ describe('a streamed request that is rewritten', () => {
     ['a client that does not want it is not overruled', { include_usage: false }, shown],
   ])('%s', async (_name, options, expected) => {
     const body = { ...request, stream_options: options }
-    await using at = await stand(server)
-    const reply = await postChat(at.url, body)
+    const at = play(server)
+    const reply = await at.post(body)
     expect(reply.action).toBe('compacted')
     expect(reply.text).toBe(expected)
-    expect(at.bodies()[0]).toBe(await sentUnder('never', body))
+    expect(onlyBody(at)).toBe(await sentUnder('never', body))
   })
 
   test('with its output limit lowered, too', async () => {
-    await using at = await stand([overflow(4_096, 8_000), server], {
-      profile: { window: { tokens: 200_000 } },
-    })
-    const reply = await postChat(at.url, { ...request, max_tokens: 100_000 })
+    const at = play([overflow(4_096, 8_000), server], { window: { tokens: 200_000 } })
+    const reply = await at.post({ ...request, max_tokens: 100_000 })
     expect(reply.action).toBe('recovered')
     expect(reply.text).toBe(shown)
     expect(at.bodies()[0]).not.toContain('include_usage')
@@ -144,8 +146,8 @@ describe('a streamed request that is rewritten', () => {
     ]
     const rest = ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', 'data: [DONE]\n\n']
     const profile = { ...smallWindow, trigger: 0.95, target: 0.9, keep: { recent_messages: 16 } }
-    await using at = await stand(events([...late, ...rest]), { profile })
-    const reply = await postChat(at.url, request)
+    const at = play(events([...late, ...rest]), profile)
+    const reply = await at.post(request)
     expect(reply.action).toBe('compacted')
     // More than half of the window: such an answer may still be an overflow.
     expect(Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])).toBeGreaterThan(2_048)
@@ -154,24 +156,24 @@ describe('a streamed request that is rewritten', () => {
 
   test('answered with a stated length: it is left out', async () => {
     const all = withUsage.join('')
-    await using at = await stand(bytes(all, { 'content-type': 'text/event-stream; charset=utf-8' }))
-    const reply = await postChat(at.url, request)
+    const at = play(bytes(all, { 'content-type': 'text/event-stream; charset=utf-8' }))
+    const reply = await at.post(request)
     expect(reply.header('content-length')).toBeNull()
     expect(reply.text).toBe(shown)
   })
 
   test('answered by what is no stream: it goes on as it came', async () => {
     const body = JSON.stringify({ choices: [], usage: { prompt_tokens: 9 } })
-    await using at = await stand(bytes(`${body}\n`, { 'content-type': 'application/json' }))
-    const reply = await postChat(at.url, request)
+    const at = play(bytes(`${body}\n`, { 'content-type': 'application/json' }))
+    const reply = await at.post(request)
     expect(asksUsage(at.bodies()[0])).toBe(true)
     expect(reply.header('content-length')).toBe(String(body.length + 1))
     expect(reply.text).toBe(`${body}\n`)
   })
 
   test('answered by a stream that breaks off: so does the one to the client', async () => {
-    await using at = await stand(events([...withUsage.slice(0, 2), 'data: {"choices":[],"us'], 'cut'))
-    await expect(postChat(at.url, request)).rejects.toThrow('terminated')
+    const at = play(events([...withUsage.slice(0, 2), 'data: {"choices":[],"us'], 'cut'))
+    await expect(at.post(request)).rejects.toThrow('terminated')
   })
 })
 
@@ -181,7 +183,7 @@ function chunkOf(text: string, reason: string): string {
 
 describe('where usage is asked for', () => {
   const plain = { ...request, stream: false }
-  test.each<[string, string, object, boolean]>([
+  test.each<[string, keyof typeof plays, object, boolean]>([
     ['rewritten: not in a request that goes on as it came', 'rewritten', short, false],
     ['rewritten: not in one that is no stream', 'rewritten', plain, false],
     ['never: not even in a rewritten one', 'never', request, false],
@@ -189,45 +191,42 @@ describe('where usage is asked for', () => {
     ['always: in a rewritten one', 'always', request, true],
     ['always: not in one that is no stream', 'always', plain, false],
   ])('%s', async (_name, inStreams, body, expected) => {
-    await using at = await stand(server, { inStreams })
-    const reply = await postChat(at.url, body)
+    const at = plays[inStreams](server)
+    const reply = await at.post(body)
     expect(asksUsage(at.bodies()[0])).toBe(expected)
     expect(reply.text).toBe(shown)
-    if (body === short) expect(at.bodies()[0]?.replace(addition, '')).toBe(JSON.stringify(short))
+    if (body === short) expect(at.bodies()[0]?.replace(addition, '')).toBe(at.spelt(short))
     if (body === short) expect(reply.action).toBe('relayed')
   })
 
   test('always: not where Foldgate only observes, is bypassed, or could not read the body', async () => {
-    await using observing = await stand(server, {
-      inStreams: 'always',
-      profile: { ...smallWindow, observe: true },
-    })
-    await postChat(observing.url, request)
-    expect(observing.bodies()).toEqual([JSON.stringify(request)])
-    await using at = await stand(server, { inStreams: 'always' })
-    await postChat(at.url, short, { 'x-foldgate-bypass': '1' })
-    const unreadable = '{"stream":true,"messages":[7]}'
-    await postChat(at.url, unreadable)
-    expect(at.bodies()).toEqual([JSON.stringify(short), unreadable])
+    const observing = plays.always(server, { ...smallWindow, observe: true })
+    await observing.post(request)
+    expect(observing.bodies()).toEqual([observing.spelt(request)])
+    const at = plays.always(server)
+    await at.post(short, { 'x-foldgate-bypass': '1' })
+    const unreadable = at.spelt('{"model":"test-model","stream":true,"messages":[7]}')
+    await at.post(unreadable)
+    expect(at.bodies()).toEqual([at.spelt(short), unreadable])
   })
 
   test('always: a compressed body is sent plainly, and says so', async () => {
-    await using at = await stand(server, { inStreams: 'always' })
-    const reply = await postChat(at.url, gzipSync(JSON.stringify(short)), { 'content-encoding': 'gzip' })
+    const at = plays.always(server)
+    const reply = await postChat(at.url, gzipSync(at.spelt(short)), { 'content-encoding': 'gzip' })
     expect(reply.text).toBe(shown)
     const [received] = at.upstream.requests
     expect(received?.headers['content-encoding']).toBeUndefined()
-    expect(received?.body.toString().replace(addition, '')).toBe(JSON.stringify(short))
+    expect(received?.body.toString().replace(addition, '')).toBe(at.spelt(short))
   })
 
   test('not where an earlier answer stated usage unasked; the client sees it as it would without Foldgate', async () => {
-    await using at = await stand(events(withUsage))
-    expect((await postChat(at.url, short)).text).toBe(withUsage.join(''))
-    const reply = await postChat(at.url, request)
+    const at = play(events(withUsage))
+    expect((await at.post(short)).text).toBe(withUsage.join(''))
+    const reply = await at.post(request)
     expect(reply.action).toBe('compacted')
     expect(reply.text).toBe(withUsage.join(''))
     expect(at.bodies().map(asksUsage)).toEqual([false, false])
-    await postChat(at.url, { ...request, model: 'another' })
+    await at.post({ ...request, model: 'another' })
     expect(asksUsage(at.bodies()[2])).toBe(true)
   })
 
@@ -243,11 +242,11 @@ describe('where usage is asked for', () => {
       const ending = isAsked ? [stop, timedUsage] : [timedStop]
       return events([wait, content, ...ending, done])(received, outgoing, incoming)
     }
-    await using at = await stand(llamaServer)
-    const asked = await postChat(at.url, request)
+    const at = play(llamaServer)
+    const asked = await at.post(request)
     expect(asked.text).toBe([wait, content, timedStop, done].join(''))
-    await postChat(at.url, short)
-    const unasked = await postChat(at.url, request)
+    await at.post(short)
+    const unasked = await at.post(request)
     expect(unasked.text).toBe([wait, content, timedStop, done].join(''))
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
   })
@@ -262,11 +261,10 @@ describe('where usage is asked for', () => {
         usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`),
         done,
       ])
-    await using at = await stand([answerOf('One', '"length"'), answerOf(' two', '"stop"')], {
-      inStreams: 'always',
-      profile: { continuation: { max: 1 } },
+    const at = plays.always([answerOf('One', '"length"'), answerOf(' two', '"stop"')], {
+      continuation: { max: 1 },
     })
-    const reply = await postChat(at.url, short)
+    const reply = await at.post(short)
     expect(at.bodies().map(asksUsage)).toEqual([true, true])
     expect(reply.text).not.toContain('usage')
     const [ended, last] = reply.text.split(/(?<=\n\n)/).slice(-2)
@@ -275,9 +273,9 @@ describe('where usage is asked for', () => {
   })
 
   test('but where it was stated because the client had asked', async () => {
-    await using at = await stand(server)
-    await postChat(at.url, { ...short, stream_options: { include_usage: true } })
-    await postChat(at.url, request)
+    const at = play(server)
+    await at.post({ ...short, stream_options: { include_usage: true } })
+    await at.post(request)
     expect(at.bodies().map(asksUsage)).toEqual([true, true])
   })
 })
@@ -289,8 +287,8 @@ describe('an upstream that refuses to be asked', () => {
     ['by its name, with 500', refusing("create() got an unexpected keyword argument 'stream_options'", 500)],
     ['as a field that it does not know', refusing('Extra inputs are not permitted')],
   ])('%s: the same view goes without, and so do later ones', async (_name, refusal) => {
-    await using at = await stand([refusal, server])
-    const reply = await postChat(at.url, request)
+    const at = play([refusal, server])
+    const reply = await at.post(request)
     expect(reply.text).toBe(shown)
     expect(reply.action).toBe('compacted')
     expect(reply.header('x-foldgate-attempts')).toBe('2')
@@ -298,56 +296,56 @@ describe('an upstream that refuses to be asked', () => {
     expect(asksUsage(asked)).toBe(true)
     expect(unasked).toBe(asked?.replace(addition, ''))
 
-    const next = await postChat(at.url, request)
+    const next = await at.post(request)
     expect([next.action, next.header('x-foldgate-attempts')]).toEqual(['compacted', '1'])
     expect(at.bodies()[2]).toBe(unasked)
     // Only this model of it: another may be another server.
-    await postChat(at.url, { ...request, model: 'another' })
+    await at.post({ ...request, model: 'another' })
     expect(asksUsage(at.bodies()[3])).toBe(true)
   })
 
   test("and then the view, too, gets the client's own bytes; only that is remembered", async () => {
-    await using at = await stand([unknownField, opaque, server])
-    const reply = await postChat(at.url, request)
+    const at = play([unknownField, opaque, server])
+    const reply = await at.post(request)
     expect(reply.action).toBe('restored;reason=original')
     expect(reply.header('x-foldgate-attempts')).toBe('3')
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
-    expect(at.bodies()[2]).toBe(JSON.stringify(request))
-    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+    expect(at.bodies()[2]).toBe(at.spelt(request))
+    expect((await at.post(request)).action).toBe('relayed;reason=refused-before')
   })
 
   test('without saying why: the next view goes without, rather than compaction ending', async () => {
     // Any refusal of a view taught that only original bytes work: one field would have ended compaction.
-    await using at = await stand([opaque, server])
-    const reply = await postChat(at.url, request)
+    const at = play([opaque, server])
+    const reply = await at.post(request)
     expect(reply.action).toBe('restored;reason=original')
-    expect(at.bodies()[1]).toBe(JSON.stringify(request))
-    const next = await postChat(at.url, request)
+    expect(at.bodies()[1]).toBe(at.spelt(request))
+    const next = await at.post(request)
     expect(next.action).toBe('compacted')
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
   })
 
   test('without saying why, and the view it was: the next one teaches that', async () => {
-    await using at = await stand([opaque, server, opaque, server])
-    await postChat(at.url, request)
-    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
-    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+    const at = play([opaque, server, opaque, server])
+    await at.post(request)
+    expect((await at.post(request)).action).toBe('restored;reason=original')
+    expect((await at.post(request)).action).toBe('relayed;reason=refused-before')
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false, false, false])
   })
 
   test('without saying why, and the original is too long: the smaller view goes without', async () => {
-    await using at = await stand([opaque, overflow(8_192, 20_000), server])
-    const reply = await postChat(at.url, request)
+    const at = play([opaque, overflow(8_192, 20_000), server])
+    const reply = await at.post(request)
     expect(reply.action).toBe('recovered')
     expect(reply.text).toBe(shown)
     expect(at.bodies().map(asksUsage)).toEqual([true, false, false])
-    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect((await at.post(request)).action).toBe('compacted')
     expect(asksUsage(at.bodies()[3])).toBe(false)
   })
 
   test('speaks of it, and the connection fails: what the client gets is an answer of the upstream', async () => {
-    await using at = await stand([unknownField, cut])
-    const reply = await postChat(at.url, request)
+    const at = play([unknownField, cut])
+    const reply = await at.post(request)
     expect(reply.status).toBe(400)
     expect(reply.text).toContain('stream_options')
     expect(reply.header('x-foldgate-attempts')).toBe('3')
@@ -356,24 +354,24 @@ describe('an upstream that refuses to be asked', () => {
 
 describe('a refusal that is about something else', () => {
   test('the order of messages: they are joined, and later requests ask again', async () => {
-    await using at = await stand([alternation, server])
-    const reply = await postChat(at.url, request)
+    const at = play([alternation, server])
+    const reply = await at.post(request)
     expect(reply.action).toBe('restored;reason=strict')
     expect(reply.text).toBe(shown)
-    expect((await postChat(at.url, request)).action).toBe('compacted')
+    expect((await at.post(request)).action).toBe('compacted')
     expect(at.bodies().map(asksUsage)).toEqual([true, false, true])
     expect(rawMessages(at.upstream.requests[2])).toEqual(rawMessages(at.upstream.requests[1]))
   })
 
   test('the order of messages, under a template that is never joined: the original is what works', async () => {
-    await using at = await stand([alternation, server], { profile: { ...smallWindow, template: 'lenient' } })
-    expect((await postChat(at.url, request)).action).toBe('restored;reason=original')
-    expect((await postChat(at.url, request)).action).toBe('relayed;reason=refused-before')
+    const at = play([alternation, server], { ...smallWindow, template: 'lenient' })
+    expect((await at.post(request)).action).toBe('restored;reason=original')
+    expect((await at.post(request)).action).toBe('relayed;reason=refused-before')
   })
 
   test('an overflow: the smaller view asks, too', async () => {
-    await using at = await stand([overflow(3_000, 3_500), server])
-    const reply = await postChat(at.url, request)
+    const at = play([overflow(3_000, 3_500), server])
+    const reply = await at.post(request)
     expect(reply.action).toBe('recovered')
     expect(reply.text).toBe(shown)
     expect(at.bodies().map(asksUsage)).toEqual([true, true])
@@ -384,8 +382,8 @@ describe('a refusal that is about something else', () => {
     ['a rate limit', 429, { message: 'slow down: stream_options' }],
     ['the content filter', 400, { message: 'The response was filtered by our content management policy' }],
   ])("%s is the client's at once", async (_name, status, error) => {
-    await using at = await stand([json({ error }, status), server])
-    expect((await postChat(at.url, request)).status).toBe(status)
+    const at = play([json({ error }, status), server])
+    expect((await at.post(request)).status).toBe(status)
     expect(at.upstream.requests).toHaveLength(1)
   })
 })
@@ -395,33 +393,33 @@ describe('always, in a request that goes on as it came but for this', () => {
     ['names it', unknownField],
     ['says nothing of it', opaque],
   ])("a refusal that %s is answered by the client's own bytes", async (_name, refusal) => {
-    await using at = await stand([refusal, server], { inStreams: 'always' })
-    const reply = await postChat(at.url, short)
+    const at = plays.always([refusal, server])
+    const reply = await at.post(short)
     expect([reply.action, reply.header('x-foldgate-attempts')]).toEqual(['relayed', '2'])
     expect(reply.text).toBe(shown)
-    await postChat(at.url, short)
-    expect(at.bodies().slice(1)).toEqual([JSON.stringify(short), JSON.stringify(short)])
+    await at.post(short)
+    expect(at.bodies().slice(1)).toEqual([at.spelt(short), at.spelt(short)])
   })
 
   test("the upstream's word on the client's own bytes is the client's", async () => {
     const own = json({ error: { message: 'unknown tool "x"' } }, 422)
-    await using at = await stand([opaque, own, server], { inStreams: 'always' })
-    const reply = await postChat(at.url, short)
+    const at = plays.always([opaque, own, server])
+    const reply = await at.post(short)
     expect([reply.status, reply.text]).toEqual([422, '{"error":{"message":"unknown tool \\"x\\""}}'])
-    await postChat(at.url, short)
+    await at.post(short)
     expect(at.bodies().map(asksUsage)).toEqual([true, false, true])
   })
 
   test('one about the order of messages is the client’s at once', async () => {
-    await using at = await stand([alternation, server], { inStreams: 'always' })
-    expect((await postChat(at.url, short)).status).toBe(400)
+    const at = plays.always([alternation, server])
+    expect((await at.post(short)).status).toBe(400)
     expect(at.upstream.requests).toHaveLength(1)
   })
 
   test('a plain completion is as it was', async () => {
-    await using at = await stand(completion('fine'), { inStreams: 'always' })
-    const body = JSON.stringify({ ...short, stream: false })
-    expect(JSON.parse((await postChat(at.url, body)).text)).toMatchObject({ usage: { prompt_tokens: 10 } })
+    const at = plays.always(completion('fine'))
+    const body = at.spelt({ ...short, stream: false })
+    expect(JSON.parse((await at.post(body)).text)).toMatchObject({ usage: { prompt_tokens: 10 } })
     expect(at.bodies()).toEqual([body])
   })
 })
@@ -449,4 +447,62 @@ test('the official OpenAI SDK, which did not ask, streams a compacted conversati
   const last = at.upstream.requests.at(-1)?.body.toString()
   expect(last).toContain('<conversation-recap>')
   expect(asksUsage(last)).toBe(true)
+})
+
+const said = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } })
+
+describe('a refusal of the field that asks for usage', () => {
+  test.each<[string, string]>([
+    ['OpenAI', said("Unknown parameter: 'stream_options'.", { param: 'stream_options' })],
+    ['an error that names it elsewhere', said('Bad request.', { param: 'stream_options.include_usage' })],
+    ['Azure, older versions', said('Unrecognized request argument supplied: stream_options')],
+    ['xAI, Databricks', said('Argument not supported on this model: stream_options')],
+    ['Groq', said("property 'stream_options' is unsupported")],
+    ['Gemini', said('Invalid JSON payload received. Unknown name "stream_options": Cannot find field.')],
+    ['Go', said('json: unknown field "stream_options"')],
+    ['Python, with a 500', "create() got an unexpected keyword argument 'stream_options'"],
+    ['a sentence of its own', said('Streaming options (stream options) are for paying customers.')],
+  ])('that names it: %s', (_name, body) => {
+    expect(usageRefusalIn(body)).toBe('named')
+  })
+
+  const forbidden = { type: 'extra_forbidden', loc: ['body', 'stream_options'], input: {} }
+  test.each<[string, string]>([
+    [
+      'Mistral',
+      JSON.stringify({
+        message: { detail: [{ ...forbidden, msg: 'Extra inputs are not permitted' }] },
+        object: 'error',
+      }),
+    ],
+    ['pydantic 1', JSON.stringify({ detail: [{ ...forbidden, msg: 'extra fields not permitted' }] })],
+    ['JSON Schema', said('body must NOT have additional properties')],
+    ['Zod', said('Unrecognized key(s) in object')],
+    ['NestJS', JSON.stringify({ statusCode: 400, message: ['property x should not exist'] })],
+    ['LiteLLM', said('UnsupportedParamsError: m does not support these unsupported parameters')],
+    ['a field that is not allowed', said('The field is not allowed here.')],
+  ])('that only knows of a field it does not know: %s', (_name, body) => {
+    expect(usageRefusalIn(body)).toBe('unknown-field')
+  })
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['nothing to go by', said('I cannot make sense of this.')],
+    ['an order', said('Conversation roles must alternate user/assistant/user/assistant/...')],
+    ['a content type', said('Content type image_url is not supported by this model.')],
+    // The field stands only in the client's own request, which some servers quote.
+    ['a quotation', JSON.stringify({ detail: [{ msg: 'Field required', input: { stream_options: {} } }] })],
+  ])('is not: %s', (_name, body) => {
+    expect(usageRefusalIn(body)).toBe('opaque')
+  })
+})
+
+test.each<[string, boolean]>([
+  ['https://api.mistral.ai', true],
+  ['https://codestral.mistral.ai:8443', true],
+  ['https://mistral.ai.example.com', false],
+  ['https://notmistral.ai', false],
+  ['http://127.0.0.1:8000', false],
+])('%s is known to refuse to be asked: %s', (origin, isKnown) => {
+  expect(refusesUsage(new URL(origin).hostname)).toBe(isKnown)
 })

@@ -1,21 +1,22 @@
-import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
-import { modelKeyOf } from '../../src/models/model-key.ts'
-import type { Form } from '../../src/request/request.ts'
+import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
+import { modelKeyOf } from '../../../src/models/model-key.ts'
+import type { Form } from '../../../src/request/request.ts'
 import { expect, test } from 'vitest'
-import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { createFactsReader } from '../../src/dialects/entry-facts.ts'
-import { bodyLimits } from '../support/body-limits.ts'
-import { nothingCounted } from '../../src/models/counts/counts.ts'
-import { resolveWindow } from '../../src/models/resolve-window.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
-import { createMeasure } from '../../src/request/measure/measure.ts'
-import type { Records } from '../../src/request/records/records.ts'
-import { digest } from '../../src/request/read/body-source.ts'
-import { readBytes } from '../../src/request/read/read-chat.ts'
-import { dryRun, nextForm } from '../../src/request/compact/forms.ts'
-import { bytesOf } from '../../src/request/send/outgoing-body.ts'
-import { rounds, user } from '../compaction/sending.ts'
-import { unknownWindow } from '../support/models.ts'
+import { createMadeCache } from '../../../src/compaction/made-cache.ts'
+import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { nothingCounted } from '../../../src/models/counts/counts.ts'
+import { resolveWindow } from '../../../src/models/resolve-window.ts'
+import { profileSchema } from '../../../src/profiles/schema.ts'
+import { createMeasure } from '../../../src/request/measure/measure.ts'
+import type { Records } from '../../../src/request/records/records.ts'
+import { digest } from '../../../src/request/read/body-source.ts'
+import { readBytes } from '../../../src/request/read/read-chat.ts'
+import { dryRun, nextForm } from '../../../src/request/compact/forms.ts'
+import { bytesOf } from '../../../src/request/send/outgoing-body.ts'
+import { rounds, user } from '../../compaction/sending.ts'
+import { unknownWindow } from '../../support/models.ts'
+import { filledView } from '../../../src/request/compact/filled-view.ts'
 
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
 const modelKey = modelKeyOf('default', '', 'gpt-4o', 'http://upstream')
@@ -89,4 +90,46 @@ test('a dry run of a small conversation leaves it as it is, and forced makes a c
   const forced = await dryRun(request, counted, true, parts.cache)
   expect(forced.compacted?.compaction?.reason).toBe('forced')
   expect(recorded).toEqual([])
+})
+
+/** Plans views that come out at a share of what they were planned with, and notes each. */
+function planner(share: number, plans: number[] = []) {
+  return async (plannedTokens: number) => {
+    plans.push(plannedTokens)
+    return { sentTokens: Math.floor(plannedTokens * share) }
+  }
+}
+
+test.each([1, 0.9, 0.7, 0.5])('a view that comes out at %s of its plan fills the budget', async (share) => {
+  const view = await filledView(10_000, planner(share))
+  expect(view?.sentTokens).toBeLessThanOrEqual(10_000)
+  expect(view?.sentTokens).toBeGreaterThan(9_500)
+})
+
+test('one that fills it at once is planned once, and none more than five times', async () => {
+  const plans: number[] = []
+  await filledView(10_000, planner(0.99, plans))
+  expect(plans).toEqual([10_000])
+  plans.length = 0
+  await filledView(10_000, planner(0.1, plans))
+  expect(plans).toHaveLength(5)
+})
+
+test('what would be beyond the budget is not taken', async () => {
+  // Messages are as large as they are: the next view is far larger.
+  const view = await filledView(10_000, async (planned) => ({
+    sentTokens: planned < 12_000 ? 6_000 : 11_000,
+  }))
+  expect(view).toEqual({ sentTokens: 6_000 })
+})
+
+test('where nothing can be taken away with more, what there is stays; where nothing can at all, there is none', async () => {
+  const once = { sentTokens: 5_000 }
+  expect(await filledView(10_000, async (planned) => (planned === 10_000 ? once : null))).toBe(once)
+  expect(await filledView(10_000, async () => null)).toBeNull()
+})
+
+test('a smallest form that exceeds the budget is what there is', async () => {
+  const view = { sentTokens: 12_000 }
+  expect(await filledView(10_000, async () => view)).toBe(view)
 })
