@@ -82,21 +82,21 @@ const toSize = (windowTokens: number) => (texts: readonly string[]) => Math.min(
 
 describe('an Ollama that cuts prompts, and cannot be asked for its window, is noticed', () => {
   test.each([
-    ['keeps the newest of many small ones', 4096, newestWithin(4096), evenTurns(30, 220)],
-    ['cuts to its size', 4096, toSize(4096), evenTurns(30, 220)],
-    ['has a window of an odd size', 6000, newestWithin(6000), evenTurns(40, 310)],
-    ['keeps the newest of a few large ones', 4096, newestWithin(4096), evenTurns(12, 1500)],
+    ['keeps the newest of many small ones', 4096, newestWithin(4096), evenTurns(24, 220)],
+    ['cuts to its size', 4096, toSize(4096), evenTurns(24, 220)],
+    ['has a window of an odd size', 6000, newestWithin(6000), evenTurns(26, 310)],
+    ['keeps the newest of a few large ones', 4096, newestWithin(4096), evenTurns(7, 1500)],
     [
       'gets a first message that is far too large',
       4096,
       newestWithin(4096),
-      [{ user: words(12_000) }, ...evenTurns(30, 200)],
+      [{ user: words(12_000) }, ...evenTurns(8, 200)],
     ],
     [
       'drops the first message and little else',
       8192,
       newestWithin(8192),
-      [{ user: words(7900) }, ...evenTurns(40, 150)],
+      [{ user: words(7900) }, ...evenTurns(10, 150)],
     ],
   ])('within three cut prompts, if it %s', async (_how, windowTokens, count, turns) => {
     const { cuts, window } = await cutBy(windowTokens, count, turns)
@@ -108,7 +108,7 @@ describe('an Ollama that cuts prompts, and cannot be asked for its window, is no
   test('but the operator’s window stays what it is, and the warning says which setting helps', async () => {
     const profile = { ...counted, window: { tokens: 32_768 } }
     await using stand = await standWith(ollama(newestWithin(4096)), { profile })
-    const windows = await chatThrough(stand, evenTurns(30, 220))
+    const windows = await chatThrough(stand, evenTurns(24, 220))
     expect(new Set(windows)).toEqual(new Set(['32768;source=config']))
     expect(cutWarnings(stand).join()).toContain('set window.tokens')
     expect(stand.upstream.questions).toEqual([])
@@ -118,17 +118,17 @@ describe('an Ollama that cuts prompts, and cannot be asked for its window, is no
 test('a server of which nothing says that it cuts gets a warning at most, and keeps its window', async () => {
   // Nothing tells its reports from those of a server that counts in a way of its own.
   await using stand = await standWith(reporting(newestWithin(4096)), { profile: counted })
-  const windows = await chatThrough(stand, evenTurns(30, 220))
+  const windows = await chatThrough(stand, evenTurns(24, 220))
   expect(new Set(windows)).toEqual(new Set(['128000;source=default']))
   expect(cutWarnings(stand)).toEqual([])
   const capped = reporting((texts) => Math.min(wordsOf(texts), 4096))
   await using other = await standWith(capped, { profile: counted })
-  expect(new Set(await chatThrough(other, evenTurns(30, 220)))).toEqual(new Set(['128000;source=default']))
+  expect(new Set(await chatThrough(other, evenTurns(24, 220)))).toEqual(new Set(['128000;source=default']))
   expect(cutWarnings(other, 'suspected')).toHaveLength(1)
 })
 
 describe('what is no cut is not taken for one', () => {
-  const honestTurns = evenTurns(30, 300)
+  const honestTurns = evenTurns(16, 300)
   const profile = { window: { tokens: 200_000 } }
 
   /** Half of each reply are thoughts, which the server's template drops. */

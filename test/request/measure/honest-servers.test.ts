@@ -84,7 +84,7 @@ describe('a server that counts honestly', () => {
     const one = begin('Be brief.', words(12_000))
     const other = begin('Find bugs.', words(9000, 3))
     const windows: string[] = []
-    for (let index = 1; index <= 30; index += 1) {
+    for (let index = 1; index <= 12; index += 1) {
       for (const messages of [one, other]) {
         const reply = await postChat(stand.url, chatOf(messages))
         windows.push(reply.header('x-foldgate-window') ?? '')
@@ -95,8 +95,8 @@ describe('a server that counts honestly', () => {
   })
 
   test('a long run with compactions in between', async () => {
-    await using stand = await standWith(reporting(exactly), windowOf(16_000))
-    const run = longRun(40, 5)
+    await using stand = await standWith(reporting(exactly), windowOf(6_000))
+    const run = longRun(24, 5, 0.5)
     const windows: string[] = []
     for (const [index, { role }] of run.entries()) {
       if (role !== 'assistant') continue
@@ -164,7 +164,7 @@ describe('a server that counts honestly', () => {
     const shot = Buffer.concat([png(1024, 768), Buffer.alloc(60_000)]).toString('base64')
     const messages = begin('Be brief.', `Book a flight. ${words(100)}`)
     const windows: string[] = []
-    for (let index = 1; index <= 25; index += 1) {
+    for (let index = 1; index <= 16; index += 1) {
       const reply = await postChat(stand.url, { model: 'gpt-4o', messages })
       windows.push(reply.header('x-foldgate-window') ?? '')
       messages.push({ role: 'assistant', content: `I click at ${index}. ${words(30, index)}` })
@@ -216,7 +216,7 @@ describe('a server that does cut', () => {
     const large = begin('Be brief.', words(300))
     const small = begin('Find bugs.', words(30, 3))
     const windows: string[] = []
-    for (let index = 0; index < 40; index += 1) {
+    for (let index = 0; index < 26; index += 1) {
       windows.push(...(await runRounds(stand, large, [words(220, index)])))
       await runRounds(stand, small, [words(5, index)])
     }

@@ -77,7 +77,7 @@ describe('a window is given up', () => {
     const cut = await sendGrowing(
       stand,
       messages,
-      Array.from({ length: 30 }, () => 220),
+      Array.from({ length: 24 }, () => 220),
     )
     expect(windowsIn(cut).at(-1)).toBe('4096;source=learnt')
 
@@ -128,7 +128,7 @@ describe('what some replicas of a model count otherwise is no cut', () => {
     const replies = await sendGrowing(
       stand,
       systemOf(9000),
-      Array.from({ length: 30 }, () => 300),
+      Array.from({ length: 15 }, () => 300),
     )
     expect(learntIn(replies)).toEqual([])
     expect(cutWarnings(stand)).toEqual([])
