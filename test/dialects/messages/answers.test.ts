@@ -171,31 +171,19 @@ describe('an error', () => {
 describe('a stream', () => {
   const started = { type: 'message_start', message: { ...messageOf([]), stop_reason: null } }
   const stop = { type: 'content_block_stop', index: 0 }
+  const secret = begun(thought('', ''))
+  const signed = piece({ type: 'signature_delta', signature: 'x' })
   test.each([
     ['a text', [started, begun(text('')), piece({ type: 'text_delta', text: 'x' })], 2],
     ['a text in its beginning', [started, begun(text('x'))], 1],
     ['a call', [started, begun(callOf('bash'))], 1],
-    [
-      'secret thoughts before it',
-      [
-        started,
-        begun(thought('', '')),
-        piece({ type: 'signature_delta', signature: 'x' }),
-        stop,
-        begun(callOf('a')),
-      ],
-      4,
-    ],
+    ['secret thoughts before it', [started, secret, signed, stop, begun(callOf('a'))], 4],
     ['thoughts to read', [started, begun(thought('', '')), piece({ thinking: 'Hm' })], 2],
   ])('has its first output with %s', (_, events, silent) => {
     const all = [ping, ...events.map(eventOf)]
-    expect(silentEvents(all)).toBe(silent + 1)
-    expect(silentEvents(all.map((event) => ({ text: event.text.replace(/^event: .*\n/, '') })))).toBe(
-      silent + 1,
-    )
-    expect(
-      silentEvents(all.map((event) => ({ text: event.text.replace(/"type":"[a-z]+_[^"]*",/, '') }))),
-    ).toBe(silent + 1)
+    const without = (part: RegExp) => all.map((event) => ({ text: event.text.replace(part, '') }))
+    for (const spelt of [all, without(/^event: .*\n/), without(/"type":"[a-z]+_[^"]*",/)])
+      expect(silentEvents(spelt)).toBe(silent + 1)
   })
 
   test('counts its input at the beginning and its output in the end', () => {

@@ -35,6 +35,10 @@ function added(item: object) {
   return { type: 'response.output_item.added', output_index: 0, item }
 }
 
+function spoken(kind: string, delta: string) {
+  return { type: `response.${kind}.delta`, delta }
+}
+
 function telling(event: object): boolean[] {
   return eventsOf([{ text: `data: ${JSON.stringify(event)}\n\n` }]).map(responsesAnswers.isTelling)
 }
@@ -82,96 +86,66 @@ describe('reasoning that was left out of the prompt', () => {
 })
 
 describe('a plain response', () => {
-  test.each([
-    ['a text', responseOf([thought(), message('x')]), true, 'end'],
-    ['a call of the client’s', responseOf([thought(), callOf('bash')]), true, 'calls'],
-    [
-      'a call with free text',
-      responseOf([{ type: 'custom_tool_call', call_id: 'c', name: 'p', input: '' }]),
-      true,
-      'calls',
-    ],
-    ['what the server did itself', responseOf([search()]), true, 'end'],
-    ['a text that was cut', responseOf([message('x')], { reason: 'max_output_tokens' }), true, 'length'],
-    ['a text that was filtered', responseOf([message('x')], { reason: 'content_filter' }), true, 'filtered'],
-    [
-      'a full window',
-      responseOf([message('x')], { reason: 'model_context_window_exceeded' }),
-      true,
-      'window',
-    ],
-    ['another reason', responseOf([message('x')], { reason: 'steered' }), true, 'other'],
-    // vLLM calls it completed in the name of its event, and others in the status, too.
-    [
-      'one that is called complete',
-      responseOf([message('x')], { status: 'completed', reason: 'max_output_tokens' }),
-      true,
-      'length',
-    ],
-    ['one that was cancelled', responseOf([], { status: 'cancelled' }), false, 'other'],
-    ['one that is being made', responseOf([], { status: 'queued' }), false, null],
-    ['secret thoughts', responseOf([thought()]), false, 'end'],
-    [
-      'thoughts to read',
-      responseOf([{ ...thought(), summary: [{ type: 'summary_text', text: 'Hm' }] }]),
-      true,
-      'end',
-    ],
-    ['an empty message', responseOf([message('')]), false, 'end'],
-    [
-      'a refusal',
-      responseOf([message('', 'm', { content: [{ type: 'refusal', refusal: 'No' }] })]),
-      true,
-      'end',
-    ],
-    ['no status', { object: 'response', output: [message('x')] }, true, null],
-    [
-      'a compaction',
-      { object: 'response.compaction', output: [{ type: 'compaction', encrypted_content: 'x' }] },
-      true,
-      'end',
-    ],
-  ])('%s', (_, body, hasOutput, finish) => {
-    expect(read(body)).toMatchObject({ hasOutput, finish, isError: false, said: null })
+  const custom = { type: 'custom_tool_call', call_id: 'c', name: 'p', input: '' }
+  const readable = { ...thought(), summary: [{ type: 'summary_text', text: 'Hm' }] }
+  const refusal = message('', 'm', { content: [{ type: 'refusal', refusal: 'No' }] })
+  const filled = { reason: 'model_context_window_exceeded' }
+  // vLLM calls it completed in the name of its event, and others in the status, too.
+  const calledComplete = { status: 'completed', reason: 'max_output_tokens' }
+  test.each<[string, Parameters<typeof responseOf>[0], object, boolean, string | null]>([
+    ['a text', [thought(), message('x')], {}, true, 'end'],
+    ['a call of the client’s', [thought(), callOf('bash')], {}, true, 'calls'],
+    ['a call with free text', [custom], {}, true, 'calls'],
+    ['what the server did itself', [search()], {}, true, 'end'],
+    ['a text that was cut', [message('x')], { reason: 'max_output_tokens' }, true, 'length'],
+    ['a text that was filtered', [message('x')], { reason: 'content_filter' }, true, 'filtered'],
+    ['a full window', [message('x')], filled, true, 'window'],
+    ['another reason', [message('x')], { reason: 'steered' }, true, 'other'],
+    ['one that is called complete', [message('x')], calledComplete, true, 'length'],
+    ['one that was cancelled', [], { status: 'cancelled' }, false, 'other'],
+    ['one that is being made', [], { status: 'queued' }, false, null],
+    ['secret thoughts', [thought()], {}, false, 'end'],
+    ['thoughts to read', [readable], {}, true, 'end'],
+    ['an empty message', [message('')], {}, false, 'end'],
+    ['a refusal', [refusal], {}, true, 'end'],
+  ])('%s', (_, items, about, hasOutput, finish) => {
+    expect(read(responseOf(items, about))).toMatchObject({ hasOutput, finish, isError: false, said: null })
   })
+
+  test('may be one without a status, or a compaction', () => {
+    const output = [message('x')]
+    expect(read({ object: 'response', output })).toMatchObject({ hasOutput: true, finish: null })
+    const compaction = {
+      object: 'response.compaction',
+      output: [{ type: 'compaction', encrypted_content: 'x' }],
+    }
+    expect(read(compaction)).toMatchObject({ hasOutput: true, finish: 'end', isError: false, said: null })
+  })
+
+  const usageOf = (usage: object) => read(responseOf([], { usage }))?.usage
+  const counted = { completionTokens: null, cachedTokens: null, cacheWrittenTokens: null }
 
   // SGLang's: windows and counts were not learnt from any plain answer of it.
   test('may state its usage under the names of chat completions', () => {
-    const usage = {
-      prompt_tokens: 9,
-      prompt_tokens_details: { cached_tokens: 4 },
-      completion_tokens: 2,
-      total_tokens: 11,
-      reasoning_tokens: 1,
-    }
-    expect(read(responseOf([], { usage }))?.usage).toEqual({
+    const cached = { prompt_tokens_details: { cached_tokens: 4 }, reasoning_tokens: 1 }
+    expect(usageOf({ prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, ...cached })).toEqual({
+      ...counted,
       promptTokens: 9,
       completionTokens: 2,
       cachedTokens: 4,
-      cacheWrittenTokens: null,
     })
   })
 
   test('states its usage, of which what was cached, or newly is, is a part', () => {
-    const usage = {
-      input_tokens: 5000,
-      input_tokens_details: { cached_tokens: 4000, cache_write_tokens: 100 },
-      output_tokens: 30,
-      total_tokens: 5030,
-    }
-    expect(read(responseOf([], { usage }))?.usage).toEqual({
+    const details = { input_tokens_details: { cached_tokens: 4000, cache_write_tokens: 100 } }
+    expect(usageOf({ input_tokens: 5000, ...details, output_tokens: 30, total_tokens: 5030 })).toEqual({
       promptTokens: 5000,
       completionTokens: 30,
       cachedTokens: 4000,
       cacheWrittenTokens: 100,
     })
-    expect(read(responseOf([], { usage: { input_tokens: 7 } }))?.usage).toEqual({
-      promptTokens: 7,
-      completionTokens: null,
-      cachedTokens: null,
-      cacheWrittenTokens: null,
-    })
-    expect(read(responseOf([], { usage: { output_tokens: 7 } }))?.usage).toBeNull()
+    expect(usageOf({ input_tokens: 7 })).toEqual({ ...counted, promptTokens: 7 })
+    expect(usageOf({ output_tokens: 7 })).toBeNull()
     expect(read(responseOf([]))?.model).toBe('m')
   })
 })
@@ -216,63 +190,35 @@ describe('a stream', () => {
   const begun = { ...created, type: 'response.in_progress' }
   const queued = { ...created, type: 'response.queued' }
   const keepalive = { type: 'keepalive' }
+  const itemDone = { type: 'response.output_item.done', item: thought() }
+  const emptyPart = { type: 'response.reasoning_part.added', part: { text: '' } }
 
   test.each([
     ['a message', [created, queued, begun, keepalive, added(message(''))], 4],
     ['a call', [created, begun, added(callOf('bash', ''))], 2],
-    [
-      'a message behind secret thoughts',
-      [created, added(thought()), { type: 'response.output_item.done', item: thought() }, added(message(''))],
-      3,
-    ],
-    [
-      'thoughts to read',
-      [created, added(thought()), { type: 'response.reasoning_summary_text.delta', delta: 'Hm' }],
-      2,
-    ],
-    [
-      'thoughts that are text',
-      [
-        created,
-        added(thought()),
-        { type: 'response.reasoning_part.added', part: { text: '' } },
-        { type: 'response.reasoning_text.delta', delta: 'Hm' },
-      ],
-      3,
-    ],
-    [
-      'a text nobody announced',
-      [
-        created,
-        { type: 'response.output_text.delta', delta: '' },
-        { type: 'response.output_text.delta', delta: 'x' },
-      ],
-      2,
-    ],
+    ['a message behind secret thoughts', [created, added(thought()), itemDone, added(message(''))], 3],
+    ['thoughts to read', [created, added(thought()), spoken('reasoning_summary_text', 'Hm')], 2],
+    ['thoughts that are text', [created, added(thought()), emptyPart, spoken('reasoning_text', 'Hm')], 3],
+    ['a text nobody announced', [created, spoken('output_text', ''), spoken('output_text', 'x')], 2],
     ['an end alone', [created, { type: 'response.completed', response: responseOf([message('x')]) }], 1],
   ])('has its first output with %s', (_, events, silent) => {
-    expect(silentEvents(numbered(events))).toBe(silent)
-    const unnamed = numbered(events).map(({ text }) => ({ text: text.replace(/^event: .*\n/, '') }))
-    expect(silentEvents(unnamed)).toBe(silent)
-    const untyped = numbered(events).map(({ text }) => ({
-      text: text.replace(/"type":"(?:response|keepalive)[^"]*",/, ''),
-    }))
-    expect(silentEvents(untyped)).toBe(silent)
+    const all = numbered(events)
+    const without = (part: RegExp) => all.map(({ text }) => ({ text: text.replace(part, '') }))
+    for (const spelt of [all, without(/^event: .*\n/), without(/"type":"(?:response|keepalive)[^"]*",/)])
+      expect(silentEvents(spelt)).toBe(silent)
   })
 
   test('ends as its last event says, whatever that leaves out', () => {
     const { output: _output, status: _status, ...bare } = responseOf([])
     const end = { type: 'response.completed', response: bare }
-    expect(factsOf(numbered([created, added(callOf('bash', '')), end])).at(-1)).toMatchObject({
-      finish: 'calls',
-    })
-    expect(
-      factsOf(numbered([created, { type: 'response.output_item.done', item: callOf('bash') }, end])).at(-1),
-    ).toMatchObject({ finish: 'calls' })
-    expect(factsOf(numbered([created, added(message('')), end])).at(-1)).toMatchObject({ finish: 'end' })
-    expect(factsOf(numbered([{ ...end, type: 'response.incomplete' }])).at(-1)).toMatchObject({
-      finish: 'other',
-    })
+    const itemOf = (item: object) => ({ type: 'response.output_item.done', item })
+    for (const [events, finish] of [
+      [[created, added(callOf('bash', '')), end], 'calls'],
+      [[created, itemOf(callOf('bash')), end], 'calls'],
+      [[created, added(message('')), end], 'end'],
+      [[{ ...end, type: 'response.incomplete' }], 'other'],
+    ] as const)
+      expect(factsOf(numbered(events)).at(-1)).toMatchObject({ finish })
     expect(factsOf([{ text: 'data: [DONE]\n\n' }, { text: 'data: \n\n' }, { text: 'data: x\n\n' }])).toEqual([
       'done',
       'empty',

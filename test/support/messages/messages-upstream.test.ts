@@ -2,8 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { validConversation } from '../conversations.ts'
 import { propertyRuns } from '../property-runs.ts'
-import { diceOf } from '../responses/living.ts'
-import { behind, replyOf, live, messageTexts, readReply, type LivedMessage } from './living.ts'
+import { live, messageTexts, readReply } from './living.ts'
 import { startAsking } from './asking.ts'
 import { blockBreaks } from './block-rules.ts'
 import { chatOf, toolsOf } from './chat.ts'
@@ -163,24 +162,6 @@ describe('answers', () => {
     })
     expect(streamed.text).toContain('"usage":{"input_tokens":12,')
     expect(one.upstream.requests).toMatchObject([{ path: '/v1/messages', promptTokens: 12, rejected: null }])
-  })
-
-  test('with what was scripted until the window ends, and nothing where the cache is only warmed', async () => {
-    const { ask } = await startAsking({ windowTokens: 20, endsAtWindow: true })
-    expect(JSON.parse((await ask(hello)).text)).toMatchObject({
-      content: [{ text: 'Good day' }],
-      stop_reason: 'model_context_window_exceeded',
-    })
-    expect(readReply((await ask({ ...hello, max_tokens: 0 })).text)).toMatchObject({ blocks: [] })
-  })
-
-  test('what its window is and how large a prompt is, where it was told to', async () => {
-    const { upstream, ask } = await startAsking({ statesWindow: true, countsTokens: true })
-    const models: unknown = await (await fetch(`${upstream.url}/models`)).json()
-    expect(models).toMatchObject({ data: [{ max_input_tokens: 1000 }] })
-    expect((await ask(hello, {}, '/messages/count_tokens')).text).toBe('{"input_tokens":12}')
-    const { ask: other } = await startAsking()
-    expect((await other(hello, {}, '/messages/count_tokens')).status).toBe(404)
   })
 })
 
@@ -396,47 +377,5 @@ describe('a client lives on it', () => {
       }),
       { numRuns: propertyRuns(20) },
     )
-  })
-
-  test.each([1, 2])('any agent, as Claude Code does: seed %i', async (seed) => {
-    const roll = diceOf(seed * 7_919)
-    const { upstream, ask } = await open()
-    const around = {
-      system: [
-        { text: 'You are Careful.', type: 'text', ...mark },
-        { text: 'Read. '.repeat(300), type: 'text', ...mark },
-      ],
-      tools: [{ name: 'read', input_schema: {} }],
-    }
-    const history: Omit<LivedMessage, 'reply'>[] = [
-      { role: 'user', blocks: ['{"type":"text","text":"Begin."}'] },
-    ]
-    for (let round = 0; round < 20; round += 1) {
-      const texts = messageTexts(history, { marksNewest: true, shortensTexts: true })
-      const reply = await ask({ ...around, stream: roll(2) === 0 }, texts, replyOf(roll, round))
-      expect(upstream.requests.at(-1)).toMatchObject({ rejected: null, transformations: [] })
-      const blocks = reply?.blocks ?? []
-      for (const { role, blocks: each } of [{ role: 'assistant', blocks }, ...behind(blocks, roll, round)])
-        history.push({ role, blocks: each.map((one) => JSON.stringify(one)) })
-      if (round > 0) expect(reply?.usage['cache_read_input_tokens']).toBeGreaterThan(1800)
-    }
-  })
-
-  test('and without a reply goes on with what it was told', async () => {
-    expect(readReply('{"type":"error","error":{"message":"No."}}')).toBeNull()
-    expect(readReply('event: message_start\ndata: {"type":"message_start","message":{}}\n\n')).toBeNull()
-    const asked = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
-    const { steps } = chatOf([
-      { role: 'user', content: 'Look.' },
-      { role: 'assistant', content: null, tool_calls: [asked] },
-      { role: 'tool', tool_call_id: 'a', content: 'Seen.' },
-    ])
-    const history = await live({ steps, ask: async () => null })
-    const told = '{"type":"tool_use","id":"toolu_000001","name":"look","input":{}}'
-    const seen = '{"type":"tool_result","tool_use_id":"toolu_000001","content":"Seen."}'
-    expect(history.slice(1)).toEqual([
-      { role: 'assistant', blocks: [told], reply: null },
-      { role: 'user', blocks: [seen], reply: null },
-    ])
   })
 })

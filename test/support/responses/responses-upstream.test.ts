@@ -12,7 +12,7 @@ import {
   type ResponsesUpstream,
   type ResponsesUpstreamOptions,
 } from './responses-upstream.ts'
-import type { ResponsesScript, ScriptedEnd, ScriptedItem } from './script.ts'
+import type { ResponsesScript, ScriptedItem } from './script.ts'
 
 // One token a character: every number below can be worked out by hand.
 const count = (text: string) => text.length
@@ -215,17 +215,6 @@ describe('answers', () => {
     ],
   }
 
-  test('plainly, with usage', async () => {
-    const { responses, upstream } = await start()
-    const reply = await responses.create({ model: 'm', input: 'hello' })
-    expect(reply).toMatchObject({ object: 'response', status: 'completed', output_text: 'Good day to you.' })
-    // 3 + 1 + 5 for the message, 3 to open the reply.
-    expect(reply.usage).toMatchObject({ input_tokens: 12, output_tokens: 16, total_tokens: 28 })
-    expect(upstream.requests).toMatchObject([
-      { method: 'POST', path: '/v1/responses', status: 200, promptTokens: 12, rejected: null },
-    ])
-  })
-
   test('as a stream, numbered without gaps, that the SDK puts together to what a plain answer says', async () => {
     const [one, other] = [await start({ reply: () => script }), await start({ reply: () => script })]
     const plain = await one.responses.create({ model: 'm', input: 'hello' })
@@ -245,34 +234,6 @@ describe('answers', () => {
       .map(({ data }) => data.item.encrypted_content)
     expect(added.length).toBeLessThan(done.length)
     expect(done).toMatch(/^gAAAAAB/)
-  })
-
-  test.each<[ScriptedEnd, object]>([
-    [
-      { status: 'incomplete', reason: 'max_output_tokens' },
-      { incomplete_details: { reason: 'max_output_tokens' }, output: [{ status: 'incomplete' }] },
-    ],
-    [
-      { status: 'failed', code: 'server_error', message: 'Try again.' },
-      { error: { code: 'server_error', message: 'Try again.' }, usage: null },
-    ],
-  ])('with an end of its own: %o', async (end, expected) => {
-    const { upstream } = await start({ reply: () => ({ ...greeting, end }) })
-    const plain = await post(upstream.url, { model: 'm', input: 'hello' })
-    expect(JSON.parse(plain.text)).toMatchObject({ status: end.status, ...expected })
-    const streamed = await post(upstream.url, { model: 'm', input: 'hello', stream: true })
-    const last = eventsOf(streamed.text).at(-1)
-    expect(last?.name).toBe(`response.${end.status}`)
-    expect(last?.data.response).toMatchObject({ status: end.status, ...expected })
-  })
-
-  test('without usage where it states none, how large a prompt is where it is asked, and nothing else', async () => {
-    const { responses, upstream } = await start({ statesUsage: false })
-    expect((await responses.create({ model: 'm', input: 'hello' })).usage).toBeNull()
-    const { input_tokens: tokens } = await responses.inputTokens.count({ model: 'm', input: 'hello' })
-    expect(tokens).toBe(12)
-    expect((await post(upstream.url, {}, '/responses/resp_1/cancel')).status).toBe(404)
-    expect((await fetch(`${upstream.url}/responses`)).status).toBe(404)
   })
 })
 
@@ -315,16 +276,6 @@ test('counts tools, instructions, calls, outputs, images and encrypted content',
   expect(JSON.parse(text).usage.input_tokens).toBe(3 + tools + (4 + 9) + items)
 })
 
-test('says what its cache would have served', async () => {
-  const { upstream } = await start({ windowTokens: 10_000, cache: { minimumTokens: 100, stepTokens: 10 } })
-  const opening = { role: 'user', content: 'x'.repeat(125) }
-  const hello = { role: 'user', content: 'hello' }
-  const likewise = { role: 'user', content: 'x'.repeat(110) + 'y'.repeat(20) }
-  for (const input of [[opening], [opening, hello], [opening, hello, hello], [likewise]])
-    await post(upstream.url, { model: 'm', input })
-  // The opening is 3 + 1 + 125 = 129 tokens; of the last one 4 for the frame and 110 equal characters are known.
-  expect(upstream.requests.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 120, 130, 110])
-})
 const moved = (old: string, now: string) =>
   `Unsupported parameter: '${old}'. In the Responses API, this parameter has moved to '${now}'.`
 
@@ -499,20 +450,5 @@ describe('a client lives on it', () => {
       }),
       { numRuns: propertyRuns(20) },
     )
-  })
-
-  test('and without a reply goes on with what it was told, and with neither ids nor reasoning', async () => {
-    expect(readReply('{"error":{"message":"No."}}')).toBeNull()
-    const failed = 'event: response.failed\ndata: {"response":{"status":"failed","output":[]}}\n\n'
-    expect(readReply(failed)).toBeNull()
-    const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
-    const messages = [
-      { role: 'user', content: 'Look.' },
-      { role: 'assistant', content: null, tool_calls: [call] },
-    ]
-    const { steps } = chatOf(messages, { system: 'developer' })
-    const history = await live({ steps, ask: async () => null })
-    const told = '{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}'
-    expect(history.slice(1)).toEqual([{ text: told, reply: null }])
   })
 })

@@ -158,11 +158,6 @@ describe('answers', () => {
     expect(events).not.toMatch(/usage|\\ud/)
     expect(events.endsWith('data: [DONE]\n\n')).toBe(true)
   })
-
-  test('404 on a path that it does not know', async () => {
-    const { client } = await start()
-    await expect(client.embeddings.create({ model: 'm', input: 'x' })).rejects.toMatchObject({ status: 404 })
-  })
 })
 
 test('counts names, calls, tools and images as well as texts', async () => {

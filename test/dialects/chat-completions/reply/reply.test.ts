@@ -374,31 +374,26 @@ test('the client gets one answer: the text of both, the first id, the last reaso
   )
 })
 
+const forCalls = { reason: 'tool_calls' }
+const callsOnly = (...calls: readonly object[]) => ({ content: null, tool_calls: calls })
+
 test('content that was null stays null beside calls', () => {
-  const asking = plainBody({ content: null, tool_calls: [callIn('recall_conversation')] })
-  const calling = plainBody({ content: null, tool_calls: [callIn('bash')] }, { reason: 'tool_calls' })
+  const asking = plainBody(callsOnly(callIn('recall_conversation')))
+  const calling = plainBody(callsOnly(callIn('bash')), forCalls)
   expect(joinedBodies([asking, calling]).body).toEqual(calling)
 })
 
-test('a callIn of ours beside the client’s is left out', () => {
-  const mixed = plainBody(
-    { content: null, tool_calls: [callIn('recall_conversation'), callIn('bash')] },
-    { reason: 'tool_calls' },
-  )
-  expect(joinedBodies([mixed]).body).toEqual(
-    plainBody({ content: null, tool_calls: [callIn('bash')] }, { reason: 'tool_calls' }),
-  )
+test('a call of ours beside the client’s is left out', () => {
+  const mixed = plainBody(callsOnly(callIn('recall_conversation'), callIn('bash')), forCalls)
+  expect(joinedBodies([mixed]).body).toEqual(plainBody(callsOnly(callIn('bash')), forCalls))
 })
 
 test('one that is not answered any more is left out, and nothing is said of calls', () => {
-  const asking = plainBody(
-    { content: 'I would look.', tool_calls: [callIn('recall_conversation')] },
-    { reason: 'tool_calls' },
-  )
-  expect(joinedBodies([asking]).body).toEqual(plainBody({ content: 'I would look.' }))
+  const asked = { ...callsOnly(callIn('recall_conversation')), content: 'I would look.' }
+  expect(joinedBodies([plainBody(asked, forCalls)]).body).toEqual(plainBody({ content: 'I would look.' }))
 })
 
-test('a text that was cut is joinedBodies, and so are the probabilities of its tokens', () => {
+test('a text that was cut is joined, and so are the probabilities of its tokens', () => {
   const result = joinedBodies([part('The wh', 'length'), part('ole.', 'stop')], (said) =>
     continuationSeam(said, ''),
   )
@@ -413,15 +408,11 @@ test('a text that was cut is joinedBodies, and so are the probabilities of its t
   })
 })
 
-test('a callIn that was cut is left out beside one that is complete, and stays where it is the only one', () => {
+test('a call that was cut is left out beside one that is complete, and stays where it is the only one', () => {
   const cut = callIn('write', '{"text":"ab')
-  expect(
-    joinedBodies([plainBody({ content: null, tool_calls: [callIn('read'), cut] }, { reason: 'length' })])
-      .body,
-  ).toEqual(plainBody({ content: null, tool_calls: [callIn('read')] }, { reason: 'tool_calls' }))
-  expect(
-    joinedBodies([plainBody({ content: null, tool_calls: [cut] }, { reason: 'length' })]).body,
-  ).toBeNull()
+  const inBoth = plainBody(callsOnly(callIn('read'), cut), { reason: 'length' })
+  expect(joinedBodies([inBoth]).body).toEqual(plainBody(callsOnly(callIn('read')), forCalls))
+  expect(joinedBodies([plainBody(callsOnly(cut), { reason: 'length' })]).body).toBeNull()
 })
 
 const about = { id: 'chatcmpl-1', object: 'chat.completion', created: 7, model: 'm', system_fingerprint: 'f' }
@@ -453,19 +444,8 @@ describe('a plain answer as a stream', () => {
       tool_calls: [call('a'), call('b')],
     }
     const [first, last] = chunksOf({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
-    expect(first).toMatchObject({
-      choices: [
-        {
-          delta: {
-            ...message,
-            tool_calls: [
-              { index: 0, ...call('a') },
-              { index: 1, ...call('b') },
-            ],
-          },
-        },
-      ],
-    })
+    const numbered = ['a', 'b'].map((id, index) => ({ index, ...call(id) }))
+    expect(first).toMatchObject({ choices: [{ delta: { ...message, tool_calls: numbered } }] })
     expect(last).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] })
   })
 
@@ -484,15 +464,5 @@ describe('a plain answer as a stream', () => {
     const body = { choices: [{ index: 0, message: said, finish_reason: 'stop' }], usage }
     expect(chunksOf(body).at(-1)).toEqual({ object: 'chat.completion.chunk', choices: [], usage })
     expect(asStream(body)?.statesUsage).toBe(true)
-  })
-
-  test.each([
-    ['no JSON object', 'Hello'],
-    ['no choice', { choices: [] }],
-    ['nothing said', { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] }],
-    ['an error', { error: { message: 'no' }, choices: [{ index: 0, message: said }] }],
-    ['what was not read to its end', undefined],
-  ])('%s makes none', (_, body) => {
-    expect(asStream(body)).toBeNull()
   })
 })
