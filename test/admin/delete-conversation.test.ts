@@ -17,12 +17,7 @@ async function adminStand(options: SummaryStandOptions = {}) {
   const store = groupedStore()
   const place = await adminPlace()
   const stand = await summaryStand({ store, flags: place.flags, windowTokens: 4_000, ...options })
-  return {
-    stand,
-    store,
-    origin: place.origin,
-    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
-  }
+  return { stand, store, origin: place.origin, [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose]() }
 }
 
 /** The agent goes on until what is sent carries a summary. */

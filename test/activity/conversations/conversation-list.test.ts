@@ -24,13 +24,6 @@ describe('the list', () => {
     expect(ids(list)).toEqual([idOf(3), idOf(1), idOf(2)])
   })
 
-  test('has no requests of which nobody knows the conversation', () => {
-    const list = createConversationList()
-    list.begin(usageRow({ conversation: null }))
-    list.add(usageRow({ conversation: null }), true)
-    expect(list.cards()).toEqual([])
-  })
-
   test('says of each what its latest request was like, and what all of them come to', () => {
     const list = createConversationList()
     const first = { time: atSecond(1), label: 'the label', beyond_window: true, compaction: 'trigger' }

@@ -289,9 +289,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   'restored in the strict form': {
-    script: refusingOnce({
-      message: 'Conversation roles must alternate user/assistant/user/assistant/...',
-    }),
+    script: refusingOnce({ message: 'Conversation roles must alternate user/assistant/user/assistant/...' }),
     body: long,
     rows: { action: 'restored', reason: 'strict', attempts: 2 },
     events: [compaction(), { type: 'restored', reason: 'strict', details: { attempts: 2 } }],

@@ -77,9 +77,7 @@ describe('a profile that only observes', () => {
 
   // A refusal that was none of Foldgate's business stood in the journal as a recovery that had failed.
   test('recovers nothing: the refusal is the client’s, and no failed recovery', async () => {
-    await using at = await reportStand(overflow(8_192, 12_500), {
-      profile: { ...profile, observe: true },
-    })
+    await using at = await reportStand(overflow(8_192, 12_500), { profile: { ...profile, observe: true } })
     const reply = await postChat(at.url, chatOf(run, model))
     expect([reply.status, reply.action]).toEqual([400, 'relayed;reason=observe'])
     expect(reply.text).toContain('maximum context length is 8192')

@@ -141,12 +141,7 @@ describe('the span of a request', () => {
   })
 })
 
-const call = {
-  conversation: 'c0ffee',
-  model: 'small',
-  upstream: 'cheap',
-  milliseconds: 900,
-}
+const call = { conversation: 'c0ffee', model: 'small', upstream: 'cheap', milliseconds: 900 }
 
 const groq = modelServer('https://api.groq.com/openai/v1')
 

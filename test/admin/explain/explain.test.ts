@@ -189,10 +189,7 @@ test('summaries that came with the conversation and media are told apart', async
 })
 
 describe('the profile', () => {
-  const profiles = {
-    default: { window },
-    small: { models: ['tiny-*'], window: { tokens: 4000 } },
-  }
+  const profiles = { default: { window }, small: { models: ['tiny-*'], window: { tokens: 4000 } } }
 
   test('is the one that the model gets, the model that of the body unless another is asked about', async () => {
     expect((await asked({ ...short, model: 'tiny-1' }, { profiles })).profile.name).toBe('small')

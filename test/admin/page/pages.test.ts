@@ -51,70 +51,49 @@ function toldEvent(changes: Parameters<typeof eventWith>[0]): string {
 // A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
 // shown to an operator whose browser may delete conversations.
 describe('hostile names and texts', () => {
-  const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;`
+  const bad = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;`
   const pages = {
     home: home({
       conversations: [
-        cardWith({
-          label: hostile,
-          model: hostile,
-          profile: hostile,
-          client_key: hostile,
-          action: hostile,
-          last_seen: hostile,
-        }),
-        cardWith({ id: hostile }),
+        cardWith({ label: bad, model: bad, profile: bad, client_key: bad, action: bad, last_seen: bad }),
+        cardWith({ id: bad }),
       ],
       models: [
         modelWith({
-          id: hostile,
-          upstream: hostile,
-          credential: hostile,
-          model: hostile,
-          window_in_force: {
-            tokens: 1,
-            kind: 'total',
-            source: 'config',
-            profile: hostile,
-            overruled_tokens: 2,
-          },
-          fields: { name: toldWith(hostile) },
+          id: bad,
+          upstream: bad,
+          credential: bad,
+          model: bad,
+          window_in_force: { tokens: 1, kind: 'total', source: 'config', profile: bad, overruled_tokens: 2 },
+          fields: { name: toldWith(bad) },
         }),
       ],
       events: [
         eventWith({
-          id: hostile,
-          time: hostile,
-          conversation: hostile,
-          reason: hostile,
-          passes: [hostile],
-          details: { [hostile]: hostile },
+          id: bad,
+          time: bad,
+          conversation: bad,
+          reason: bad,
+          passes: [bad],
+          details: { [bad]: bad },
         }),
       ],
-      clientUrl: hostile,
-      store: hostile,
-      version: hostile,
+      clientUrl: bad,
+      store: bad,
+      version: bad,
     }),
     conversation: conversation({
-      id: hostile,
-      parent: hostile,
-      label: hostile,
-      model: hostile,
-      profile: hostile,
-      client_key: hostile,
-      rows: [
-        rowWith({
-          action: hostile,
-          reason: hostile,
-          compaction: hostile,
-          window_source: hostile,
-          time: hostile,
-        }),
-      ],
-      events: [eventWith({ type: 'error', reason: hostile })],
+      id: bad,
+      parent: bad,
+      label: bad,
+      model: bad,
+      profile: bad,
+      client_key: bad,
+      rows: [rowWith({ action: bad, reason: bad, compaction: bad, window_source: bad, time: bad })],
+      events: [eventWith({ type: 'error', reason: bad })],
       messages: [
-        messageWith({ role: hostile, tool: hostile, received: hostile, sent: `${hostile} sent` }),
-        messageWith({ index: null, treatment: 'summary', standsFor: { start: 1, end: 2 }, sent: hostile }),
+        messageWith({ role: bad, tool: bad, received: bad, sent: `${bad} sent` }),
+        messageWith({ index: null, treatment: 'summary', standsFor: { start: 1, end: 2 }, sent: bad }),
       ],
     }),
   }

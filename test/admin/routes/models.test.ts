@@ -263,10 +263,7 @@ describe('what is said of how a model counts', () => {
 })
 
 test('what a model refuses stands together', () => {
-  const { refuses } = fieldsOf({
-    usage: { ...held, value: 'named' },
-    recall: { ...held, value: 'any' },
-  })
+  const { refuses } = fieldsOf({ usage: { ...held, value: 'named' }, recall: { ...held, value: 'any' } })
   expect([refuses?.usage?.value, refuses?.recall?.value]).toEqual(['named', 'any'])
 })
 

@@ -195,11 +195,7 @@ function tool(name: string, description: string) {
 }
 
 function chatBody(messages: readonly TestMessage[]): object {
-  return {
-    messages,
-    max_tokens: 800,
-    tools: tools.map((each) => ({ type: 'function', function: each })),
-  }
+  return { messages, max_tokens: 800, tools: tools.map((each) => ({ type: 'function', function: each })) }
 }
 
 function responsesBody(messages: readonly TestMessage[]): object {
