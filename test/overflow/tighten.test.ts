@@ -23,6 +23,9 @@ const refused = (changes: Partial<RefusedAttempt>): RefusedAttempt => ({
   ...changes,
 })
 
+/** What follows a refusal that differs so from that one. */
+const after = (changes: Partial<RefusedAttempt>) => nextAttempt(refused(changes))
+
 const exactly = (promptTokens: number, window: Classification['window']): Classification => ({
   ...overflow,
   window,
@@ -31,7 +34,7 @@ const exactly = (promptTokens: number, window: Classification['window']): Classi
 
 describe('with exact numbers', () => {
   test('the budget is scaled by own count over stated count, a little lower, and the recent messages stay', () => {
-    const next = nextAttempt(refused({ classification: exactly(12_500, total(9000)) }))
+    const next = after({ classification: exactly(12_500, total(9000)) })
     expect(next).toEqual({
       kind: 'compact',
       budgetTokens: Math.floor(8000 * 0.8 * 0.98),
@@ -44,35 +47,35 @@ describe('with exact numbers', () => {
   })
 
   test('an input window keeps nothing free for the output', () => {
-    const next = nextAttempt(refused({ classification: exactly(10_000, { tokens: 8000, kind: 'input' }) }))
+    const next = after({ classification: exactly(10_000, { tokens: 8000, kind: 'input' }) })
     expect(next).toMatchObject({ budgetTokens: 7840 })
   })
 
   test('the request’s own limit is kept free, or the default that the server names', () => {
     const classification = exactly(10_000, total(11_000))
-    expect(nextAttempt(refused({ classification, outputLimitTokens: 3000 }))).toMatchObject({
+    expect(after({ classification, outputLimitTokens: 3000 })).toMatchObject({
       budgetTokens: 7840,
     })
     const named = { ...classification, completionTokens: 2000 }
-    expect(nextAttempt(refused({ classification: named }))).toMatchObject({ budgetTokens: 8820 })
+    expect(after({ classification: named })).toMatchObject({ budgetTokens: 8820 })
   })
 
   test('a sum of prompt and output is as good, where the request said its limit', () => {
     const classification = { ...overflow, window: total(8000), totalTokens: 13_000 }
-    expect(nextAttempt(refused({ classification, outputLimitTokens: 3000 }))).toMatchObject({
+    expect(after({ classification, outputLimitTokens: 3000 })).toMatchObject({
       budgetTokens: 4900,
     })
   })
 
   test('counts that are not about the same prompt are not followed', () => {
-    const next = nextAttempt(refused({ classification: exactly(500_000, total(9000)) }))
+    const next = after({ classification: exactly(500_000, total(9000)) })
     expect(next).toMatchObject({ budgetTokens: 5000, keepRecent: 5 })
   })
 })
 
 describe('without them', () => {
   test('half of what was sent and half of the recent messages, not below the minimum', () => {
-    expect(nextAttempt(refused({}))).toEqual({
+    expect(after({})).toEqual({
       kind: 'compact',
       budgetTokens: 5000,
       fills: true,
@@ -81,16 +84,16 @@ describe('without them', () => {
       clampOutputTokens: null,
       outputTokensBeside: null,
     })
-    expect(nextAttempt(refused({ keepRecent: 6 }))).toMatchObject({ keepRecent: 4 })
-    expect(nextAttempt(refused({ keepRecent: 2 }))).toMatchObject({ keepRecent: 2 })
+    expect(after({ keepRecent: 6 })).toMatchObject({ keepRecent: 4 })
+    expect(after({ keepRecent: 2 })).toMatchObject({ keepRecent: 2 })
   })
 
   test('half of what was sent, also where less would have been planned for', () => {
     // A conversation that is not compacted ahead may have been sent at any size: half of the budget was a third of it.
-    expect(nextAttempt(refused({ sentTokens: 16_000, budgetTokens: 10_000 }))).toMatchObject({
+    expect(after({ sentTokens: 16_000, budgetTokens: 10_000 })).toMatchObject({
       budgetTokens: 8000,
     })
-    expect(nextAttempt(refused({ sentTokens: 40_000, budgetTokens: 10_000 }))).toMatchObject({
+    expect(after({ sentTokens: 40_000, budgetTokens: 10_000 })).toMatchObject({
       budgetTokens: 9999,
     })
   })
@@ -106,33 +109,31 @@ describe('with a stated window and a prompt that was not counted to its end', ()
 
   test('the window says how much may be sent, by our own count and with room for its error', () => {
     const next = { kind: 'compact', budgetTokens: 7200, fills: true, keepRecent: 10 }
-    expect(nextAttempt(refused({ classification: { ...overflow, window } }))).toMatchObject(next)
-    expect(nextAttempt(refused({ classification: atLeast(8001) }))).toMatchObject(next)
+    expect(after({ classification: { ...overflow, window } })).toMatchObject(next)
+    expect(after({ classification: atLeast(8001) })).toMatchObject(next)
   })
 
   test('by the ratio that was known before, and by no other than what the server has counted allows', () => {
-    expect(nextAttempt(refused({ classification: atLeast(8001), ratio: 1.25 }))).toMatchObject({
+    expect(after({ classification: atLeast(8001), ratio: 1.25 })).toMatchObject({
       budgetTokens: 5760,
     })
-    expect(nextAttempt(refused({ classification: atLeast(10_000), sentTokens: 8000 }))).toMatchObject({
+    expect(after({ classification: atLeast(10_000), sentTokens: 8000 })).toMatchObject({
       budgetTokens: 5760,
     })
   })
 
   test('a window below half of what was sent demands its own', () => {
     const classification = { ...overflow, window: total(4000) }
-    expect(nextAttempt(refused({ classification }))).toMatchObject({ budgetTokens: 2700 })
+    expect(after({ classification })).toMatchObject({ budgetTokens: 2700 })
   })
 
   test('one token over, every time: a second refusal is halved, since our own count was no help', () => {
-    const next = nextAttempt(
-      refused({ attempt: 2, classification: atLeast(8001), sentTokens: 7200, budgetTokens: 7200 }),
-    )
+    const next = after({ attempt: 2, classification: atLeast(8001), sentTokens: 7200, budgetTokens: 7200 })
     expect(next).toMatchObject({ budgetTokens: 3600, fills: true, keepRecent: 5 })
   })
 
   test('a bound that cannot be about this prompt says nothing', () => {
-    expect(nextAttempt(refused({ classification: atLeast(500_000) }))).toMatchObject({ budgetTokens: 5000 })
+    expect(after({ classification: atLeast(500_000) })).toMatchObject({ budgetTokens: 5000 })
   })
 })
 
@@ -144,9 +145,7 @@ describe('a request made impossible by its own output limit', () => {
   } as const
 
   test('is sent again with the limit that fits, its prompt untouched', () => {
-    expect(
-      nextAttempt(refused({ classification: impossible, outputLimitTokens: 64_000, sentTokens: 6100 })),
-    ).toEqual({
+    expect(after({ classification: impossible, outputLimitTokens: 64_000, sentTokens: 6100 })).toEqual({
       kind: 'clamp',
       outputTokens: 26_768,
     })
@@ -158,7 +157,7 @@ describe('a request made impossible by its own output limit', () => {
       window: total(65_536),
       promptTokens: { tokens: 1537, exact: false },
     }
-    expect(nextAttempt(refused({ classification, outputLimitTokens: 64_000 }))).toEqual({
+    expect(after({ classification, outputLimitTokens: 64_000 })).toEqual({
       kind: 'clamp',
       outputTokens: 65_536 - 11_000,
     })
@@ -166,7 +165,7 @@ describe('a request made impossible by its own output limit', () => {
 
   test('both, where the prompt takes more than half of the window', () => {
     const classification = exactly(10_000, total(16_000))
-    expect(nextAttempt(refused({ classification, outputLimitTokens: 12_000 }))).toEqual({
+    expect(after({ classification, outputLimitTokens: 12_000 })).toEqual({
       kind: 'compact',
       budgetTokens: 7840,
       fills: false,
@@ -185,66 +184,60 @@ describe('a request made impossible by its own output limit', () => {
       remedy: 'less-output',
     } as const
     const sizes = { outputLimitTokens: 20_000, sentTokens: 188_059, budgetTokens: 190_000 }
-    expect(nextAttempt(refused({ classification: told, ...sizes }))).toEqual({
+    expect(after({ classification: told, ...sizes })).toEqual({
       kind: 'clamp',
       outputTokens: 11_941,
     })
     const full = { ...told, ...exactly(199_500, total(200_000)), remedy: 'less-output' } as const
-    expect(nextAttempt(refused({ classification: full, ...sizes }))).toMatchObject({
+    expect(after({ classification: full, ...sizes })).toMatchObject({
       kind: 'compact',
       clampOutputTokens: null,
       outputTokensBeside: 500,
     })
     // Thoughts were given 16,000: with less the request would be refused for that.
-    expect(nextAttempt(refused({ classification: told, ...sizes, outputLeastTokens: 16_001 }))).toMatchObject(
-      { kind: 'compact' },
-    )
-    expect(nextAttempt(refused({ classification: told, ...sizes, clampOutput: 'never' }))).toMatchObject({
+    expect(after({ classification: told, ...sizes, outputLeastTokens: 16_001 })).toMatchObject({
+      kind: 'compact',
+    })
+    expect(after({ classification: told, ...sizes, clampOutput: 'never' })).toMatchObject({
       kind: 'compact',
       outputTokensBeside: null,
     })
   })
 
   test('is not sent with a limit that was refused already', () => {
-    const again = nextAttempt(refused({ attempt: 2, classification: impossible, outputLimitTokens: 26_768 }))
+    const again = after({ attempt: 2, classification: impossible, outputLimitTokens: 26_768 })
     expect(again).toEqual({ kind: 'give-up' })
     const stillOverflow = { ...impossible, class: 'overflow' } as const
-    const tightened = nextAttempt(
-      refused({
-        attempt: 2,
-        classification: stillOverflow,
-        outputLimitTokens: 26_768,
-        sentTokens: 6100,
-        budgetTokens: 6200,
-      }),
-    )
+    const tightened = after({
+      attempt: 2,
+      classification: stillOverflow,
+      outputLimitTokens: 26_768,
+      sentTokens: 6100,
+      budgetTokens: 6200,
+    })
     expect(tightened).toMatchObject({ kind: 'compact', budgetTokens: 3050, clampOutputTokens: 16_384 })
   })
 
   test('keeps its limit where the operator wants that, and is given up if nothing can fit beside it', () => {
     const clampOutput = 'never'
-    expect(
-      nextAttempt(refused({ classification: impossible, outputLimitTokens: 64_000, clampOutput })),
-    ).toEqual({
+    expect(after({ classification: impossible, outputLimitTokens: 64_000, clampOutput })).toEqual({
       kind: 'give-up',
     })
     const tight = exactly(10_000, total(16_000))
-    expect(
-      nextAttempt(refused({ classification: tight, outputLimitTokens: 12_000, clampOutput })),
-    ).toMatchObject({
+    expect(after({ classification: tight, outputLimitTokens: 12_000, clampOutput })).toMatchObject({
       kind: 'compact',
       budgetTokens: 3920,
       clampOutputTokens: null,
       outputTokensBeside: null,
     })
-    expect(nextAttempt(refused({ classification: tight, outputLimitTokens: 16_000, clampOutput }))).toEqual({
+    expect(after({ classification: tight, outputLimitTokens: 16_000, clampOutput })).toEqual({
       kind: 'give-up',
     })
   })
 
   test('a limit that the client did not set is not lowered', () => {
     const classification = { ...exactly(1000, total(4000)), completionTokens: 3500 }
-    expect(nextAttempt(refused({ classification, sentTokens: 1000, budgetTokens: 3000 }))).toMatchObject({
+    expect(after({ classification, sentTokens: 1000, budgetTokens: 3000 })).toMatchObject({
       kind: 'compact',
       budgetTokens: 490,
       clampOutputTokens: null,
@@ -254,34 +247,34 @@ describe('a request made impossible by its own output limit', () => {
 
   test('a cap of the model’s own is the client’s to respect', () => {
     const cap = plainClassification('output_too_large', 'clamp')
-    expect(nextAttempt(refused({ classification: cap, outputLimitTokens: 100_000 }))).toEqual({
+    expect(after({ classification: cap, outputLimitTokens: 100_000 })).toEqual({
       kind: 'give-up',
     })
   })
 })
 
 test('the last attempt is the smallest form, and none follows it', () => {
-  expect(nextAttempt(refused({ attempt: 3 }))).toMatchObject({
+  expect(after({ attempt: 3 })).toMatchObject({
     kind: 'compact',
     smallest: true,
     keepRecent: 0,
   })
-  expect(nextAttempt(refused({ attempt: 4 }))).toEqual({ kind: 'give-up' })
-  expect(nextAttempt(refused({ attempt: 1, attemptsMax: 0 }))).toEqual({ kind: 'give-up' })
+  expect(after({ attempt: 4 })).toEqual({ kind: 'give-up' })
+  expect(after({ attempt: 1, attemptsMax: 0 })).toEqual({ kind: 'give-up' })
 })
 
 test('limits on bytes and on the number of messages compact once', () => {
   for (const remedy of ['compact-bytes', 'compact-count'] as const) {
     const classification = plainClassification('payload_too_large', remedy)
-    expect(nextAttempt(refused({ classification }))).toMatchObject({ kind: 'compact', budgetTokens: 5000 })
-    expect(nextAttempt(refused({ classification, attempt: 2 }))).toEqual({ kind: 'give-up' })
+    expect(after({ classification })).toMatchObject({ kind: 'compact', budgetTokens: 5000 })
+    expect(after({ classification, attempt: 2 })).toEqual({ kind: 'give-up' })
   }
 })
 
 test.each(['rate', 'order', 'denied', 'other'] as const)(
   'an answer of class %s is not tightened',
   (answerClass) => {
-    expect(nextAttempt(refused({ classification: plainClassification(answerClass) }))).toEqual({
+    expect(after({ classification: plainClassification(answerClass) })).toEqual({
       kind: 'give-up',
     })
   },
