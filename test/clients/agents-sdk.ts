@@ -1,113 +1,94 @@
-import {
-  Agent,
-  assistant,
-  OpenAIChatCompletionsModel,
-  run,
-  setTracingDisabled,
-  tool,
-  user,
-  type AgentInputItem,
-} from '@openai/agents'
+import * as sdk from '@openai/agents'
 import OpenAI from 'openai'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
-import type { Matrix } from './matrix.ts'
-import { agentStand, LAST_WORDS, QUESTIONS, ROUNDS, type AgentStand } from './stand/agent-stand.ts'
-import { expectCompacted, expectTurns } from './stand/expect-compacted.ts'
 import { longConversation } from '../support/long-conversation.ts'
+import type { ChatLibrary, ThinkingLibrary } from './errands.ts'
+import { LAST_WORDS, QUESTIONS, ROUNDS, type Stand } from './stand/agent-stand.ts'
 
-/** OpenAI's Agents SDK, set to chat completions. */
-export function agentsSdk(matrix: Matrix): void {
-  // Its traces would go to OpenAI.
-  setTracingDisabled(true)
+// Its traces would go to OpenAI.
+sdk.setTracingDisabled(true)
 
-  const shows = matrix.client('OpenAI Agents SDK', '@openai/agents', { lacks: ['embeddings', 'files'] })
-  describe('OpenAI Agents SDK', () => {
-    test(
-      'an agent that reads files over several turns',
-      shows('loop', async () => {
-        await using at = await agentStand()
-        await runTurns(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length)
-      }),
-    )
+const maxTurns = ROUNDS + 2
 
-    test(
-      'the same under a strict template',
-      shows('strict', async () => {
-        await using at = await agentStand('strict')
-        await runTurns(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length)
-      }),
-    )
+const clientOf = (at: Stand): OpenAI => new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
 
-    test(
-      'an agent whose answers are streamed',
-      shows('streamedLoop', async () => {
-        await using at = await agentStand()
-        const result = await run(agentOf(at), QUESTIONS[0], { stream: true, maxTurns: ROUNDS + 2 })
-        let text = ''
-        for await (const piece of result.toTextStream()) text += piece
-        await result.completed
-        expect(text).toContain(LAST_WORDS)
-        expect(at.read).toHaveLength(ROUNDS)
-        return expectTurns(at, 1, { form: 'streamed' })
-      }),
-    )
+const chatModel = (at: Stand) => new sdk.OpenAIChatCompletionsModel(clientOf(at), 'm')
 
-    test(
-      'an object of a schema',
-      shows('structured', async () => {
-        await using at = await agentStand()
-        const outputType = z.object({ longest: z.string(), lines: z.number() })
-        const agent = new Agent({
-          name: 'Measurer',
-          instructions: 'You measure.',
-          model: modelOf(at),
-          outputType,
-        })
-        const { finalOutput } = await run(
-          agent,
-          longConversation().map(({ role, content }) =>
-            role === 'user' ? user(content) : assistant(content),
-          ),
-        )
-        expect(finalOutput).toEqual({ longest: 'src/main.ts', lines: 20 })
-        return expectCompacted(at, 1)
-      }),
-    )
-  })
-}
-
-// --- internal ---
-
-function modelOf(at: AgentStand): OpenAIChatCompletionsModel {
-  return new OpenAIChatCompletionsModel(new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 }), 'm')
-}
-
-function agentOf(at: AgentStand) {
-  const readFile = tool({
+function agentOf(at: Stand, model: sdk.Model | string) {
+  const readFile = sdk.tool({
     name: 'read_file',
     description: 'Reads a file.',
     parameters: z.object({ path: z.string() }),
     execute: async ({ path }) => at.readFile(path),
   })
-  return new Agent({
-    name: 'Reader',
-    instructions: 'You read files.',
-    model: modelOf(at),
-    tools: [readFile],
-  })
+  return new sdk.Agent({ name: 'Reader', instructions: 'You read files.', model, tools: [readFile] })
 }
 
-async function runTurns(at: AgentStand): Promise<void> {
-  const agent = agentOf(at)
-  let history: AgentInputItem[] = []
+type Ran = { readonly finalOutput?: unknown; readonly history: sdk.AgentInputItem[] }
+
+async function runTurns(run: (history: sdk.AgentInputItem[]) => Promise<Ran>): Promise<void> {
+  let history: sdk.AgentInputItem[] = []
   for (const question of QUESTIONS) {
-    const result = await run(agent, [...history, user(question)], { maxTurns: ROUNDS + 2 })
+    const result = await run([...history, sdk.user(question)])
     expect(result.finalOutput).toBe(LAST_WORDS)
     history = result.history
   }
+}
+
+/** OpenAI's Agents SDK, set to chat completions. */
+export const agentsSdk: ChatLibrary = {
+  name: 'OpenAI Agents SDK',
+  packageName: '@openai/agents',
+  lacks: ['embeddings', 'files'],
+  loop: {
+    turns: QUESTIONS.length,
+    run: (at) => runTurns((history) => sdk.run(agentOf(at, chatModel(at)), history, { maxTurns })),
+  },
+  streamedLoop: {
+    turns: 1,
+    run: async (at) => {
+      const result = await sdk.run(agentOf(at, chatModel(at)), QUESTIONS[0], { stream: true, maxTurns })
+      let text = ''
+      for await (const piece of result.toTextStream()) text += piece
+      await result.completed
+      expect(text).toContain(LAST_WORDS)
+    },
+  },
+  structured: [
+    {
+      form: 'plain',
+      run: async (at) => {
+        const outputType = z.object({ longest: z.string(), lines: z.number() })
+        const described = { name: 'Measurer', instructions: 'You measure.', model: chatModel(at) }
+        const history = longConversation().map(({ role, content }) =>
+          role === 'user' ? sdk.user(content) : sdk.assistant(content),
+        )
+        return (await sdk.run(new sdk.Agent({ ...described, outputType }), history)).finalOutput
+      },
+    },
+  ],
+}
+
+/** With the model class that it takes if it is told of none. */
+function runnerOf(at: Stand): sdk.Runner {
+  const modelProvider = new sdk.OpenAIProvider({ openAIClient: clientOf(at) })
+  return new sdk.Runner({ modelProvider, tracingDisabled: true })
+}
+
+export const agentsSdkResponses: ThinkingLibrary = {
+  name: 'OpenAI Agents SDK',
+  packageName: '@openai/agents',
+  plain: (at) => {
+    const [runner, agent] = [runnerOf(at), agentOf(at, 'gpt-5.1')]
+    return runTurns((history) => runner.run(agent, history, { maxTurns }))
+  },
+  streamed: (at) => {
+    const [runner, agent] = [runnerOf(at), agentOf(at, 'gpt-5.1')]
+    return runTurns(async (history) => {
+      const result = await runner.run(agent, history, { maxTurns, stream: true })
+      await result.completed
+      return result
+    })
+  },
 }

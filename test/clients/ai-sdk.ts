@@ -1,101 +1,22 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { generateText, jsonSchema, Output, stepCountIs, streamText, tool, type ModelMessage } from 'ai'
-import { describe, expect, test } from 'vitest'
+import * as ai from 'ai'
+import { expect } from 'vitest'
 import { z } from 'zod'
-import type { Matrix } from './matrix.ts'
+import { longConversation } from '../support/long-conversation.ts'
+import { TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import {
-  agentStand,
   LAST_WORDS,
+  OUTPUT_TOKENS,
   QUESTIONS,
   ROUNDS,
   WINDOW_TOKENS,
-  type AgentStand,
+  type Stand,
+  type ThinkingStand,
 } from './stand/agent-stand.ts'
-import { expectCompacted, expectTurns } from './stand/expect-compacted.ts'
-import { longConversation } from '../support/long-conversation.ts'
 
-/** Vercel's AI SDK. */
-export function aiSdk(matrix: Matrix): void {
-  const shows = matrix.client('Vercel AI SDK', 'ai')
-  describe('Vercel AI SDK', () => {
-    test(
-      'holds a conversation longer than the window, plainly',
-      shows('chat', async () => {
-        await using at = await agentStand()
-        const { text } = await generateText({
-          model: modelOf(at),
-          messages: [...longConversation()],
-          maxRetries: 0,
-        })
-        expect(text).toBe('A plain answer.')
-        return expectCompacted(at, 1)
-      }),
-    )
-
-    test(
-      'generates text with tools',
-      shows('loop', async () => {
-        await using at = await agentStand()
-        const result = await generateText({ ...agentOf(at), prompt: QUESTIONS[0] })
-        expect(result.text).toBe(LAST_WORDS)
-        expect(at.read).toHaveLength(ROUNDS)
-        return expectTurns(at, 1)
-      }),
-    )
-
-    test(
-      'streams text with tools over several steps and turns',
-      shows(['stream', 'streamedLoop'], async () => {
-        await using at = await agentStand()
-        await streamTurns(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length, { form: 'streamed' })
-      }),
-    )
-
-    test(
-      'the same under a strict template',
-      shows('strict', async () => {
-        await using at = await agentStand('strict')
-        await streamTurns(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length, { form: 'streamed' })
-      }),
-    )
-
-    test(
-      'an object of a schema',
-      shows('structured', async () => {
-        await using at = await agentStand()
-        const { output } = await generateText({
-          model: modelOf(at),
-          messages: [...longConversation()],
-          output: Output.object({ schema: z.object({ longest: z.string(), lines: z.number() }) }),
-          maxRetries: 0,
-        })
-        expect(output).toEqual({ longest: 'src/main.ts', lines: 20 })
-        return expectCompacted(at, 1)
-      }),
-    )
-
-    test(
-      "the upstream's refusal is an error with its status and text",
-      shows('errors', async () => {
-        await using at = await agentStand()
-        const prompt = 'a very long question '.repeat(3_000)
-        await expect(generateText({ model: modelOf(at), prompt, maxRetries: 0 })).rejects.toMatchObject({
-          statusCode: 400,
-          message: expect.stringContaining('maximum context length'),
-        })
-        return 'yes'
-      }),
-    )
-  })
-}
-
-// --- internal ---
-
-function modelOf(at: AgentStand) {
+function modelOf(at: Stand) {
   const provider = createOpenAICompatible({
     name: 'foldgate',
     baseURL: at.url,
@@ -106,44 +27,119 @@ function modelOf(at: AgentStand) {
   return provider('m')
 }
 
-function agentOf(at: AgentStand) {
-  return {
-    model: modelOf(at),
-    tools: {
-      read_file: tool({
-        description: 'Reads a file.',
-        inputSchema: jsonSchema<{ path: string }>({
-          type: 'object',
-          properties: { path: { type: 'string' } },
-          required: ['path'],
-        }),
-        execute: async ({ path }) => at.readFile(path),
-      }),
-    },
-    stopWhen: stepCountIs(ROUNDS + 2),
-    maxRetries: 0,
-  }
+const asked = (at: Stand) => ({ model: modelOf(at), messages: [...longConversation()], maxRetries: 0 })
+
+function agentOf(at: Stand, model: ai.LanguageModel) {
+  const read_file = ai.tool({
+    description: 'Reads a file.',
+    inputSchema: ai.jsonSchema<{ path: string }>({
+      type: 'object',
+      properties: { path: { type: 'string' } },
+      required: ['path'],
+    }),
+    execute: async ({ path }) => at.readFile(path),
+  })
+  return { model, tools: { read_file }, stopWhen: ai.stepCountIs(ROUNDS + 2), maxRetries: 0 }
 }
 
-async function streamTurns(at: AgentStand): Promise<void> {
-  const messages: ModelMessage[] = []
-  for (const question of QUESTIONS) {
-    messages.push({ role: 'user', content: question })
-    const errors: unknown[] = []
-    const result = streamText({
-      ...agentOf(at),
-      system: 'You read files.',
-      messages,
-      onError: ({ error }) => void errors.push(error),
+/** Vercel's AI SDK. */
+export const aiSdk: ChatLibrary = {
+  name: 'Vercel AI SDK',
+  packageName: 'ai',
+  chat: async (at) => (await ai.generateText(asked(at))).text,
+  streamedLoop: {
+    turns: QUESTIONS.length,
+    run: async (at) => {
+      const messages: ai.ModelMessage[] = []
+      for (const question of QUESTIONS) {
+        messages.push({ role: 'user', content: question })
+        const errors: unknown[] = []
+        const result = ai.streamText({
+          ...agentOf(at, modelOf(at)),
+          system: 'You read files.',
+          messages,
+          onError: ({ error }) => void errors.push(error),
+        })
+        let text = ''
+        for await (const piece of result.textStream) text += piece
+        expect(errors).toEqual([])
+        expect(text).toContain(LAST_WORDS)
+        expect(await result.finishReason).toBe('stop')
+        const steps = await result.steps
+        expect(steps).toHaveLength(ROUNDS + 1)
+        for (const step of steps) expect(step.usage.inputTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
+        messages.push(...(await result.responseMessages))
+      }
+    },
+  },
+  loop: {
+    turns: 1,
+    run: async (at) => {
+      const { text } = await ai.generateText({ ...agentOf(at, modelOf(at)), prompt: QUESTIONS[0] })
+      expect(text).toBe(LAST_WORDS)
+    },
+  },
+  structured: [
+    {
+      form: 'plain',
+      run: async (at) => {
+        const schema = z.object({ longest: z.string(), lines: z.number() })
+        return (await ai.generateText({ ...asked(at), output: ai.Output.object({ schema }) })).output
+      },
+    },
+  ],
+  errors: async (at) => {
+    const asking = ai.generateText({ model: modelOf(at), prompt: TOO_LONG, maxRetries: 0 })
+    await expect(asking).rejects.toMatchObject({
+      statusCode: 400,
+      message: expect.stringContaining('maximum context length'),
     })
-    let text = ''
-    for await (const piece of result.textStream) text += piece
-    expect(errors).toEqual([])
-    expect(text).toContain(LAST_WORDS)
-    expect(await result.finishReason).toBe('stop')
-    const steps = await result.steps
-    expect(steps).toHaveLength(ROUNDS + 1)
-    for (const step of steps) expect(step.usage.inputTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-    messages.push(...(await result.responseMessages))
-  }
+  },
 }
+
+type Asked = ReturnType<typeof agentOf> & { readonly messages: ai.ModelMessage[] }
+
+async function generated(request: Asked): Promise<readonly ai.ModelMessage[]> {
+  return (await ai.generateText(request)).responseMessages
+}
+
+async function streamed(request: Asked): Promise<readonly ai.ModelMessage[]> {
+  const errors: unknown[] = []
+  const result = ai.streamText({ ...request, onError: ({ error }) => void errors.push(error) })
+  await result.consumeStream()
+  if (errors.length > 0) throw errors[0]
+  return result.responseMessages
+}
+
+/** The model, and what has all of the conversation sent, thoughts included. */
+type Setting = (at: Stand) => {
+  readonly model: ai.LanguageModel
+  readonly providerOptions: NonNullable<Parameters<typeof ai.generateText>[0]['providerOptions']>
+  readonly maxOutputTokens?: number
+}
+
+function reading(packageName: string, setting: Setting): ThinkingLibrary {
+  const readWith = (ask: typeof generated) => async (at: ThinkingStand) => {
+    const { model, ...more } = setting(at)
+    const messages: ai.ModelMessage[] = []
+    for (const question of QUESTIONS) {
+      messages.push({ role: 'user', content: question })
+      const request = { ...agentOf(at, model), system: 'You read files.', messages, ...more }
+      messages.push(...(await ask(request)))
+      expect(JSON.stringify(messages.at(-1))).toContain(LAST_WORDS)
+    }
+  }
+  return { name: 'Vercel AI SDK', packageName, plain: readWith(generated), streamed: readWith(streamed) }
+}
+
+/** It sends no reasoning to a model that it does not take for one that thinks; unless told not to store, old replies as references. */
+export const aiSdkResponses = reading('@ai-sdk/openai', (at) => ({
+  model: createOpenAI({ baseURL: at.url, apiKey: 'key' })('gpt-5.1'),
+  providerOptions: { openai: { store: false } },
+}))
+
+export const aiSdkMessages = reading('@ai-sdk/anthropic', (at) => ({
+  model: createAnthropic({ baseURL: at.url, apiKey: 'key' })('m'),
+  maxOutputTokens: OUTPUT_TOKENS,
+  providerOptions: { anthropic: { thinking: { type: 'adaptive' } } },
+}))

@@ -1,30 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { agentsSdk } from './agents-sdk.ts'
-import { aiSdk } from './ai-sdk.ts'
-import { azureOpenai } from './azure-openai.ts'
-import { claudeCodeCompact } from './claude-code-compact.ts'
-import { codingAgent } from './coding-agent.ts'
-import { langchain } from './langchain.ts'
+import { agentsSdk, agentsSdkResponses } from './agents-sdk.ts'
+import { aiSdk, aiSdkMessages, aiSdkResponses } from './ai-sdk.ts'
+import { anthropic, anthropicRunner } from './anthropic.ts'
+import { claudeCodeCompact, codingAgent, wholeWindow } from './coding-agents.ts'
+import { chatLibrary, messagesApi, responsesApi, thinkingLibrary } from './errands.ts'
+import { langchain, langchainMessages } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
-import { messagesApi } from './messages-api.ts'
-import { openai } from './openai.ts'
-import { openaiRecall } from './openai-recall.ts'
+import { azureOpenai, openai, openaiRecall, openaiResponses } from './openai.ts'
 import { pythonClients } from './python-clients.ts'
-import { responsesApi } from './responses-api.ts'
-import { wholeWindow } from './whole-window.ts'
 
 const matrix = openMatrix()
 
-openai(matrix)
-azureOpenai(matrix)
+for (const library of [openai, azureOpenai, aiSdk, langchain, agentsSdk]) chatLibrary(matrix, library)
 openaiRecall()
-aiSdk(matrix)
-langchain(matrix)
-agentsSdk(matrix)
-responsesApi(matrix)
-messagesApi(matrix)
+for (const library of [openaiResponses, aiSdkResponses, agentsSdkResponses])
+  thinkingLibrary(matrix, responsesApi, library)
+for (const library of [anthropic, anthropicRunner, aiSdkMessages, langchainMessages])
+  thinkingLibrary(matrix, messagesApi, library)
 pythonClients(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)

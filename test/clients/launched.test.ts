@@ -1,12 +1,14 @@
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { environment, inPackages, whyItDoesNotRun } from './stand/installed-program.ts'
+import { freePort } from '../support/free-port.ts'
+import { environment, inPackages, runProgram, whyItDoesNotRun } from './stand/installed-program.ts'
 import { startReadingModel, type Dialect } from './stand/reading-models.ts'
-import { startRecordingRelay } from './stand/recording-relay.ts'
-import { runProgram } from './stand/run-program.ts'
 
 /** A program as npm installs it, which has worked with another server before. */
 type Launched = {
@@ -47,6 +49,8 @@ const opencode = [inPackages('opencode-linux-x64-baseline/bin/opencode')]
 const qwen = [process.execPath, inPackages('@qwen-code/qwen-code/cli.js')]
 
 const KEY = 'sk-its-own'
+
+const RUN_MS = 100_000
 
 const TASK = 'Report on the files of this folder.'
 
@@ -117,6 +121,34 @@ const programs: readonly Launched[] = [
 ]
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** Stands before a server and writes down what is asked of it. */
+async function startRecordingRelay(target: string) {
+  const { hostname, port } = new URL(target)
+  const requests: { method: string; url: string; key: string }[] = []
+  const server = createServer((incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming
+    requests.push({ method, url, key: String(headers['x-api-key'] ?? headers.authorization ?? '') })
+    const asked = request({ hostname, port, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      // Whoever leaves in the middle breaks it off.
+      void pipeline(answer, outgoing).catch(() => outgoing.destroy())
+    })
+    asked.on('error', () => outgoing.destroy())
+    incoming.pipe(asked)
+  })
+  const own = await freePort()
+  await once(server.listen(own, '127.0.0.1'), 'listening')
+  return {
+    origin: `http://127.0.0.1:${own}`,
+    requests,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
 
 /** Has a program do its work by `foldgate run`, in a home of its own, and tells what it left there. */
 async function launch(
@@ -204,7 +236,7 @@ describe.for(programs)('$name, started by foldgate run', (program) => {
       expect(ran.output).toContain(LAST_WORDS)
       expect(ran.exitCode).toBe(0)
       expect(new Set(ran.asked.map(({ url }) => url))).toEqual(new Set([program.path]))
-      for (const { authorization, apiKey } of ran.asked) expect(apiKey ?? authorization).toContain(KEY)
+      for (const { key } of ran.asked) expect(key).toContain(KEY)
     },
   )
 })
@@ -213,5 +245,3 @@ describe.for(programs)('$name, started by foldgate run', (program) => {
 function ownFiles({ name, files }: Launched): Launched['files'] {
   return name === 'Codex' ? files : {}
 }
-
-const RUN_MS = 100_000

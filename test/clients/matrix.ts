@@ -55,11 +55,15 @@ export function openMatrix(): Matrix {
       packageName,
       { isAbsent = false, lacks = [], versionOf = npmVersionOf } = {},
     ) {
-      const shown = new Set<Feature>()
+      const shown = new Set<string>()
       rows.push(async (standing) => {
         if (isAbsent) return standing.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? ''
         const cells = columns.map((feature) =>
-          shown.has(feature) ? 'yes' : lacks.includes(feature) ? 'no such feature' : 'not tried',
+          shown.has(feature)
+            ? 'yes'
+            : lacks.some((lack) => lack === feature)
+              ? 'no such feature'
+              : 'not tried',
         )
         return `| ${name} | \`${packageName}\` ${await versionOf(packageName)} | ${cells.join(' | ')} |`
       })
@@ -82,19 +86,7 @@ export function openMatrix(): Matrix {
 
 // --- internal ---
 
-const columns: readonly Feature[] = [
-  'chat',
-  'stream',
-  'loop',
-  'streamedLoop',
-  'wholeWindow',
-  'strict',
-  'structured',
-  'errors',
-  'abort',
-  'embeddings',
-  'files',
-]
+const columns: readonly string[] = Object.keys(features)
 
 const head = [
   '# Clients',
@@ -103,7 +95,7 @@ const head = [
   '',
   'Written by `npm run clients` from the tests that passed: *yes* stands where no request was refused and the client got its answers. [How to set each of them up](connect.md#clients).',
   '',
-  `| client | package | ${columns.map((feature) => features[feature]).join(' | ')} |`,
+  `| client | package | ${Object.values(features).join(' | ')} |`,
   `|---|---${columns.map(() => '|---').join('')}|`,
 ]
 

@@ -1,234 +1,304 @@
-import OpenAI, { toFile } from 'openai'
+import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
+import { toResponseInputItems } from 'openai/lib/responses/ResponseInputItems'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bytes, json, stream, type Script } from '../support/fake-upstream.ts'
+import { openDice } from '../../src/demo/dice.ts'
+import { sampleSource } from '../../src/demo/sample-text.ts'
+import { loadCounter } from '../../src/tokens/encodings.ts'
+import { bytes, json } from '../support/fake-upstream.ts'
+import { startFoldgate } from '../support/foldgate.ts'
+import { longConversation } from '../support/long-conversation.ts'
 import { standWith } from '../support/stand.ts'
-import type { Matrix } from './matrix.ts'
+import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
+import { TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import {
-  agentStand,
   LAST_WORDS,
   QUESTIONS,
   ROUNDS,
   WINDOW_TOKENS,
   type AgentStand,
+  type ThinkingStand,
 } from './stand/agent-stand.ts'
-import { expectCompacted, expectTurns } from './stand/expect-compacted.ts'
-import { longConversation } from '../support/long-conversation.ts'
-import { readFileTool } from './stand/read-file-tool.ts'
-
-type Messages = OpenAI.ChatCompletionMessageParam[]
-
-/** The official SDK. */
-export function openai(matrix: Matrix): void {
-  const shows = matrix.client('OpenAI SDK', 'openai')
-  describe('OpenAI SDK', () => {
-    test(
-      'holds a conversation longer than the window, plainly',
-      shows('chat', async () => {
-        await using at = await agentStand()
-        const asking = clientOf(at).chat.completions.create({ model: 'm', messages: [...longConversation()] })
-        const { data, response } = await asking.withResponse()
-        expect(data.choices[0]?.message.content).toBe('A plain answer.')
-        expect(data.usage?.prompt_tokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-        expect(response.headers.get('x-foldgate-action')).toBe('compacted')
-        return expectCompacted(at, 1)
-      }),
-    )
-
-    test(
-      'as a stream, with its usage',
-      shows('stream', async () => {
-        await using at = await agentStand()
-        const answer = await clientOf(at).chat.completions.create({
-          model: 'm',
-          messages: [...longConversation()],
-          stream: true,
-          stream_options: { include_usage: true },
-        })
-        let text = ''
-        let promptTokens = 0
-        for await (const chunk of answer) {
-          text += chunk.choices[0]?.delta.content ?? ''
-          promptTokens = chunk.usage?.prompt_tokens ?? promptTokens
-        }
-        expect(text).toBe('A plain answer.')
-        expect(promptTokens).toBeGreaterThan(0)
-        expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-        return expectCompacted(at, 1, { form: 'streamed' })
-      }),
-    )
-
-    test(
-      'runTools over several turns',
-      shows('loop', async () => {
-        await using at = await agentStand()
-        await runTools(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length)
-      }),
-    )
-
-    test(
-      'runTools over several turns, under a strict template',
-      shows('strict', async () => {
-        await using at = await agentStand('strict')
-        await runTools(at)
-        expect(at.read).toHaveLength(QUESTIONS.length * ROUNDS)
-        return expectTurns(at, QUESTIONS.length)
-      }),
-    )
-
-    test(
-      'runTools as a stream',
-      shows('streamedLoop', async () => {
-        await using at = await agentStand()
-        const runner = clientOf(at).chat.completions.runTools(
-          {
-            model: 'm',
-            stream: true,
-            messages: [{ role: 'user', content: QUESTIONS[0] }],
-            tools: [readFileTool(at.readFile)],
-          },
-          { maxChatCompletions: ROUNDS + 2 },
-        )
-        expect(await runner.finalContent()).toBe(LAST_WORDS)
-        expect(at.read).toHaveLength(ROUNDS)
-        return expectTurns(at, 1, { form: 'streamed' })
-      }),
-    )
-
-    test(
-      'the parse helper',
-      shows('structured', async () => {
-        await using at = await agentStand()
-        const { choices } = await clientOf(at).chat.completions.parse(wanted)
-        expect(choices[0]?.message.parsed).toEqual({ longest: 'src/main.ts', lines: 20 })
-        return expectCompacted(at, 1)
-      }),
-    )
-
-    test(
-      'the parse helper over a stream',
-      shows('structured', async () => {
-        await using at = await agentStand()
-        const { choices } = await clientOf(at).chat.completions.stream(wanted).finalChatCompletion()
-        expect(choices[0]?.message.parsed).toEqual({ longest: 'src/main.ts', lines: 20 })
-        return expectCompacted(at, 1, { form: 'streamed' })
-      }),
-    )
-
-    test(
-      "refusals, the upstream's and Foldgate's, are the SDK's own errors",
-      shows('errors', async () => {
-        await using at = await agentStand()
-        const { completions } = clientOf(at).chat
-        const tooLong = { role: 'user' as const, content: 'a very long question '.repeat(3_000) }
-        await expect(completions.create({ model: 'm', messages: [tooLong] })).rejects.toMatchObject({
-          status: 400,
-          code: 'context_length_exceeded',
-        })
-        const asking = completions.create(
-          { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
-          { headers: { 'x-foldgate-profile': 'nobody' } },
-        )
-        await expect(asking).rejects.toMatchObject({
-          status: 400,
-          code: 'unknown_profile',
-          type: 'foldgate_error',
-        })
-        const models = await clientOf(at).models.list()
-        expect(models.data.map(({ id }) => id)).toEqual(['strict-model'])
-        return 'yes'
-      }),
-    )
-
-    test(
-      'an abort in the middle of a stream reaches the upstream',
-      shows('abort', async () => {
-        await using at = await standWith(stream('A few words and then nothing more. ', 'never'))
-        const answer = await clientOf(at).chat.completions.create({
-          model: 'm',
-          messages: [{ role: 'user', content: 'hi' }],
-          stream: true,
-        })
-        for await (const chunk of answer) {
-          if (chunk.choices[0]?.delta.content === 'words ') answer.controller.abort()
-        }
-        await expect.poll(() => at.upstream.requests.map(({ left }) => left)).toEqual([true])
-        return 'yes'
-      }),
-    )
-
-    test(
-      'embeddings are relayed as they are sent',
-      shows('embeddings', async () => {
-        const answer = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5, -0.25] }] }
-        return sameBytesWithAndWithout(json(answer), async (client) => {
-          const input = { model: 'e', input: ['one', 'zwei'], encoding_format: 'float' as const }
-          const { data } = await client.embeddings.create(input)
-          expect(data[0]?.embedding).toEqual([0.5, -0.25])
-        })
-      }),
-    )
-
-    test(
-      'files are uploaded and downloaded as they are',
-      shows('files', async () => {
-        const content = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256))
-        await using at = await standWith((request, ...rest) => {
-          const answer = request.method === 'POST' ? json({ id: 'file-1', object: 'file' }) : bytes(content)
-          return answer(request, ...rest)
-        })
-        const { files } = clientOf(at)
-        const file = await toFile(content, 'lines.jsonl')
-        expect(await files.create({ file, purpose: 'batch' })).toMatchObject({ id: 'file-1' })
-        expect(at.upstream.requests[0]?.body.includes(content)).toBe(true)
-        const downloaded = await (await files.content('file-1')).arrayBuffer()
-        expect(Buffer.from(downloaded).equals(content)).toBe(true)
-        return 'yes'
-      }),
-    )
-  })
-}
-
-// --- internal ---
-
-const wanted = {
-  model: 'm',
-  messages: [...longConversation()],
-  response_format: zodResponseFormat(z.object({ longest: z.string(), lines: z.number() }), 'longest'),
-}
 
 /** Retries would hide what these tests look for. */
 function clientOf(at: { readonly url: string }): OpenAI {
   return new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
 }
 
-async function runTools(at: AgentStand): Promise<void> {
-  const messages: Messages = [{ role: 'system', content: 'You read files.' }]
-  for (const question of QUESTIONS) {
-    messages.push({ role: 'user', content: question })
-    const runner = clientOf(at).chat.completions.runTools(
-      { model: 'm', messages, tools: [readFileTool(at.readFile)] },
-      { maxChatCompletions: ROUNDS + 2 },
-    )
-    expect(await runner.finalContent()).toBe(LAST_WORDS)
-    messages.splice(0, messages.length, ...runner.messages)
+const messages = [...longConversation()]
+const hi = [{ role: 'user' as const, content: 'hi' }]
+const limits = { maxChatCompletions: ROUNDS + 2 }
+const pathSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+
+/** A tool as `runTools` takes it: it reads files. */
+function readFileTool(readFile: (path: string) => string) {
+  return {
+    type: 'function' as const,
+    function: {
+      name: 'read_file',
+      description: 'Reads a file.',
+      parameters: pathSchema,
+      parse: (text: string) => ({ path: String(/"path":"([^"]+)"/.exec(text)?.[1]) }),
+      function: ({ path }: { path: string }) => readFile(path),
+    },
   }
 }
 
-/** The client's requests are the same bytes through Foldgate as at the upstream itself. */
-async function sameBytesWithAndWithout(
-  script: Script,
-  use: (client: OpenAI) => Promise<void>,
-): Promise<string> {
-  await using at = await standWith(script)
-  await use(clientOf(at))
-  await use(clientOf(at.upstream))
-  const [through, direct] = at.upstream.requests
-  expect(through?.body.length).toBeGreaterThan(0)
-  expect(through?.body).toEqual(direct?.body)
-  expect(through?.url).toBe(direct?.url)
-  return 'yes'
+async function runStreamed(client: OpenAI, model: string, at: AgentStand): Promise<void> {
+  const asked = [{ role: 'user' as const, content: QUESTIONS[0] }]
+  const tools = [readFileTool(at.readFile)]
+  const runner = client.chat.completions.runTools({ model, stream: true, messages: asked, tools }, limits)
+  expect(await runner.finalContent()).toBe(LAST_WORDS)
+}
+
+const wanted = {
+  model: 'm',
+  messages,
+  response_format: zodResponseFormat(z.object({ longest: z.string(), lines: z.number() }), 'longest'),
+}
+
+/** The official SDK. */
+export const openai: ChatLibrary = {
+  name: 'OpenAI SDK',
+  packageName: 'openai',
+  chat: async (at) => {
+    const { data, response } = await clientOf(at)
+      .chat.completions.create({ model: 'm', messages })
+      .withResponse()
+    expect(data.usage?.prompt_tokens).toBeLessThanOrEqual(WINDOW_TOKENS)
+    expect(response.headers.get('x-foldgate-action')).toBe('compacted')
+    return data.choices[0]?.message.content
+  },
+  stream: async (at) => {
+    const asked = { model: 'm', messages, stream: true, stream_options: { include_usage: true } } as const
+    let text = ''
+    let promptTokens = 0
+    for await (const chunk of await clientOf(at).chat.completions.create(asked)) {
+      text += chunk.choices[0]?.delta.content ?? ''
+      promptTokens = chunk.usage?.prompt_tokens ?? promptTokens
+    }
+    expect(promptTokens).toBeGreaterThan(0)
+    expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
+    return text
+  },
+  loop: {
+    turns: QUESTIONS.length,
+    run: async (at) => {
+      const history: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'You read files.' }]
+      for (const question of QUESTIONS) {
+        history.push({ role: 'user', content: question })
+        const asked = { model: 'm', messages: history, tools: [readFileTool(at.readFile)] }
+        const runner = clientOf(at).chat.completions.runTools(asked, limits)
+        expect(await runner.finalContent()).toBe(LAST_WORDS)
+        history.splice(0, history.length, ...runner.messages)
+      }
+    },
+  },
+  streamedLoop: { turns: 1, run: (at) => runStreamed(clientOf(at), 'm', at) },
+  structured: [
+    {
+      form: 'plain',
+      run: async (at) => (await clientOf(at).chat.completions.parse(wanted)).choices[0]?.message.parsed,
+    },
+    {
+      form: 'streamed',
+      run: async (at) => {
+        const { choices } = await clientOf(at).chat.completions.stream(wanted).finalChatCompletion()
+        return choices[0]?.message.parsed
+      },
+    },
+  ],
+  // The upstream's and Foldgate's.
+  errors: async (at) => {
+    const { completions } = clientOf(at).chat
+    const tooLong = [{ role: 'user' as const, content: TOO_LONG }]
+    await expect(completions.create({ model: 'm', messages: tooLong })).rejects.toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+    })
+    const headers = { 'x-foldgate-profile': 'nobody' }
+    await expect(completions.create({ model: 'm', messages: hi }, { headers })).rejects.toMatchObject({
+      status: 400,
+      code: 'unknown_profile',
+      type: 'foldgate_error',
+    })
+    const models = await clientOf(at).models.list()
+    expect(models.data.map(({ id }) => id)).toEqual(['strict-model'])
+  },
+  abort: async (at) => {
+    const answer = await clientOf(at).chat.completions.create({ model: 'm', messages: hi, stream: true })
+    for await (const chunk of answer)
+      if (chunk.choices[0]?.delta.content === 'words ') answer.controller.abort()
+  },
+  embed: async (at) => {
+    const input = { model: 'e', input: ['one', 'zwei'], encoding_format: 'float' as const }
+    return (await clientOf(at).embeddings.create(input)).data[0]?.embedding
+  },
+  files: async () => {
+    const content = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256))
+    await using at = await standWith((request, ...rest) => {
+      const answer = request.method === 'POST' ? json({ id: 'file-1', object: 'file' }) : bytes(content)
+      return answer(request, ...rest)
+    })
+    const { files } = clientOf(at)
+    const file = await toFile(content, 'lines.jsonl')
+    expect(await files.create({ file, purpose: 'batch' })).toMatchObject({ id: 'file-1' })
+    expect(at.upstream.requests[0]?.body.includes(content)).toBe(true)
+    const downloaded = await (await files.content('file-1')).arrayBuffer()
+    expect(Buffer.from(downloaded).equals(content)).toBe(true)
+  },
+}
+
+const azureOf = (at: AgentStand): AzureOpenAI =>
+  new AzureOpenAI({
+    endpoint: new URL(at.url).origin,
+    apiKey: 'azure-key',
+    apiVersion: '2025-04-01-preview',
+    maxRetries: 0,
+  })
+
+/** The official SDK's client for Azure: its deployments in the path, its key in a header of its own. */
+export const azureOpenai: ChatLibrary = {
+  name: 'OpenAI SDK, Azure',
+  packageName: 'openai',
+  path: '/v1/openai/deployments/dep/chat/completions?api-version=2025-04-01-preview',
+  chat: async (at) => {
+    const answer = await azureOf(at).chat.completions.create({ model: 'dep', messages })
+    expect(at.upstream.requests[0]?.headers['api-key']).toBe('azure-key')
+    return answer.choices[0]?.message.content
+  },
+  streamedLoop: { turns: 1, run: (at) => runStreamed(azureOf(at), 'dep', at) },
+}
+
+type Asked = OpenAI.Responses.ResponseCreateParamsNonStreaming
+
+async function readByResponses(
+  at: ThinkingStand,
+  ask: (client: OpenAI, asked: Asked) => Promise<OpenAI.Responses.Response>,
+): Promise<void> {
+  const input: OpenAI.Responses.ResponseInputItem[] = []
+  const tool = { type: 'function', name: 'read_file', description: 'Reads a file.', strict: null } as const
+  const settings: Asked = {
+    model: 'gpt-5.1',
+    instructions: 'You read files.',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    tools: [{ ...tool, parameters: pathSchema }],
+  }
+  for (const question of QUESTIONS) {
+    input.push({ role: 'user', content: question })
+    let text = ''
+    while (text === '') {
+      const { output, output_text } = await ask(clientOf(at), { ...settings, input })
+      input.push(...toResponseInputItems(output))
+      for (const item of output) {
+        if (item.type !== 'function_call') continue
+        const { path } = z.object({ path: z.string() }).parse(JSON.parse(item.arguments))
+        input.push({ type: 'function_call_output', call_id: item.call_id, output: at.readFile(path) })
+      }
+      text = output_text
+    }
+    expect(text).toBe(LAST_WORDS)
+  }
+}
+
+export const openaiResponses: ThinkingLibrary = {
+  name: 'OpenAI SDK',
+  packageName: 'openai',
+  plain: (at) => readByResponses(at, async (client, asked) => client.responses.create(asked)),
+  streamed: (at) =>
+    readByResponses(at, (client, asked) =>
+      client.responses.stream({ ...asked, stream: true }).finalResponse(),
+    ),
+}
+
+const RECALL_WINDOW_TOKENS = 8_000
+const RECALL_ROUNDS = 44
+const FACT = 'marigold'
+
+/**
+ * An agent whose first file tells a word. Forty rounds later its model asks for that word, which it cannot see, reads a
+ * last file under the name that it found, and answers.
+ */
+async function recallStand() {
+  const { count } = await loadCounter('o200k_base')
+  const dice = openDice(31)
+  const read: string[] = []
+  let round = 0
+  const call = (name: string, input: object, content: string | null = null) => ({
+    content,
+    toolCalls: [{ id: `call_${round}_${name}`, name, argumentsText: JSON.stringify(input) }],
+  })
+  const upstream = await startStrictUpstream({
+    windowTokens: RECALL_WINDOW_TOKENS,
+    template: 'lenient',
+    outputReserveChecked: true,
+    count,
+    reply: ({ body }) => {
+      const last: unknown = Array.isArray(body['messages']) ? body['messages'].at(-1) : null
+      const content = isObject(last) ? String(last['content']) : ''
+      const found = /vault word is (\w+)/.exec(content)?.[1]
+      if (found !== undefined && round >= RECALL_ROUNDS)
+        return call('read_file', { path: `vault/${found}` }, 'I have it.')
+      if (content.includes('the vault is open')) return { content: 'All read, and the vault is open.' }
+      round += 1
+      if (round <= RECALL_ROUNDS) return call('read_file', { path: `src/file-${round}.ts` })
+      return call('recall_conversation', { search: 'vault word' })
+    },
+  })
+  const window = { tokens: RECALL_WINDOW_TOKENS, output_reserve: 512 }
+  const foldgate = await startFoldgate({
+    upstream: upstream.url,
+    profile: { window, recall: { enabled: true } },
+  })
+  const readFile = (path: string): string => {
+    read.push(path)
+    if (path === `vault/${FACT}`) return 'the vault is open'
+    return path === 'src/file-1.ts'
+      ? `${sampleSource(dice, 30)}// The vault word is ${FACT}\n${sampleSource(dice, 60)}`
+      : sampleSource(dice, 30)
+  }
+  return {
+    upstream,
+    read,
+    client: clientOf(foldgate),
+    tools: [readFileTool(readFile)],
+    [Symbol.asyncDispose]: async () => {
+      await foldgate.close()
+      await upstream.close()
+    },
+  }
+}
+
+/** The official SDK, with a model that reads back what was folded. */
+export function openaiRecall(): void {
+  describe('runTools of the official OpenAI SDK, where the model reads back what was folded forty rounds ago', () => {
+    test.each(['plain', 'streamed'] as const)(
+      '%s: the agent sees nothing of it and gets its answer',
+      async (form) => {
+        await using at = await recallStand()
+        const asked = [{ role: 'user' as const, content: 'Read the files, then open the vault.' }]
+        const options = { model: 'm', messages: asked, tools: at.tools }
+        const most = { maxChatCompletions: RECALL_ROUNDS + 10 }
+        const { completions } = at.client.chat
+        const runner =
+          form === 'streamed'
+            ? completions.runTools({ ...options, stream: true }, most)
+            : completions.runTools(options, most)
+        expect(await runner.finalContent()).toBe('All read, and the vault is open.')
+
+        const { requests } = at.upstream
+        expect(requests.every(({ rejected }) => rejected === null)).toBe(true)
+        expect(at.read.at(-1)).toBe(`vault/${FACT}`)
+        expect(at.read).toHaveLength(RECALL_ROUNDS + 1)
+        // One request more than the agent made: the detour.
+        expect(requests).toHaveLength(RECALL_ROUNDS + 3)
+        expect(requests[RECALL_ROUNDS]?.body.toString() ?? '').not.toContain(FACT)
+        expect(JSON.stringify(runner.messages)).not.toMatch(/recall_conversation|#\d/)
+        expect(runner.messages.at(-3)).toMatchObject({ role: 'assistant', content: 'I have it.' })
+      },
+    )
+  })
 }

@@ -1,10 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Feature, Matrix } from './matrix.ts'
-import { agentStand, LAST_WORDS, ROUNDS, type AgentStand } from './stand/agent-stand.ts'
-import { expectCompacted, type Made } from './stand/expect-compacted.ts'
-import { messagesStand, type MessagesStand } from './stand/messages-stand.ts'
-import { installPython, pythonVersionOf, runPython, whyThereIsNoPython } from './stand/python.ts'
-import { responsesStand, type ResponsesStand } from './stand/responses-stand.ts'
+import {
+  agentStand,
+  expectCompacted,
+  LAST_WORDS,
+  messagesStand,
+  responsesStand,
+  ROUNDS,
+  type Made,
+  type Stand,
+} from './stand/agent-stand.ts'
+import { environment, runProgram } from './stand/installed-program.ts'
 
 /** Clients of Python's, each an agent of its own making in a process of its own. */
 export function pythonClients(matrix: Matrix): void {
@@ -14,16 +27,12 @@ export function pythonClients(matrix: Matrix): void {
   describe.skipIf(isAbsent)('clients of Python', () => {
     beforeAll(installPython, INSTALL_MS)
 
-    for (const { name, packageName, script, stand, feature, made, lacks } of clients) {
-      const shows = matrix.client(name, packageName, {
-        isAbsent,
-        versionOf: pythonVersionOf,
-        lacks: lacks ?? [],
-      })
+    for (const { name, packageName, script, open, feature, made, lacks = [] } of clients) {
+      const shows = matrix.client(name, packageName, { isAbsent, versionOf, lacks })
       test(
         `${name} reads files until the window would have overflowed`,
         shows(feature, async () => {
-          await using at = await stand()
+          await using at = await open()
           const { said, read } = await runPython(script, at.url)
           if (feature === 'structured') {
             expect(said).toEqual({ longest: 'src/main.ts', lines: 20 })
@@ -46,34 +55,31 @@ const INSTALL_MS = 600_000
 type PythonClient = {
   readonly name: string
   readonly packageName: string
+  /** Its function in `clients.py`. */
   readonly script: string
-  readonly stand: () => Promise<AgentStand | MessagesStand | ResponsesStand>
+  readonly open: () => Promise<Stand>
   readonly feature: Feature
   readonly made?: Made
   readonly lacks?: readonly Feature[]
 }
 
+const loop = { open: agentStand, feature: 'loop' } as const
+
 const clients: readonly PythonClient[] = [
-  {
-    name: 'OpenAI SDK, Python',
-    packageName: 'openai',
-    script: 'openai_sdk.py',
-    stand: agentStand,
-    feature: 'loop',
-  },
+  { name: 'OpenAI SDK, Python', packageName: 'openai', script: 'openai_sdk', ...loop },
   {
     name: 'OpenAI SDK, Python, Responses API',
     packageName: 'openai',
-    script: 'openai_responses.py',
-    stand: () => responsesStand('through Foldgate'),
+    script: 'openai_responses',
+    open: () => responsesStand('through Foldgate'),
     feature: 'streamedLoop',
     made: { form: 'streamed', path: '/v1/responses' },
   },
   {
     name: 'Anthropic SDK, Python, Messages API',
     packageName: 'anthropic',
-    script: 'anthropic_sdk.py',
-    stand: () => messagesStand('through Foldgate'),
+    script: 'anthropic_sdk',
+    open: () => messagesStand('through Foldgate'),
     feature: 'streamedLoop',
     made: { form: 'streamed', path: '/v1/messages' },
     lacks: ['embeddings'],
@@ -81,33 +87,88 @@ const clients: readonly PythonClient[] = [
   {
     name: 'LangChain, Python',
     packageName: 'langchain-openai',
-    script: 'langchain_agent.py',
-    stand: agentStand,
-    feature: 'loop',
+    script: 'langchain_agent',
     lacks: ['files'],
+    ...loop,
   },
   {
     name: 'OpenAI Agents SDK, Python',
     packageName: 'openai-agents',
-    script: 'agents_sdk.py',
-    stand: agentStand,
-    feature: 'loop',
+    script: 'agents_sdk',
     lacks: ['embeddings', 'files'],
+    ...loop,
   },
   {
     name: 'Pydantic AI',
     packageName: 'pydantic-ai-slim',
-    script: 'pydantic_ai_agent.py',
-    stand: agentStand,
-    feature: 'loop',
+    script: 'pydantic_ai_agent',
     lacks: ['files'],
+    ...loop,
   },
   {
     name: 'Instructor',
     packageName: 'instructor',
-    script: 'instructor_client.py',
-    stand: agentStand,
+    script: 'instructor_client',
+    open: agentStand,
     feature: 'structured',
     lacks: ['loop', 'streamedLoop', 'wholeWindow', 'embeddings', 'files'],
   },
 ]
+
+const folder = fileURLToPath(new URL('python/', import.meta.url))
+const list = join(folder, 'requirements.txt')
+const venv = fileURLToPath(new URL('.venv', import.meta.url))
+const python = join(venv, 'bin', 'python')
+const complete = join(venv, 'complete')
+
+/** What a client said in the end, and what its agent read. */
+type Told = { readonly said: unknown; readonly read: readonly string[] }
+
+/** Why no client of Python's can run here; null where they can. */
+function whyThereIsNoPython(): string | null {
+  const asked = 'import ensurepip, sys, venv; sys.exit(0 if sys.version_info >= (3, 11) else 1)'
+  const { error, status } = spawnSync('python3', ['-c', asked], { stdio: 'ignore' })
+  if (error !== undefined) return `there is no python3 here: ${error.message}`
+  return status === 0 ? null : 'python3 is older than 3.11, or makes no virtual environments'
+}
+
+/** Installs what `requirements.txt` lists into a virtual environment, once for each state of the list. */
+function installPython(): void {
+  const state = createHash('sha256').update(readFileSync(list)).digest('hex')
+  if (existsSync(complete) && readFileSync(complete, 'utf8') === state) return
+  rmSync(venv, { recursive: true, force: true })
+  for (const [command, args] of [
+    ['python3', ['-m', 'venv', venv]],
+    [python, [...'-m pip install --no-input --disable-pip-version-check --no-deps -q -r'.split(' '), list]],
+  ] as const) {
+    const { status, error } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+    if (status !== 0)
+      throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `exit code ${status}`}`)
+  }
+  writeFileSync(complete, state)
+}
+
+/** The version of a package that is installed. */
+function versionOf(packageName: string): string {
+  const lines = readFileSync(list, 'utf8').split('\n')
+  const line = lines.find((each) => each.startsWith(`${packageName}==`))
+  return line?.slice(packageName.length + 2) ?? ''
+}
+
+/** Runs one of the clients; its last line tells what was said. */
+async function runPython(script: string, baseUrl: string): Promise<Told> {
+  const home = await mkdtemp(join(tmpdir(), 'foldgate-python-'))
+  try {
+    const { exitCode, output } = await runProgram({
+      command: python,
+      args: [join(folder, 'clients.py'), script, baseUrl],
+      cwd: home,
+      env: { ...environment(home), PYTHONDONTWRITEBYTECODE: '1', OPENAI_API_KEY: 'key' },
+    })
+    if (exitCode !== 0) throw new Error(`${script} ended with exit code ${exitCode}: ${output.slice(-2_000)}`)
+    const told: Told = JSON.parse(output.trim().split('\n').at(-1) ?? '')
+    return told
+  } finally {
+    await rm(home, { recursive: true })
+  }
+}

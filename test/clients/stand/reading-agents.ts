@@ -1,10 +1,152 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { claudeCodeRouter } from './claude-code-router.ts'
-import { claudeCode } from './claude-code.ts'
 import { environment, inPackages, whyItDoesNotRun } from './installed-program.ts'
-import type { ReadingAgent } from './reading-agent.ts'
 import type { Dialect } from './reading-models.ts'
+import type { Program } from './installed-program.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../support/free-port.ts'
+
+/** A coding agent that works without a person, as it is installed. */
+export type ReadingAgent = {
+  readonly name: string
+  readonly packageName: string
+  readonly dialect: Dialect
+  /** Of the server. */
+  readonly windowTokens: number
+  /** Files that its model reads, one a round. */
+  readonly rounds: number
+  /** Tokens that are kept free for what the model writes. */
+  readonly outputTokens: number
+  /** Why it cannot run on this machine; null where it can. */
+  readonly impossible: () => string | null
+  /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
+  readonly requestsAside: number
+  /**
+   * What it does at a server's window: gives its work up with these words, has the model shorten what was refused, or has
+   * it shortened before anything is refused.
+   */
+  readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
+  /** Writes its settings, and says how it is started. */
+  readonly prepare: (at: Workplace) => Promise<Program>
+  /** What stands between it and the server, or Foldgate. Default: nothing. */
+  readonly front?: Front
+}
+
+/** Starts a program that passes requests on to this base URL, and says where it is itself. */
+export type Front = (at: {
+  readonly home: string
+  readonly baseUrl: string
+}) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
+
+/** Where an agent works, and at what. */
+export type Workplace = {
+  /** A folder for whatever it keeps: settings, logs, temporary files. */
+  readonly home: string
+  /** The folder with the files. */
+  readonly folder: string
+  readonly baseUrl: string
+  readonly task: string
+}
+
+/**
+ * Claude Code, for a model of Anthropic's, whose window it takes for a million tokens, or for one that it has never heard of:
+ * the same. It asks for more output than half of these windows: what is kept free for it is that half.
+ */
+export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
+  const { windowTokens } = described
+  return {
+    // The program itself; the package that people install chooses one of these by their processor.
+    packageName: '@anthropic-ai/claude-code-linux-x64',
+    ...described,
+    dialect: 'messages',
+    rounds: 45,
+    outputTokens: windowTokens / 2,
+    impossible: () => whyItDoesNotRun(claude),
+    requestsAside: 0,
+    atTheWindow: 'summarises',
+    prepare: async ({ home, folder, baseUrl, task }) => ({
+      command: claude,
+      args: ['--print', task, '--model', model],
+      cwd: folder,
+      env: {
+        ...environment(home),
+        ANTHROPIC_BASE_URL: baseUrl.replace(/\/v1$/, ''),
+        ANTHROPIC_API_KEY: 'key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    }),
+  }
+}
+
+type ClaudeCode = Pick<ReadingAgent, 'name' | 'windowTokens' | 'front'> & {
+  readonly model: string
+  /** Default: its own. */
+  readonly packageName?: string
+}
+
+const claude = inPackages('@anthropic-ai/claude-code-linux-x64/claude')
+
+/** A router that people set between Claude Code and their servers: here it knows of one, which speaks the Messages API. */
+const claudeCodeRouter: Front = async ({ home, baseUrl }) => {
+  const port = await freePort()
+  const settings = join(home, '.claude-code-router')
+  await mkdir(settings)
+  await writeFile(join(settings, 'config.json'), JSON.stringify(configuration(port, baseUrl)))
+  const router = spawn(process.execPath, [program, 'start'], {
+    env: environment(home),
+    cwd: home,
+    stdio: 'ignore',
+  })
+  const ended = once(router, 'close')
+  const url = `http://127.0.0.1:${port}`
+  await untilItAnswers(url)
+  return {
+    url,
+    close: async () => {
+      router.kill()
+      await ended
+    },
+  }
+}
+
+const program = inPackages('@musistudio/claude-code-router/dist/cli.js')
+
+const POLL_MS = 100
+const POLLS_MAX = 300
+
+function configuration(port: number, baseUrl: string): object {
+  return {
+    LOG: false,
+    HOST: '127.0.0.1',
+    PORT: port,
+    NON_INTERACTIVE_MODE: true,
+    Providers: [
+      {
+        name: 'local',
+        api_base_url: `${baseUrl}/messages`,
+        api_key: 'key',
+        models: ['m'],
+        transformer: { use: ['Anthropic'] },
+      },
+    ],
+    Router: { default: 'local,m' },
+  }
+}
+
+/** Any answer will do. */
+async function untilItAnswers(url: string): Promise<void> {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+    const answered = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (answered) return
+    await pause(POLL_MS)
+  }
+  throw new Error(`Nothing answers at ${url}.`)
+}
 
 /** Tokens that an agent asks for with every request, where it can be told to. */
 const OUTPUT_TOKENS = 8_000

@@ -5,9 +5,9 @@ import { openDice, type Dice } from '../../../src/demo/dice.ts'
 import { sampleSource } from '../../../src/demo/sample-text.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
-import type { ReadingAgent } from './reading-agent.ts'
+import type { ReadingAgent } from './reading-agents.ts'
 import { startReadingModel, type LoopRequest } from './reading-models.ts'
-import { runProgram } from './run-program.ts'
+import { runProgram } from './installed-program.ts'
 
 export const TASK = 'Report on the files of this folder, one after the other.'
 

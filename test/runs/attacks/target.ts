@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { startFoldgateProgram, type FoldgateProgram } from '../../support/foldgate-program.ts'
 import { takeLoopReport, watchingFlags } from '../../support/loop-gaps.ts'
 import type { LoopReport } from '../../support/watch-loop.ts'
+import { MESSAGE, REPLY, RESPONSE } from '../fuzz/wire/recording-upstream.ts'
 import type { Attack, HostileAnswer } from './attack.ts'
 import { openNeighbour, type Neighbour, type NeighbourReport } from './post.ts'
 import { parse } from 'yaml'
@@ -119,7 +120,7 @@ export type Room = {
 }
 
 /** The container of the sidecar example, by its own file; or one of several gigabytes, with settings by default. */
-export async function roomOf(name: Attack['room']): Promise<Room> {
+async function roomOf(name: Attack['room']): Promise<Room> {
   if (name === 'roomy') return { settings: {}, profile: {}, nodeFlags: [], memoryBytesMax: 4 * 1024 ** 3 }
   const [map] = await ofKind('sidecar.yaml', kinds.ConfigMap)
   const [pod] = (await podsIn('sidecar.yaml')).values()
@@ -166,8 +167,8 @@ export type AttackedUpstream = {
 /** Requests of one client carry it, so that what was received is told apart. */
 export const MARK_HEADER = 'x-attack-mark'
 
-/** Swallows bodies of any size and answers with a small reply, a sentence where a summary is asked for. */
-export async function openAttackedUpstream(): Promise<AttackedUpstream> {
+/** Swallows bodies of any size and answers with a small reply. */
+async function openAttackedUpstream(): Promise<AttackedUpstream> {
   const received = new Map<string, Received[]>()
   const answers = new Map<string, () => HostileAnswer | null>()
 
@@ -208,48 +209,9 @@ export function digestOf(body: Buffer): string {
   return createHash('sha1').update(body).digest('hex')
 }
 
-const COMPLETION = JSON.stringify({
-  id: 'c',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [
-    { index: 0, message: { role: 'assistant', content: 'The work goes on.' }, finish_reason: 'stop' },
-  ],
-})
-
-const RESPONSE = JSON.stringify({
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  status: 'completed',
-  model: 'm',
-  output: [
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'The work goes on.', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
-})
-
-const MESSAGE = JSON.stringify({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content: [{ type: 'text', text: 'The work goes on.' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 10, output_tokens: 5 },
-})
-
 function replyOf(path: string): string {
   if (path.includes('/messages')) return MESSAGE
-  return path.includes('/responses') ? RESPONSE : COMPLETION
+  return path.includes('/responses') ? RESPONSE : REPLY
 }
 
 async function swallow(incoming: IncomingMessage): Promise<Received> {

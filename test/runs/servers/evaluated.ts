@@ -17,7 +17,7 @@ import { isObject } from '../../support/strict-upstream/wire-message.ts'
 export type CompactingClient = (input: PolicyInput) => readonly RawMessage[]
 
 /** At every request the newest that fits: nothing is remembered, and from the first cut on each prompt begins anew. */
-export function slidingWindow(): CompactingClient {
+function slidingWindow(): CompactingClient {
   return newestSuffix
 }
 
@@ -188,7 +188,7 @@ function share(part: number, whole: number): string {
 }
 
 /** What each message takes in the prompt, asked of llama.cpp's server: the client that knows it all. */
-export async function messageSizes(
+async function messageSizes(
   origin: string,
   messages: readonly RawMessage[],
 ): Promise<(message: RawMessage) => number> {

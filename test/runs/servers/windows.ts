@@ -181,7 +181,7 @@ export type Walk = {
 }
 
 /** Makes every request of a conversation through Foldgate, one after the other, and one with all of it in the end. */
-export async function walk(
+async function walk(
   messages: readonly RawMessage[],
   how: Pick<Question, 'isStreamed' | 'api'>,
   { foldgate, tap }: { readonly foldgate: FoldgateProgram; readonly tap: Tap },

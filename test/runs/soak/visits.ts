@@ -10,7 +10,7 @@ export const VISIT_HEADER = 'x-soak-visit'
  * Every request carries a mark, by which the server chooses what to answer and the client knows what it has to get. It
  * names the tenant, so that nobody gets or sends what is another's.
  */
-export function markOf(tenant: string, number: number): string {
+function markOf(tenant: string, number: number): string {
   return `mark-${tenant}-${number.toString(36)}`
 }
 

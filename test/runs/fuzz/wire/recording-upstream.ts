@@ -102,19 +102,19 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
 
 /** What the upstream says when all is well. */
 export const REPLY =
-  '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Fuzzed."},"finish_reason":"stop"}]}'
+  '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"The work goes on."},"finish_reason":"stop"}]}'
 
 /** The same of the Responses API, plain and as events. */
 export const RESPONSE =
-  '{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Fuzzed.","annotations":[]}]}]}'
+  '{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"The work goes on.","annotations":[]}]}]}'
 
 export const RESPONSE_EVENTS = `event: response.completed\ndata: {"type":"response.completed","sequence_number":0,"response":${RESPONSE}}\n\n`
 
 /** The same of the Messages API. */
 export const MESSAGE =
-  '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Fuzzed."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}'
+  '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"The work goes on."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}'
 
-export const MESSAGE_EVENTS = `event: message_start\ndata: {"type":"message_start","message":${MESSAGE}}\n\nevent: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Fuzzed."}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`
+export const MESSAGE_EVENTS = `event: message_start\ndata: {"type":"message_start","message":${MESSAGE}}\n\nevent: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"The work goes on."}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`
 
 /** An answer with this status line, these header lines and this body, whose length is stated. */
 export function answerOf(status: string, headers: readonly string[], body: string | Buffer): RawAnswer {
