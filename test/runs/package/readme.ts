@@ -76,16 +76,7 @@ const outcomes: readonly Outcome[] = [
   { pattern: /^npx foldgate check --model \S+$/, says: /^window .*/m, ends: true },
   { pattern: /^npx foldgate explain body\.json$/, says: /.*\d+ tokens.*/, ends: true },
   // Without a task and a terminal the agents have nothing to do, and say so.
-  {
-    pattern: /^npx foldgate run .*-- claude$/,
-    says: /^foldgate: /m,
-    ends: false,
-  },
-  {
-    pattern: /^npx foldgate run .*-- codex$/,
-    says: /^foldgate: /m,
-    ends: false,
-  },
+  { pattern: /^npx foldgate run .*-- (?:claude|codex)$/, says: /^foldgate: /m, ends: false },
   { pattern: /^docker /, says: /(?:)/, ends: true, engine: 'docker' },
 ]
 

@@ -233,18 +233,10 @@ const answer: Script = (request, outgoing, incoming) => {
 const scripts: Readonly<Record<ScriptName, Script>> = {
   plain: completion('Understood.'),
   stream: stream('Understood, all of it.'),
-  overflow: (request, outgoing, incoming) =>
-    (request.body.length > OVERFLOW_BYTES ? overflow(9_000) : completion('Understood.'))(
-      request,
-      outgoing,
-      incoming,
-    ),
-  recall: (request, outgoing, incoming) =>
-    (request.body.includes('"call_recall"') ? completion('Understood.') : recall)(
-      request,
-      outgoing,
-      incoming,
-    ),
+  overflow: (request, ...rest) =>
+    (request.body.length > OVERFLOW_BYTES ? overflow(9_000) : completion('Understood.'))(request, ...rest),
+  recall: (request, ...rest) =>
+    (request.body.includes('"call_recall"') ? completion('Understood.') : recall)(request, ...rest),
   cut: stream('Understood, but for', 'cut'),
   endless: stream('Understood, and', 'never'),
   'echo-400': echo(400),
@@ -252,19 +244,17 @@ const scripts: Readonly<Record<ScriptName, Script>> = {
   'echo-403': echo(403),
   'echo-429': echo(429),
   'echo-500': echo(500),
-  'echo-200': (request, outgoing, incoming) => json(refusalOf(request))(request, outgoing, incoming),
+  'echo-200': (request, ...rest) => json(refusalOf(request))(request, ...rest),
   'echo-event': echoAsEvent,
 }
 
 const OVERFLOW_BYTES = 30_000
 
 function echo(status: number): Script {
-  return (request, outgoing, incoming) =>
-    json(refusalOf(request), status, { 'www-authenticate': `Bearer error="${credentialsOf(request)}"` })(
-      request,
-      outgoing,
-      incoming,
-    )
+  return (request, ...rest) => {
+    const headers = { 'www-authenticate': `Bearer error="${credentialsOf(request)}"` }
+    return json(refusalOf(request), status, headers)(request, ...rest)
+  }
 }
 
 function echoAsEvent(request: ReceivedRequest, outgoing: ServerResponse): void {
