@@ -1,6 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { cutRawRequest } from '../support/strict-upstream/raw-request.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
 import { completion, json } from '../support/fake-upstream.ts'
 import { postChat, rawMessages } from '../support/post-chat.ts'
@@ -308,8 +307,4 @@ describe('headers', () => {
     expect(reply.header('x-foldgate-passes')).toBeNull()
     expect(reply.header('x-foldgate-summary')).toBe('none')
   })
-})
-
-test('the raw texts that these tests cut out of a body are its messages', () => {
-  expect(cutRawRequest(oddBody).messages).toEqual(oddMessages)
 })

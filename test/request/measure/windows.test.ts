@@ -30,41 +30,9 @@ const windowed: Script = (request, outgoing, incoming) => {
   return (tokens > 8192 ? overflow(8192, tokens) : completion('fine'))(request, outgoing, incoming)
 }
 
-/** The same for the model named `small` only. */
-const onlySmallWindowed: Script = (request, outgoing, incoming) => {
-  const isSmall = request.body.includes('"model":"small"')
-  return (isSmall ? windowed : completion('fine'))(request, outgoing, incoming)
-}
-
 const byKey: Script = (request, outgoing, incoming) => {
   const isPaid = request.headers.authorization === 'Bearer paid'
   return vllm({ 'test-model': isPaid ? 65_536 : 8192 })(request, outgoing, incoming)
-}
-
-const weigh = (text: string) => Math.ceil(text.length / 4)
-
-/** Keeps the system message and as many of the newest as fit, and reports what was left. */
-function ollama(windowTokens: number): { script: Script; kept: () => readonly number[] } {
-  const kept: number[] = []
-  const script: Script = (request, outgoing, incoming) => {
-    const [system = '', ...rest] = rawMessages(request)
-    let tokens = weigh(system)
-    let count = 0
-    for (const text of rest.toReversed()) {
-      if (count > 0 && tokens + weigh(text) > windowTokens) break
-      tokens += weigh(text)
-      count += 1
-    }
-    kept.push(count === rest.length ? 1 : count / rest.length)
-    const prompt = Math.min(tokens, windowTokens)
-    const itself = { system_fingerprint: 'fp_ollama' }
-    return completion('fine', { prompt_tokens: prompt }, 'fake-model', itself)(request, outgoing, incoming)
-  }
-  return { script, kept: () => kept }
-}
-
-function grown(rounds: number): ReturnType<typeof longRun> {
-  return [{ role: 'system', content: 'Be brief.' }, ...longRun(rounds, 2).slice(1)]
 }
 
 describe('the window of a model that no table lists is its server’s to say', () => {
@@ -244,36 +212,7 @@ describe('the operator’s window', () => {
   })
 })
 
-describe('an 8k and a 1M model behind one base URL', () => {
-  test('an overflow of the first never touches the second', async () => {
-    await using stand = await standWith(onlySmallWindowed)
-    const messages = longRun(14, 2)
-    const ask = (model: string) => postChat(stand.url, { model, messages })
-    expect((await ask('small')).action).toBe('recovered')
-    expect((await ask('small')).header('x-foldgate-window')).toBe('8192;source=learnt')
-    const other = await ask('large')
-    expect(other.action).toBe('relayed')
-    expect(other.header('x-foldgate-window')).toBe('128000;source=default')
-    expect(rawMessages(stand.upstream.requests.at(-1))).toHaveLength(messages.length)
-  })
-})
-
 describe('Ollama', () => {
-  test('a prompt that it cuts without a word is noticed within three requests', async () => {
-    const { script, kept } = ollama(4096)
-    await using stand = await standWith(script)
-    await postChat(stand.url, chatOf(grown(10)))
-    await postChat(stand.url, chatOf(grown(11)))
-    await postChat(stand.url, chatOf(grown(12)))
-    const fourth = await postChat(stand.url, chatOf(grown(13)))
-    expect(kept()[0]).toBeLessThan(1)
-    expect(kept().at(-1)).toBe(1)
-    expect(fourth.action).toBe('compacted')
-    expect(fourth.header('x-foldgate-window')).toBe('4096;source=learnt')
-    const warnings = stand.foldgate.log.filter((line) => line.includes('without saying so'))
-    expect(warnings).toHaveLength(1)
-  })
-
   test('before its first load it is taken at its default, until it says what it has loaded', async () => {
     let isLoaded = false
     const onQuestion: Script = (request, outgoing, incoming) => {

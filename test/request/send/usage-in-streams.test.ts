@@ -1,7 +1,5 @@
-import OpenAI from 'openai'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { agentStand } from '../../clients/stand/agent-stand.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, completion, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { openPlays, type Play } from './plays.ts'
@@ -422,31 +420,6 @@ describe('always, in a request that goes on as it came but for this', () => {
     expect(JSON.parse((await at.post(body)).text)).toMatchObject({ usage: { prompt_tokens: 10 } })
     expect(at.bodies()).toEqual([body])
   })
-})
-
-test('the official OpenAI SDK, which did not ask, streams a compacted conversation and sees no empty choices', async () => {
-  await using at = await agentStand()
-  const client = new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
-  const messages: OpenAI.ChatCompletionMessageParam[] = Array.from({ length: 40 }, (_, index) => [
-    { role: 'user' as const, content: `What is in file ${index}?` },
-    {
-      role: 'assistant' as const,
-      content: `It begins with line ${index}. ${'And so on, for long. '.repeat(40)}`,
-    },
-  ]).flat()
-  messages.push({ role: 'user', content: 'Which of them was the longest?' })
-  const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
-  const choices: number[] = []
-  let text = ''
-  for await (const chunk of stream) {
-    choices.push(chunk.choices.length)
-    text += chunk.choices[0]?.delta.content ?? ''
-  }
-  expect(text).toBe('A plain answer.')
-  expect(choices).not.toContain(0)
-  const last = at.upstream.requests.at(-1)?.body.toString()
-  expect(last).toContain('<conversation-recap>')
-  expect(asksUsage(last)).toBe(true)
 })
 
 const said = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } })
