@@ -177,7 +177,11 @@ describe('a message that loses its media', () => {
   const unloaded = { kind: 'unloaded', mediaKept: 0 } as const
 
   test('keeps its text parts as they are', () => {
-    const [first, last] = ['Look:', 'Repair it.'].map((text) => ({ type: 'text', cache_control: {}, text }))
+    const [first, last] = ['Look:', 'Repair it.'].map((words) => ({
+      type: 'text',
+      cache_control: {},
+      text: words,
+    }))
     const { sent, said, size } = treat({ role: 'user', content: [first, image, last, image] }, unloaded)
     const mark = { type: 'text', text: '[media left out]' }
     expect(sent).toBe(JSON.stringify({ role: 'user', content: [first, mark, last] }))

@@ -121,7 +121,7 @@ describe('a text as long as is read of one message holds nobody up', () => {
   test.each(pairs.filter(({ step }) => step % every === 0))('$place: $text', ({ place, text }) => {
     const measured = metered(subjectOf(places[place]?.(hardTexts[text] ?? '') ?? []))
     for (const [work, mostUnits] of Object.entries(mostUnitsOf(measured, 40_000)))
-      expect(mostUnits, work).toBeLessThanOrEqual(UNITS_MAX)
+      expect(mostUnits, `of ${work}`).toBeLessThanOrEqual(UNITS_MAX)
   })
 
   test.each(Object.keys(hardTexts))('%s is drawn with pauses in proportion to its length', (name) => {

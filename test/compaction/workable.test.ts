@@ -175,13 +175,13 @@ describe('one message larger than the room', () => {
 
 const callsIn = ({ messages }: Sent): number => messages.filter(({ role }) => role === 'assistant').length
 
+/** What is sent once thirteen requests have been made. */
+const lateOf = (tokens: number) =>
+  sendGrowing([task, ...roundsOf(20, tokens)], { budgetTokens: 12_000, policy }).slice(13)
+
 // Story: behind rounds of a fifth of the window and more one action was left, and a sixth to two fifths of the room stayed
 // unused at every request: room was kept for rounds that could not fit, and calls went with their results.
 describe('an agent whose rounds are large', () => {
-  /** What is sent once thirteen requests have been made. */
-  const lateOf = (tokens: number) =>
-    sendGrowing([task, ...roundsOf(20, tokens)], { budgetTokens: 12_000, policy }).slice(13)
-
   test.each([0.2, 0.35, 0.5])('of %f of the window sees most of what it did', (share) => {
     const late = lateOf(12_000 * share)
     const seen = late.reduce((sum, request) => sum + Math.min(10, callsIn(request)), 0) / late.length
@@ -270,15 +270,15 @@ test('a large system message in the newest round leaves the result its share of 
   expect(tokens).toBeLessThanOrEqual(6_000)
 })
 
+const failures = (number: number): string =>
+  Array.from(
+    { length: 32 },
+    (_, line) => `src/part-${number}/file_${line}.ts failed: expected ${number}${line} rows in table_${line}`,
+  ).join('\n')
+
 // Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
 test('a later compaction tells what it clears, too', () => {
-  const failures = (number: number): string =>
-    Array.from(
-      { length: 32 },
-      (_, line) =>
-        `src/part-${number}/file_${line}.ts failed: expected ${number}${line} rows in table_${line}`,
-    ).join('\n')
   const failing = Array.from({ length: 16 }, (_, number) => round(`c${number}`, failures(number))).flat()
   const recaps = sendGrowing([task, ...failing], { budgetTokens: 6_000, policy })
     .filter(({ isCompacted }) => isCompacted)

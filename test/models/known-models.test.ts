@@ -190,23 +190,23 @@ test('whoever learns of a window tells those who ask without a credential, and o
   expect(shared.window).toMatchObject({ value: { tokens: 8_192, kind: 'total' }, from: 'refusal' })
   expect(shared.answered?.value).toBe(5_000)
   expect(shared.name).toBeUndefined()
-  for (const other of [
+  for (const elsewhere of [
     { model: 'n' },
     { model: 'm', upstream: 'other' },
     { model: 'm', address: 'http://elsewhere' },
   ])
-    expect(await readSharedWindow(store, { upstream: 'default', address, ...other }, digest)).toEqual({})
+    expect(await readSharedWindow(store, { upstream: 'default', address, ...elsewhere }, digest)).toEqual({})
 })
 
 test('of several processes and credentials the newest word stands, and what was taken back is gone', async () => {
   const store = freshStore()
   let nowMs = 1_000
-  for (const [key, tokens] of [
+  for (const [each, tokens] of [
     [one, 8_192],
     [two, 4_096],
   ] as const) {
     const models = modelsOn(store, () => (nowMs += 1_000))
-    models.set(key, 'window', { tokens, kind: 'total' }, 'refusal')
+    models.set(each, 'window', { tokens, kind: 'total' }, 'refusal')
     await models.close()
   }
   expect((await readSharedWindow(store, one, digest)).window?.value?.tokens).toBe(4_096)

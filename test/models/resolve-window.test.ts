@@ -129,13 +129,13 @@ const stated = (tokens: number, hasChanged = false) =>
   }) as const
 
 /** What is told of a model of which so much was learnt, and of which the upstream says this to whom has no credential. */
-async function told(learnt: ModelRecord, says: number | null = null, profile = auto): Promise<string> {
+async function told(known: ModelRecord, says: number | null = null, profile = auto): Promise<string> {
   const said: ServerWindow | null =
     says === null ? null : { tokens: says, kind: 'total', inputTokens: null, isLoaded: true }
   const { tokens, source } = await findOwnWindow(profile, 'nobody-knows-it', {
     upstreams: { addressOf: () => parseUpstreamAddress('http://upstream.test/v1') },
     serverWindows: { lookup: () => said, settled: async () => {} },
-    learntOf: async () => learnt,
+    learntOf: async () => known,
     nowMs: () => nowMs,
   })
   return `${tokens} ${source}`
@@ -164,8 +164,8 @@ describe('what is told of a window by what was learnt', () => {
       '9000 learnt',
     ],
     ['an hour ago', { window: { ...refused.window, atMs: nowMs - 3_600_000 } }, null, '128000 default'],
-  ] as const)('%s', async (_, learnt, says, expected) => {
-    expect(await told(learnt, says)).toBe(expected)
+  ] as const)('%s', async (_, known, says, expected) => {
+    expect(await told(known, says)).toBe(expected)
   })
 
   test('a refusal overrules the operator’s figure, as it does for requests', async () => {

@@ -71,6 +71,16 @@ test('they go with the package and the image, where the built-in ones are', asyn
   expect(await readFile(join(root, 'Dockerfile'), 'utf8')).toContain('\nCOPY profiles profiles\n')
 })
 
+/** Every fourth call reads the attempt log. */
+function toolOf(number: number): string {
+  return number % 4 === 1 ? 'read_attempts' : 'read_file'
+}
+
+/** A result of so many characters between two ends that tell themselves. */
+function ofLength(characters: number): string {
+  return 'first words'.padEnd(characters - 'last words'.length, ' and so on') + 'last words'
+}
+
 /** One Foldgate with this example, before a model of such a window, for the tests of a block. */
 function standFor(profile: string, windowTokens: number) {
   let at: Awaited<ReturnType<typeof exampleStand>>
@@ -141,11 +151,6 @@ describe('artifacts-above-a-fixed-threshold', () => {
 
 describe('evict-clear-then-summarize', () => {
   const { send, opening, windowTokens } = standFor('evict-clear-then-summarize', 128_000)
-
-  /** Every fourth call reads the attempt log. */
-  function toolOf(number: number): string {
-    return number % 4 === 1 ? 'read_attempts' : 'read_file'
-  }
 
   describe('eviction', () => {
     test('a result of 25,000 tokens is a preview in the very request that first carries it', async () => {
@@ -300,11 +305,6 @@ describe('thirty-recent-with-running-summary', () => {
 
 describe('twenty-turns-of-fifty-thousand', () => {
   const { send, opening } = standFor('twenty-turns-of-fifty-thousand', 128_000)
-
-  /** A result of so many characters between two ends that tell themselves. */
-  function ofLength(characters: number): string {
-    return 'first words'.padEnd(characters - 'last words'.length, ' and so on') + 'last words'
-  }
 
   describe('a tool result', () => {
     test('above 20,000 characters is cut in the first request that carries it: beginning and end stay', async () => {

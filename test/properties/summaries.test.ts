@@ -243,7 +243,7 @@ test('a view in which summaries stand keeps every promise', () => {
       if (sent.some(({ compacted: { view } }) => view.standIns.summaries > 0)) summarised += 1
       for (const [name, promise] of Object.entries(promises))
         for (const [index, request] of sent.entries())
-          expect(() => promise(run, request, sent[index - 1]), name).not.toThrow()
+          expect(() => promise(run, request, sent[index - 1]), `of ${name}`).not.toThrow()
     }),
     // Making a whole run smaller takes minutes.
     { numRuns: propertyRuns(RUNS), endOnFailure: true },

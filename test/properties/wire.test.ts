@@ -250,8 +250,8 @@ test('a body with a key twice is not read, however the key is spelt', () => {
   const spelling = fc.infiniteStream(fc.nat(6))
   fc.assert(
     fc.property(keys, spelling, spelling, (key, one, other) => {
-      const written = [one, other].map((numbers) => writeString(key, () => numbers.next().value ?? 0))
-      const fields = written.map((name) => `${name}:[{"role":"user"}]`).join(',')
+      const names = [one, other].map((numbers) => writeString(key, () => numbers.next().value ?? 0))
+      const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
       const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
       const body = Buffer.from(`{${fields}${rest}}`)
       expect(finish(readChatBody(sourceOf(body), bodyLimits, null))).toEqual({

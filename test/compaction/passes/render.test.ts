@@ -52,6 +52,13 @@ describe('what a terminal would show in the end', () => {
   })
 })
 
+const epoch = (done: number) =>
+  `\repochs: ${done * 50}%|${'█'.repeat(done)}${' '.repeat(2 - done)}| ${done}/2`
+
+const step = (done: number) => `\n\rsteps: ${done}/3${esc}[A`
+
+const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`
+
 describe('programs at work', () => {
   test('cargo draws its bar below the lines of finished crates', () => {
     const bar = (done: number) =>
@@ -97,9 +104,6 @@ describe('programs at work', () => {
   })
 
   test('nested bars of tqdm go down for the inner one, and up again', () => {
-    const epoch = (done: number) =>
-      `\repochs: ${done * 50}%|${'█'.repeat(done)}${' '.repeat(2 - done)}| ${done}/2`
-    const step = (done: number) => `\n\rsteps: ${done}/3${esc}[A`
     const inner = [epoch(0), step(1), step(2), step(3), epoch(1), step(1), step(3), epoch(2)].join('')
     expect(renderTerminal(`${inner}\n\ndone\n`)).toBe('epochs: 100%|██| 2/2\nsteps: 3/3\ndone\n')
   })
@@ -139,7 +143,6 @@ describe('programs at work', () => {
 
   test('a watcher clears the screen each time: the last round stays, and what had scrolled off before', () => {
     const log = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('')
-    const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`
     const shown = renderTerminal(log + [1, 2, 3].map(watched).join(''))
     expect(shown).toBe(`${log.split('\n').slice(0, 7).join('\n')}\nround 3: 0 errors\n`)
   })

@@ -13,6 +13,12 @@ function firstCompaction(pieces: readonly object[][], options: SendOptions): Sen
   throw new Error('no compaction was made')
 }
 
+const passesOver = (messages: readonly object[], profile: object) =>
+  send([task, ...messages, ...rounds('a', 6, 20)], {
+    budgetTokens: 9000,
+    policy: policyOf({ fold: { at: 0.99 }, ...profile }),
+  }).passes
+
 const roundPieces = Array.from({ length: 30 }, (_, index) => round(`b${index}`, prose(`b${index}`, 300)))
 
 describe('a compaction', () => {
@@ -47,11 +53,6 @@ describe('a compaction', () => {
   test('takes the cheapest pass that is enough, and leaves alone what a pass that is off would do', () => {
     const log = 'compiling\r'.repeat(400) + 'compiled'
     const logs = Array.from({ length: 6 }, (_, index) => round(`l${index}`, log, 'make')).flat()
-    const passesOver = (messages: readonly object[], profile: object) =>
-      send([task, ...messages, ...rounds('a', 6, 20)], {
-        budgetTokens: 9000,
-        policy: policyOf({ fold: { at: 0.99 }, ...profile }),
-      }).passes
     expect(passesOver(logs, {})).toEqual(['render'])
     expect(passesOver(rounds('f', 3, 2500), {})).toEqual(['preview'])
     expect(passesOver(logs, { render: { enabled: false }, clear: { keep_results: 1 } })).toEqual(['clear'])

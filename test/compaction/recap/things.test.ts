@@ -109,28 +109,28 @@ test.each([
   expect(needsWords(name)).toBe(needed)
 })
 
+function* countCharacters(text: string): Steps<number> {
+  yield
+  return text.length
+}
+
+/** Things that are named in more or fewer messages by their place in the list. */
+function manyThings(count: number): Map<string, Mention> {
+  return new Map(
+    Array.from({ length: count }, (_, index) => [
+      `src/file_${String(index).padStart(5, '0')}.ts`,
+      { ...printed, messages: 1 + ((index * 7) % 13) },
+    ]),
+  )
+}
+
+/** The lines for things that a user's message named: no call gives them a context. */
+function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
+  const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
+  return nameLines(subject, newCache(), { mentions, standing: [], tokensMax: 500 })
+}
+
 describe('of thousands of things', () => {
-  function* countCharacters(text: string): Steps<number> {
-    yield
-    return text.length
-  }
-
-  /** The lines for things that a user's message named: no call gives them a context. */
-  function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
-    const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-    return nameLines(subject, newCache(), { mentions, standing: [], tokensMax: 500 })
-  }
-
-  /** Things that are named in more or fewer messages by their place in the list. */
-  function manyThings(count: number): Map<string, Mention> {
-    return new Map(
-      Array.from({ length: count }, (_, index) => [
-        `src/file_${String(index).padStart(5, '0')}.ts`,
-        { ...printed, messages: 1 + ((index * 7) % 13) },
-      ]),
-    )
-  }
-
   test('the likeliest are named, of equals those that were met first', () => {
     const things = manyThings(5_000)
     const likeliest = [...things].filter(([, { messages }]) => messages === 13).map(([name]) => name)

@@ -74,30 +74,31 @@ describe('a figure does not outlive what it came from', () => {
   })
 })
 
+/** It has answered: what it is loaded with by now is asked in the background. */
+async function answered(at: Discovery): Promise<void> {
+  at.windows.answered(at.question('m'))
+  await at.settled('m')
+  expect(at.windows.lookup(at.question('m'))).toMatchObject({ tokens: 6000, isLoaded: true })
+}
+
+const status = (value: string) => ({
+  data: [
+    { id: 'm', status: { value } },
+    { id: 'n', status: { value: 'unloaded' } },
+  ],
+})
+
 // LM Studio, and llama.cpp's router, load a model when it is first asked for. They had said before that it was not
 // loaded; nothing came back to that once it was, and the first requests of each model went by a guess.
 describe('a model that has answered is loaded', () => {
   let isLoaded = false
   const onlyLoaded = (loaded: object, unloaded: object) => either(() => isLoaded, loaded, unloaded)
 
-  /** It has answered: what it is loaded with by now is asked in the background. */
-  async function answered(at: Discovery): Promise<void> {
-    at.windows.answered(at.question('m'))
-    await at.settled('m')
-    expect(at.windows.lookup(at.question('m'))).toMatchObject({ tokens: 6000, isLoaded: true })
-  }
-
   const loadedModel = { id: 'm', state: 'loaded', max_context_length: 131_072, loaded_context_length: 6000 }
   const unloadedModel = { id: 'm', state: 'not-loaded', max_context_length: 131_072 }
   const lmStudio: Routes = {
     'GET /api/v0/models': onlyLoaded({ data: [loadedModel] }, { data: [unloadedModel] }),
   }
-  const status = (value: string) => ({
-    data: [
-      { id: 'm', status: { value } },
-      { id: 'n', status: { value: 'unloaded' } },
-    ],
-  })
   const running = onlyLoaded({ models: [{ name: 'm:latest', context_length: 6000 }] }, { models: [] })
   const ollama = (parameters: string) => ({
     'GET /api/ps': running,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseTarget } from '../../../src/upstream/target.ts'
-import { json, type Script } from '../../support/fake-upstream.ts'
+import { json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
 import { discovery, either, vllm, type Discovery } from './window-server.ts'
 
 const rawHeaders = Object.entries({
@@ -13,6 +13,8 @@ const rawHeaders = Object.entries({
   'X-Foldgate-Profile': 'p',
   'OpenAI-Organization': 'o',
 }).flat()
+
+const isRevoked = ({ headers }: ReceivedRequest): boolean => headers.authorization === 'Bearer revoked'
 
 /** What its questions said in this header, each value once. */
 function seen({ server }: Discovery, name: string): readonly unknown[] {
@@ -126,8 +128,6 @@ describe('a credential goes only where requests may take it', () => {
   // A list that the old key had been denied was not asked for with the new one for up to an hour.
   test('a held key that changes is asked with as if none had been denied, and has the figures of before', async () => {
     let key = 'revoked'
-    const isRevoked: Parameters<typeof either>[0] = ({ headers }) =>
-      headers.authorization === 'Bearer revoked'
     const models = either(isRevoked, json({}, 401), { data: [{ id: 'm', max_model_len: 9000 }] })
     await using at = await discovery(
       { 'GET /v1/models': models },

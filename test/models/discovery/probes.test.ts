@@ -51,12 +51,12 @@ describe('known hosts are asked exactly what they answer', () => {
       https://adb-1.2.azuredatabricks.net/serving-endpoints
       https://bedrock-runtime.us-west-2.amazonaws.com/openai/v1
       https://us-central1-aiplatform.googleapis.com/v1beta1/projects/p/locations/l/endpoints/openapi`
-    for (const url of silent.split(/\s+/)) expect(paths(url), url).toEqual([])
+    for (const url of silent.split(/\s+/)) expect(paths(url), `of ${url}`).toEqual([])
   })
 
   test('what only looks like one of them may be anything', () => {
     const others = ['notopenai.com', 'openai.com.example', 'vm.eu.cloudapp.azure.com']
-    for (const host of others) expect(paths(`https://${host}/v1`).length, host).toBeGreaterThan(10)
+    for (const host of others) expect(paths(`https://${host}/v1`).length, `of ${host}`).toBeGreaterThan(10)
   })
 })
 

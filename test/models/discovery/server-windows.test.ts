@@ -16,6 +16,10 @@ import {
 
 const lists = (at: Discovery): number => at.asked().filter((url) => url === '/v1/models').length
 
+const loaded = (tokens: number) => ({ models: [{ name: 'm:latest', context_length: tokens }] })
+
+const told = (tokens: number) => ({ data: [{ id: 'm', context_length: tokens }] })
+
 describe('asking never keeps a request waiting longer than it wants to', () => {
   test('the first lookup knows nothing, and says that asking may help', async () => {
     await using at = await discovery(vllm(9000, 'm'))
@@ -236,7 +240,6 @@ describe('what is known follows the server', () => {
   // Ollama unloads a model after five idle minutes. Were it then taken to be one of 4,096 tokens, the next
   // request would be cut down to that for nothing.
   test('a model that is unloaded keeps the window it had', async () => {
-    const loaded = (tokens: number) => ({ models: [{ name: 'm:latest', context_length: tokens }] })
     const routes: Routes = {
       'GET /api/ps': loaded(32_768),
       'POST /api/show': { model_info: {}, parameters: '' },
@@ -286,7 +289,6 @@ test('what is told of one credential, upstream or path is never told of another'
   await using other = await discovery({
     'GET /other/models': { data: [{ id: 'm', context_length: 40_000 }] },
   })
-  const told = (tokens: number) => ({ data: [{ id: 'm', context_length: tokens }] })
   await using at = await discovery(
     {
       'GET /v1/models': either(

@@ -42,7 +42,7 @@ test.each<[string, ...(readonly [Window, string])[]]>([
   ['api.cerebras.ai', [total(131_072), 'gpt-oss-120b']],
 ])('what makers documented of their models in November 2026: %s', (host, ...rows) => {
   for (const [window, names] of rows)
-    for (const name of named(names)) expect(tableWindow(name, host), name).toEqual(window)
+    for (const name of named(names)) expect(tableWindow(name, host), `of ${name}`).toEqual(window)
 })
 
 describe('the host’s own figure goes before that of the name, and the name before its family', () => {
@@ -157,7 +157,7 @@ describe('a model is found however its name is written', () => {
     [total(65_536), 'mixtral:8x22b'],
     [total(524_288), 'seed-oss-36b'],
   ] as const)('a window of %j', (window, names) => {
-    for (const name of named(names)) expect(tableWindow(name, null), name).toEqual(window)
+    for (const name of named(names)) expect(tableWindow(name, null), `of ${name}`).toEqual(window)
   })
 
   test('what only looks like a quantisation stays in the name', () => {
@@ -206,7 +206,7 @@ describe('whether a model is listed is asked of its host’s own rows', () => {
     ['qwen3.6-plus', 'dashscope.aliyuncs.com ws-1.ap-southeast-1.maas.aliyuncs.com'],
     ['MiniMax-M3', 'api.minimaxi.com'],
   ])('%s is at %s', (model, hosts) => {
-    for (const host of named(hosts)) expect(isListedAt(model, host), host).toBe(true)
+    for (const host of named(hosts)) expect(isListedAt(model, host), `of ${host}`).toBe(true)
   })
 
   test.each([
@@ -224,7 +224,7 @@ describe('whether a model is listed is asked of its host’s own rows', () => {
     ['claude-opus-4-6', 'bedrock-runtime..amazonaws.com'],
     [`gpt-4o${'-q4'.repeat(100_000)}`, 'api.openai.com'],
   ])('%.40s is not at %s', (model, hosts) => {
-    for (const host of named(hosts)) expect(isListedAt(model, host), host).toBe(false)
+    for (const host of named(hosts)) expect(isListedAt(model, host), `of ${host}`).toBe(false)
     expect(isListedAt(model, '')).toBe(false)
   })
 })
@@ -277,7 +277,7 @@ describe('what was taught by another model is not that model', () => {
     ],
     [input(1_048_576), 'gemini-1.5-flash-8b'],
   ] as const)('a window of %j', (window, names) => {
-    for (const name of named(names)) expect(tableWindow(name, 'localhost'), name).toEqual(window)
+    for (const name of named(names)) expect(tableWindow(name, 'localhost'), `of ${name}`).toEqual(window)
   })
 
   test.each([
