@@ -33,8 +33,8 @@ src/http | DIGESTS_MAX = 4096 | the HMAC of a request's | 4,096
 test('what docs/privacy.md says is held in memory is what the source lets be held', async () => {
   const rows = (await readFile(join(root, 'docs/privacy.md'), 'utf8')).split('\n')
   for (const bound of bounds.trim().split('\n')) {
-    const [place = '', constant = '', row = '', told = ''] = bound.split(' | ')
-    const beginning = `| ${row}`
+    const [place = '', constant = '', head = '', told = ''] = bound.split(' | ')
+    const beginning = `| ${head}`
     const source = await (place.endsWith('.ts') ? readFile(join(root, place), 'utf8') : sources(place))
     const name = constant.slice(0, constant.indexOf(' = '))
     // Once: a bound of the same name elsewhere in the room would let this one go.
