@@ -49,13 +49,14 @@ test('a client that expects more than 100-continue is answered at once, and any 
   }
 })
 
+const announced = (key: string): string =>
+  head('/v1/chat/completions', `Authorization: Bearer ${key}`, `Content-Length: ${MEGABYTE}`)
+
 // The length that a request stated was taken from `limits.bytes_in_flight_mb` before a byte of it had come: eight idle
 // connections took all of it, and a byte every two seconds kept it.
 test('bodies that were only announced take nothing from those that come', async () => {
   const limits = { body_mb: 1, bytes_in_flight_mb: 8 }
   await using at = await standWith(completion('fine'), { settings: { limits } })
-  const announced = (key: string) =>
-    head('/v1/chat/completions', `Authorization: Bearer ${key}`, `Content-Length: ${MEGABYTE}`)
   const attackers = await Promise.all(
     Array.from({ length: 64 }, (_, index) =>
       openRaw(at.foldgate.listening.port, `${announced(`key-${index}`)}{`),

@@ -16,7 +16,7 @@ export function texts({ raw }: TemplateStringsArray, ...values: readonly string[
 }
 
 /** One of such texts. */
-export function text(parts: TemplateStringsArray, ...values: readonly string[]): fc.Arbitrary<string> {
+export function oneText(parts: TemplateStringsArray, ...values: readonly string[]): fc.Arbitrary<string> {
   return fc.constantFrom(...texts(parts, ...values))
 }
 
@@ -44,7 +44,7 @@ export function anyOf(...choices: readonly Choice[]): fc.Arbitrary<unknown> {
 }
 
 /** An object with any of these members. */
-export function some(members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
+export function withSome(members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   return fc.record(members, { requiredKeys: [] })
 }
 

@@ -12,7 +12,7 @@
  * input that fails the smallest that still does, and how it is tried again; then it exits with 1.
  */
 import { oneOf, readCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
-import { alignedTable, grouped, seconds, sumOf } from '../harness/table.ts'
+import { alignedTable, grouped, seconds as shownSeconds, sumOf } from '../harness/table.ts'
 import { runTarget, watchUncaught, type FuzzTarget, type TargetReport } from './target.ts'
 import { admin } from './targets/admin.ts'
 import { agents, messageAgents } from './targets/agents.ts'
@@ -30,9 +30,9 @@ import { stores } from './targets/stores.ts'
 
 /** Everything that is fed bad input, in the order in which it is tried. */
 const targets: readonly FuzzTarget[] = [
-  ...[bodies, items, blocks, agents, messageAgents, answers, events, messageEvents],
-  ...[encodings, heavy, headers, rushes, smuggling, paths, files, stores, admin],
-]
+  [bodies, items, blocks, agents, messageAgents, answers, events, messageEvents],
+  [encodings, heavy, headers, rushes, smuggling, paths, files, stores, admin],
+].flat()
 
 const INPUT_CHARS_MAX = 4_000
 
@@ -71,15 +71,18 @@ function failuresOf(reports: readonly TargetReport[]): number {
 
 /** The fuzz counts: a row a target. */
 function tableOf(reports: readonly TargetReport[]): string {
-  const row = (name: string, some: readonly TargetReport[]) => [
-    name,
-    grouped(sumOf(some, ({ inputs }) => inputs)),
-    String(failuresOf(some)),
-    `${grouped(Math.max(...some.map(({ slowestMs }) => slowestMs)))} ms`,
-    seconds(sumOf(some, ({ elapsedMs }) => elapsedMs)),
-  ]
   const head = ['target', 'inputs', 'failures', 'slowest', 'time']
-  return alignedTable([head, ...reports.map((each) => row(each.name, [each])), row('all', reports)])
+  return alignedTable([head, ...reports.map((each) => rowOf(each.name, [each])), rowOf('all', reports)])
+}
+
+function rowOf(name: string, reports: readonly TargetReport[]): readonly string[] {
+  return [
+    name,
+    grouped(sumOf(reports, ({ inputs }) => inputs)),
+    String(failuresOf(reports)),
+    `${grouped(Math.max(...reports.map(({ slowestMs }) => slowestMs)))} ms`,
+    shownSeconds(sumOf(reports, ({ elapsedMs }) => elapsedMs)),
+  ]
 }
 
 function fatesOf({ name, fates }: TargetReport): string {

@@ -38,7 +38,7 @@ type Parts<Value> = {
 }
 
 /** A target out of a generator and a check, which returns an input's fate and throws where something is wrong with it. */
-export function target<Value>(
+export function fuzzTarget<Value>(
   name: string,
   share: number,
   shows: readonly Fate[],

@@ -135,20 +135,20 @@ export async function install(list: PackageList, version: string): Promise<Insta
     .update(readFileSync(file))
     .digest('hex')
     .slice(0, 12)
-  const folder = join(cacheFolder(), `${list}-${state}`)
-  const python = join(folder, 'bin', 'python')
-  const complete = join(folder, 'complete')
+  const venv = join(cacheFolder(), `${list}-${state}`)
+  const python = join(venv, 'bin', 'python')
+  const complete = join(venv, 'complete')
   if (existsSync(complete)) return { python }
   const isCompiled = list === 'llama-cpp-python'
   if (isCompiled && (await startProgram('c++', ['--version']).ended) !== 0)
     return { missing: 'no C++ compiler (c++) to build it with' }
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+  rmSync(venv, { recursive: true, force: true })
+  mkdirSync(venv, { recursive: true })
   process.stdout.write(
-    `Installing ${list} into ${folder}${isCompiled ? ', which is compiled and takes minutes' : ''} …\n`,
+    `Installing ${list} into ${venv}${isCompiled ? ', which is compiled and takes minutes' : ''} …\n`,
   )
   const steps = [
-    [PYTHON, ['-m', 'venv', folder]],
+    [PYTHON, ['-m', 'venv', venv]],
     [python, ['-m', 'pip', 'install', '--no-input', '--disable-pip-version-check', '-q', '-r', file]],
   ] as const
   for (const [command, args] of steps) {

@@ -45,8 +45,8 @@ type Answered = (
 ) => readonly Attack[]
 
 function answeredIn(prefix: string, path: AttackPath, ...members: readonly string[]): Answered {
+  const chat = () => before(...members)
   return (name, answer, joined = {}, bytes = 30 * MEGABYTE) => {
-    const chat = () => before(...members)
     const alone: Attack = {
       name: `${prefix}answered with ${name}`,
       room: 'sidecar',

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
 import { readRequest } from '../wire/strict-http.ts'
-import { anyOf, text, texts, upTo } from '../arbitrary.ts'
+import { anyOf, oneText, texts, upTo } from '../arbitrary.ts'
 
 const TOKEN = 'a-token-of-the-operator'
 const SAID = 'only-the-operator-may-read-this'
@@ -12,7 +12,7 @@ const SAID = 'only-the-operator-may-read-this'
  * The admin listener, asked for anything by anybody: it never fails, and whoever has not its token learns nothing, not
  * even which conversations there are.
  */
-export const admin = target('admin', 2, ['200', '401'], async () => {
+export const admin = fuzzTarget('admin', 2, ['200', '401'], async () => {
   const stage = await openStage({
     settings: { admin: { token_env: 'ADMIN_TOKEN', show_content: true }, limits: { body_mb: 1 } },
     profiles: { default: { window: { tokens: 2_000, output_reserve: 256 } } },
@@ -91,7 +91,7 @@ const credentials = [
   `,
 ]
 
-const line = text`
+const line = oneText`
     Accept: text/html ¦ ${EVENT_STREAM} ¦ Accept: */* ¦ Last-Event-ID: 1 ¦ Last-Event-ID: \u00ff
     Last-Event-ID: ${'9'.repeat(400)} ¦ Host: localhost ¦ Host: evil.example ¦ Host: [::1 ¦ Host: a b ¦ Host:
     Host: localhost/metrics? ¦ Origin: http://evil.example ¦ Origin: null ¦ Sec-Fetch-Site: cross-site

@@ -6,7 +6,7 @@ import * as inMessages from '../../../support/messages/living.ts'
 import { startMessagesUpstream } from '../../../support/messages/messages-upstream.ts'
 import * as inResponses from '../../../support/responses/living.ts'
 import { startResponsesUpstream } from '../../../support/responses/responses-upstream.ts'
-import { target, type FuzzTarget } from '../target.ts'
+import { fuzzTarget, type FuzzTarget } from '../target.ts'
 
 /** The window that an agent's model has, and is told to have. */
 const WINDOW_TOKENS = 5_000
@@ -123,7 +123,7 @@ function objectionsOf(upstream: Upstream): readonly unknown[] {
 }
 
 function talking(name: string, kind: AgentKind): FuzzTarget {
-  return target(name, 2, ['compacted'], async () => {
+  return fuzzTarget(name, 2, ['compacted'], async () => {
     /** By name. */
     const profiles: Readonly<Record<string, object>> = {
       default: {},

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { anyOf, anyOr, damages, some, text, texts, upTo } from '../arbitrary.ts'
+import { anyOf, anyOr, damages, withSome, oneText, texts, upTo } from '../arbitrary.ts'
 import { openStage } from '../stage.ts'
-import { target, type FuzzTarget } from '../target.ts'
+import { fuzzTarget, type FuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
 import type { RawAnswer } from '../wire/recording-upstream.ts'
 
@@ -24,10 +24,9 @@ const framings = {
   'bad chunks': 'transfer-encoding: chunked',
 }
 
-const odd = anyOr(
-  ...[null, '', 'a', [], {}, -1, 1e308, 2 ** 53, '\ud800', 'x'.repeat(100_000)],
-  ...['length', 'stop', 'end_turn', 'completed'],
-)
+const oddValues = [null, '', 'a', [], {}, -1, 1e308, 2 ** 53, '\ud800', 'x'.repeat(100_000)]
+
+const odd = anyOr(...oddValues, ...texts`length ¦ stop ¦ end_turn ¦ completed`)
 const said = anyOf([5, fc.string({ unit: 'grapheme', maxLength: 12 })], odd)
 const count = anyOf([4, fc.nat({ max: 5_000 })], odd)
 const index = anyOf([5, fc.constantFrom(0, 1, 2)], fc.constantFrom(-1, 1e9), odd)
@@ -63,16 +62,16 @@ function typed(name: fc.Arbitrary<string>, members: fc.Arbitrary<object>): fc.Ar
 }
 
 function chatTexts(): AnswerTexts {
-  const call = some({
+  const call = withSome({
     index: mostly(1, fc.constantFrom(0, 1, -1, 1e9)),
     id: said,
     type: said,
-    function: some({
+    function: withSome({
       name: anyOf(fc.constant('recall_conversation'), said),
       arguments: anyOf(fc.constant('{"query":"a"}'), said),
     }),
   })
-  const message = some({
+  const message = withSome({
     role: said,
     content: said,
     reasoning_content: said,
@@ -81,8 +80,8 @@ function chatTexts(): AnswerTexts {
     function_call: odd,
   })
   const finish = fc.constantFrom(null, 'stop', 'length', 'tool_calls', 'content_filter')
-  const details = some({ cached_tokens: count })
-  const usage = some({
+  const details = withSome({ cached_tokens: count })
+  const usage = withSome({
     prompt_tokens: count,
     completion_tokens: count,
     total_tokens: count,
@@ -90,19 +89,19 @@ function chatTexts(): AnswerTexts {
   })
   const overflow =
     "This model's maximum context length is 1000 tokens. However, your messages resulted in 5000 tokens."
-  const error = some({
+  const error = withSome({
     message: anyOf(fc.constant(overflow), said),
     type: said,
     code: mostly(1, fc.constant('context_length_exceeded')),
   })
   const envelope = (kind: 'delta' | 'message') => {
-    const choice = some({
+    const choice = withSome({
       index: anyOf(fc.constant(0), count),
       [kind]: mostly(8, message),
       finish_reason: mostly(3, finish),
     })
     const choices = mostly(9, upTo(2, choice))
-    const whole = some({
+    const whole = withSome({
       id: said,
       object: said,
       created: count,
@@ -121,34 +120,34 @@ function chatTexts(): AnswerTexts {
 }
 
 function responseTexts(): AnswerTexts {
-  const part = some({
-    type: mostly(1, text`output_text ¦ refusal`),
+  const part = withSome({
+    type: mostly(1, oneText`output_text ¦ refusal`),
     text: said,
     refusal: said,
     annotations: odd,
   })
-  const item = some({
-    type: mostly(8, text`message ¦ reasoning ¦ function_call ¦ web_search_call`),
-    id: mostly(5, text`a_1 ¦ a_2 ¦ a_3`),
+  const item = withSome({
+    type: mostly(8, oneText`message ¦ reasoning ¦ function_call ¦ web_search_call`),
+    id: mostly(5, oneText`a_1 ¦ a_2 ¦ a_3`),
     role: fc.constantFrom('assistant', null),
     status: said,
     content: anyOf([3, upTo(2, part)], said),
     call_id: said,
-    name: mostly(1, text`recall_conversation ¦ f`),
-    arguments: mostly(1, text`{"query":"a"} ¦ {"que ¦ {}`),
+    name: mostly(1, oneText`recall_conversation ¦ f`),
+    arguments: mostly(1, oneText`{"query":"a"} ¦ {"que ¦ {}`),
     summary: odd,
     encrypted_content: said,
   })
-  const usage = some({
+  const usage = withSome({
     input_tokens: mostly(1, count),
     output_tokens: fc.nat({ max: 99 }),
     total_tokens: odd,
   })
   const overflow = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
-  const response = some({
+  const response = withSome({
     id: said,
-    object: mostly(1, text`response ¦ response.compaction`),
-    status: mostly(1, text`completed ¦ incomplete ¦ failed ¦ in_progress`),
+    object: mostly(1, oneText`response ¦ response.compaction`),
+    status: mostly(1, oneText`completed ¦ incomplete ¦ failed ¦ in_progress`),
     model: said,
     incomplete_details: mostly(1, fc.constantFrom(null, { reason: 'max_output_tokens' })),
     error: anyOf([3, fc.constant(null)], fc.constant(overflow), odd),
@@ -157,16 +156,16 @@ function responseTexts(): AnswerTexts {
     store: fc.boolean(),
     input_transformations: odd,
   })
-  const name = text`
+  const name = oneText`
     created ¦ in_progress ¦ completed ¦ incomplete ¦ failed ¦ output_item.added ¦ output_item.done ¦ content_part.added
     content_part.done ¦ output_text.delta ¦ output_text.done ¦ refusal.delta ¦ function_call_arguments.delta
     function_call_arguments.done ¦ reasoning_summary_text.delta ¦ telepathy.delta
   `.map((each) => `response.${each}`)
-  const members = some({
+  const members = withSome({
     sequence_number: index,
     output_index: index,
     content_index: index,
-    item_id: mostly(5, text`a_1 ¦ a_2`),
+    item_id: mostly(5, oneText`a_1 ¦ a_2`),
     item: mostly(8, item),
     part,
     delta: said,
@@ -179,38 +178,38 @@ function responseTexts(): AnswerTexts {
 }
 
 function messageTexts(): AnswerTexts {
-  const block = some({
+  const block = withSome({
     type: mostly(
       8,
-      text`text ¦ thinking ¦ redacted_thinking ¦ tool_use ¦ server_tool_use ¦ compaction ¦ telepathy`,
+      oneText`text ¦ thinking ¦ redacted_thinking ¦ tool_use ¦ server_tool_use ¦ compaction ¦ telepathy`,
     ),
-    id: mostly(5, text`toolu_1 ¦ toolu_2`),
+    id: mostly(5, oneText`toolu_1 ¦ toolu_2`),
     text: said,
     thinking: said,
     signature: said,
     data: said,
-    name: mostly(1, text`recall_conversation ¦ f`),
+    name: mostly(1, oneText`recall_conversation ¦ f`),
     input: mostly(1, fc.constantFrom({}, { search: 'a' })),
     citations: odd,
     content: odd,
   })
-  const iteration = fc.record({ type: text`message ¦ compaction`, input_tokens: odd })
-  const usage = some({
+  const iteration = fc.record({ type: oneText`message ¦ compaction`, input_tokens: odd })
+  const usage = withSome({
     input_tokens: mostly(1, count),
     cache_read_input_tokens: mostly(1, count),
     cache_creation_input_tokens: odd,
     output_tokens: fc.nat({ max: 99 }),
     iterations: mostly(1, upTo(3, iteration)),
   })
-  const reasons = text`end_turn ¦ max_tokens ¦ tool_use ¦ refusal ¦ pause_turn ¦ model_context_window_exceeded`
+  const reasons = oneText`end_turn ¦ max_tokens ¦ tool_use ¦ refusal ¦ pause_turn ¦ model_context_window_exceeded`
   const reason = mostly(6, anyOf([6, reasons], fc.constant(null)))
   const overflow = {
     type: 'invalid_request_error',
     message: 'prompt is too long: 5000 tokens > 2000 maximum',
   }
-  const message = some({
+  const message = withSome({
     id: said,
-    type: mostly(1, text`message ¦ error`),
+    type: mostly(1, oneText`message ¦ error`),
     role: fc.constantFrom('assistant', null),
     model: said,
     content: list(4, mostly(8, block)),
@@ -220,24 +219,24 @@ function messageTexts(): AnswerTexts {
     input_transformations: odd,
     diagnostics: odd,
   })
-  const name = text`
+  const name = oneText`
     message_start ¦ content_block_start ¦ content_block_delta ¦ content_block_stop ¦ message_delta ¦ message_stop ¦ ping
     telepathy_delta
   `
-  const delta = some({
-    type: text`
+  const delta = withSome({
+    type: oneText`
       text_delta ¦ thinking_delta ¦ signature_delta ¦ input_json_delta ¦ citations_delta ¦ compaction_delta
     `,
     text: said,
     thinking: said,
     signature: said,
-    partial_json: anyOf(text`{"search": ¦ "a"} ¦ {}`, said),
+    partial_json: anyOf(oneText`{"search": ¦ "a"} ¦ {}`, said),
     citation: odd,
     content: odd,
     stop_reason: reason,
     stop_sequence: odd,
   })
-  const members = some({
+  const members = withSome({
     index,
     content_block: mostly(8, block),
     delta: mostly(8, delta),
@@ -252,15 +251,15 @@ function messageTexts(): AnswerTexts {
 
 /** Streams and plain answers: as they should be, damaged, huge, of wrong types, none at all. */
 function oddAnswer({ streamed, plain }: AnswerTexts): fc.Arbitrary<OddAnswer> {
-  const status = text`
+  const status = oneText`
     201 Created ¦ 204 No Content ¦ 304 Not Modified ¦ 400 Bad Request ¦ 401 Unauthorized ¦ 404 Not Found
     413 Too Large ¦ 422 Unprocessable ¦ 429 Too Many ¦ 500 Internal ¦ 503 Unavailable ¦ 599 \u00e9 ¦ 200
     099 What ¦ 999 What ¦ 206 Partial
   `
-  const type = text`
+  const type = oneText`
     text/event-stream; charset=utf-8 ¦ TEXT/EVENT-STREAM ¦ application/json ¦ text/html ¦ application/problem+json
   `
-  const more = text`
+  const more = oneText`
     retry-after: 1 ¦ content-encoding: gzip ¦ content-encoding: identity ¦ x-ratelimit-remaining-tokens: 1e999
     set-cookie: a=b
   `
@@ -326,7 +325,7 @@ function answering(
   path: string,
   history: 'messages' | 'input',
 ): FuzzTarget {
-  return target(name, 3, ['the same bytes'], async () => {
+  return fuzzTarget(name, 3, ['the same bytes'], async () => {
     const all = {
       window: { tokens: 2_000, output_reserve: 256 },
       recall: { enabled: true },

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { anyCharacter } from '../../../support/any-character.ts'
 import { conversation } from '../../../support/arbitrary-conversation.ts'
-import { anyJson, anyOf, anyOr, damages, escaped, some, text, texts, upTo } from '../arbitrary.ts'
+import { anyJson, anyOf, anyOr, damages, escaped, withSome, oneText, texts, upTo } from '../arbitrary.ts'
 import { checkRewritten, treatmentOf } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
 import { REPLY } from '../wire/recording-upstream.ts'
 
@@ -14,7 +14,7 @@ const BODY_BYTES_MAX = 1024 * 1024
  * Bodies of chat completions, good and damaged in every way: the upstream is the judge of them. What is not rewritten
  * arrives byte for byte, what is rewritten keeps to the promises, and only a body over the limit is refused here.
  */
-export const bodies = target('bodies', 3, ['relayed', 'compacted'], async () => {
+export const bodies = fuzzTarget('bodies', 3, ['relayed', 'compacted'], async () => {
   const stage = await openSmallStage({ body_mb: BODY_BYTES_MAX / 1024 / 1024, bytes_in_flight_mb: 64 })
   return {
     close: stage.close,
@@ -42,7 +42,7 @@ type OddBody = { readonly bytes: () => Buffer; readonly toString: () => string }
 
 /** Bodies of every kind of damage, and none; some come close to the limit, and some exceed it. */
 function oddBody(): fc.Arbitrary<OddBody> {
-  const key = text`
+  const key = oneText`
     messages ¦ model ¦ stream ¦ stream_options ¦ max_tokens ¦ max_completion_tokens ¦ n ¦ tools ¦ functions ¦ tool_choice
     response_format ¦ metadata ¦ user ¦ __proto__ ¦ constructor
   `
@@ -85,7 +85,7 @@ function shown(body: Buffer): OddBody {
 function wrongTypes(): fc.Arbitrary<unknown> {
   const part = fc.record({ type: anyJson, text: anyJson })
   const call = fc.record({ id: anyJson, type: anyJson, function: anyJson })
-  const message = some({
+  const message = withSome({
     role: anyOr('system', 'developer', 'user', 'assistant', 'tool', 'function', 'critic'),
     content: anyOf(anyJson, upTo(4, anyOf(anyJson, part))),
     tool_calls: anyOf(anyJson, upTo(3, anyOf(anyJson, call))),
@@ -94,7 +94,7 @@ function wrongTypes(): fc.Arbitrary<unknown> {
     name: anyJson,
   })
   const wrong = anyOf(anyJson, message)
-  const body = some({
+  const body = withSome({
     model: anyJson,
     messages: anyOf(anyJson, upTo(12, wrong), fc.dictionary(fc.string(), wrong)),
     tools: anyOf(anyJson, upTo(4, anyJson)),

@@ -1,6 +1,6 @@
 import { checkRewritten, treatmentOf } from '../check.ts'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
 import { REPLY, type Received } from '../wire/recording-upstream.ts'
 import { valuesOf } from '../wire/strict-http.ts'
@@ -21,7 +21,7 @@ const BODY_BYTES_MAX = 1024 * 1024
  * Packed bodies: well packed, cut off, not what they claim, packed twice, and bombs, a hundred bytes that unpack to 128 MB. What
  * cannot be unpacked within the limit is relayed as it came, and costs no more memory than the limit.
  */
-export const encodings = target('encodings', 2, ['relayed', 'bomb'], async () => {
+export const encodings = fuzzTarget('encodings', 2, ['relayed', 'bomb'], async () => {
   const stage = await openStage({
     settings: {
       limits: { body_mb: BODY_BYTES_MAX / 1024 / 1024, bytes_in_flight_mb: 16 },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import * as fc from 'fast-check'
 import { loadConfiguration } from '../../../../src/config/configuration.ts'
@@ -19,9 +19,9 @@ import {
 import { completion } from '../../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../../support/stand.ts'
 import { checkRules } from '../check.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { stringify } from 'yaml'
-import { anyOf, indexAt, place, some, upTo, text as anyText, texts } from '../arbitrary.ts'
+import { anyOf, indexAt, place, withSome, upTo, oneText, texts } from '../arbitrary.ts'
 
 /** What values of settings are made of: as they are meant, or as anybody may write them. */
 type Values = {
@@ -54,7 +54,7 @@ const meant: Values = {
   address: fc.constantFrom('http://h/v1', 'https://h:1/v1', 'http://[::1]:80/'),
   free: fc.constant({}),
   word: (...words) => fc.constantFrom(...words),
-  group: some,
+  group: withSome,
 }
 
 const anything = fc.jsonValue({ maxDepth: 3 })
@@ -62,7 +62,7 @@ const anything = fc.jsonValue({ maxDepth: 3 })
 const wrong = fc.oneof(
   fc.constantFrom<unknown>(0, -1, 0.5, 1e308, 2 ** 53, 2 ** 31, -0, Number.NaN, Number.POSITIVE_INFINITY),
   fc.constantFrom<unknown>(null, true, '', [], {}, 'x'.repeat(600)),
-  anyText`
+  oneText`
     5 ¦ 10k ¦ off ¦ auto ¦ \u0000 ¦ ../x ¦ __proto__ ¦ constructor ¦ \u009b2J ¦ http://h:99999 ¦ file:///etc
   `,
   anything,
@@ -84,9 +84,9 @@ const odd: Values = {
   group: (keys) => {
     const stray = fc.constantFrom(...Object.keys(keys), 'sumary', '__proto__', 'constructor', '')
     const strayed = fc
-      .tuple(some(keys), stray, anything)
+      .tuple(withSome(keys), stray, anything)
       .map(([known, key, value]) => Object.assign({}, known, { [key]: value }))
-    return anyOf([8, some(keys)], strayed, anything)
+    return anyOf([8, withSome(keys)], strayed, anything)
   },
 }
 
@@ -214,7 +214,7 @@ function asNumber(value: unknown): unknown {
  * file and place; and a profile that loads can treat any conversation: nothing fails, the message rules hold (P3), what is
  * sent fits (P7).
  */
-export const files = target('files', 2, ['told what is wrong', 'profile loaded'], async () => {
+export const files = fuzzTarget('files', 2, ['told what is wrong', 'profile loaded'], async () => {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-fuzz-'))
   const profiles = new Map<string, Profile>()
   const stand = await standWith(completion('# Summary\n\nWhat was said before.'), { profiles })
@@ -290,8 +290,8 @@ async function checkByProgram(cwd: string, isOk: boolean): Promise<void> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    textOf(child.stdout),
+    textOf(child.stderr),
     once(child, 'close'),
   ])
   const isTold = isOk ? stdout.startsWith('ok: ') : /\d problems?\s*$/.test(stdout + stderr)
@@ -351,9 +351,9 @@ type OddFile = {
 /** Files that are well written, that say odd things, that are damaged, or that are something else. */
 function oddFile(): fc.Arbitrary<OddFile> {
   return anyOf(
-    [4, file('profiles/odd.yaml', profileOf)],
-    [2, file('profiles/default.yaml', profileOf)],
-    [3, file('foldgate.yaml', settingsOf)],
+    [4, filesAt('profiles/odd.yaml', profileOf)],
+    [2, filesAt('profiles/default.yaml', profileOf)],
+    [3, filesAt('foldgate.yaml', settingsOf)],
   )
 }
 
@@ -392,7 +392,7 @@ const damage: fc.Arbitrary<(text: string) => string> = fc.oneof(
   place.map((share) => (text: string) => text + text.slice(indexAt(text.length, share))),
 )
 
-function file(
+function filesAt(
   path: OddFile['name'],
   contentOf: (values: Values) => fc.Arbitrary<unknown>,
 ): fc.Arbitrary<OddFile> {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { connectRaw } from '../wire/raw-exchange.ts'
 import { answerOf, REPLY, type Received } from '../wire/recording-upstream.ts'
 import { readRequest, valuesOf, type WireMessage } from '../wire/strict-http.ts'
@@ -13,7 +13,7 @@ const OWN = /^x-foldgate-/i
  * Headers of requests and answers with anything in them: line breaks, other connections' headers, our own names, values
  * that mean nothing. One request arrives for one that was sent, with the headers that belong to it; one answer comes back.
  */
-export const headers = target('headers', 2, ['relayed'], async () => {
+export const headers = fuzzTarget('headers', 2, ['relayed'], async () => {
   const stage = await openStage({
     settings: { scope: { header: 'x-tenant' } },
     profiles: { default: { window: { tokens: 100_000 } }, other: { window: { tokens: 100_000 } } },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { checkRewritten, treatmentOf } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
 import { REPLY } from '../wire/recording-upstream.ts'
 import * as fc from 'fast-check'
@@ -24,7 +24,7 @@ import { texts } from '../arbitrary.ts'
  * bytes of a hundred. Another client is answered while they are read, and what the upstream receives is what was sent, or
  * a conversation that was rewritten by the rules.
  */
-export const heavy = target('heavy', 3, ['relayed', 'compacted'], async () => {
+export const heavy = fuzzTarget('heavy', 3, ['relayed', 'compacted'], async () => {
   const stage = await openSmallStage({ body_mb: 4, bytes_in_flight_mb: 32 })
   return {
     arbitrary: heavyBody(),

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { spokenForms } from '../../../dialects/responses/forms.ts'
 import { text as anyText } from '../../../support/arbitrary-conversation.ts'
-import { anyJson, anyOf, anyOr, damages, escaped, some, text, upTo } from '../arbitrary.ts'
+import { anyJson, anyOf, anyOr, damages, escaped, withSome, oneText, upTo } from '../arbitrary.ts'
 import { itemHistory, messageHistory, treatmentOf, type History } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
-import { target, type FuzzTarget } from '../target.ts'
+import { fuzzTarget, type FuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
 import * as wire from '../wire/recording-upstream.ts'
 
@@ -36,7 +36,7 @@ type Dialect = History & {
 
 /** A unit that lost an entry, has one twice or in another order. */
 function brokenOf(unit: fc.Arbitrary<Unit>): fc.Arbitrary<Unit> {
-  return fc.tuple(unit, fc.nat({ max: 5 }), text`lost ¦ twice ¦ turned`).map(([whole, share, how]) => {
+  return fc.tuple(unit, fc.nat({ max: 5 }), oneText`lost ¦ twice ¦ turned`).map(([whole, share, how]) => {
     const at = share % whole.length
     if (how === 'lost') return whole.toSpliced(at, 1)
     return how === 'twice' ? whole.toSpliced(at, 0, whole[at]) : whole.toReversed()
@@ -53,18 +53,18 @@ function unitsOf(good: fc.Arbitrary<Unit>, broken: fc.Arbitrary<Unit>, wrong: fc
   return anyOf([3, fc.array(good, { minLength: 4, maxLength: 30 })], [2, upTo(30, any)])
 }
 
-const saying = (type: string, role: string, words: string) => ({
+const saying = (type: string, role: string, text: string) => ({
   type: 'message',
   role,
-  content: [{ type, text: words }],
+  content: [{ type, text }],
 })
 
 function itemsDialect(): Dialect {
-  const user = anyText.map((words): Unit => [saying('input_text', 'user', words)])
+  const user = anyText.map((said): Unit => [saying('input_text', 'user', said)])
   const form = fc
     .tuple(fc.constantFrom(...spokenForms), anyText)
-    .map(([{ item, before, behind }, words]): Unit =>
-      [before, item(words), behind].filter((each) => each !== undefined),
+    .map(([{ item, before, behind }, said]): Unit =>
+      [before, item(said), behind].filter((each) => each !== undefined),
     )
   /** Thoughts that a server has bound to what stands before them, and what they led to, with and without ids. */
   const thoughtful = fc
@@ -72,19 +72,19 @@ function itemsDialect(): Dialect {
       number: fc.nat({ max: 9 }),
       hasId: fc.boolean(),
       bytes: fc.constantFrom(0, 40, 4_000),
-      led: fc.array(text`said ¦ called ¦ telepathy ¦ reasoning`, { minLength: 1, maxLength: 4 }),
-      words: anyText,
+      led: fc.array(oneText`said ¦ called ¦ telepathy ¦ reasoning`, { minLength: 1, maxLength: 4 }),
+      said: anyText,
     })
-    .map(({ number, hasId, bytes, led, words }): Unit => {
+    .map(({ number, hasId, bytes, led, said }): Unit => {
       const named = (prefix: string): object => (hasId ? { id: `${prefix}_${number}` } : {})
       const thought = { type: 'reasoning', ...named('rs'), summary: [], encrypted_content: 'g'.repeat(bytes) }
       const outputs: object[] = []
       const made = led.map((kind, index): object => {
-        if (kind === 'telepathy') return { type: 'telepathy', ...named('tp'), said: words }
+        if (kind === 'telepathy') return { type: 'telepathy', ...named('tp'), said }
         if (kind === 'reasoning') return { ...thought, encrypted_content: 'h'.repeat(bytes) }
-        if (kind === 'said') return { ...named('msg'), ...saying('output_text', 'assistant', words) }
+        if (kind === 'said') return { ...named('msg'), ...saying('output_text', 'assistant', said) }
         const call_id = `call_${number}_${index}`
-        outputs.push({ type: 'function_call_output', call_id, output: words })
+        outputs.push({ type: 'function_call_output', call_id, output: said })
         return { type: 'function_call', ...named('fc'), call_id, name: 'read', arguments: '{"path":"a"}' }
       })
       const last = { type: 'message', role: 'assistant', content: 'Done.' }
@@ -98,7 +98,7 @@ function itemsDialect(): Dialect {
     [{ type: 'compaction_trigger' }],
     [{ type: 'message', role: 'system', content: 'Be brief.' }],
   )
-  const wrong = some({
+  const wrong = withSome({
     type: anyOr(...spokenForms.map(({ item }) => item('')['type'])),
     id: anyJson,
     role: anyOr('user', 'assistant', 'tool', 'critic'),
@@ -117,7 +117,7 @@ function itemsDialect(): Dialect {
   /** Items that only the server has: what holds them is not touched. */
   const stateful = fc.constantFrom<Unit>([{ type: 'item_reference', id: 'msg_1' }], [{ id: 'msg_1' }])
   const held = fc.tuple(upTo(10, good), stateful).map(([before, one]) => [...before, one])
-  const key = text`
+  const key = oneText`
     instructions ¦ tools ¦ tool_choice ¦ text ¦ previous_response_id ¦ conversation ¦ context_management
     max_output_tokens ¦ truncation ¦ input ¦ messages ¦ __proto__
   `
@@ -142,14 +142,15 @@ function itemsDialect(): Dialect {
   }
 }
 
+const words = (said: string): object => ({ type: 'text', text: said })
+
 function blocksDialect(): Dialect {
-  const words = (said: string): object => ({ type: 'text', text: said })
   const cached = { cache_control: { type: 'ephemeral' } }
   const marked = fc.constantFrom({}, {}, cached, { cache_control: null })
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
   const page = { type: 'text', media_type: 'text/plain', data: 'A page. '.repeat(90) }
   const user = fc
-    .tuple(anyText, marked, text`text ¦ block ¦ shown ¦ several`)
+    .tuple(anyText, marked, oneText`text ¦ block ¦ shown ¦ several`)
     .map(([said, mark, form]): Unit => {
       if (form === 'text') return [{ role: 'user', content: said }]
       const before = form === 'shown' ? [image, { type: 'document', source: page }] : []
@@ -221,7 +222,7 @@ function blocksDialect(): Dialect {
   const compaction: Unit = [
     { role: 'assistant', content: [{ type: 'compaction', content: 'It began.' }, words('I go on.')] },
   ]
-  const block = some({
+  const block = withSome({
     type: anyOr('text', 'tool_use', 'tool_result', 'thinking', 'image'),
     text: anyJson,
     id: anyOr('toolu_1_0', 'toolu_2_1'),
@@ -232,7 +233,7 @@ function blocksDialect(): Dialect {
     signature: anyJson,
     cache_control: anyJson,
   })
-  const wrong = some({
+  const wrong = withSome({
     role: anyOr('user', 'assistant', 'system', 'critic'),
     content: anyOf(anyJson, upTo(4, anyOf(anyJson, block))),
     id: anyJson,
@@ -240,7 +241,7 @@ function blocksDialect(): Dialect {
   const good = anyOf([5, user], [2, reply], [7, round], marks)
   const past = fc.option(upTo(8, anyOf(user, reply, round)), { freq: 5 })
   const units = unitsOf(good, brokenOf(round), anyOf(anyJson, wrong))
-  const key = text`
+  const key = oneText`
     system ¦ tools ¦ tool_choice ¦ thinking ¦ thread ¦ context_management ¦ compaction ¦ max_tokens ¦ output_config
     cache_control ¦ messages ¦ input ¦ __proto__
   `
@@ -324,7 +325,7 @@ const WINDOW_TOKENS = 2_000
 
 function talking(dialect: Dialect): FuzzTarget {
   const shows = ['relayed', 'compacted', 'relayed;reason=stateful']
-  return target(dialect.name, 3, shows, async () => {
+  return fuzzTarget(dialect.name, 3, shows, async () => {
     const stage = await openSmallStage({ body_mb: 1, bytes_in_flight_mb: 64 })
     let clients = 0
     return {

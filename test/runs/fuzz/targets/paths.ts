@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { connectRaw } from '../wire/raw-exchange.ts'
 import { openRecordingUpstream, REPLY } from '../wire/recording-upstream.ts'
 import { anyOf, texts, upTo } from '../arbitrary.ts'
@@ -9,7 +9,7 @@ import { anyOf, texts, upTo } from '../arbitrary.ts'
  * Request targets that may lead elsewhere: to another host, out of the upstream's path, into a header. They are refused,
  * or arrive below the upstream's path byte for byte; a server that nobody configured hears nothing.
  */
-export const paths = target('paths', 2, ['relayed', '400 path_not_allowed'], async () => {
+export const paths = fuzzTarget('paths', 2, ['relayed', '400 path_not_allowed'], async () => {
   const decoy = await openRecordingUpstream()
   const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
   return {

@@ -2,14 +2,14 @@ import * as fc from 'fast-check'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openRaw } from '../../../support/raw-client.ts'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
 
 /**
  * Connections that want more than their part: requests in bursts, whose answers may never be read, and heads and bodies
  * by the byte. Others are answered meanwhile; each request is answered, or its connection closed.
  */
-export const rushes = target('rushes', 3, ['burst', 'slow'], async () => {
+export const rushes = fuzzTarget('rushes', 3, ['burst', 'slow'], async () => {
   const stage = await openStage({
     settings: {
       limits: { headers_s: 1, idle_s: 1, body_mb: 4, bytes_in_flight_mb: 12, concurrent: 64 },

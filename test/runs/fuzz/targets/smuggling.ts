@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { openStage } from '../stage.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { connectRaw, type Answer } from '../wire/raw-exchange.ts'
 import type { Received } from '../wire/recording-upstream.ts'
 import { readRequest } from '../wire/strict-http.ts'
@@ -11,7 +11,7 @@ import { anyOf, texts, upTo } from '../arbitrary.ts'
  * line breaks that are none. What the upstream receives is framed by its client as RFC 9112 says, and whoever comes next
  * finds nothing of it in front of his own request.
  */
-export const smuggling = target('smuggling', 2, ['some relayed', 'none relayed'], async () => {
+export const smuggling = fuzzTarget('smuggling', 2, ['some relayed', 'none relayed'], async () => {
   const stage = await openStage({ profiles: { default: { window: { tokens: 100_000 } } } })
   return {
     arbitrary: attack,

@@ -8,7 +8,7 @@ import { type TestMessage, growing, longRun } from '../../../support/conversatio
 import { encryptedStore } from '../../../../src/stores/encrypted-store.ts'
 import { isConversationId } from '../../../../src/conversation/conversation-id.ts'
 import { checkRules } from '../check.ts'
-import { target } from '../target.ts'
+import { fuzzTarget } from '../target.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMemoryStore } from '../../../../src/stores/memory-store.ts'
 import type { JournalName, NewJournalRow, Store, StoreEntry } from '../../../../src/stores/store.ts'
@@ -107,6 +107,13 @@ type DamageValue = {
   readonly toString: () => string
 }
 
+const another = (at: number) => (value: string, beside: readonly string[]) =>
+  beside[indexAt(beside.length, at)] ?? value
+const flipped = (share: number, mask: number) => (value: string) => {
+  const at = indexAt(value.length, share)
+  return value.slice(0, at) + String.fromCharCode(value.charCodeAt(at) ^ mask) + value.slice(at + 1)
+}
+
 /** Any damage: other text, another entry's value, a character, an end, or one field of the JSON that it is. */
 function damageValue(): fc.Arbitrary<DamageValue> {
   const told = (change: DamageValue['change'], ...how: readonly unknown[]): DamageValue => ({
@@ -115,12 +122,6 @@ function damageValue(): fc.Arbitrary<DamageValue> {
   })
   const otherText = anyOf([2, fc.constantFrom(...others)], fc.string({ unit: anyCharacter }))
   const otherField = fc.oneof(fc.constantFrom(...odd), fc.jsonValue({ maxDepth: 2 }))
-  const another = (at: number) => (value: string, beside: readonly string[]) =>
-    beside[indexAt(beside.length, at)] ?? value
-  const flipped = (share: number, mask: number) => (value: string) => {
-    const at = indexAt(value.length, share)
-    return value.slice(0, at) + String.fromCharCode(value.charCodeAt(at) ^ mask) + value.slice(at + 1)
-  }
   return anyOf(
     [3, otherText.map((text) => told(() => text, 'is', text))],
     [2, place.map((at) => told(another(at), 'is another', at))],
@@ -140,9 +141,18 @@ function damageValue(): fc.Arbitrary<DamageValue> {
   )
 }
 
+const oddNumbers = [0, -1, 1, 0.5, -0.5, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 8.64e15 + 1, 4_102_444_800_000]
+
 const odd: readonly unknown[] = [
-  ...[null, true, false, '', [], {}, [null], { length: -1 }],
-  ...[0, -1, 1, 0.5, -0.5, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 8.64e15 + 1, 4_102_444_800_000],
+  null,
+  true,
+  false,
+  '',
+  [],
+  {},
+  [null],
+  { length: -1 },
+  ...oddNumbers,
   ...texts`
     x ¦ -1 ¦ NaN ¦ __proto__ ¦ \u0000 ¦ \ud800 ¦ 2999-12-31T00:00:00.000Z ¦ ../.. ¦ ${'x'.repeat(20_000)}
   `,
@@ -183,7 +193,7 @@ function withOtherField(text: string, share: number, other: unknown): string {
  * A store whose contents were damaged: values and journal rows, encrypted ones too. Requests are answered all the same and
  * what is sent obeys the message rules, the admin pages answer, and a conversation can be asked about and deleted.
  */
-export const stores = target('stores', 3, ['compacted'], async () => {
+export const stores = fuzzTarget('stores', 3, ['compacted'], async () => {
   const [plain, sealed] = [await liveWith(false), await liveWith(true)]
   const upstream = await fakeUpstream(completion('# Summary\n\nWhat was said before.'))
   return {
@@ -266,11 +276,11 @@ function damaged(
     changed = changed.map((entry) =>
       chosen.has(entry) ? { ...entry, value: damage.change(entry.value, values) } : entry,
     )
-    const texts = rows.map(({ row }) => row.text)
+    const beside = rows.map(({ row }) => row.text)
     const chosenRows = chooser(changedRows, ({ journal }) => journal === kind, at, isAll)
     changedRows = changedRows.map((each) =>
       chosenRows.has(each)
-        ? { ...each, row: { ...each.row, text: damage.change(each.row.text, texts) } }
+        ? { ...each, row: { ...each.row, text: damage.change(each.row.text, beside) } }
         : each,
     )
   }
