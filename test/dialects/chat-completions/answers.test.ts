@@ -4,56 +4,39 @@ import { readAnswer } from '../../../src/dialects/chat-completions/answers.ts'
 const usageOf = (body: object) => readAnswer(body)?.usage ?? null
 const stated = (usage: object) => usageOf({ choices: [], usage })
 
+const details = (cached_tokens: number, more = {}) => ({
+  prompt_tokens_details: { cached_tokens, ...more },
+})
+
 // Trying both readings took an honest 4,792 tokens, 1,280 of them cached, for 6,072; the next prompt then looked cut.
 describe('cached tokens are read by the rule of whose names they have', () => {
   const litellm = { cache_read_input_tokens: 4000, cache_creation_input_tokens: 300 }
+  const deepSeek = { prompt_cache_hit_tokens: 4000, prompt_cache_miss_tokens: 1000 }
+  const total = { completion_tokens: 8, total_tokens: 4320 }
   test.each([
     ['nothing is cached', { prompt_tokens: 5000 }, 5000, null, null],
-    [
-      'OpenAI: among them',
-      { prompt_tokens: 4792, prompt_tokens_details: { cached_tokens: 1280 } },
-      4792,
-      1280,
-      null,
-    ],
-    [
-      'DeepSeek: among them',
-      { prompt_tokens: 5000, prompt_cache_hit_tokens: 4000, prompt_cache_miss_tokens: 1000 },
-      5000,
-      4000,
-      null,
-    ],
+    ['OpenAI: among them', { prompt_tokens: 4792, ...details(1280) }, 4792, 1280, null],
+    ['DeepSeek: among them', { prompt_tokens: 5000, ...deepSeek }, 5000, 4000, null],
     ['Moonshot: among them', { prompt_tokens: 5000, cached_tokens: 5000 }, 5000, 5000, null],
     [
-      'OpenAI and OpenRouter, written ones: among them',
-      { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 200 } },
+      'written ones, too',
+      { prompt_tokens: 5000, ...details(100, { cache_write_tokens: 200 }) },
       5000,
       100,
       200,
     ],
     [
-      'LiteLLM gives both names: among them',
-      { prompt_tokens: 5000, prompt_tokens_details: { cached_tokens: 4000 }, ...litellm },
+      'LiteLLM, both names: among them',
+      { prompt_tokens: 5000, ...details(4000), ...litellm },
       5000,
       4000,
       300,
     ],
     ['Anthropic’s names alone: beside them', { prompt_tokens: 1200, ...litellm }, 5500, 4000, 300],
+    ['only written', { prompt_tokens: 1000, cache_creation_input_tokens: 4000 }, 5000, null, 4000],
     [
-      'Anthropic’s, only written: beside them',
-      { prompt_tokens: 1000, cache_creation_input_tokens: 4000 },
-      5000,
-      null,
-      4000,
-    ],
-    [
-      'a sum that holds them: beside them, whatever the names',
-      {
-        prompt_tokens: 12,
-        completion_tokens: 8,
-        total_tokens: 4320,
-        prompt_tokens_details: { cached_tokens: 4300 },
-      },
+      'a sum that holds them: beside them',
+      { prompt_tokens: 12, ...total, ...details(4300) },
       4312,
       4300,
       null,

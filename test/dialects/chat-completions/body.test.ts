@@ -46,6 +46,8 @@ function asPlain(body: string): string | null {
   return plain.toString()
 }
 
+const allowed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode } })
+
 describe('what is read', () => {
   test('a plain request', () => {
     const body = `{"model":"m","messages":${messages}}`
@@ -87,10 +89,8 @@ describe('what is read', () => {
       { stream: 'yes', stream_options: null },
       { isStreamed: false, showsUsage: false },
     ],
-    [
-      { model: 7, n: 3 },
-      { model: null, repliesWanted: 3 },
-    ],
+    [{ model: 7 }, { model: null }],
+    [{ n: 3 }, { repliesWanted: 3 }],
     [{ n: 0 }, { repliesWanted: 1 }],
     [
       { tools: null, functions: 7, response_format: 'x' },
@@ -122,20 +122,13 @@ describe('what is read', () => {
     else expect(limit).toMatchObject(expected)
   })
 
-  test.each<[object, boolean]>([
-    [{}, false],
-    [{ tool_choice: 'auto' }, false],
-    [{ tool_choice: 'none' }, false],
-    [{ tool_choice: null }, false],
-    [{ tool_choice: 'required' }, true],
-    [{ tool_choice: 'any' }, true],
-    [{ tool_choice: { type: 'function', function: { name: 'look' } } }, true],
-    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto' } } }, false],
-    [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required' } } }, true],
-    [{ function_call: { name: 'look' } }, true],
-    [{ function_call: 'auto' }, false],
-  ])('whether %j forces a tool call', (fields, isForced) => {
-    expect(settings(fields).isToolForced).toBe(isForced)
+  test.each<[boolean, readonly object[]]>([
+    [false, [{}, ...['auto', 'none', null].map((choice) => ({ tool_choice: choice }))]],
+    [false, [{ tool_choice: allowed('auto') }, { function_call: 'auto' }]],
+    [true, ['required', 'any', { type: 'function' }].map((choice) => ({ tool_choice: choice }))],
+    [true, [{ tool_choice: allowed('required') }, { function_call: { name: 'look' } }]],
+  ])('whether a tool call is forced: %s for %j', (isForced, all) => {
+    expect(all.filter((fields) => settings(fields).isToolForced !== isForced)).toEqual([])
   })
 })
 
@@ -209,35 +202,36 @@ describe('what asks for the usage of a stream', () => {
 })
 
 describe('what cannot be read with certainty is not read', () => {
-  test.each<[NotReadReason, string]>([
-    ['bom', `\ufeff{"messages":${messages}}`],
-    ['not-json-object', ''],
-    ['not-json-object', 'null'],
-    ['not-json-object', messages],
-    ['not-json-object', `{"messages":${messages}`],
-    ['not-json-object', `{"messages":${messages},}`],
-    ['not-json-object', `{"messages":${messages}} x`],
-    ['not-json-object', `{"messages":${messages}}{}`],
-    ['not-json-object', '{"messages":[{"role":"user"},]}'],
-    ['not-json-object', `{"n":\ufeff1,"messages":${messages}}`],
-    ['duplicate-key', `{"messages":${messages},"messages":${messages}}`],
-    ['duplicate-key', `{"messages":${messages},"messa\\u0067es":[]}`],
-    ['duplicate-key', `{"n":1,"messages":${messages},"n":1}`],
-    ['not-json-object', `{"tools":[1}, "messages":${messages}}`],
-    ['not-json-object', `{"n":01,"messages":${messages}}`],
-    ['not-json-object', `{"tools":[}],"messages":${messages}}`],
-    ['not-json-object', `{"user":"\t","messages":${messages}}`],
-    ['not-json-object', `{"us\\xer":1,"messages":${messages}}`],
-    ['not-json-object', `{"messages":tru}`],
-    ['invalid-value', `{"model":"${'m'.repeat(70_000)}","messages":${messages}}`],
-    ['invalid-value', `{"${'k'.repeat(5_000)}":1,"messages":${messages}}`],
-    ['no-messages', '{}'],
-    ['no-messages', '{"messages":[]}'],
-    ['no-messages', '{"messages":null}'],
-    ['no-messages', '{"messages":{}}'],
-    ['no-messages', `{"prompt":{"messages":${messages}}}`],
-  ])('%s: %s', (reason, body) => {
-    expect(readBody(body)).toEqual({ read: false, reason })
+  const noObject = [
+    '',
+    'null',
+    messages,
+    `{"messages":${messages}`,
+    `{"messages":${messages},}`,
+    `{"messages":${messages}} x`,
+    `{"messages":${messages}}{}`,
+    '{"messages":[{"role":"user"},]}',
+    `{"n":\ufeff1,"messages":${messages}}`,
+    `{"tools":[1}, "messages":${messages}}`,
+    `{"n":01,"messages":${messages}}`,
+    `{"tools":[}],"messages":${messages}}`,
+    `{"user":"\t","messages":${messages}}`,
+    `{"us\\xer":1,"messages":${messages}}`,
+    `{"messages":tru}`,
+  ]
+  const twice = [`"messages":${messages}`, '"messa\\u0067es":[]', '"n":1,"n":1']
+  const tooLong = [`"model":"${'m'.repeat(70_000)}"`, `"${'k'.repeat(5_000)}":1`]
+  const withMessages = (field: string) => `{"messages":${messages},${field}}`
+  const none = ['', '"messages":[]', '"messages":null', '"messages":{}', `"prompt":{"messages":${messages}}`]
+  test.each<[NotReadReason, readonly string[]]>([
+    ['bom', [`\ufeff{"messages":${messages}}`]],
+    ['not-json-object', noObject],
+    ['duplicate-key', twice.map(withMessages)],
+    ['invalid-value', tooLong.map(withMessages)],
+    ['no-messages', none.map((fields) => `{${fields}}`)],
+  ])('%s', (reason, bodies) => {
+    const results = bodies.map((body) => ({ body, result: readBody(body) }))
+    expect(results).toEqual(bodies.map((body) => ({ body, result: { read: false, reason } })))
   })
 })
 

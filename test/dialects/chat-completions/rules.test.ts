@@ -114,11 +114,13 @@ const answer = (id: string | undefined, content: unknown = 'seen') => ({
   content,
 })
 
-function expectRepaired(messages: readonly object[], expected: readonly object[]): void {
-  const { texts } = repairedOf([user, ...messages])
-  expect(texts.map((text): unknown => JSON.parse(text))).toEqual(
-    JSON.parse(JSON.stringify([user, ...expected])),
-  )
+function repaired(messages: readonly object[]): unknown[] {
+  return repairedOf([user, ...messages]).texts.map((text): unknown => JSON.parse(text))
+}
+
+/** As JSON says it. */
+function behindUser(messages: readonly object[]): unknown {
+  return JSON.parse(JSON.stringify([user, ...messages]))
 }
 
 const gone = '[result of a tool call that is not in this conversation]'
@@ -167,7 +169,7 @@ test.each<Repair>([
     [calling('a'), answer('a', `${missing}\n\n${gone}\n\nseen`)],
   ],
 ])('a call without a result %s', (_, messages, expected) => {
-  expectRepaired(messages, expected)
+  expect(repaired(messages)).toEqual(behindUser(expected))
 })
 
 describe('a result without a call', () => {
@@ -210,7 +212,7 @@ describe('a result without a call', () => {
     ],
     ['with one of an unknown shape is told with it', [answer('x', { ok: 1 })], [told(`${gone}\n\n{"ok":1}`)]],
   ])('%s', (_, messages, expected) => {
-    expectRepaired(messages, expected)
+    expect(repaired(messages)).toEqual(behindUser(expected))
   })
 
   test('keeps the spelling of its text, and of what it stands behind', () => {
@@ -251,7 +253,7 @@ test.each<Repair>([
     [calling(undefined), answer(undefined), user],
   ],
 ])('a result without an id %s', (_, messages, expected) => {
-  expectRepaired(messages, expected)
+  expect(repaired(messages)).toEqual(behindUser(expected))
 })
 
 describe('an empty list of calls', () => {

@@ -103,38 +103,36 @@ test('base64 is decoded as Node does, in both alphabets, with and without line b
   expect(Buffer.from(decodeBase64Prefix(broken(bytes), 0, 1_000))).toEqual(bytes)
 })
 
+const asAddress = (url: string, more = {}) => ({ type: 'image_url', image_url: { url, ...more } })
+
 describe('a part is known by kind, place and digest', () => {
   const inlineAudio = Buffer.from('riff').toString('base64')
-  test.each([
+  const pdf = 'data:application/pdf;base64,AAAA'
+  const base64 = { type: 'base64', media_type: 'image/png', data: png(3, 4).toString('base64') }
+  test.each<[unknown, object]>([
     [
       { type: 'image_url', image_url: 'https://host/a.png' },
       { kind: 'image', place: 'remote', detail: 'auto' },
     ],
+    [asAddress('https://host/a.png', { detail: 'low' }), { kind: 'image', place: 'remote', detail: 'low' }],
     [
-      { type: 'image_url', image_url: { url: 'https://host/a.png', detail: 'low' } },
-      { kind: 'image', place: 'remote', detail: 'low' },
+      { type: 'input_image', file_id: 'f', detail: 'high' },
+      { place: 'reference', detail: 'high' },
     ],
     [
-      { type: 'input_image', file_id: 'file-1', detail: 'high' },
-      { kind: 'image', place: 'reference', detail: 'high' },
-    ],
-    [
-      {
-        type: 'image',
-        source: { type: 'base64', media_type: 'image/png', data: png(3, 4).toString('base64') },
-      },
+      { type: 'image', source: base64 },
       { kind: 'image', place: 'inline', widthPixels: 3, heightPixels: 4 },
     ],
     [
       { type: 'input_audio', input_audio: { data: inlineAudio, format: 'wav' } },
-      { kind: 'audio', place: 'inline', dataBytes: 4 },
+      { kind: 'audio', dataBytes: 4 },
     ],
     [
       { type: 'file', file: { file_id: 'file-1' } },
       { kind: 'file', place: 'reference', dataBytes: 0 },
     ],
     [
-      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+      { type: 'file', file: { filename: 'a.pdf', file_data: pdf } },
       { kind: 'file', place: 'inline', dataBytes: 3 },
     ],
     [
@@ -150,7 +148,7 @@ describe('a part is known by kind, place and digest', () => {
       { kind: 'video', place: 'remote' },
     ],
     [
-      { type: 'image_url', image_url: { url: 'data:image/svg+xml,<svg/>' } },
+      asAddress('data:image/svg+xml,<svg/>'),
       { kind: 'image', place: 'inline', dataBytes: 6, widthPixels: 0 },
     ],
     [

@@ -85,6 +85,8 @@ describe('reasoning that was left out of the prompt', () => {
   })
 })
 
+const usageOf = (usage: object) => read(responseOf([], { usage }))?.usage
+
 describe('a plain response', () => {
   const custom = { type: 'custom_tool_call', call_id: 'c', name: 'p', input: '' }
   const readable = { ...thought(), summary: [{ type: 'summary_text', text: 'Hm' }] }
@@ -122,7 +124,6 @@ describe('a plain response', () => {
     expect(read(compaction)).toMatchObject({ hasOutput: true, finish: 'end', isError: false, said: null })
   })
 
-  const usageOf = (usage: object) => read(responseOf([], { usage }))?.usage
   const counted = { completionTokens: null, cachedTokens: null, cacheWrittenTokens: null }
 
   // SGLang's: windows and counts were not learnt from any plain answer of it.
@@ -185,6 +186,8 @@ describe('an error', () => {
   })
 })
 
+const itemOf = (item: object) => ({ type: 'response.output_item.done', item })
+
 describe('a stream', () => {
   const created = { type: 'response.created', response: responseOf([], { status: 'in_progress' }) }
   const begun = { ...created, type: 'response.in_progress' }
@@ -211,7 +214,6 @@ describe('a stream', () => {
   test('ends as its last event says, whatever that leaves out', () => {
     const { output: _output, status: _status, ...bare } = responseOf([])
     const end = { type: 'response.completed', response: bare }
-    const itemOf = (item: object) => ({ type: 'response.output_item.done', item })
     for (const [events, finish] of [
       [[created, added(callOf('bash', '')), end], 'calls'],
       [[created, itemOf(callOf('bash')), end], 'calls'],
