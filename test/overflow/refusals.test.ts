@@ -20,20 +20,22 @@ type OfMessages = {
 
 // Of those about thoughts another order of messages cures none: what does is known by its words alone.
 test('an error of Messages is of its class, with its status and as an event of a stream', () => {
-  const failures = recordsIn<OfMessages>('messages-refusals.jsonl').flatMap((refusal) => {
-    const { name, remedy, sizes, status } = refusal
-    const body = JSON.stringify({ type: 'error', error: refusal.error, request_id: 'req_011CSHoEeqs5C35' })
-    const meant = JSON.stringify([refusal.class, remedy, sizes])
-    return [plain(body, status), streamed(`event: error\ndata: ${body}\n\n`)].flatMap((answer) => {
-      const read = classifyAnswer(answer, messagesAnswers)
-      const found = JSON.stringify([
-        read.class,
-        remedy && read.remedy,
-        sizes && [read.window?.tokens, read.promptTokens?.tokens],
-      ])
-      return found === meant ? [] : [`${name}, ${answer.contentType}: ${found}, not ${meant}`]
-    })
-  })
+  const failures = recordsIn('messages-refusals.jsonl', (line): OfMessages => JSON.parse(line)).flatMap(
+    (refusal) => {
+      const { name, remedy, sizes, status } = refusal
+      const body = JSON.stringify({ type: 'error', error: refusal.error, request_id: 'req_011CSHoEeqs5C35' })
+      const meant = JSON.stringify([refusal.class, remedy, sizes])
+      return [plain(body, status), streamed(`event: error\ndata: ${body}\n\n`)].flatMap((answer) => {
+        const read = classifyAnswer(answer, messagesAnswers)
+        const found = JSON.stringify([
+          read.class,
+          remedy && read.remedy,
+          sizes && [read.window?.tokens, read.promptTokens?.tokens],
+        ])
+        return found === meant ? [] : [`${name}, ${answer.contentType}: ${found}, not ${meant}`]
+      })
+    },
+  )
   expect(failures).toEqual([])
 })
 
@@ -80,25 +82,27 @@ const streams: Readonly<Record<string, (refusal: OfResponses) => readonly Event[
 }
 
 test('an error of Responses is an overflow, or none, in every place where it may stand', () => {
-  const failures = recordsIn<OfResponses>('responses-refusals.jsonl').flatMap((refusal) => {
-    const { isOverflow, windowTokens } = refusal
-    const isRight = (answer: WholeAnswer): boolean => {
-      const read = classifyAnswer(answer, responsesAnswers)
-      if (!isOverflow) return read.class !== 'overflow'
-      return read.class === 'overflow' && (windowTokens ?? read.window?.tokens) === read.window?.tokens
-    }
-    const wrong = [
-      ...Object.entries(bodies).filter(([, answerOf]) => !isRight(answerOf(refusal))),
-      ...Object.entries(streams).filter(([, eventsOf]) => {
-        const text = written(eventsOf(refusal))
-        return (
-          !isRight(streamed(text)) ||
-          watched(responsesAnswers, text) !== (isOverflow ? 'overflow' : 'refused')
-        )
-      }),
-    ]
-    return wrong.map(([where]) => `${refusal.name} ${where}`)
-  })
+  const failures = recordsIn('responses-refusals.jsonl', (line): OfResponses => JSON.parse(line)).flatMap(
+    (refusal) => {
+      const { isOverflow, windowTokens } = refusal
+      const isRight = (answer: WholeAnswer): boolean => {
+        const read = classifyAnswer(answer, responsesAnswers)
+        if (!isOverflow) return read.class !== 'overflow'
+        return read.class === 'overflow' && (windowTokens ?? read.window?.tokens) === read.window?.tokens
+      }
+      const wrong = [
+        ...Object.entries(bodies).filter(([, answerOf]) => !isRight(answerOf(refusal))),
+        ...Object.entries(streams).filter(([, eventsOf]) => {
+          const text = written(eventsOf(refusal))
+          return (
+            !isRight(streamed(text)) ||
+            watched(responsesAnswers, text) !== (isOverflow ? 'overflow' : 'refused')
+          )
+        }),
+      ]
+      return wrong.map(([where]) => `${refusal.name} ${where}`)
+    },
+  )
   expect(failures).toEqual([])
 })
 

@@ -43,7 +43,7 @@ const known: readonly Wording[] = [
     text: sample,
     states: statedBySample[provider] ?? '',
   })),
-  ...recordsIn<Wording>('wordings.jsonl'),
+  ...recordsIn('wordings.jsonl', (line): Wording => JSON.parse(line)),
 ]
 
 function statesOf({ window, promptTokens, completionTokens, totalTokens }: Classification): string {

@@ -182,8 +182,8 @@ async function requestsOf(share: number): Promise<readonly Request[]> {
       reply: () => ({ content: 'Done.' }),
     }),
   )
-  const profile = { window: { tokens: wholeWindowTokens, output_reserve: reserveTokens } }
-  await using foldgate = await disposable(startFoldgate({ upstream: upstream.url, profile }))
+  const wholeProfile = { window: { tokens: wholeWindowTokens, output_reserve: reserveTokens } }
+  await using foldgate = await disposable(startFoldgate({ upstream: upstream.url, profile: wholeProfile }))
   const counter = openPromptCounter(count)
   const requests: Request[] = []
   for (const messages of growing(wholeRun)) {

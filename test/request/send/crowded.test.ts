@@ -16,14 +16,14 @@ import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { createSharedPools } from '../../../src/request/send/shared-pool.ts'
 
-const error = { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }
+const fullError = { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }
 const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
 const isStreamed = ({ body }: ReceivedRequest) => body.includes('"stream":true')
 
 /** What llama.cpp's server says when the memory of its slots is full. */
 const full: Script = (received, outgoing, incoming) => {
-  const answer = isStreamed(received) ? events([eventOf(error)]) : json(error, 500)
+  const answer = isStreamed(received) ? events([eventOf(fullError)]) : json(fullError, 500)
   return answer(received, outgoing, incoming)
 }
 
@@ -148,8 +148,8 @@ describe('requests that fill a shared memory together go one after the other', (
 
 describe('a memory that stays full', () => {
   test.each([
-    ['plain', {}, 500, JSON.stringify(error)],
-    ['streamed', { stream: true }, 200, eventOf(error)],
+    ['plain', {}, 500, JSON.stringify(fullError)],
+    ['streamed', { stream: true }, 200, eventOf(fullError)],
   ])(
     '%s: the server’s own error is the client’s, after two more tries',
     async (_name, more, status, text) => {
@@ -181,9 +181,9 @@ describe('a memory that stays full', () => {
 
   test('behind output it is passed on', async () => {
     const begun = eventOf({ choices: [{ index: 0, delta: { content: 'All' } }] })
-    await using at = await standWith(events([begun, eventOf(error)]))
+    await using at = await standWith(events([begun, eventOf(fullError)]))
     const reply = await postChat(at.url, asked(1, { stream: true }))
-    expect(reply.text).toBe(begun + eventOf(error))
+    expect(reply.text).toBe(begun + eventOf(fullError))
     expect(at.upstream.requests).toHaveLength(1)
   })
 

@@ -1,5 +1,5 @@
-import * as messages from '../messages/stand.ts'
-import * as responses from '../responses/stand.ts'
+import * as messagesStand from '../messages/stand.ts'
+import * as responsesStand from '../responses/stand.ts'
 import { expect, test, describe } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
@@ -119,9 +119,9 @@ function told(header: Told) {
   }
 }
 
-const windowedAt: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  return (tokens > 4_000 ? overflow(4_000, tokens) : completion('fine'))(request, outgoing, incoming)
+const windowedAt: Script = (received, outgoing, incoming) => {
+  const tokens = Math.round(received.body.length / 4)
+  return (tokens > 4_000 ? overflow(4_000, tokens) : completion('fine'))(received, outgoing, incoming)
 }
 
 /** The prompt alone is measured, one of the provider's tokens for one of ours. */
@@ -141,14 +141,14 @@ describe('window and pressure of a recovered request are told by what the refusa
   })
 
   test('of a message', async () => {
-    const at = await messages.openStand({
+    const at = await messagesStand.openStand({
       windowTokens: 4_000,
       profile: believed,
       reply: () => ({ content: [{ type: 'text', text: 'Fine.' }] }),
     })
-    const answer = await messages.post(at, {
+    const answer = await messagesStand.post(at, {
       max_tokens: 500,
-      messages: [messages.user('Begin.'), ...messages.roundsOf(12)],
+      messages: [messagesStand.user('Begin.'), ...messagesStand.roundsOf(12)],
     })
     const { action, window, pressure, received } = told((name) => answer.headers.get(name))
     expect([action, window]).toEqual(['recovered', '4000;source=learnt;setting=60000'])
@@ -157,14 +157,14 @@ describe('window and pressure of a recovered request are told by what the refusa
   })
 
   test('of a response whose refusal says no number: as far as that shows what does not fit', async () => {
-    const at = await responses.openStand({
+    const at = await responsesStand.openStand({
       windowTokens: 4_000,
       profile: { window: { tokens: 'auto', ratio: 1 } },
       reply: () => ({ output: [{ type: 'message', text: 'Fine.' }] }),
     })
-    const answer = await responses.post(at, {
+    const answer = await responsesStand.post(at, {
       max_output_tokens: 500,
-      input: [responses.user('Begin.'), ...responses.roundsOf(10)],
+      input: [responsesStand.user('Begin.'), ...responsesStand.roundsOf(10)],
     })
     const { action, window, pressure, received, sent } = told((name) => answer.headers.get(name))
     const tokens = Number(/^(\d+);source=learnt$/.exec(window ?? '')?.[1])

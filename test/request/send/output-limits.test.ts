@@ -75,12 +75,12 @@ test.each([
 })
 
 /** Refuses what the prompt and the output limit together exceed, as vLLM and OpenAI do. */
-function total(windowTokens: number, promptTokens: (received: ReceivedRequest) => number): Script {
+function total(roomTokens: number, promptTokens: (received: ReceivedRequest) => number): Script {
   return (received, outgoing, incoming) => {
     const prompt = promptTokens(received)
     const output = Number(/"max_tokens" ?: ?(\d+)/.exec(received.body.toString())?.[1] ?? 0)
-    if (prompt + output <= windowTokens) return completion('fine')(received, outgoing, incoming)
-    const message = `This model's maximum context length is ${windowTokens} tokens. However, you requested ${prompt + output} tokens (${prompt} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`
+    if (prompt + output <= roomTokens) return completion('fine')(received, outgoing, incoming)
+    const message = `This model's maximum context length is ${roomTokens} tokens. However, you requested ${prompt + output} tokens (${prompt} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`
     return json({ error: { message, code: 'context_length_exceeded' } }, 400)(received, outgoing, incoming)
   }
 }
