@@ -155,9 +155,11 @@ const unknownPlaces: readonly Named[] = [
   ['a method in a header', { method: 'GET', path: '/v1/models', headers: ['X-HTTP-Method-Override: POST'] }],
   ['a path in a header', withLine('X-Original-URL: /v1/completions')],
   ...[
-    ...['azureml-model-deployment', 'mm-model-id', 'mm-vmodel-id', 'X-Gateway-Model-Name', 'x-model'],
-    ...['x_model', 'x-selected-model', 'x-original-uri', 'x-forwarded-uri', 'x-portkey-config'],
-  ].map((name): Named => [`the header ${name}`, withLine(`${name}: large`)]),
+    ['azureml-model-deployment', 'mm-model-id', 'mm-vmodel-id', 'X-Gateway-Model-Name', 'x-model'],
+    ['x_model', 'x-selected-model', 'x-original-uri', 'x-forwarded-uri', 'x-portkey-config'],
+  ]
+    .flat()
+    .map((name): Named => [`the header ${name}`, withLine(`${name}: large`)]),
   // Its bytes may be JSON, too.
   ['brotli', { headers: [json, 'Content-Encoding: br'], body: brotliCompressSync(large) }],
 ]
@@ -181,10 +183,12 @@ const otherModels: readonly Named[] = [
   ],
   ['another address', withMembers('"api_base":"http://127.0.0.1"')],
   ...[
-    ...['lora_path', 'lora', 'draft_model', 'model_name', 'model_id', 'deployment_name', 'azure_deployment'],
-    ...['engine_id', 'backend', 'adapter_id', 'litellm_metadata', 'extra_body', 'provideroptions', ' model'],
-    ...['model\\u0000', 'Temperature'],
-  ].map((field): Named => [`the field "${field}"`, withMembers(`"${field}":"large"`)]),
+    ['lora_path', 'lora', 'draft_model', 'model_name', 'model_id', 'deployment_name', 'azure_deployment'],
+    ['engine_id', 'backend', 'adapter_id', 'litellm_metadata', 'extra_body', 'provideroptions', ' model'],
+    ['model\\u0000', 'Temperature'],
+  ]
+    .flat()
+    .map((field): Named => [`the field "${field}"`, withMembers(`"${field}":"large"`)]),
   ['its own profile with another model', { headers: [json, 'x-foldgate-profile: small'], body: large }],
 ]
 

@@ -112,7 +112,7 @@ export function openingFor(windowTokens: number): readonly object[] {
 }
 
 /** The reply's limit, as small a share of the window. */
-export function replyTokens(windowTokens: number): number {
+function replyTokens(windowTokens: number): number {
   return windowTokens * AROUND_SHARE
 }
 

@@ -117,7 +117,7 @@ export function* growing<Message extends { readonly role?: unknown }>(
 type AgentCall = { readonly name: string; readonly input: Record<string, string>; readonly output: string }
 
 /** One call out of five kinds; `scale` makes its result longer. */
-export function agentCall(dice: Dice, scale: number): AgentCall {
+function agentCall(dice: Dice, scale: number): AgentCall {
   const lines = (from: number, spread: number) => Math.max(1, Math.round((from + dice.below(spread)) * scale))
   const path = samplePath(dice)
   switch (dice.below(5)) {

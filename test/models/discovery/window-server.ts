@@ -29,7 +29,7 @@ export function isScript(answer: Script | object): answer is Script {
 }
 
 /** A server that knows these endpoints. `routes` may be changed while it runs. */
-export async function windowServer(
+async function windowServer(
   routes: Routes,
   otherwise: Script = json({ error: 'no such path' }, 404),
 ): Promise<FakeUpstream> {
@@ -97,7 +97,7 @@ export type StandOptions = {
 }
 
 /** Window discovery in front of an upstream. The clock only moves when told. */
-export function windowStand(url: string, given: StandOptions = {}): WindowStand {
+function windowStand(url: string, given: StandOptions = {}): WindowStand {
   const plain = { key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {

@@ -15,7 +15,7 @@ import { serve } from '../../programs/program.ts'
  * Why no disk of a test's own can be mounted here; null where it can. It takes Linux, and namespaces of users, which some
  * containers and distributions forbid.
  */
-export const diskImpossible =
+const diskImpossible =
   spawnSync('unshare', ['--mount', '--map-root-user', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
     ? null
     : 'no disk can be mounted here'
@@ -35,7 +35,7 @@ export type SmallDisk = {
 export type DiskState = 'empty' | 'full' | 'read-only'
 
 /** Runs a Foldgate that sees a small disk as `disk` in its folder. */
-export async function serveOnSmallDisk(
+async function serveOnSmallDisk(
   args: readonly string[],
   cwd: string,
   onEnd: OnEnd,

@@ -201,7 +201,7 @@ export const redisFaults: readonly StoreFault[] = [
 ]
 
 /** Takes what is in the write-ahead log into the file, so that it is the file that is read. */
-export function settle(path: string): void {
+function settle(path: string): void {
   const other = new DatabaseSync(path)
   other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   other.close()

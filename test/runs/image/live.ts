@@ -24,7 +24,7 @@ export type Container = {
 }
 
 /** Starts the image by its entrypoint, with these variables, and waits until it listens. */
-export async function startContainer(
+async function startContainer(
   image: Image,
   rooms: Rooms,
   env: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ export async function startContainer(
 }
 
 /** Makes a volume as Docker does: empty, with the owner and mode of what lies there in the image. */
-export async function makeVolume(image: Image, place: string, folder: string): Promise<void> {
+async function makeVolume(image: Image, place: string, folder: string): Promise<void> {
   const { mode, uid, gid } = await stat(join(image.root, place))
   // What is above it is everybody's to pass.
   await mkdir(dirname(folder), { recursive: true })

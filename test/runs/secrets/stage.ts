@@ -151,7 +151,7 @@ export type ScriptName = (typeof scriptNames)[number]
  * An upstream that answers as it is asked to, and in its refusals repeats all that it was sent of credentials, as some
  * do. Questions about windows it refuses in the same way.
  */
-export function echoingUpstream(): Promise<FakeUpstream> {
+function echoingUpstream(): Promise<FakeUpstream> {
   return fakeUpstream(answer, { onQuestion: echo(401) })
 }
 

@@ -55,7 +55,7 @@ export function blockBreaks(
 }
 
 /** What is wrong with an entry of `messages` by itself, with where it is; null if nothing is. Unknown blocks are taken as they are. */
-export function messageShapeBreak(message: unknown, index: number): string | null {
+function messageShapeBreak(message: unknown, index: number): string | null {
   const at = `messages.${index}`
   if (!isObject(message)) return `${at}: Input should be an object`
   const role = textOf(message['role'])

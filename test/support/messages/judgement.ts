@@ -214,17 +214,17 @@ export function refusal(
   return { reason, status: 400, type: 'invalid_request_error', message, errorCode }
 }
 
-export const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
 /** What a client asks to try. */
-export function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
+function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
   const stated = headers['anthropic-beta']
   const values = typeof stated === 'string' ? [stated] : (stated ?? [])
   return new Set(values.flatMap((value) => value.split(',')).map((value) => value.trim()))
 }
 
 /** What is wrong with the headers and with the members around the messages; null if nothing is. */
-export function fieldProblem(body: WireBlock, headers: IncomingHttpHeaders): string | null {
+function fieldProblem(body: WireBlock, headers: IncomingHttpHeaders): string | null {
   if (textOf(headers['anthropic-version']) === '') return 'anthropic-version: header is required'
   const betas = betasOf(headers)
   const unknown = Object.keys(body).find((name) => !isTaken(name, betas))
@@ -239,7 +239,7 @@ export function fieldProblem(body: WireBlock, headers: IncomingHttpHeaders): str
 }
 
 /** What to do with thinking that is bound to another conversation, where the request says so. */
-export function mismatchBehaviorOf(body: WireBlock): 'error' | 'drop_block' | null {
+function mismatchBehaviorOf(body: WireBlock): 'error' | 'drop_block' | null {
   const { thinking } = body
   const binding = isObject(thinking) ? thinking['block_binding'] : null
   const behavior = isObject(binding) ? binding['prefix_mismatch_behavior'] : null
@@ -247,7 +247,7 @@ export function mismatchBehaviorOf(body: WireBlock): 'error' | 'drop_block' | nu
 }
 
 /** Thinking with a budget, as older models have it. */
-export function thinksManually(body: WireBlock): boolean {
+function thinksManually(body: WireBlock): boolean {
   const { thinking } = body
   return isObject(thinking) && thinking['type'] === 'enabled'
 }

@@ -91,12 +91,12 @@ export function messageOf(reply: WrittenReply, state: 'begun' | 'whole') {
 }
 
 /** What the server did to the history itself: nothing. It says so where it was asked. */
-export function contextManagementOf({ body }: WrittenReply) {
+function contextManagementOf({ body }: WrittenReply) {
   return body['context_management'] === undefined ? {} : { context_management: { applied_edits: [] } }
 }
 
 /** As a body states it. */
-export function usageBody({ promptTokens, cache, outputTokens }: NonNullable<MessagesUsage>) {
+function usageBody({ promptTokens, cache, outputTokens }: NonNullable<MessagesUsage>) {
   if (cache === null) return { input_tokens: promptTokens, output_tokens: outputTokens }
   const { read, written } = cache
   const created = written['5m'] + written['1h']

@@ -46,7 +46,7 @@ export function itemBreaks(items: readonly unknown[], issued: Issued): readonly 
 type ShapeBreak = { readonly message: string; readonly param: string; readonly code: string | null }
 
 /** What is wrong with an item by itself; null if nothing is. Items of unknown types are taken as they are. */
-export function shapeBreak(item: unknown, index: number): ShapeBreak | null {
+function shapeBreak(item: unknown, index: number): ShapeBreak | null {
   const at = `input[${index}]`
   if (!isObject(item)) return invalidType(at, 'an object')
   const type = typeOf(item)

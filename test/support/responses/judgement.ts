@@ -134,7 +134,7 @@ export function openResponsesJudge(
 }
 
 /** What is wrong with the fields around the items; null if nothing is. */
-export function fieldRejection(body: WireItem): ResponsesRejection | null {
+function fieldRejection(body: WireItem): ResponsesRejection | null {
   const { model, input, tools, stream_options: streamOptions } = body
   if (model === undefined) return missing('model')
   // What a client of chat completions sends.

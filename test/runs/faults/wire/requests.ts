@@ -16,7 +16,7 @@ export const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 const short: readonly TestMessage[] = [{ role: 'user', content: 'Is the "nightly run" over?' }]
 
 /** Is compacted in that window. Ends with a user's message, which no compaction may touch. */
-export function longConversation(seed = 4): readonly TestMessage[] {
+function longConversation(seed = 4): readonly TestMessage[] {
   return [
     ...longRun(30, seed),
     { role: 'assistant', content: 'Repaired.' },
