@@ -23,12 +23,14 @@ const schema = z
   )
 
 // Formats there say how a text is meant, such as a duration; Docker's own differ.
-const validate = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(schema)
+const validateCompose = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(
+  schema,
+)
 
 /** What the Compose Specification's own schema finds wrong with a file's content; it knows every key. */
 function composeFaults(content: unknown): readonly string[] {
-  if (validate(content)) return []
-  return (validate.errors ?? []).map(
+  if (validateCompose(content)) return []
+  return (validateCompose.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath} ${String(message)} ${JSON.stringify(params)}`,
   )
 }
@@ -132,8 +134,8 @@ describe('the schemas', () => {
       { securityContext: { runAsUser: '1000' } },
       [`${place}/securityContext/runAsUser type {"type":"integer"}`],
     ],
-  ])('of Kubernetes say of %j: %j', (sidecar, faults) => {
-    expect(kubernetesFaults(withSidecar(sidecar))).toEqual(faults)
+  ])('of Kubernetes say of %j: %j', (sidecar, said) => {
+    expect(kubernetesFaults(withSidecar(sidecar))).toEqual(said)
   })
 
   test.each([
@@ -141,9 +143,9 @@ describe('the schemas', () => {
     [{ image: 'a:1', readonly: true }, '"additionalProperty":"readonly"'],
     [{ image: 'a:1', read_only: { yes: true } }, '/services/one/read_only must be'],
     [{ image: 'a:1', depends_on: { two: { condition: 'service_well' } } }, 'must be equal to one of'],
-  ])('of Compose say of %j: %s', (service, fault) => {
-    const faults = composeFaults({ services: { one: service } })
-    expect(faults.length > 0).toBe(fault !== '')
-    expect(faults.join('\n')).toContain(fault)
+  ])('of Compose say of %j: %s', (one, fault) => {
+    const found = composeFaults({ services: { one } })
+    expect(found.length > 0).toBe(fault !== '')
+    expect(found.join('\n')).toContain(fault)
   })
 })

@@ -14,10 +14,19 @@ const writing = `
 const { openSqliteStore } = await import('${stores}')
 const [path, name, count] = process.argv.slice(1)
 const store = await openSqliteStore({ path, bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
+// Where so many write without a pause, one may find the file locked for longer than it waits: it has written nothing then.
+const written = async (write) => {
+  for (;;)
+    try {
+      return await write()
+    } catch (error) {
+      if (error.errstr !== 'database is locked') throw error
+    }
+}
 for (let value = 0; value < Number(count); value += 1) {
   const key = name + ' ' + value
-  await store.put([{ key, value: key + ':' + 'x'.repeat(20_000), group: name }])
-  await store.putIfAbsent('shared ' + value, name)
+  await written(() => store.put([{ key, value: key + ':' + 'x'.repeat(20_000), group: name }]))
+  await written(() => store.putIfAbsent('shared ' + value, name))
   process.stdout.write(value + '\\n')
 }
 await store.close()
