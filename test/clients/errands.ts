@@ -52,14 +52,9 @@ export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
   const { name, packageName, lacks = [], path = '/v1/chat/completions' } = library
   const { chat, stream: streamed, loop, streamedLoop, structured = [], errors, abort, embed, files } = library
   const shows = matrix.client(name, packageName, { lacks })
-  describe(`${name}`, () => {
-    const shown = (title: string, features: Feature | readonly Feature[], run: () => Promise<void>) => {
-      const show = shows(features, run)
-      test(`${title}`, async () => {
-        expect.hasAssertions()
-        await show()
-      })
-    }
+  const shown = (title: string, features: Feature | readonly Feature[], run: () => Promise<void>) =>
+    showing(title, shows(features, run))
+  describe.each([name])('%s', () => {
     for (const [ask, feature, form] of [
       [chat, 'chat', 'plain'],
       [streamed, 'stream', 'streamed'],
@@ -90,7 +85,6 @@ export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
       })
     }
 
-    const isAllTurns = (one: Loop | undefined) => one?.turns === QUESTIONS.length
     const strict = isAllTurns(loop) ? loop : isAllTurns(streamedLoop) ? streamedLoop : undefined
     if (strict !== undefined)
       shown('the same over several turns under a strict template', 'strict', async () => {
@@ -200,10 +194,18 @@ export function thinkingLibrary(matrix: Matrix, api: ThinkingApi, library: Think
     ['the same, its answers streamed', shows('streamedLoop', () => readAll(streamed, 'streamed'))],
     ["Foldgate's own errors are the library's, streamed or not", shows('errors', failAll)],
   ] as const
-  describe(`${name}`, () => {
-    test.each(errands)('%s', async (_, show) => {
-      expect.hasAssertions()
-      await show()
-    })
+  describe.each([name])('%s', () => {
+    for (const [title, show] of errands) showing(title, show)
+  })
+}
+
+function isAllTurns(loop: Loop | undefined): boolean {
+  return loop?.turns === QUESTIONS.length
+}
+
+function showing(title: string, show: () => Promise<void>): void {
+  test.each([title])('%s', async () => {
+    expect.hasAssertions()
+    await show()
   })
 }
