@@ -7,14 +7,15 @@ import { startWarnings, type Memory, whoPaysForSummaries } from '../../src/comma
 const MEGABYTE = 1024 * 1024
 const ample: Memory = { heapBytes: 4096 * MEGABYTE, allBytes: 16_384 * MEGABYTE }
 
-async function warningsWith(
-  flags: Record<string, string>,
-  memory: Memory = ample,
-): Promise<readonly string[]> {
-  const loaded = await loadSettings({ flags, env: {}, cwd: '/' })
+async function settingsOf(cwd: string, flags: Record<string, string> = {}) {
+  const loaded = await loadSettings({ flags, env: { KEY: 'PLANTED' }, cwd })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-  const { host } = loaded.settings
-  return startWarnings(loaded.settings, { host, port: 3653 }, memory)
+  return loaded.settings
+}
+
+async function warningsWith(flags: Record<string, string>, memory = ample): Promise<readonly string[]> {
+  const settings = await settingsOf('/', flags)
+  return startWarnings(settings, { host: settings.host, port: 3653 }, memory)
 }
 
 describe('a start', () => {
@@ -34,12 +35,7 @@ describe('a start', () => {
   test.each([
     ['a container', { heapBytes: 4096 * MEGABYTE, allBytes: 512 * MEGABYTE }, 'memory', 'to 224 and 56'],
     ['a heap', { heapBytes: 256 * MEGABYTE, allBytes: 16_384 * MEGABYTE }, 'heap', 'to 160 and 40'],
-    [
-      'a container of next to nothing',
-      { heapBytes: 64 * MEGABYTE, allBytes: 128 * MEGABYTE },
-      'memory',
-      'give it more',
-    ],
+    ['next to nothing', { heapBytes: 64 * MEGABYTE, allBytes: 128 * MEGABYTE }, 'memory', 'give it more'],
   ])('says in one line which limits are beyond %s, and what to set', async (_, memory, short, advice) => {
     const [line = '', ...others] = await warningsWith({}, memory)
     expect(others).toEqual([])
@@ -52,13 +48,13 @@ describe('a start', () => {
 /** What the line at the start says, with one profile for each of these. */
 async function told(settings: string, ...profiles: readonly object[]): Promise<string> {
   const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
-  const loaded = await loadSettings({ flags: {}, env: { KEY: 'PLANTED' }, cwd })
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const named = profiles.map((profile, index) => ({ ...profileSchema.parse(profile), name: `p${index}` }))
-  return whoPaysForSummaries(loaded.settings, new Map(named.map((profile) => [profile.name, profile])))
+  return whoPaysForSummaries(await settingsOf(cwd), new Map(named.map((profile) => [profile.name, profile])))
 }
 
-const cheap = 'http://127.0.0.1:9/v1'
+/** An upstream beside the default one. */
+const cheap = (more = '') => `upstreams: {cheap: {url: "http://127.0.0.1:9/v1"${more}}}`
+const small = { upstream: 'cheap', model: 'small' }
 
 describe('the line at the start', () => {
   test('says that summaries are off where no profile has them, even if one could', async () => {
@@ -69,23 +65,18 @@ describe('the line at the start', () => {
     ['the client’s', '', { model: 'small' }, "small, paid with the client's key"],
     [
       'its own',
-      `upstreams: {cheap: {url: "${cheap}", api_key_env: KEY}}`,
+      cheap(', api_key_env: KEY'),
       { upstream: 'cheap' },
       "the request's own model at cheap, paid with Foldgate's key for cheap",
     ],
     // It was said that nobody paid: the header was not looked at.
     [
       'its own, in a header',
-      `upstreams: {cheap: {url: "${cheap}", headers: {Authorization: Bearer PLANTED}}}`,
-      { upstream: 'cheap', model: 'small' },
+      cheap(', headers: {Authorization: Bearer PLANTED}'),
+      small,
       "small at cheap, paid with Foldgate's key for cheap",
     ],
-    [
-      'nobody’s',
-      `upstreams: {cheap: {url: "${cheap}"}}`,
-      { upstream: 'cheap', model: 'small' },
-      'small at cheap, paid with no key',
-    ],
+    ['nobody’s', cheap(), small, 'small at cheap, paid with no key'],
     [
       'its own where the default upstream has one',
       'upstreams: {default: {api_key_env: KEY}}',

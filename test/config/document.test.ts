@@ -17,18 +17,12 @@ test('docs/configuration.md lists what the schemas and the flag table hold', asy
 })
 
 /** The editor's schema of a profile, as checked in at profiles/profile.schema.json. */
-export function profileJsonSchema(): string {
-  return schemaText(
-    'Foldgate profile',
-    'One file is one profile; the file is named as the profile.',
-    profileSchema,
-  )
-}
+export const profileJsonSchema = (): string =>
+  schemaText('Foldgate profile', 'One file is one profile; the file is named as the profile.', profileSchema)
 
 /** The editor's schema of foldgate.yaml, as checked in at profiles/settings.schema.json. */
-export function settingsJsonSchema(): string {
-  return schemaText('Foldgate settings', 'foldgate.yaml', settingsSchema)
-}
+export const settingsJsonSchema = (): string =>
+  schemaText('Foldgate settings', 'foldgate.yaml', settingsSchema)
 
 /** The page that lists every flag, variable and key, as checked in at docs/configuration.md. */
 export function configurationPage(): string {
@@ -95,9 +89,8 @@ function defaultAt(schema: Node, path: readonly string[]): string {
   return defaultText(node ?? {})
 }
 
-function keyTable(schema: z.ZodType): string {
-  return table(['key', 'type', 'default', 'meaning'], keyRows(z.toJSONSchema(schema, { io: 'input' }), ''))
-}
+const keyTable = (schema: z.ZodType): string =>
+  table(['key', 'type', 'default', 'meaning'], keyRows(z.toJSONSchema(schema, { io: 'input' }), ''))
 
 function keyRows(node: Node, prefix: string): readonly (readonly string[])[] {
   const rows: (readonly string[])[] = []
@@ -153,22 +146,15 @@ function typeName(type: string | undefined, node: Node): string {
   }
 }
 
-function entryOf(node: Node): Node | undefined {
-  return Array.isArray(node.items) ? undefined : asNode(node.items)
-}
+const entryOf = (node: Node): Node | undefined => (Array.isArray(node.items) ? undefined : asNode(node.items))
 
-function asNode(schema: Node | boolean | undefined): Node | undefined {
-  return typeof schema === 'object' ? schema : undefined
-}
+const asNode = (schema: Node | boolean | undefined): Node | undefined =>
+  typeof schema === 'object' ? schema : undefined
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [tableLine(header), `|${'---|'.repeat(header.length)}`, ...rows.map(tableLine)].join('\n')
-}
+const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [tableLine(header), `|${'---|'.repeat(header.length)}`, ...rows.map(tableLine)].join('\n')
 
-function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
-}
+const tableLine = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
 
-function code(text: string): string {
-  return `\`${text}\``
-}
+const code = (text: string): string => `\`${text}\``

@@ -24,14 +24,10 @@ test('the built-in profiles are valid, and the default one is the defaults', asy
   for (const { models, headers } of profiles.values()) expect([models, headers]).toEqual([[], {}])
 })
 
-function keysOf(value: object): readonly string[] {
-  const keys: string[] = []
-  for (const [key, child] of Object.entries(value)) {
-    keys.push(key)
-    if (typeof child === 'object' && child !== null && !Array.isArray(child)) keys.push(...keysOf(child))
-  }
-  return keys
-}
+const keysOf = (value: unknown): readonly string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, child]) => [key, ...keysOf(child)])
+    : []
 
 test('default.yaml, the template that people copy, shows every key', async () => {
   const text = await readFile(join(builtInDirectory, 'default.yaml'), 'utf8')

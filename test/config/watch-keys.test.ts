@@ -22,19 +22,18 @@ const env = { CHEAP: 'sk-cheap', TOKEN: 'admin-token' }
 
 const keys = { 'keys/main': 'sk-main\n', 'keys/ada': 'fg-ada\n', 'keys/ben': 'fg-ben\n' }
 
-/** Watches the keys of these settings; `lookMs` long: only what is asked for is read. */
+type Around = {
+  /** Long by default: only what is asked for is read. */
+  lookMs?: number
+  prepare?: (folder: string) => Promise<void>
+  /** Happens between the first reading and the watching. */
+  meanwhile?: (folder: string) => Promise<void>
+}
+
+/** Watches the keys of these settings. */
 async function watched(
   files: Readonly<Record<string, string>> = keys,
-  {
-    lookMs = 3_600_000,
-    prepare,
-    meanwhile,
-  }: {
-    lookMs?: number
-    prepare?: (folder: string) => Promise<void>
-    /** Happens between the first reading and the watching. */
-    meanwhile?: (folder: string) => Promise<void>
-  } = {},
+  { lookMs = 3_600_000, prepare, meanwhile }: Around = {},
 ) {
   const folder = await temporaryFolder({ 'foldgate.yaml': yaml, ...files })
   await prepare?.(folder)
@@ -52,36 +51,41 @@ async function watched(
     onTrouble: (trouble) => troubles.push(trouble),
   })
   onTestFinished(watching.close)
+  const { reload, close } = watching
+  /** Those of Ada and Ben, several separated by a space. */
   const clients = () =>
-    settings.client_keys.map(({ name, key }) => [name, ...key.now().map((each) => each.reveal())])
+    settings.client_keys.map(({ key }) =>
+      key
+        .now()
+        .map((each) => each.reveal())
+        .join(' '),
+    )
+  const main = () => settings.upstreams.get('default')?.key?.now()[0].reveal()
+  const write = (name: string, text: string) => writeFile(join(folder, 'keys', name), text)
   return {
     folder,
-    watching,
+    reload,
+    close,
     rotated,
     troubles,
     clients,
-    main: () => settings.upstreams.get('default')?.key?.now()[0].reveal(),
-    write: (name: string, text: string) => writeFile(join(folder, 'keys', name), text),
+    main,
+    write,
+    mainPath: join(folder, 'keys/main'),
   }
 }
 
 describe('a key whose file changes is the new one from then on', () => {
   test.each<[string, (path: string) => Promise<void>]>([
     ['written in place', (path) => writeFile(path, 'sk-new\n')],
-    [
-      'written beside and renamed',
-      (path) => writeFile(`${path}.tmp`, 'sk-new').then(() => rename(`${path}.tmp`, path)),
-    ],
+    ['written beside', (path) => writeFile(`${path}.tmp`, 'sk-new').then(() => rename(`${path}.tmp`, path))],
     ['removed and written anew', (path) => unlink(path).then(() => writeFile(path, 'sk-new'))],
   ])('%s', async (_, change) => {
     const at = await watched(keys, { lookMs: 30 })
-    await change(join(at.folder, 'keys/main'))
+    await change(at.mainPath)
     await eventually(() => expect(at.main()).toBe('sk-new'))
     await eventually(() => expect(at.rotated).toEqual(['upstreams.default.api_key_file']))
-    expect(at.clients()).toEqual([
-      ['ada', 'fg-ada'],
-      ['ben', 'fg-ben'],
-    ])
+    expect(at.clients()).toEqual(['fg-ada', 'fg-ben'])
   })
 
   // Kubernetes' secret volumes: each file is a link into `..data`, a link to a folder, which is swapped as a whole.
@@ -104,27 +108,22 @@ describe('a key whose file changes is the new one from then on', () => {
       await publish(version)
       await rm(join(secrets, version === 'v2' ? 'v1' : 'v2'), { recursive: true })
       await eventually(() => expect(at.main()).toBe(`main-${version}`))
-      expect(at.clients()).toEqual([
-        ['ada', `ada-${version}`],
-        ['ben', `ben-${version}`],
-      ])
+      expect(at.clients()).toEqual([`ada-${version}`, `ben-${version}`])
     }
     expect(at.troubles).toEqual([])
   })
 
   test('one that changed before it was watched is found as well', async () => {
     // While a store is opened, say: that may take seconds.
-    const at = await watched(keys, {
-      lookMs: 30,
-      meanwhile: (folder) => writeFile(join(folder, 'keys/main'), 'sk-new'),
-    })
+    const meanwhile = (folder: string) => writeFile(join(folder, 'keys/main'), 'sk-new')
+    const at = await watched(keys, { lookMs: 30, meanwhile })
     await eventually(() => expect(at.main()).toBe('sk-new'))
   })
 
   test('nothing is told where nothing changed', async () => {
     const at = await watched()
     await at.write('main', '  sk-main  \n\n')
-    await at.watching.reload()
+    await at.reload()
     expect([at.rotated, at.troubles]).toEqual([[], []])
   })
 })
@@ -132,11 +131,11 @@ describe('a key whose file changes is the new one from then on', () => {
 test('two keys of one client, while one takes the other’s place: each line of its file is one', async () => {
   const at = await watched()
   await at.write('ada', 'fg-ada\r\nfg-ada-new\n')
-  await at.watching.reload()
-  expect(at.clients()[0]).toEqual(['ada', 'fg-ada', 'fg-ada-new'])
+  await at.reload()
+  expect(at.clients()[0]).toBe('fg-ada fg-ada-new')
   await at.write('ada', 'fg-ada-new\n')
-  await at.watching.reload()
-  expect(at.clients()[0]).toEqual(['ada', 'fg-ada-new'])
+  await at.reload()
+  expect(at.clients()[0]).toBe('fg-ada-new')
 })
 
 describe('what is no good is told without the key, and the old one stays', () => {
@@ -150,38 +149,34 @@ describe('what is no good is told without the key, and the old one stays', () =>
     ['too large', 'PLANTED'.repeat(20_000), 'the file is larger than 65536 bytes'],
   ])('a file that is %s', async (_, text, reason) => {
     const at = await watched()
-    if (text === null) await unlink(join(at.folder, 'keys/main'))
+    if (text === null) await unlink(at.mainPath)
     else await at.write('main', text)
     await at.write('ada', 'fg-ada-2')
-    await at.watching.reload()
+    await at.reload()
     expect(at.main()).toBe('sk-main')
-    const file = join(at.folder, 'keys/main')
+    const file = at.mainPath
     expect(at.troubles).toEqual([{ setting: 'upstreams.default.api_key_file', file, reason }])
     // The other one is not held up.
-    expect([at.clients()[0], at.rotated]).toEqual([['ada', 'fg-ada-2'], ['client_keys[0].key_file']])
+    expect([at.clients()[0], at.rotated]).toEqual(['fg-ada-2', ['client_keys[0].key_file']])
   })
 
-  test.each<[string, string, string]>([
-    ["another client's", 'fg-ben', 'the client keys "ada" and "ben" are the same key'],
-    [
-      "an upstream's",
-      'sk-cheap',
-      'the client key "ada" is the key that Foldgate sends to the upstream "cheap"',
-    ],
-    ["the admin listener's", 'admin-token', 'the client key "ada" is the token of the admin listener'],
-  ])('a client key that is %s', async (_, text, reason) => {
+  test.each([
+    ['fg-ben', 'the client keys "ada" and "ben" are the same key'],
+    ['sk-cheap', 'the client key "ada" is the key that Foldgate sends to the upstream "cheap"'],
+    ['admin-token', 'the client key "ada" is the token of the admin listener'],
+  ])("a client key that is somebody else's: %s", async (text, reason) => {
     const at = await watched()
     await at.write('ada', `fg-ada-new\n${text}`)
-    await at.watching.reload()
-    expect(at.clients()[0]).toEqual(['ada', 'fg-ada'])
+    await at.reload()
+    expect(at.clients()[0]).toBe('fg-ada')
     expect(at.troubles.map((trouble) => trouble.reason)).toEqual([reason])
   })
 
   test('an upstream’s key that a client has is not taken either', async () => {
     const at = await watched()
     await at.write('main', 'fg-ada')
-    await at.watching.reload()
-    expect([at.main(), at.clients()[0]]).toEqual(['sk-main', ['ada', 'fg-ada']])
+    await at.reload()
+    expect([at.main(), at.clients()[0]]).toEqual(['sk-main', 'fg-ada'])
     expect(at.troubles.map(({ setting }) => setting)).toEqual(['upstreams.default.api_key_file'])
   })
 
@@ -189,16 +184,13 @@ describe('what is no good is told without the key, and the old one stays', () =>
     const at = await watched()
     await at.write('ada', 'fg-ben')
     await at.write('ben', 'fg-ada')
-    await at.watching.reload()
-    expect(at.clients().map(([, key]) => key)).toEqual(['fg-ben', 'fg-ada'])
-    await at.write('ada', 'fg-same')
-    await at.write('ben', 'fg-same')
-    await at.watching.reload()
-    expect(at.clients().map(([, key]) => key)).toEqual(['fg-ben', 'fg-ada'])
-    expect(at.troubles.map(({ setting }) => setting)).toEqual([
-      'client_keys[0].key_file',
-      'client_keys[1].key_file',
-    ])
+    await at.reload()
+    expect(at.clients()).toEqual(['fg-ben', 'fg-ada'])
+    for (const name of ['ada', 'ben']) await at.write(name, 'fg-same')
+    await at.reload()
+    expect(at.clients()).toEqual(['fg-ben', 'fg-ada'])
+    const refused = ['client_keys[0].key_file', 'client_keys[1].key_file']
+    expect(at.troubles.map(({ setting }) => setting)).toEqual(refused)
   })
 
   test('is told once, and again when it is asked for or has become another', async () => {
@@ -208,9 +200,9 @@ describe('what is no good is told without the key, and the old one stays', () =>
     await at.write('ada', 'fg-ada-2')
     await eventually(() => expect(at.rotated).toEqual(['client_keys[0].key_file']))
     expect(at.troubles).toHaveLength(1)
-    await at.watching.reload()
+    await at.reload()
     expect(at.troubles).toHaveLength(2)
-    await unlink(join(at.folder, 'keys/main'))
+    await unlink(at.mainPath)
     await eventually(() => expect(at.troubles.at(-1)?.reason).toBe('the file does not exist'))
     await at.write('main', 'sk-back')
     await eventually(() => expect(at.main()).toBe('sk-back'))
@@ -219,26 +211,22 @@ describe('what is no good is told without the key, and the old one stays', () =>
 
 // `key_file: /dev/fd/63` of a shell's `<(pass show …)`: who opens a pipe a second time waits for a writer for ever.
 test.skipIf(process.platform === 'win32')('a pipe is read once and left alone then', async () => {
-  const at = await watched(
-    { 'keys/ada': 'fg-ada', 'keys/ben': 'fg-ben' },
-    {
-      prepare: async (folder) => {
-        spawnSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'keys/main')])
-        void writeFile(join(folder, 'keys/main'), 'sk-piped')
-      },
-    },
-  )
+  const prepare = async (folder: string) => {
+    spawnSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'keys/main')])
+    void writeFile(join(folder, 'keys/main'), 'sk-piped')
+  }
+  const at = await watched({ 'keys/ada': 'fg-ada', 'keys/ben': 'fg-ben' }, { prepare })
   expect(at.main()).toBe('sk-piped')
   await at.write('ada', 'fg-ada-2')
-  await at.watching.reload()
-  expect([at.main(), at.clients()[0]]).toEqual(['sk-piped', ['ada', 'fg-ada-2']])
+  await at.reload()
+  expect([at.main(), at.clients()[0]]).toEqual(['sk-piped', 'fg-ada-2'])
 })
 
 test('nothing is called, and nothing changes, once it is closed', async () => {
   const at = await watched()
   await at.write('main', 'sk-late')
-  const reload = at.watching.reload()
-  at.watching.close()
+  const reload = at.reload()
+  at.close()
   await reload
   expect([at.main(), at.rotated, at.troubles]).toEqual(['sk-main', [], []])
 })

@@ -11,19 +11,12 @@ import { eventually } from '../support/eventually.ts'
 
 const builtInDirectory = join(import.meta.dirname, '../../profiles')
 
-async function watchFolder(files: Readonly<Record<string, string>>) {
-  return watchAt(await temporaryFolder(files))
-}
+const watchFolder = async (files: Readonly<Record<string, string>>) => watchAt(await temporaryFolder(files))
 
 async function watchAt(directory: string) {
   const loads: ReadonlyMap<string, Profile>[] = []
   const problems: Problem[] = []
-  const files = {
-    builtInDirectory,
-    directory,
-    shownDirectory: 'profiles',
-    upstreams: new Set(['default']),
-  }
+  const files = { builtInDirectory, directory, shownDirectory: 'profiles', upstreams: new Set(['default']) }
   const watching = watchProfiles({
     ...files,
     profiles: (await readProfileFiles(files)).profiles,
@@ -58,9 +51,7 @@ test('an invalid change is told and not used; the next valid one is', async () =
   const { directory, loads, problems, observed } = await watchFolder({ 'x.yaml': '' })
   await writeFile(join(directory, 'x.yaml'), 'obsreve: true')
   await eventually(() => expect(problems.length).toBeGreaterThan(0))
-  expect(problems.map(formatProblem)[0]).toBe(
-    'profiles/x.yaml:1:1: unknown key "obsreve" — did you mean "observe"?',
-  )
+  expect(problems[0]).toMatchObject({ message: expect.stringContaining('unknown key "obsreve"') })
   expect(loads.every((profiles) => profiles.get('x')?.observe === false)).toBe(true)
   await writeFile(join(directory, 'x.yaml'), 'observe: true')
   await eventually(() => expect(observed()).toBe(true))

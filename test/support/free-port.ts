@@ -20,9 +20,9 @@ export async function freePort(): Promise<number> {
   )
 }
 
-/** Lets a server listen on a port that the system chooses, and tells which. */
-export async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+/** Lets a server listen, on a port that the system chooses unless one is given, and tells on which. */
+export async function listen(server: Server, port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const address = server.address()
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }

@@ -4,6 +4,7 @@ import { rawMessages } from '../../support/post-chat.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeUpstream } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
+import type { Row } from './fault.ts'
 import { ask } from './wire/ask.ts'
 import { grownBy, nextRequest } from './wire/requests.ts'
 
@@ -24,10 +25,8 @@ export async function send(
   expect(seen.header('x-foldgate-action')).toBe('compacted')
   const messages = rawMessages(request)
   // Several conversations may go on at a time, each with a task of its own.
-  const view = upstream.requests
-    .slice(before)
-    .map(rawMessages)
-    .find((received) => received[1] === messages[1] && received.at(-1) === messages.at(-1))
+  const arrived = upstream.requests.slice(before).map(rawMessages)
+  const view = arrived.find((received) => received[1] === messages[1] && received.at(-1) === messages.at(-1))
   if (view === undefined) throw new Error('The latest message did not arrive.')
   return { conversation: seen.header('x-foldgate-conversation') ?? '', view }
 }
@@ -40,28 +39,22 @@ export async function conversationOfNext(url: string): Promise<string> {
 }
 
 /** A store that failed is left alone for a while: until it has taken a row again. */
-export async function untilUsed(url: string, adminOrigin: string): Promise<void> {
-  await eventually(
+export const untilUsed = (url: string, adminOrigin: string): Promise<void> =>
+  eventually(
     async () => {
       const conversation = await conversationOfNext(url)
       await askAdmin(adminOrigin, `/conversations/${conversation}/compact`, { method: 'POST' })
-      const { text } = await askAdmin(adminOrigin, '/events?limit=1')
-      expect(text).toContain('compact-requested')
+      expect((await askAdmin(adminOrigin, '/events?limit=1')).text).toContain('compact-requested')
     },
     { timeout: 25_000, interval: 200 },
   )
-}
 
 /**
  * What Foldgate no longer knew of a conversation as it went on. Of the client's nothing can be lost here: every request
  * had its answer. A store that has failed is left alone for a while, and how long is chance (`mayMissId`): a request by
  * then may go by an id of its own.
  */
-export function lostOf(
-  first: Sent,
-  later: readonly Sent[],
-  { mayMissId = false }: { readonly mayMissId?: boolean } = {},
-): string {
+export function lostOf(first: Sent, later: readonly Sent[], mayMissId = false): string {
   const isRenamed = later.some(({ conversation }) => conversation !== first.conversation)
   const isChanged = later.some(({ view }) => !isBeginning(first.view, view))
   const parts = [
@@ -70,3 +63,11 @@ export function lostOf(
   ]
   return parts.length === 0 ? 'nothing' : `${parts.join(', ')}; nothing of the client's`
 }
+
+/** Every request was answered. */
+export const compactedRow = (recorded: string, lost: string, met = 'compacted'): Row => ({
+  met,
+  seen: '`200`',
+  recorded,
+  lost,
+})

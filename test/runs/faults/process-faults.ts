@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import type { OnEnd } from '../../config/temporary-folder.ts'
 import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
-import { conversationOfNext, send, type Sent, lostOf } from './conversation-walk.ts'
+import { compactedRow, conversationOfNext, send, type Sent, lostOf } from './conversation-walk.ts'
 import type { Fault, Row } from './fault.ts'
 import { seenText, ask, type Seen } from './wire/ask.ts'
 import { eventsUpTo } from './watched.ts'
@@ -17,6 +17,7 @@ import {
   kindOf,
   endInOrder,
   linesOf,
+  program,
   programFolder,
   startUsual,
   LOAD,
@@ -50,8 +51,6 @@ export const signalFaults: readonly Fault[] = [
 
 const FULL = '/dev/full'
 
-const program = join(import.meta.dirname, '../../../src/main.ts')
-
 /** What may become of the log. */
 export const logFaults: readonly Fault[] = [
   {
@@ -78,8 +77,6 @@ const WALKERS = 6
 /** Requests of each, at least, before it is killed. */
 const REQUESTS = 5
 
-type LastAnswered = { readonly exchanges: number; readonly sent: Sent }
-
 async function observeKill(onEnd: OnEnd): Promise<readonly Row[]> {
   await using holding = await holdingUpstream(completion('Understood.'))
   const { upstream } = holding
@@ -88,21 +85,15 @@ async function observeKill(onEnd: OnEnd): Promise<readonly Row[]> {
   const stream = ask(killed.url, kindOf('streamed'))
   await eventually(() => expect(holding.held()).toBe(1))
   const first = await conversationOfNext(killed.url)
-  const last = new Map<number, LastAnswered>()
-  const walking = Array.from({ length: WALKERS }, (_, walker) => walk(walker))
-  const over = Promise.allSettled(walking)
-
-  async function walk(walker: number): Promise<void> {
-    for (let exchanges = 1; ; exchanges += 1) {
-      const sent = await send(killed.url, upstream, exchanges, walker + 1)
-      last.set(walker, { exchanges, sent })
-    }
+  const last = new Map<number, { exchanges: number; sent: Sent }>()
+  const walk = async (walker: number): Promise<never> => {
+    for (let exchanges = 1; ; exchanges += 1)
+      last.set(walker, { exchanges, sent: await send(killed.url, upstream, exchanges, walker + 1) })
   }
-
-  await eventually(() => {
-    const far = [...last.values()].filter(({ exchanges }) => exchanges >= REQUESTS)
-    expect(far).toHaveLength(WALKERS)
-  })
+  const over = Promise.allSettled(Array.from({ length: WALKERS }, (_, walker) => walk(walker)))
+  await eventually(() =>
+    expect([...last.values()].filter(({ exchanges }) => exchanges >= REQUESTS)).toHaveLength(WALKERS),
+  )
   const written = await eventsUpTo(killed.adminOrigin, first)
   killed.child.kill('SIGKILL')
   expect(await killed.ended).toBe('SIGKILL')
@@ -129,18 +120,15 @@ async function observeKill(onEnd: OnEnd): Promise<readonly Row[]> {
       recorded: 'nothing: nobody is there to do it',
       lost: 'the rest of the answer: the cut shows',
     },
-    {
-      met: 'compacted, repeated after a restart',
-      seen: '`200`',
-      recorded: 'the file is sound, and holds the journal up to the last rows',
-      lost: 'nothing: the same bytes are sent as before',
-    },
+    compactedRow(
+      'the file is sound, and holds the journal up to the last rows',
+      'nothing: the same bytes are sent as before',
+      'compacted, repeated after a restart',
+    ),
   ]
 }
 
-function digestOf({ view }: Sent): string {
-  return hash('sha256', view.join('\n'))
-}
+const digestOf = ({ view }: Sent): string => hash('sha256', view.join('\n'))
 
 function integrityOf(path: string): string {
   const database = new DatabaseSync(path)
@@ -182,14 +170,12 @@ async function observeSignal({ timeoutS, code, meanwhile, onEnd }: Ending): Prom
   const cutOff = linesOf(foldgate).some((line) => line.includes('drain.timeout_s'))
   const recorded = `exit ${code}${cutOff ? '<br>log `warn` requests were cut off' : ''}`
   const begunText = begun.length === LOAD ? 'streamed, under way or in line' : 'streamed, under way'
+  const refused = (met: string, all: readonly Seen[]): Row[] =>
+    all.length === 0 ? [] : [{ met, seen: oneText(all), recorded, lost: 'nothing: it was not sent on' }]
   return [
     { met: begunText, seen: oneText(begun), recorded, lost: lostOfStreams(begun) },
-    ...(unbegun.length === 0
-      ? []
-      : [
-          { met: 'streamed, in line', seen: oneText(unbegun), recorded, lost: 'nothing: it was not sent on' },
-        ]),
-    { met: 'on a new connection', seen: oneText([newcomer]), recorded, lost: 'nothing: it was not sent on' },
+    ...refused('streamed, in line', unbegun),
+    ...refused('on a new connection', [newcomer]),
   ]
 }
 
@@ -246,12 +232,6 @@ async function observeLog(
   expect(events.map(({ reason }) => reason)).toContain('upstream_unreachable')
   await endInOrder(foldgate)
   expect(lostOf(first, [first])).toBe('nothing')
-  return [
-    {
-      met: 'any',
-      seen: 'as without the fault',
-      recorded: 'in the journal all that is told',
-      lost: 'the log',
-    },
-  ]
+  const recorded = 'in the journal all that is told'
+  return [{ met: 'any', seen: 'as without the fault', recorded, lost: 'the log' }]
 }

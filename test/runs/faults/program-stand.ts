@@ -6,16 +6,11 @@ import type { OnEnd } from '../../config/temporary-folder.ts'
 import { serve, settingsFolder, type Program } from '../../programs/program.ts'
 import { smallWindow, requestKinds, type RequestKind } from './wire/requests.ts'
 import { eventually } from '../../support/eventually.ts'
-import { fakeUpstream, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
-import { ask, type Seen } from './wire/ask.ts'
+import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import { ask } from './wire/ask.ts'
 import { goodAnswer } from './wire/answers.ts'
 
-/** A Foldgate in a process of its own, whose operator looks on. */
-export type Served = Program & {
-  /** What a client takes as its base URL. */
-  readonly url: string
-  readonly adminOrigin: string
-}
+export const program = join(import.meta.dirname, '../../../src/main.ts')
 
 /** A folder with settings under which it ends at once, and with an empty folder `disk`. */
 export async function programFolder(settings: object, onEnd: OnEnd): Promise<string> {
@@ -40,18 +35,19 @@ export async function startProgram<Started extends Program & { readonly url: str
   }
 }
 
+/** A Foldgate in a process of its own, whose operator looks on. */
+export type Served = Awaited<ReturnType<typeof serve>> & { readonly adminOrigin: string }
+
 /** Starts one there in the usual way. */
-export function startUsual(cwd: string, upstreamUrl: string, onEnd: OnEnd): Promise<Served> {
-  return startProgram(upstreamUrl, (args) => serve(args, { cwd, onEnd }))
-}
+export const startUsual = (cwd: string, upstreamUrl: string, onEnd: OnEnd): Promise<Served> =>
+  startProgram(upstreamUrl, (args) => serve(args, { cwd, onEnd }))
 
 /** Its lines, as the tests in this process have them of theirs. */
-export function linesOf(program: Pick<Program, 'stdout'>): readonly string[] {
-  return program
+export const linesOf = (program: Pick<Program, 'stdout'>): readonly string[] =>
+  program
     .stdout()
     .split('\n')
     .filter((line) => line.startsWith('{'))
-}
 
 /** Ends it by a signal; fails unless it ends in order. */
 export async function endInOrder(program: Pick<Program, 'child' | 'ended'>): Promise<void> {
@@ -59,25 +55,15 @@ export async function endInOrder(program: Pick<Program, 'child' | 'ended'>): Pro
   expect(await program.ended).toBe(0)
 }
 
-/** An upstream whose streams stop after their first event until they are let go. */
-export type HoldingUpstream = {
-  readonly upstream: FakeUpstream
-  /** How many streams have stopped. */
-  readonly held: () => number
-  readonly release: () => void
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-export async function holdingUpstream(otherwise: Script): Promise<HoldingUpstream> {
+/** An upstream whose streams stop after their first event until they are let go; `held` tells how many have. */
+export async function holdingUpstream(otherwise: Script) {
   const released = Promise.withResolvers<void>()
   let held = 0
   const upstream = await fakeUpstream(async (received, outgoing, incoming) => {
     if (!received.body.includes('"stream":true')) return otherwise(received, outgoing, incoming)
     const [first = '', ...rest] = goodAnswer(kindOf('streamed')).pieces
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-    outgoing.write(first, () => {
-      held += 1
-    })
+    outgoing.write(first, () => void (held += 1))
     await released.promise
     outgoing.end(rest.join(''))
   })
@@ -85,7 +71,7 @@ export async function holdingUpstream(otherwise: Script): Promise<HoldingUpstrea
     upstream,
     held: () => held,
     release: () => released.resolve(),
-    [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: upstream.close,
   }
 }
 
@@ -93,24 +79,14 @@ export async function holdingUpstream(otherwise: Script): Promise<HoldingUpstrea
 export const LOAD = 12
 export const PLACES = 4
 
-export type UnderLoad = {
-  readonly foldgate: Served
-  readonly running: readonly Promise<Seen>[]
-}
-
 /** A program with as many streams under way as the upstream takes, and more requests in line. */
 export async function underLoad(
-  { upstream, held }: HoldingUpstream,
+  { upstream, held }: Awaited<ReturnType<typeof holdingUpstream>>,
   timeoutS: number,
   onEnd: OnEnd,
-): Promise<UnderLoad> {
-  const cwd = await programFolder(
-    {
-      drain: { delay_s: 0, timeout_s: timeoutS },
-      upstreams: { default: { url: upstream.url, concurrency: PLACES } },
-    },
-    onEnd,
-  )
+) {
+  const upstreams = { default: { url: upstream.url, concurrency: PLACES } }
+  const cwd = await programFolder({ drain: { delay_s: 0, timeout_s: timeoutS }, upstreams }, onEnd)
   const foldgate = await startUsual(cwd, upstream.url, onEnd)
   const running = Array.from({ length: LOAD }, () => ask(foldgate.url, kindOf('streamed')))
   await eventually(() => expect(held()).toBe(PLACES))
@@ -126,5 +102,3 @@ export function kindOf(name: RequestKind['name']): RequestKind {
   if (kind === undefined) throw new Error(`There is no kind ${name}.`)
   return kind
 }
-
-// --- internal ---

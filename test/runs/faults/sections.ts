@@ -4,13 +4,7 @@ import { nonsense, refusals, brokenConnections, slowAnswers } from './upstream-f
 import { diskFaults } from './disk-faults.ts'
 import { killFault, logFaults, signalFaults } from './process-faults.ts'
 import { startFaults } from './start-faults.ts'
-import {
-  redisFaults,
-  redisImpossible,
-  sqliteClockFaults,
-  sqliteFaults,
-  observeStoreFault,
-} from './store-faults.ts'
+import { redisFaults, sqliteClockFaults, sqliteFaults } from './store-faults.ts'
 import { summaryFaults } from './summary-faults.ts'
 import { observeUpstreamFault, type UpstreamFault } from './upstream-stand.ts'
 
@@ -41,20 +35,8 @@ export const sections: readonly Section[] = [
       'It fails in the same ways, with summaries made ahead of need (`summary.mode: background`) and while the request waits (`blocking`). Every request has a good answer of its own upstream. What the client sees is of the request at which the summary was due.',
     faults: summaryFaults,
   },
-  {
-    title: 'SQLite, while it is used',
-    about: STORE,
-    faults: sqliteFaults.map((fault) => ({ name: fault.name, observe: () => observeStoreFault(fault) })),
-  },
-  {
-    title: 'Redis, while it is used',
-    about: STORE,
-    faults: redisFaults.map((fault) => ({
-      name: fault.name,
-      observe: () => observeStoreFault(fault),
-      impossible: redisImpossible,
-    })),
-  },
+  { title: 'SQLite, while it is used', about: STORE, faults: sqliteFaults },
+  { title: 'Redis, while it is used', about: STORE, faults: redisFaults },
   {
     title: 'The disk',
     about:
@@ -77,10 +59,7 @@ export const sections: readonly Section[] = [
     title: 'The clock',
     about:
       'Foldgate measures waits with a clock that never jumps; what holds for a while, and is kept beyond the process, goes by the time of day.',
-    faults: [
-      ...clockFaults,
-      ...sqliteClockFaults.map((fault) => ({ name: fault.name, observe: () => observeStoreFault(fault) })),
-    ],
+    faults: [...clockFaults, ...sqliteClockFaults],
   },
 ]
 

@@ -7,18 +7,20 @@ import { output } from '../../programs/program.ts'
 import { openSqliteStore } from '../../../src/stores/sqlite-store.ts'
 import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { freePort, listen } from '../../support/free-port.ts'
-import { conversationOfNext, lostOf, send } from './conversation-walk.ts'
+import { compactedRow, conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault } from './fault.ts'
 import { toldText, whatWasTold } from './watched.ts'
 import { overwrite } from './store-faults.ts'
 import { endInOrder, linesOf, programFolder, startUsual } from './program-stand.ts'
 import { putValue } from '../../support/put-value.ts'
 
+const SQLITE = 'sqlite:store.sqlite'
+
 /** What may be wrong with the store when the program starts. */
 export const startFaults: readonly Fault[] = [
   atStart('the SQLite file is garbage', async (cwd) => {
     await writeFile(join(cwd, 'store.sqlite'), 'garbage '.repeat(1_000))
-    return { url: 'sqlite:store.sqlite', end: () => {} }
+    return { url: SQLITE }
   }),
   atStart('the SQLite file is damaged behind its first page', async (cwd) => {
     const path = join(cwd, 'store.sqlite')
@@ -26,33 +28,33 @@ export const startFaults: readonly Fault[] = [
     await putValue(store, 'key', 'value'.repeat(10_000))
     await store.close()
     overwrite(path)
-    return { url: 'sqlite:store.sqlite', end: () => {} }
+    return { url: SQLITE }
   }),
   atStart('the SQLite file is another program’s database', async (cwd) => {
     const other = new DatabaseSync(join(cwd, 'store.sqlite'))
     other.exec('CREATE TABLE notes (text TEXT)')
     other.close()
-    return { url: 'sqlite:store.sqlite', end: () => {} }
+    return { url: SQLITE }
   }),
   atStart('the SQLite file is held by another program', async (cwd) => {
     const other = new DatabaseSync(join(cwd, 'store.sqlite'))
     other.exec('BEGIN EXCLUSIVE')
-    return { url: 'sqlite:store.sqlite', end: () => other.close() }
+    return { url: SQLITE, end: () => other.close() }
   }),
   atStart('the folder of the SQLite file cannot be made', async (cwd) => {
     await writeFile(join(cwd, 'blocked'), '')
-    return { url: 'sqlite:blocked/store.sqlite', end: () => {} }
+    return { url: 'sqlite:blocked/store.sqlite' }
   }),
-  atStart('nothing listens where Redis should', async () => {
-    return { url: `redis://127.0.0.1:${await freePort()}`, end: () => {} }
-  }),
+  atStart('nothing listens where Redis should', async () => ({
+    url: `redis://127.0.0.1:${await freePort()}`,
+  })),
   atStart('what listens where Redis should says nothing', () => listening(null)),
   atStart('what listens where Redis should talks nonsense', () => listening('this is no answer\r\n')),
 ]
 
 // --- internal ---
 
-type Prepared = { readonly url: string; readonly end: () => void }
+type Prepared = { readonly url: string; readonly end?: () => void }
 
 /** Started with what is wrong, and once more with `store.required`. */
 function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fault {
@@ -61,10 +63,12 @@ function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fau
     observe: async (onEnd) => {
       await using upstream = await fakeUpstream(completion('Understood.'))
       const cwd = await programFolder({}, onEnd)
-      const { url, end } = await prepare(cwd)
+      const { url, end = () => {} } = await prepare(cwd)
+      const settings = { drain: { delay_s: 0, timeout_s: 10 }, store: { url } }
+      const set = (more: object) =>
+        writeFile(join(cwd, 'foldgate.yaml'), JSON.stringify({ ...settings, ...more }))
       try {
-        const settings = { drain: { delay_s: 0, timeout_s: 10 }, store: { url } }
-        await writeFile(join(cwd, 'foldgate.yaml'), JSON.stringify(settings))
+        await set({})
         const foldgate = await startUsual(cwd, upstream.url, onEnd)
         const first = await send(foldgate.url, upstream, 1)
         const later = await send(foldgate.url, upstream, 2)
@@ -76,20 +80,15 @@ function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fau
         const again = await startUsual(cwd, upstream.url, onEnd)
         const afterwards = await send(again.url, upstream, 3)
         await endInOrder(again)
-        const required = JSON.stringify({ ...settings, store: { url, required: true } })
-        await writeFile(join(cwd, 'foldgate.yaml'), required)
+        await set({ store: { url, required: true } })
         const refused = await output(['--upstream', upstream.url], { cwd, onEnd })
         expect([refused.code, refused.stdout]).toEqual([1, ''])
         expect(refused.stderr).toMatch(/^store\.required: .+\n$/)
-        const anywhere = (text: string) =>
-          text.replaceAll(`${cwd}/`, '').replaceAll(/(?<=127\.0\.0\.1:)\d+/g, 'PORT')
+        const anywhere = toldText(told)
+          .replaceAll(`${cwd}/`, '')
+          .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, 'PORT')
         return [
-          {
-            met: 'compacted',
-            seen: '`200`',
-            recorded: anywhere(toldText(told)),
-            lost: lostOf(first, [later, afterwards]),
-          },
+          compactedRow(anywhere, lostOf(first, [later, afterwards])),
           {
             met: 'the start, with `store.required`',
             seen: 'nobody listens',
@@ -106,9 +105,8 @@ function atStart(name: string, prepare: (cwd: string) => Promise<Prepared>): Fau
 
 async function listening(says: string | null): Promise<Prepared> {
   const server = createServer((socket) => {
-    socket.on('error', () => {
-      // Whoever has had enough of it cuts it off.
-    })
+    // Whoever has had enough of it cuts it off.
+    socket.on('error', () => {})
     socket.on('data', () => {
       if (says !== null) socket.write(says)
     })

@@ -6,29 +6,27 @@ import { DatabaseSync } from 'node:sqlite'
 import { connect, createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect } from 'vitest'
-import { openStore, type OpenedStore } from '../../../src/stores/open-store.ts'
+import { openStore } from '../../../src/stores/open-store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../../support/fake-upstream.ts'
-import type { Row } from './fault.ts'
+import type { Fault } from './fault.ts'
 import {
   startWatched,
-  type Watched,
   eventsUpTo,
   toldText,
   whatWasTold,
   withoutJournal,
   withoutReasons,
   withoutWaits,
-  type Told,
 } from './watched.ts'
-import { conversationOfNext, lostOf, send, untilUsed, type Sent } from './conversation-walk.ts'
+import { compactedRow, conversationOfNext, lostOf, send, untilUsed, type Sent } from './conversation-walk.ts'
 import { smallWindow } from './wire/requests.ts'
 import { journalNames } from '../../../src/stores/store.ts'
 import { freePort } from '../../support/free-port.ts'
 import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../../support/redis-server.ts'
 
 /** A store that is there, and how it fails. */
-export type FailingStore = {
+type FailingStore = {
   /** What `store.url` says. */
   readonly url: string
   readonly breaks: () => void | Promise<void>
@@ -37,8 +35,9 @@ export type FailingStore = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export type StoreFault = {
-  readonly name: string
+type Failure = Pick<FailingStore, 'breaks' | 'mends'>
+
+type StoreFault = {
   readonly open: () => Promise<FailingStore>
   /** Whether Foldgate notices: requests are made until it has. */
   readonly isNoticed: boolean
@@ -46,158 +45,138 @@ export type StoreFault = {
   readonly reasonsVary?: boolean
 }
 
-/**
- * A conversation begins before the fault, goes on while it lasts and after it, and once more with another Foldgate on the
- * same store, as after a restart.
- */
-export async function observeStoreFault(fault: StoreFault): Promise<readonly Row[]> {
-  await using upstream = await fakeUpstream(completion('Understood.'))
-  await using failing = await fault.open()
-  const opened = await openAt(failing.url)
-  const watched = await startOn(opened, upstream)
-  let exchanges = 0
-  const goOn = (url: string) => {
-    exchanges += 1
-    return send(url, upstream, exchanges)
+/** A conversation begins before the fault, and goes on while it lasts and after it. */
+async function live(
+  { isNoticed }: StoreFault,
+  failing: FailingStore,
+  upstream: FakeUpstream,
+  goOn: (url: string) => Promise<Sent>,
+) {
+  await using watched = await startOn(failing.url, upstream)
+  const { adminOrigin } = watched
+  const { url, log } = watched.foldgate
+  const first = await goOn(url)
+  await eventsUpTo(adminOrigin, await conversationOfNext(url))
+  await failing.breaks()
+  const during = await goOn(url)
+  if (isNoticed) {
+    await eventually(async () => {
+      await goOn(url)
+      expect((await withoutJournal(adminOrigin, log)).counted).not.toEqual([])
+    })
   }
-  let told: Told
-  let first: Sent
-  let during: Sent
-  let after: Sent
-  try {
-    const { foldgate, adminOrigin } = watched
-    first = await goOn(foldgate.url)
-    await eventsUpTo(adminOrigin, await conversationOfNext(foldgate.url))
-    await failing.breaks()
-    during = await goOn(foldgate.url)
-    if (fault.isNoticed) {
-      await eventually(async () => {
-        await goOn(foldgate.url)
-        expect((await withoutJournal(adminOrigin, foldgate.log)).counted).not.toEqual([])
-      })
-    }
-    await failing.mends?.()
-    if (failing.mends !== null) await untilUsed(foldgate.url, adminOrigin)
-    after = await goOn(foldgate.url)
-    told =
-      failing.mends === null
-        ? await withoutJournal(adminOrigin, foldgate.log)
-        : await whatWasTold(adminOrigin, await conversationOfNext(foldgate.url), foldgate.log)
-  } finally {
-    await watched.foldgate.close()
-  }
-  const restarted = await afterRestart(failing.url, upstream, goOn)
-  const lost = lostOf(first, [during, after, restarted], { mayMissId: fault.isNoticed })
-  const recorded = toldText(fault.reasonsVary === true ? withoutReasons(told) : withoutWaits(told))
-  return [{ met: 'compacted', seen: '`200`', recorded, lost }]
+  await failing.mends?.()
+  if (failing.mends !== null) await untilUsed(url, adminOrigin)
+  const after = await goOn(url)
+  const told =
+    failing.mends === null
+      ? await withoutJournal(adminOrigin, log)
+      : await whatWasTold(adminOrigin, await conversationOfNext(url), log)
+  return { first, later: [during, after], told }
 }
 
+const storeFault = (name: string, fault: StoreFault): Fault => ({
+  name,
+  observe: async () => {
+    await using upstream = await fakeUpstream(completion('Understood.'))
+    await using failing = await fault.open()
+    let exchanges = 0
+    const goOn = (url: string) => send(url, upstream, (exchanges += 1))
+    const { first, later, told } = await live(fault, failing, upstream, goOn)
+    // Another Foldgate on the same store, as after a restart.
+    await using restarted = await startOn(failing.url, upstream)
+    const lost = lostOf(first, [...later, await goOn(restarted.foldgate.url)], fault.isNoticed)
+    const words = fault.reasonsVary === true ? withoutReasons : withoutWaits
+    return [compactedRow(toldText(words(told)), lost)]
+  },
+})
+
+const onFile = (name: string, isNoticed: boolean, fails: (path: string) => Failure): Fault =>
+  storeFault(name, { isNoticed, open: () => withFile(fails) })
+
 /** What may happen to a file that is in use. */
-export const sqliteFaults: readonly StoreFault[] = [
-  {
-    name: 'another program takes the file, and lets it go',
-    isNoticed: true,
-    open: () =>
-      withFile((path) => {
-        let other: DatabaseSync | null = null
-        return {
-          breaks: () => {
-            other = new DatabaseSync(path)
-            other.exec('BEGIN EXCLUSIVE')
-          },
-          mends: () => other?.close(),
-        }
-      }),
-  },
-  {
-    name: 'its pages are overwritten with garbage',
-    isNoticed: true,
-    open: () => withFile((path) => ({ breaks: () => overwrite(path), mends: null })),
-  },
-  {
-    name: 'it is emptied',
-    isNoticed: true,
-    open: () =>
-      withFile((path) => ({
-        breaks: () => {
-          settle(path)
-          // In the same tick: a write of Foldgate's own in between would leave a log, and SQLite another message.
-          truncateSync(path, 0)
-        },
-        mends: null,
-      })),
-  },
-  {
-    name: 'it is deleted',
-    isNoticed: false,
-    open: () =>
-      withFile((path) => ({
-        breaks: async () => {
-          for (const end of ['', '-wal', '-shm']) await rm(path + end)
-        },
-        mends: null,
-      })),
-  },
+export const sqliteFaults: readonly Fault[] = [
+  onFile('another program takes the file, and lets it go', true, (path) => {
+    let other: DatabaseSync | null = null
+    return {
+      breaks: () => {
+        other = new DatabaseSync(path)
+        other.exec('BEGIN EXCLUSIVE')
+      },
+      mends: () => other?.close(),
+    }
+  }),
+  onFile('its pages are overwritten with garbage', true, (path) => ({
+    breaks: () => overwrite(path),
+    mends: null,
+  })),
+  onFile('it is emptied', true, (path) => ({
+    breaks: () => {
+      settle(path)
+      // In the same tick: a write of Foldgate's own in between would leave a log, and SQLite another message.
+      truncateSync(path, 0)
+    },
+    mends: null,
+  })),
+  onFile('it is deleted', false, (path) => ({
+    breaks: async () => {
+      for (const end of ['', '-wal', '-shm']) await rm(path + end)
+    },
+    mends: null,
+  })),
 ]
+
+const YEAR_MS = 365 * 86_400_000
 
 /** The clock jumps between two requests. */
-export const sqliteClockFaults: readonly StoreFault[] = [
-  {
-    name: 'of SQLite it goes forward by a year: every row has outlived its time',
-    isNoticed: false,
-    open: () => withFile((path) => ({ breaks: () => shiftRows(path, -YEAR_MS), mends: null })),
-  },
-  {
-    name: 'of SQLite it goes back by a year: every row is from the future',
-    isNoticed: false,
-    open: () => withFile((path) => ({ breaks: () => shiftRows(path, YEAR_MS), mends: null })),
-  },
+export const sqliteClockFaults: readonly Fault[] = [
+  onFile('of SQLite it goes forward by a year: every row has outlived its time', false, (path) => ({
+    breaks: () => shiftRows(path, -YEAR_MS),
+    mends: null,
+  })),
+  onFile('of SQLite it goes back by a year: every row is from the future', false, (path) => ({
+    breaks: () => shiftRows(path, YEAR_MS),
+    mends: null,
+  })),
 ]
 
-/** Why there is no Redis to fail; null where there is. */
-export const redisImpossible = redisProgram === undefined ? withoutRedis.trim() : null
+type OnServer = { readonly reasonsVary: boolean; readonly open: () => Promise<FailingStore> }
+
+const onServer = (name: string, fault: OnServer): Fault => ({
+  ...storeFault(name, { ...fault, isNoticed: true }),
+  impossible: redisProgram === undefined ? withoutRedis.trim() : null,
+})
 
 /** What may happen to a Redis-compatible server that is in use, or to the way to it. */
-export const redisFaults: readonly StoreFault[] = [
-  {
-    name: 'it is killed, and comes back empty',
-    isNoticed: true,
+export const redisFaults: readonly Fault[] = [
+  onServer('it is killed, and comes back empty', {
     reasonsVary: true,
     open: () => withServer((server) => ({ breaks: server.kill, mends: server.restart })),
-  },
-  {
-    name: 'it stands still, and goes on',
-    isNoticed: true,
+  }),
+  onServer('it stands still, and goes on', {
     reasonsVary: true,
     open: () => withServer((server) => ({ breaks: server.freeze, mends: server.thaw })),
-  },
-  {
-    name: 'its memory is full, and room is made',
-    isNoticed: true,
+  }),
+  onServer('its memory is full, and room is made', {
+    reasonsVary: false,
     open: () =>
-      withServer((server) => ({
+      withServer(({ ask }) => ({
         breaks: async () =>
-          void (await server.ask('CONFIG SET maxmemory-policy noeviction', 'CONFIG SET maxmemory 1')),
-        mends: async () => void (await server.ask('CONFIG SET maxmemory 0')),
+          void (await ask('CONFIG SET maxmemory-policy noeviction', 'CONFIG SET maxmemory 1')),
+        mends: async () => void (await ask('CONFIG SET maxmemory 0')),
       })),
-  },
-  {
-    name: 'it becomes a copy that cannot be written to, and is made the first again',
-    isNoticed: true,
+  }),
+  onServer('it becomes a copy that cannot be written to, and is made the first again', {
+    reasonsVary: false,
     open: () =>
-      withServer((server) => ({
-        breaks: async () => void (await server.ask('REPLICAOF 127.0.0.1 1')),
-        mends: async () => void (await server.ask('REPLICAOF NO ONE')),
+      withServer(({ ask }) => ({
+        breaks: async () => void (await ask('REPLICAOF 127.0.0.1 1')),
+        mends: async () => void (await ask('REPLICAOF NO ONE')),
       })),
-  },
-  {
-    name: 'every connection to it is reset',
-    isNoticed: true,
-    reasonsVary: true,
-    open: () => withWay('reset'),
-  },
-  { name: 'it answers garbage', isNoticed: true, reasonsVary: true, open: () => withWay('garbage') },
-  { name: 'nothing comes through to it', isNoticed: true, reasonsVary: true, open: () => withWay('silence') },
+  }),
+  onServer('every connection to it is reset', { reasonsVary: true, open: () => withWay('reset') }),
+  onServer('it answers garbage', { reasonsVary: true, open: () => withWay('garbage') }),
+  onServer('nothing comes through to it', { reasonsVary: true, open: () => withWay('silence') }),
 ]
 
 /** Takes what is in the write-ahead log into the file, so that it is the file that is read. */
@@ -221,61 +200,33 @@ export function overwrite(path: string): void {
 
 // --- internal ---
 
-function openAt(url: string): Promise<OpenedStore> {
+const PAGE_BYTES = 4_096
+
+/** A Foldgate on the store at this address. */
+async function startOn(url: string, upstream: FakeUpstream) {
   const settings = { url, ttl_days: 7, max_mb: 64, required: false, encrypt_key_env: null, encrypt_key: null }
-  return openStore(settings, { env: {}, platform: process.platform })
+  const { store } = await openStore(settings, { env: {}, platform: process.platform })
+  return startWatched({ upstream: upstream.url, store, profile: smallWindow })
 }
 
-function startOn({ store }: OpenedStore, upstream: FakeUpstream): Promise<Watched> {
-  return startWatched({
-    upstream: upstream.url,
-    store,
-    profile: smallWindow,
-  })
-}
-
-async function afterRestart(
-  url: string,
-  upstream: FakeUpstream,
-  goOn: (url: string) => Promise<Sent>,
-): Promise<Sent> {
-  const opened = await openAt(url)
-  const { foldgate } = await startOn(opened, upstream)
-  try {
-    return await goOn(foldgate.url)
-  } finally {
-    await foldgate.close()
-  }
-}
-
-async function withFile(
-  fails: (path: string) => Pick<FailingStore, 'breaks' | 'mends'>,
-): Promise<FailingStore> {
+async function withFile(fails: (path: string) => Failure): Promise<FailingStore> {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-fault-'))
   const path = join(folder, 'store.sqlite')
-  return {
-    url: `sqlite:${path}`,
-    ...fails(path),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
+  const remove = () => rm(folder, { recursive: true, force: true })
+  return { url: `sqlite:${path}`, ...fails(path), [Symbol.asyncDispose]: remove }
 }
 
 /** Moves the ends of all rows: the clock of a store is the system's, which stays where it is here. */
 function shiftRows(path: string, byMs: number): void {
   const other = new DatabaseSync(path)
-  for (const table of ['entries', 'leases', ...journalNames.map((name) => `journal_${name}`)]) {
+  for (const table of ['entries', 'leases', ...journalNames.map((name) => `journal_${name}`)])
     other.prepare(`UPDATE ${table} SET expires_ms = expires_ms + ?`).run(byMs)
-  }
   other.close()
 }
 
-const YEAR_MS = 365 * 86_400_000
-
-async function withServer(
-  fails: (server: RedisServer) => Pick<FailingStore, 'breaks' | 'mends'>,
-): Promise<FailingStore> {
+async function withServer(fails: (server: RedisServer) => Failure): Promise<FailingStore> {
   const server = await redisServer()
-  return { url: server.url, ...fails(server), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  return { url: server.url, ...fails(server), [Symbol.asyncDispose]: server[Symbol.asyncDispose] }
 }
 
 /** A server whose clients go through a way that fails for a while. */
@@ -288,8 +239,7 @@ async function withWay(failure: 'reset' | 'garbage' | 'silence'): Promise<Failin
     sockets.add(from)
     from.on('data', (piece) => {
       if (!isBroken) to.write(piece)
-      else if (failure === 'garbage' && isAnswer) to.write('this is no answer\r\n')
-      else if (failure === 'garbage') to.write(piece)
+      else if (failure === 'garbage') to.write(isAnswer ? 'this is no answer\r\n' : piece)
     })
     from.on('error', () => to.destroy())
     from.once('close', () => {
@@ -315,9 +265,7 @@ async function withWay(failure: 'reset' | 'garbage' | 'silence'): Promise<Failin
       isBroken = true
       if (failure === 'reset') for (const socket of sockets) socket.resetAndDestroy()
     },
-    mends: () => {
-      isBroken = false
-    },
+    mends: () => void (isBroken = false),
     [Symbol.asyncDispose]: async () => {
       way.close()
       for (const socket of sockets) socket.destroy()
@@ -325,5 +273,3 @@ async function withWay(failure: 'reset' | 'garbage' | 'silence'): Promise<Failin
     },
   }
 }
-
-const PAGE_BYTES = 4_096

@@ -20,12 +20,8 @@ import { rawUpstream } from './wire/raw-upstream.ts'
 import { nextRequest } from './wire/requests.ts'
 
 /** The summary model fails as an upstream does: with the same bytes. */
-export const summaryFaults: readonly Fault[] = [
-  ...brokenConnections,
-  ...slowAnswers,
-  ...nonsense,
-  ...refusals,
-]
+export const summaryFaults: readonly Fault[] = [brokenConnections, slowAnswers, nonsense, refusals]
+  .flat()
   .filter(isForSummaries)
   .map((fault) => ({ name: fault.name, observe: () => observeSummaryFault(fault) }))
 
@@ -47,11 +43,9 @@ async function observeSummaryFault(fault: UpstreamFault): Promise<readonly Row[]
 async function observeIn(mode: (typeof modes)[number], fault: UpstreamFault): Promise<Row> {
   await using main = await fakeUpstream(completion('Understood.'))
   const failing = fault.fails(goodSummary, nextRequest, () => Promise.resolve())
-  await using model = await rawUpstream(failing.play ?? (() => {}), {
-    isClosedOnce: fault.isClosed === true,
-  })
+  await using model = await rawUpstream(failing.play ?? (() => {}), fault.isClosed)
   if (failing.play === null) await model.close()
-  const { foldgate, adminOrigin } = await startWatched({
+  await using watched = await startWatched({
     upstream: main.url,
     upstreams: cheapUpstream(model),
     settings: { limits: fault.limits ?? {} },
@@ -62,19 +56,14 @@ async function observeIn(mode: (typeof modes)[number], fault: UpstreamFault): Pr
       summary: { mode, wait_ms: 20_000 },
     }),
   })
-  try {
-    const agent = growingAgent(foldgate.url, () => main.requests, { roundTokens: 1_000 })
-    const turns = await turnsUntilCompacted(agent, foldgate.log)
-    const due = turns.at(-1) ?? (await agent.again())
-    const all = [...turns, await agent.again()]
-    expect(all.map(({ status, text }) => [status, text.includes('Understood.')])).toEqual(
-      all.map(() => [200, true]),
-    )
-    const told = await whatWasTold(adminOrigin, due.header('x-foldgate-conversation') ?? '', foldgate.log)
-    return { met: mode, seen: seenText(due), recorded: toldText(told), lost: lostOf(due, agent) }
-  } finally {
-    await foldgate.close()
-  }
+  const { url, log } = watched.foldgate
+  const agent = growingAgent(url, () => main.requests, { roundTokens: 1_000 })
+  const turns = await turnsUntilCompacted(agent, log)
+  const due = turns.at(-1) ?? (await agent.again())
+  const all = [...turns, await agent.again()]
+  expect(all.every(({ status, text }) => status === 200 && text.includes('Understood.'))).toBe(true)
+  const told = await whatWasTold(watched.adminOrigin, due.header('x-foldgate-conversation') ?? '', log)
+  return { met: mode, seen: seenText(due), recorded: toldText(told), lost: lostOf(due, agent) }
 }
 
 /** A request that asks for a summary is followed by the next one once it is known what became of it. */
@@ -94,9 +83,8 @@ const TURNS_MAX = 40
 
 const PATIENT = { timeout: 20_000 }
 
-function ended(log: readonly string[]): number {
-  return log.filter((line) => /"a summary (?:failed|was written)/.test(line)).length
-}
+const ended = (log: readonly string[]): number =>
+  log.filter((line) => /"a summary (?:failed|was written)/.test(line)).length
 
 function seenText(turn: Turn): string {
   const reason = turn.header('x-foldgate-summary-reason')

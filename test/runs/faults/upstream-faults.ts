@@ -21,83 +21,82 @@ const bodies = ['plain', 'compacted', 'relayed'] as const
 /** Kinds whose answer is never held back. */
 const atOnce = ['plain', 'streamed', 'relayed'] as const
 
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+const OK = 'HTTP/1.1 200 OK\r\n'
+const REFUSAL = JSON.stringify({ error: { message: 'Not now.', type: 'server_error', code: null } })
+const noise = Array.from({ length: 512 }, (_, index) => (index * 7_919 + 131) % 256)
+const TYPE_JSON = 'content-type: application/json\r\n'
+const TYPE_PAGE = 'content-type: text/html\r\n'
+const GZIP = 'content-encoding: gzip\r\n'
+
+const fault = (
+  name: string,
+  fails: UpstreamFault['fails'],
+  more: Partial<UpstreamFault> = {},
+): UpstreamFault => ({ name, fails, ...more })
+
 /** An upstream that ends its answer before it should, or never begins it. */
 export const brokenConnections: readonly UpstreamFault[] = [
-  { name: 'refuses the connection', isClosed: true, fails: () => ({ play: null, owed: null, isAll: false }) },
-  { name: 'resets before the headers', fails: () => none(reset) },
-  { name: 'closes before the headers', fails: () => none(end) },
-  { name: 'resets in the middle of the headers', fails: ({ head }) => none(after(head.slice(0, -8), reset)) },
-  { name: 'resets after the headers', fails: ({ head }) => part('', after(head, reset)) },
-  {
-    name: 'resets in the middle of a body of stated length',
+  fault('refuses the connection', () => ({ play: null, owed: null, isAll: false }), { isClosed: true }),
+  fault('resets before the headers', () => none(reset)),
+  fault('closes before the headers', () => none(end)),
+  fault('resets in the middle of the headers', ({ head }) => none(after(head.slice(0, -8), reset))),
+  fault('resets after the headers', ({ head }) => part('', after(head, reset))),
+  fault('resets in the middle of a body of stated length', (answer) => half(answer, reset), {
     kinds: bodies,
-    fails: (answer) => half(answer, reset),
-  },
-  { name: 'closes in the middle of the answer', fails: (answer) => half(answer, end) },
-  {
-    name: 'resets in the middle of a chunk',
-    kinds: streams,
-    fails: (answer) => {
-      const [first = '', second = ''] = answer.pieces
-      const begun = answer.framed(second).slice(0, -10)
+  }),
+  fault('closes in the middle of the answer', (answer) => half(answer, end)),
+  fault(
+    'resets in the middle of a chunk',
+    ({ head, framed, pieces: [first = '', second = ''] }) => {
+      const begun = framed(second).slice(0, -10)
       const owed = first + begun.slice(begun.indexOf('\r\n') + 2)
-      return part(owed, after(answer.head + answer.framed(first) + begun, reset))
+      return part(owed, after(head + framed(first) + begun, reset))
     },
-  },
-  {
-    name: 'resets in the middle of an event',
-    kinds: streams,
-    fails: (answer) => {
+    { kinds: streams },
+  ),
+  fault(
+    'resets in the middle of an event',
+    (answer) => {
       const owed = textOfAnswer(answer).slice(0, 300)
       return part(owed, after(answer.head + answer.framed(owed), reset))
     },
-  },
-  {
-    name: 'resets after the last event, before the end of the body',
-    kinds: streams,
-    fails: (answer) =>
-      part(textOfAnswer(answer), after(wholeOnWire(answer).slice(0, -answer.end.length), reset)),
-  },
-  {
-    name: 'resets a body that ends with its connection',
-    fails: (answer) => {
-      const owed = answer.pieces.slice(0, 2).join('').slice(0, -5)
-      return part(owed, after(withoutLength(answer) + owed, reset))
-    },
-  },
-  {
-    name: 'closes a body that ends with its connection',
-    fails: (answer) => all(textOfAnswer(answer), after(withoutLength(answer) + textOfAnswer(answer), end)),
-  },
-  {
-    name: 'resets a connection that was kept, as it is used again',
+    { kinds: streams },
+  ),
+  fault(
+    'resets after the last event, before the end of the body',
+    (answer) => part(textOfAnswer(answer), after(wholeOnWire(answer).slice(0, -answer.end.length), reset)),
+    { kinds: streams },
+  ),
+  fault('resets a body that ends with its connection', (answer) => {
+    const owed = answer.pieces.slice(0, 2).join('').slice(0, -5)
+    return part(owed, after(withoutLength(answer) + owed, reset))
+  }),
+  fault('closes a body that ends with its connection', (answer) =>
+    all(textOfAnswer(answer), after(withoutLength(answer) + textOfAnswer(answer), end)),
+  ),
+  fault('resets a connection that was kept, as it is used again', () => none(reset), {
     isOnKeptConnection: true,
-    fails: () => none(reset),
-  },
+  }),
 ]
 
 /** An upstream that takes its time. */
 export const slowAnswers: readonly UpstreamFault[] = [
-  { name: 'never answers (`limits.first_byte_s`)', limits: { first_byte_s: 1 }, fails: () => none(stay) },
-  {
-    name: 'falls silent after the headers (`limits.idle_s`)',
+  fault('never answers (`limits.first_byte_s`)', () => none(stay), { limits: { first_byte_s: 1 } }),
+  fault('falls silent after the headers (`limits.idle_s`)', ({ head }) => part('', after(head, stay)), {
     limits: { idle_s: 1 },
-    fails: ({ head }) => part('', after(head, stay)),
-  },
-  {
-    name: 'falls silent in the middle of the answer (`limits.idle_s`)',
+  }),
+  fault('falls silent in the middle of the answer (`limits.idle_s`)', (answer) => half(answer, stay), {
     limits: { idle_s: 1 },
-    fails: (answer) => half(answer, stay),
-  },
-  {
-    name: 'gives a byte a second, for longer than `limits.idle_s`',
-    limits: { idle_s: 3 },
-    fails: (answer) => all(textOfAnswer(answer), trickle(answer, 4)),
-  },
-  {
-    name: 'gives the next byte once the client has the one before',
-    kinds: atOnce,
-    fails: (answer, _kind, clientHas) =>
+  }),
+  fault(
+    'gives a byte a second, for longer than `limits.idle_s`',
+    (answer) => all(textOfAnswer(answer), trickle(answer, 4)),
+    { limits: { idle_s: 3 } },
+  ),
+  fault(
+    'gives the next byte once the client has the one before',
+    (answer, _kind, clientHas) =>
       all(textOfAnswer(answer), async (socket) => {
         socket.write(answer.head)
         let given = 0
@@ -108,90 +107,59 @@ export const slowAnswers: readonly UpstreamFault[] = [
         }
         socket.write(answer.end)
       }),
-  },
+    { kinds: atOnce },
+  ),
 ]
+
+const says = (name: string, bytes: string | Buffer, act: Act): UpstreamFault =>
+  fault(name, () => none(after(bytes, act)))
 
 /** An upstream that breaks the rules of HTTP, or of its own API. */
 export const nonsense: readonly UpstreamFault[] = [
-  { name: 'answers with what is no HTTP', fails: () => none(after('SSH-2.0-OpenSSH_9.6\r\n', end)) },
-  { name: 'answers with bytes at random', fails: () => none(after(Buffer.from(noise), end)) },
-  {
-    name: 'sends headers without an end',
-    fails: () => none(after(`${OK}x-long: ${'x'.repeat(70_000)}`, stay)),
-  },
-  {
-    name: 'answers with headers of 70 kB',
-    fails: () => none(after(`${OK}x-long: ${'x'.repeat(70_000)}\r\n\r\n`, stay)),
-  },
-  {
-    name: 'states two different lengths',
-    fails: () => none(after(`${OK}content-length: 3\r\ncontent-length: 5\r\n\r\nabcde`, stay)),
-  },
-  {
-    name: 'answers with a status that does not exist (`999`)',
-    fails: () => all('{}', after('HTTP/1.1 999 What\r\ncontent-length: 2\r\n\r\n{}', stay)),
-  },
-  {
-    name: 'answers with a status below 100 (`99`)',
-    fails: () => none(after('HTTP/1.1 099 What\r\ncontent-length: 2\r\n\r\n{}', stay)),
-  },
-  {
-    name: 'says 100, which nobody waits for',
-    fails: () => none(after('HTTP/1.1 100 Continue\r\n\r\n', stay)),
-  },
-  {
-    name: 'says 103, then answers',
-    fails: (answer) => all(textOfAnswer(answer), after(`${HINTS}${wholeOnWire(answer)}`, stay)),
-  },
-  {
-    name: 'says 103 and ends',
-    fails: () => none(after(HINTS, end)),
-  },
-  {
-    name: 'switches to a protocol that nobody asked for',
-    fails: () =>
-      none(
-        after('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n', stay),
-      ),
-  },
-  {
-    name: 'states more bytes than it has, and closes',
-    kinds: bodies,
-    fails: (answer) => part(textOfAnswer(answer), after(withLength(answer, 10) + textOfAnswer(answer), end)),
-  },
-  {
-    name: 'states fewer bytes than it has: the rest looks like a next answer',
-    kinds: bodies,
-    fails: (answer) =>
-      all(
-        textOfAnswer(answer),
-        after(`${wholeOnWire(answer)}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison`, stay),
-      ),
-  },
-  {
-    name: 'breaks the chunk framing',
-    kinds: streams,
-    fails: (answer) =>
-      part(answer.pieces[0] ?? '', after(`${answer.head}${chunked(answer.pieces[0] ?? '')}zz\r\n`, stay)),
-  },
-  {
-    name: 'answers 200 with JSON that is none',
-    fails: () => whole(200, '{"choices": [{"index": '),
-  },
-  {
-    name: 'answers 200 with a page',
-    fails: () => whole(200, '<html>Please log in.</html>', { contentType: 'text/html' }),
-  },
-  { name: 'answers 200 with nothing', fails: () => whole(200, '') },
-  {
-    name: 'answers in gzip that is broken',
-    fails: () => whole(200, 'this is not gzip', { headers: 'content-encoding: gzip\r\n' }),
-  },
-  {
-    name: 'refuses in gzip that is broken',
+  says('answers with what is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', end),
+  says('answers with bytes at random', Buffer.from(noise), end),
+  says('sends headers without an end', `${OK}x-long: ${'x'.repeat(70_000)}`, stay),
+  says('answers with headers of 70 kB', `${OK}x-long: ${'x'.repeat(70_000)}\r\n\r\n`, stay),
+  says('states two different lengths', `${OK}content-length: 3\r\ncontent-length: 5\r\n\r\nabcde`, stay),
+  fault('answers with a status that does not exist (`999`)', () =>
+    all('{}', after('HTTP/1.1 999 What\r\ncontent-length: 2\r\n\r\n{}', stay)),
+  ),
+  says('answers with a status below 100 (`99`)', 'HTTP/1.1 099 What\r\ncontent-length: 2\r\n\r\n{}', stay),
+  says('says 100, which nobody waits for', 'HTTP/1.1 100 Continue\r\n\r\n', stay),
+  fault('says 103, then answers', (answer) =>
+    all(textOfAnswer(answer), after(`${HINTS}${wholeOnWire(answer)}`, stay)),
+  ),
+  says('says 103 and ends', HINTS, end),
+  says(
+    'switches to a protocol that nobody asked for',
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+    stay,
+  ),
+  fault(
+    'states more bytes than it has, and closes',
+    (answer) => part(textOfAnswer(answer), after(withLength(answer, 10) + textOfAnswer(answer), end)),
+    { kinds: bodies },
+  ),
+  fault(
+    'states fewer bytes than it has: the rest looks like a next answer',
+    (answer) => {
+      const next = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison'
+      return all(textOfAnswer(answer), after(wholeOnWire(answer) + next, stay))
+    },
+    { kinds: bodies },
+  ),
+  fault(
+    'breaks the chunk framing',
+    ({ head, pieces: [first = ''] }) => part(first, after(`${head}${chunked(first)}zz\r\n`, stay)),
+    { kinds: streams },
+  ),
+  fault('answers 200 with JSON that is none', () => whole(200, '{"choices": [{"index": ')),
+  fault('answers 200 with a page', () => whole(200, '<html>Please log in.</html>', TYPE_PAGE)),
+  fault('answers 200 with nothing', () => whole(200, '')),
+  fault('answers in gzip that is broken', () => whole(200, 'this is not gzip', TYPE_JSON + GZIP)),
+  fault('refuses in gzip that is broken', () => whole(400, 'this is not gzip', TYPE_JSON + GZIP), {
     kinds: atOnce,
-    fails: () => whole(400, 'this is not gzip', { headers: 'content-encoding: gzip\r\n' }),
-  },
+  }),
 ]
 
 /** An upstream that has said no. */
@@ -199,45 +167,30 @@ export const refusals: readonly UpstreamFault[] = [
   refuses('429', 429),
   refuses('429 with retry-after', 429, 'retry-after: 7\r\n'),
   refuses('429 with retry-after as a date', 429, 'retry-after: Wed, 21 Oct 2026 07:28:00 GMT\r\n'),
-  refuses('500', 500),
-  refuses('500 with retry-after', 500, 'retry-after: 7\r\n'),
-  refuses('502', 502),
-  refuses('502 with retry-after', 502, 'retry-after: 7\r\n'),
-  refuses('503', 503),
-  refuses('503 with retry-after', 503, 'retry-after: 7\r\n'),
-  refuses('529', 529),
-  refuses('529 with retry-after', 529, 'retry-after: 7\r\n'),
+  ...[500, 502, 503, 529].flatMap((status) => [
+    refuses(`${status}`, status),
+    refuses(`${status} with retry-after`, status, 'retry-after: 7\r\n'),
+  ]),
   refuses('400, whatever it is sent', 400),
-  {
-    name: 'answers 400 to what is compacted, and 200 to the original',
-    kinds: ['compacted', 'compacted, streamed'],
-    fails: (answer, kind) =>
+  fault(
+    'answers 400 to what is compacted, and 200 to the original',
+    (answer, kind) =>
       all(textOfAnswer(answer), (socket, { body }) => {
         socket.write(body.equals(kind.body) ? wholeOnWire(answer) : refusalOnWire(400))
       }),
-  },
-  {
-    name: 'answers 500 and breaks off in the middle of the error',
-    fails: () => part(REFUSAL.slice(0, 20), after(refusalOnWire(500).slice(0, 20 - REFUSAL.length), end)),
-  },
-  {
-    name: 'redirects (`307`)',
-    fails: () =>
-      all(
-        '',
-        after(
-          'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n',
-          stay,
-        ),
-      ),
-  },
-  {
-    name: 'refuses before it has the whole request, and closes',
-    fails: () => ({
-      ...all(REFUSAL, after(refusalOnWire(413, 'connection: close\r\n'), end)),
-      isEarly: true,
-    }),
-  },
+    { kinds: ['compacted', 'compacted, streamed'] },
+  ),
+  fault('answers 500 and breaks off in the middle of the error', () =>
+    part(REFUSAL.slice(0, 20), after(refusalOnWire(500).slice(0, 20 - REFUSAL.length), end)),
+  ),
+  fault('redirects (`307`)', () => {
+    const location = 'location: http://127.0.0.1:9/\r\ncontent-length: 0'
+    return all('', after(`HTTP/1.1 307 Temporary Redirect\r\n${location}\r\n\r\n`, stay))
+  }),
+  fault('refuses before it has the whole request, and closes', () => ({
+    ...all(REFUSAL, after(refusalOnWire(413, 'connection: close\r\n'), end)),
+    isEarly: true,
+  })),
 ]
 
 // --- internal ---
@@ -248,9 +201,8 @@ function half(answer: GoodAnswer, act: Act): Failing {
   return part(given.join(''), after(answer.head + given.map(answer.framed).join(''), act))
 }
 
-function withoutLength({ head }: GoodAnswer): string {
-  return head.replace(/^(?:content-length|transfer-encoding): .*\r\n/m, '')
-}
+const withoutLength = ({ head }: GoodAnswer): string =>
+  head.replace(/^(?:content-length|transfer-encoding): .*\r\n/m, '')
 
 /** The last bytes of the body a second apart, all else at once. */
 function trickle(answer: GoodAnswer, last: number): Play {
@@ -267,37 +219,17 @@ function trickle(answer: GoodAnswer, last: number): Play {
   }
 }
 
-const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
-
-const OK = 'HTTP/1.1 200 OK\r\n'
-
-const REFUSAL = JSON.stringify({ error: { message: 'Not now.', type: 'server_error', code: null } })
-
-const noise = Array.from({ length: 512 }, (_, index) => (index * 7_919 + 131) % 256)
-
-function whole(
-  status: number,
-  body: string,
-  { contentType = 'application/json', headers = '' }: { contentType?: string; headers?: string } = {},
-): Failing {
-  return all(body, after(onWire(status, body, `content-type: ${contentType}\r\n${headers}`), stay))
-}
+const whole = (status: number, body: string, headers = TYPE_JSON): Failing =>
+  all(body, after(onWire(status, body, headers), stay))
 
 function refuses(name: string, status: number, headers = ''): UpstreamFault {
-  return {
-    name: `answers ${name}`,
-    fails: () => all(REFUSAL, after(refusalOnWire(status, headers), stay)),
-  }
+  return fault(`answers ${name}`, () => all(REFUSAL, after(refusalOnWire(status, headers), stay)))
 }
 
-function refusalOnWire(status: number, headers = ''): string {
-  return onWire(status, REFUSAL, `content-type: application/json\r\n${headers}`)
-}
+const refusalOnWire = (status: number, headers = ''): string => onWire(status, REFUSAL, TYPE_JSON + headers)
 
-function onWire(status: number, body: string, headers: string): string {
-  return `HTTP/1.1 ${status} Reason\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`
-}
+const onWire = (status: number, body: string, headers: string): string =>
+  `HTTP/1.1 ${status} Reason\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`
 
-function withLength(answer: GoodAnswer, more: number): string {
-  return answer.head.replace(/(?<=content-length: )\d+/, String(textOfAnswer(answer).length + more))
-}
+const withLength = (answer: GoodAnswer, more: number): string =>
+  answer.head.replace(/(?<=content-length: )\d+/, String(textOfAnswer(answer).length + more))

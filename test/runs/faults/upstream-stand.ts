@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import type { RunningFoldgate } from '../../support/foldgate.ts'
 import { rawMessages } from '../../support/post-chat.ts'
 import { type Row, merged } from './fault.ts'
 import { seenText, ask, type Seen } from './wire/ask.ts'
@@ -27,15 +26,15 @@ export type UpstreamFault = {
   readonly isClosed?: boolean
   /** The kinds of request for which it makes sense. Default: all. */
   readonly kinds?: readonly RequestKind['name'][]
-  readonly fails: (answer: GoodAnswer, kind: RequestKind, client: ClientBytes) => Failing
+  readonly fails: (answer: GoodAnswer, kind: RequestKind, clientHas: ClientBytes) => Failing
   /** What foldgate.yaml says under `limits`. */
   readonly limits?: object
   /** A good request goes before it, so that its connection is used once more. */
   readonly isOnKeptConnection?: boolean
 }
 
-/** How many body bytes the client has by now: resolves once there are so many. */
-export type ClientBytes = (bytes: number) => Promise<void>
+/** Resolves once the client has so many bytes of the body. */
+type ClientBytes = (bytes: number) => Promise<void>
 
 /** Meets the fault with each kind of request; kinds that saw the same share a row. */
 export async function observeUpstreamFault(fault: UpstreamFault): Promise<readonly Row[]> {
@@ -50,29 +49,27 @@ const well: Play = (socket) => void socket.write(wholeOnWire(goodAnswer(nextRequ
 
 /** Each Foldgate has a single place at the upstream: one that is not given back holds up the next request for good. */
 async function observeOne(fault: UpstreamFault, kind: RequestKind): Promise<Row> {
-  await using upstream = await rawUpstream(well, { isClosedOnce: fault.isClosed === true })
-  const { foldgate, adminOrigin } = await startWatched({
+  await using upstream = await rawUpstream(well, fault.isClosed)
+  const watched = await startWatched({
     upstream: upstream.url,
     upstreams: { default: { url: upstream.url, concurrency: 1 } },
     settings: { limits: { ...fault.limits, concurrent: 2 } },
     profile: smallWindow,
   })
   try {
-    return await meet(fault, kind, { upstream, foldgate, adminOrigin })
+    return await meet(fault, kind, upstream, watched)
   } finally {
-    await foldgate.close()
+    await watched.foldgate.close()
     await eventually(() => expect(upstream.connections(), 'connections that stay open').toBe(0))
   }
 }
 
-type Place = {
-  readonly upstream: RawUpstream
-  readonly foldgate: RunningFoldgate
-  readonly adminOrigin: string
-}
-
-async function meet(fault: UpstreamFault, kind: RequestKind, place: Place): Promise<Row> {
-  const { upstream, foldgate, adminOrigin } = place
+async function meet(
+  fault: UpstreamFault,
+  kind: RequestKind,
+  upstream: RawUpstream,
+  { foldgate, adminOrigin }: Awaited<ReturnType<typeof startWatched>>,
+): Promise<Row> {
   if (fault.isOnKeptConnection === true) await expectWell(foldgate.url)
   const clientBytes = countBytes()
   const failing = fault.fails(goodAnswer(kind), kind, clientBytes.reached)
@@ -87,21 +84,14 @@ async function meet(fault: UpstreamFault, kind: RequestKind, place: Place): Prom
   const lost = lostOf(seen, failing)
   const conversation = await expectWell(foldgate.url)
   await eventually(() => expect(upstream.connections(), 'connections').toBeLessThanOrEqual(1))
-  const told = await whatWasTold(
-    adminOrigin,
-    conversation,
-    foldgate.log,
-    seen.header('x-foldgate-conversation'),
-  )
+  const failed = seen.header('x-foldgate-conversation')
+  const told = await whatWasTold(adminOrigin, conversation, foldgate.log, failed)
   const again = reached.length > 1 ? `, ${reached.length} attempts` : ''
   return { met: kind.name, seen: seenText(seen) + again, recorded: toldText(told), lost }
 }
 
 async function failAs(upstream: RawUpstream, { play, isEarly = false }: Failing): Promise<void> {
-  if (play === null) {
-    await upstream.close()
-    return
-  }
+  if (play === null) return upstream.close()
   upstream.plays(play)
   upstream.playsEarly(isEarly ? (socket) => void play(socket, noRequest) : null)
 }
@@ -111,11 +101,8 @@ const noRequest: RawRequest = { head: '', body: Buffer.alloc(0), before: 0 }
 /** The very next request works. Resolves with its conversation. */
 async function expectWell(url: string): Promise<string> {
   const seen = await ask(url, nextRequest)
-  expect([seen.status, seen.isWhole, seen.body.toString()], 'the next request').toEqual([
-    200,
-    true,
-    textOfAnswer(goodAnswer(nextRequest)),
-  ])
+  const answer = textOfAnswer(goodAnswer(nextRequest))
+  expect([seen.status, seen.isWhole, seen.body.toString()], 'the next request').toEqual([200, true, answer])
   return seen.header('x-foldgate-conversation') ?? ''
 }
 
@@ -142,21 +129,15 @@ function lostOf(seen: Seen, { owed, isAll }: Failing): string {
 
 function countBytes() {
   let bytes = 0
-  const waiting = new Set<() => void>()
-  return {
-    note: (count: number) => {
-      bytes = count
-      for (const check of waiting) check()
-    },
-    reached: (count: number) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (bytes < count) return
-          waiting.delete(check)
-          resolve()
-        }
-        waiting.add(check)
-        check()
-      }),
+  const waiting = new Map<() => void, number>()
+  const note = (count: number): void => {
+    bytes = count
+    for (const [resolve, wanted] of waiting) if (bytes >= wanted && waiting.delete(resolve)) resolve()
   }
+  const reached = (count: number) =>
+    new Promise<void>((resolve) => {
+      waiting.set(resolve, count)
+      note(bytes)
+    })
+  return { note, reached }
 }

@@ -1,18 +1,16 @@
 import { z } from 'zod'
 import { adminPlace, askAdmin } from '../../admin/ask-admin.ts'
-import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
+import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { parsePrometheusText } from '../../support/prometheus-text.ts'
 import { eventually } from '../../support/eventually.ts'
 
-/** A Foldgate whose operator looks on. */
-export type Watched = { readonly foldgate: RunningFoldgate; readonly adminOrigin: string }
-
-/** Starts it with an admin listener, on another port where somebody else was faster. */
-export async function startWatched(options: FoldgateOptions): Promise<Watched> {
+/** Starts a Foldgate whose operator looks on, on another port where somebody else was faster. */
+export async function startWatched(options: FoldgateOptions) {
   for (;;) {
     const admin = await adminPlace()
     const foldgate = await startFoldgate({ ...options, flags: { ...options.flags, ...admin.flags } })
-    if (foldgate.listening.adminTrouble === null) return { foldgate, adminOrigin: admin.origin }
+    if (foldgate.listening.adminTrouble === null)
+      return { foldgate, adminOrigin: admin.origin, [Symbol.asyncDispose]: foldgate.close }
     await foldgate.close()
   }
 }
@@ -54,9 +52,10 @@ export async function withoutJournal(adminOrigin: string, log: readonly string[]
 }
 
 /** The same, of the log no more than which part failed. */
-export function withoutReasons(told: Told): Told {
-  return { ...told, logged: once(told.logged.map((line) => line.replace(/: .*$/, ''))) }
-}
+export const withoutReasons = (told: Told): Told => ({
+  ...told,
+  logged: once(told.logged.map((line) => line.replace(/: .*$/, ''))),
+})
 
 /** The same without what a busy machine adds where others say why: that it took too long, that a connection is opened anew. */
 export function withoutWaits(told: Told): Told {
@@ -136,13 +135,10 @@ const counters: readonly { name: string; label: string; ordinary: readonly strin
   { name: 'foldgate_summary_calls_total', label: 'outcome', ordinary: ['written'] },
 ]
 
-async function eventsNow(adminOrigin: string): Promise<readonly ToldEvent[]> {
-  return eventsSchema.parse(JSON.parse((await askAdmin(adminOrigin, '/events?limit=500')).text)).events
-}
+const eventsNow = async (adminOrigin: string): Promise<readonly ToldEvent[]> =>
+  eventsSchema.parse(JSON.parse((await askAdmin(adminOrigin, '/events?limit=500')).text)).events
 
-function marks(events: readonly ToldEvent[]): number {
-  return events.filter(({ type }) => type === LAST).length
-}
+const marks = (events: readonly ToldEvent[]): number => events.filter(({ type }) => type === LAST).length
 
 async function outcomeOf(adminOrigin: string, conversation: string): Promise<string | null> {
   const { text } = await askAdmin(adminOrigin, `/conversations/${conversation}`)
@@ -151,19 +147,14 @@ async function outcomeOf(adminOrigin: string, conversation: string): Promise<str
 }
 
 /** Compactions are no trouble; summaries that failed are. */
-function isTelling({ type, reason }: ToldEvent): boolean {
-  return type !== LAST && type !== 'compaction' && !(type === 'summary' && reason === 'written')
-}
+const isTelling = ({ type, reason }: ToldEvent): boolean =>
+  type !== LAST && type !== 'compaction' && !(type === 'summary' && reason === 'written')
 
-function eventText({ type, reason }: ToldEvent): string {
-  return `\`${type}\` ${reason ?? ''}`.trim()
-}
+const eventText = ({ type, reason }: ToldEvent): string => `\`${type}\` ${reason ?? ''}`.trim()
 
 function lineText({ level, message, code, part, reason }: z.output<typeof lineSchema>): string {
   const why = [part, code, reason].filter((fact) => fact !== undefined)
   return `\`${level}\` ${why.length === 0 ? message : why.join(': ')}`
 }
 
-function once(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts)]
-}
+const once = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -46,19 +46,14 @@ export function goodAnswer({ isStreamed, path }: RequestKind): GoodAnswer {
 export const goodSummary: GoodAnswer = jsonAnswer(completionOf(SUMMARY))
 
 /** The whole of it, as it stands on the wire. */
-export function wholeOnWire({ head, pieces, framed, end }: GoodAnswer): string {
-  return head + pieces.map(framed).join('') + end
-}
+export const wholeOnWire = ({ head, pieces, framed, end }: GoodAnswer): string =>
+  head + pieces.map(framed).join('') + end
 
 /** What the client is owed of it. */
-export function textOfAnswer({ pieces }: GoodAnswer): string {
-  return pieces.join('')
-}
+export const textOfAnswer = ({ pieces }: GoodAnswer): string => pieces.join('')
 
 /** A piece in chunk framing. */
-export function chunked(piece: string): string {
-  return `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`
-}
+export const chunked = (piece: string): string => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`
 
 /** What is done to a connection. */
 export type Act = (socket: Socket) => void
@@ -70,24 +65,19 @@ export const reset: Act = (socket) => void socket.resetAndDestroy()
 export const end: Act = (socket) => void socket.end(() => socket.destroy())
 
 /** Writes, and acts once that is on its way. */
-export function after(bytes: string | Buffer, act: Act): Play {
-  return (socket) => void socket.write(bytes, () => act(socket))
-}
+export const after =
+  (bytes: string | Buffer, act: Act): Play =>
+  (socket) =>
+    void socket.write(bytes, () => act(socket))
 
 /** There is no answer that could be told. */
-export function none(play: Play): Failing {
-  return { play, owed: null, isAll: false }
-}
+export const none = (play: Play): Failing => ({ play, owed: null, isAll: false })
 
 /** What came of the answer is not all of it. */
-export function part(owed: string, play: Play): Failing {
-  return { play, owed, isAll: false }
-}
+export const part = (owed: string, play: Play): Failing => ({ play, owed, isAll: false })
 
 /** What came is all that there is. */
-export function all(owed: string, play: Play): Failing {
-  return { play, owed, isAll: true }
-}
+export const all = (owed: string, play: Play): Failing => ({ play, owed, isAll: true })
 
 /** Leaves the connection as it is. */
 export const stay: Act = () => {}

@@ -24,27 +24,15 @@ export async function ask(
   const outgoing = request(`${url}${path}`, {
     method: 'POST',
     agent: false,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': body.length,
-      authorization: 'Bearer key-of-a-test',
-    },
+    headers: { ...headers, 'content-length': body.length },
   })
-  outgoing.on('error', () => {
-    // What there is to be seen is seen without it.
-  })
+  // What there is to be seen is seen without it.
+  outgoing.on('error', () => {})
   outgoing.end(body)
-  const answered = await Promise.race([
-    once(outgoing, 'response').then(
-      ([incoming]: IncomingMessage[]) => incoming ?? null,
-      () => null,
-    ),
-    once(outgoing, 'close').then(
-      () => null,
-      () => null,
-    ),
-  ])
-  if (answered === null) return { ...silence }
+  const answered = await new Promise<IncomingMessage | null>((resolve) => {
+    outgoing.once('response', resolve).once('close', () => resolve(null))
+  })
+  if (answered === null) return nothing
   const pieces: Buffer[] = []
   let bytes = 0
   answered.on('data', (piece: Buffer) => {
@@ -52,9 +40,8 @@ export async function ask(
     bytes += piece.length
     onBytes(bytes)
   })
-  answered.on('error', () => {
-    // A cut is told by `complete`.
-  })
+  // A cut is told by `complete`.
+  answered.on('error', () => {})
   if (!answered.closed) await once(answered, 'close').catch(() => {})
   const text = Buffer.concat(pieces)
   return {
@@ -81,16 +68,11 @@ export function seenText(seen: Seen): string {
 
 // --- internal ---
 
-const silence: Seen = {
-  status: null,
-  header: () => null,
-  body: Buffer.alloc(0),
-  isWhole: false,
-  ownCode: null,
-}
+const headers = { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' }
 
-function textOf(value: string | string[] | undefined): string | null {
-  return Array.isArray(value) ? value.join(', ') : (value ?? null)
-}
+const nothing = { status: null, header: () => null, body: Buffer.alloc(0), isWhole: false, ownCode: null }
+
+const textOf = (value: string | string[] | undefined): string | null =>
+  Array.isArray(value) ? value.join(', ') : (value ?? null)
 
 const ordinaryActions: ReadonlySet<string> = new Set(['', 'relayed', 'compacted'])

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { freePort } from '../../../support/free-port.ts'
+import { freePort, listen } from '../../../support/free-port.ts'
 
 /** A request as it came off the wire, whole. */
 export type RawRequest = {
@@ -13,27 +12,10 @@ export type RawRequest = {
 /** What an upstream does with a connection once a request has come on it. */
 export type Play = (socket: Socket, request: RawRequest) => void | Promise<void>
 
-export type RawUpstream = {
-  /** With the path `/v1`. */
-  readonly url: string
-  readonly requests: readonly RawRequest[]
-  /** Takes the place of what it did so far. */
-  readonly plays: (play: Play) => void
-  /** Acts as soon as the head of a request has come, its body unread; null: waits for the body. */
-  readonly playsEarly: (play: ((socket: Socket) => void) | null) => void
-  /** How many connections are open. */
-  readonly connections: () => number
-  /** Nobody listens any more; its port stays nobody's. */
-  readonly close: () => Promise<void>
-  readonly open: () => Promise<void>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type RawUpstream = Awaited<ReturnType<typeof rawUpstream>>
 
 /** An upstream that speaks in bytes: a server that knows no HTTP but where a request ends. */
-export async function rawUpstream(
-  first: Play,
-  { isClosedOnce = false }: { readonly isClosedOnce?: boolean } = {},
-): Promise<RawUpstream> {
+export async function rawUpstream(first: Play, isClosedOnce = false) {
   const requests: RawRequest[] = []
   const sockets = new Set<Socket>()
   let play = first
@@ -45,9 +27,8 @@ export async function rawUpstream(
     let isEarlyOver = false
     sockets.add(socket)
     socket.setNoDelay(true)
-    socket.on('error', () => {
-      // Whoever cuts a connection here is met by errors there.
-    })
+    // Whoever cuts a connection here is met by errors there.
+    socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))
     socket.on('data', (piece) => {
       unread = Buffer.concat([unread, piece])
@@ -69,9 +50,7 @@ export async function rawUpstream(
   let port = isClosedOnce ? await freePort() : 0
   const open = async () => {
     server = createServer(serve)
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-    const address = server.address()
-    port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    port = await listen(server, port)
   }
   const close = async () => {
     const closed = new Promise<void>((resolve) => {
@@ -84,14 +63,13 @@ export async function rawUpstream(
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
-    plays: (next) => {
-      play = next
-    },
-    playsEarly: (next) => {
-      playEarly = next
-    },
+    /** Takes the place of what it did so far. */
+    plays: (next: Play) => void (play = next),
+    /** Acts as soon as the head of a request has come, its body unread; null: waits for the body. */
+    playsEarly: (next: typeof playEarly) => void (playEarly = next),
     connections: () => sockets.size,
     open,
+    /** Nobody listens any more; its port stays nobody's. */
     close,
     [Symbol.asyncDispose]: close,
   }

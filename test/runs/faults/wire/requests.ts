@@ -16,13 +16,11 @@ export const smallWindow = { window: { tokens: 8_192, output_reserve: 1_024 } }
 const short: readonly TestMessage[] = [{ role: 'user', content: 'Is the "nightly run" over?' }]
 
 /** Is compacted in that window. Ends with a user's message, which no compaction may touch. */
-function longConversation(seed = 4): readonly TestMessage[] {
-  return [
-    ...longRun(30, seed),
-    { role: 'assistant', content: 'Repaired.' },
-    { role: 'user', content: 'Now write the "changelog", please.' },
-  ]
-}
+const longConversation = (seed = 4): readonly TestMessage[] => [
+  ...longRun(30, seed),
+  { role: 'assistant', content: 'Repaired.' },
+  { role: 'user', content: 'Now write the "changelog", please.' },
+]
 
 const long = longConversation()
 
