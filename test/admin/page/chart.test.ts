@@ -13,9 +13,8 @@ describe('where things lie', () => {
   })
 
   test('nothing is at the bottom, and the largest tick at the top', () => {
-    const { ticks, received, sent } = chartGeometry([
-      rowWith({ ...plain, tokens_received: 40_000, tokens_sent: 0 }),
-    ])
+    const row = rowWith({ ...plain, tokens_received: 40_000, tokens_sent: 0 })
+    const { ticks, received, sent } = chartGeometry([row])
     expect(ticks.map(({ tokens }) => tokens)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
     expect([ticks[0]?.y, ticks.at(-1)?.y]).toEqual([chartBottom, chartTop])
     expect([received[0]?.[0]?.y, sent[0]?.[0]?.y]).toEqual([chartTop, chartBottom])
@@ -37,12 +36,8 @@ describe('where things lie', () => {
   })
 
   test('a window that changes is a line with a step', () => {
-    const { window } = chartGeometry([
-      rowWith({ ...plain, window_tokens: 2_000 }),
-      rowWith({ ...plain, window_tokens: 2_000 }),
-      rowWith({ ...plain, window_tokens: null }),
-      rowWith({ ...plain, window_tokens: 1_500 }),
-    ])
+    const windows = [2_000, 2_000, null, 1_500]
+    const { window } = chartGeometry(windows.map((tokens) => rowWith({ ...plain, window_tokens: tokens })))
     expect(window?.tokens).toBe(1_500)
     expect(window?.steps.map(({ x1, x2 }) => [x1, x2])).toEqual([
       [0, 500],
@@ -58,26 +53,17 @@ describe('where things lie', () => {
     expect(chart({ rows, firstNumber: 1, now }).toString()).toContain('window 1,000,000, above the chart')
   })
 
-  test.each([0, 1, 2, 500])(
-    '%s requests are drawn within the drawing, without a number that is none',
-    (count) => {
-      const rows = agentRows(count)
-      const geometry = chartGeometry(rows)
-      const points = [...geometry.received, ...geometry.sent].flat()
-      for (const { x, y } of [...points, ...geometry.cached]) {
-        expect(x).toBeGreaterThanOrEqual(0)
-        expect(x).toBeLessThanOrEqual(chartWidth)
-        expect(y).toBeGreaterThanOrEqual(chartTop)
-        expect(y).toBeLessThanOrEqual(chartBottom)
-      }
-      expect(geometry.marks.length).toBeLessThanOrEqual(5)
-      expect(chart({ rows, firstNumber: 1, now }).toString()).not.toMatch(/NaN|Infinity|undefined/)
-    },
-  )
-
-  test('a conversation of which nothing was counted has a chart all the same', () => {
-    const rows = [rowWith({ ...plain, tokens_received: null, tokens_sent: null })]
-    expect(chart({ rows, firstNumber: 1, now }).toString()).not.toMatch(/NaN|Infinity/)
+  test.each([
+    ...[0, 1, 2, 500].map((count) => [count, agentRows(count)] as const),
+    ['uncounted', [rowWith({ ...plain, tokens_received: null, tokens_sent: null })]] as const,
+  ])('%s requests are drawn within the drawing, without a number that is none', (_, rows) => {
+    const { received, sent, cached, marks } = chartGeometry(rows)
+    for (const { x, y } of [...received.flat(), ...sent.flat(), ...cached]) {
+      expect(x === Math.min(Math.max(x, 0), chartWidth)).toBe(true)
+      expect(y === Math.min(Math.max(y, chartTop), chartBottom)).toBe(true)
+    }
+    expect(marks.length).toBeLessThanOrEqual(5)
+    expect(chart({ rows, firstNumber: 1, now }).toString()).not.toMatch(/NaN|Infinity|undefined/)
   })
 })
 

@@ -16,12 +16,8 @@ import { headlineSection } from '../../../src/admin/page/headline.ts'
 import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'
 
 test('what is not known is a dash, and a bound is no count', () => {
-  expect([figure(null), figure(12_345.4), boundedFigure(900, true), boundedFigure(null, true)]).toEqual([
-    '–',
-    '12,345',
-    '≤ 900',
-    '–',
-  ])
+  const shown = [figure(null), figure(12_345.4), boundedFigure(900, true), boundedFigure(null, true)]
+  expect(shown).toEqual(['–', '12,345', '≤ 900', '–'])
 })
 
 test.each([
@@ -60,26 +56,18 @@ test('times are in UTC, with the day where it is another', () => {
   expect(clock(before(38), now)).toBe('14:29:22')
   expect(clock(before(86_400), now)).toBe('19 Nov 14:30:00')
   expect(moment(before(0))).toBe('20 Nov 2026, 14:30 UTC')
-})
-
-test('what is no time is shown as it stands', () => {
+  // What is no time is shown as it stands.
   for (const show of [ago, clock]) expect(show('yesterday', now)).toBe('yesterday')
   expect(moment('yesterday')).toBe('yesterday')
 })
 
 test('words and times have the form of their number', () => {
   expect([plural(1, 'request'), plural(1_200, 'token')]).toEqual(['1 request', '1,200 tokens'])
-  expect([duration(38.4), duration(1_440), duration(180_000), duration(null)]).toEqual([
-    '38 ms',
-    '1.4 s',
-    '3 min',
-    '–',
-  ])
+  expect([38.4, 1_440, 180_000, null].map(duration)).toEqual(['38 ms', '1.4 s', '3 min', '–'])
 })
 
-function gaugeOf(pressure: number | null, sentPressure: number | null, status: number | null = 200): string {
-  return gauge(cardWith({ pressure, sent_pressure: sentPressure, status })).toString()
-}
+const gaugeOf = (pressure: number | null, sentPressure: number | null, status: number | null = 200): string =>
+  gauge(cardWith({ pressure, sent_pressure: sentPressure, status })).toString()
 
 /** Where the bars end, and where the budget stands. */
 function placesIn(pressure: number, sentPressure: number) {
@@ -103,18 +91,12 @@ test.each([
   expect(gaugeOf(came, sent, status)).toContain(`class="gauge ${level}"`)
 })
 
-test('one bar ends at what was sent, the one behind it at what came', () => {
+test('one bar ends at what was sent, which is the number, the one behind it at what came; unmeasured is no empty one', () => {
   expect(placesIn(0.75, 0.5)).toEqual({ came: 72, sent: 48, budget: 96 })
-})
-
-test('the number is what was sent, and what came is told beside it', () => {
   expect(placesIn(7.31, 0.5).came).toBe(120)
   expect(visibleText(gaugeOf(7.31, 0.5))).toBe('50%')
   expect(gaugeOf(7.31, 0.5)).toContain('aria-label="50% of the budget sent, of 731% that came"')
   expect(gaugeOf(0.5, 0.5)).toContain('aria-label="50% of the budget sent"')
-})
-
-test('what was not measured is no empty gauge', () => {
   expect(visibleText(gaugeOf(null, null))).toBe('not measured')
 })
 
@@ -128,35 +110,24 @@ function told(totals: Partial<Totals>, hasPrices = true): string {
   return visibleText(markup)
 }
 
-test('before the first request, it says which base URL a client is given', () => {
-  const text = told({ requests: 0 })
-  expect(text).toContain('Ready for a first request.')
-  expect(text).toContain('http://127.0.0.1:3653/v1')
-})
-
-const dear = { priced_requests: 1, priced_summaries: 1 }
+const priced = { priced_requests: 1 }
+const dear = { ...priced, priced_summaries: 1 }
+const whole = { beyond_window: 1_431, saved_tokens: 9_000, summary_tokens: 1_000 }
 
 test.each<[string, Partial<Totals>, string]>([
   [
     'a gain is what is left when summaries are paid',
-    {
-      beyond_window: 1_431,
-      saved_tokens: 9_000,
-      summary_tokens: 1_000,
-      saved_money: 5,
-      summary_money: 0.5,
-      ...dear,
-    },
+    { ...whole, saved_money: 5, summary_money: 0.5, ...dear },
     '1,431 requests would not have fit. 8,000 tokens and 4.50 in money saved, net of 1,000 tokens and 0.50 for summaries.',
   ],
   [
     'a gain without summaries is told without them',
-    { beyond_window: 1, saved_tokens: 9_000, saved_money: 5, priced_requests: 1 },
+    { beyond_window: 1, saved_tokens: 9_000, saved_money: 5, ...priced },
     '1 request would not have fit. 9,000 tokens and 5.00 in money saved. ',
   ],
   [
     'a gain in tokens that lost money says both',
-    { saved_tokens: 9_000, saved_money: -1.25, priced_requests: 1 },
+    { saved_tokens: 9_000, saved_money: -1.25, ...priced },
     '9,000 tokens saved, but that cost 1.25 in money more than it saved.',
   ],
   [
@@ -166,19 +137,21 @@ test.each<[string, Partial<Totals>, string]>([
   ],
   [
     'a loss in tokens that gained money says both',
-    { saved_tokens: -300, saved_money: 2, priced_requests: 1 },
+    { saved_tokens: -300, saved_money: 2, ...priced },
     'It cost 300 tokens more than it saved, but saved 2.00 in money.',
   ],
   [
     'requests and summaries that have no price are counted',
-    { saved_tokens: 9_000, saved_money: 3, priced_requests: 1, unknown_requests: 4, unknown_summaries: 1 },
+    { saved_tokens: 9_000, saved_money: 3, ...priced, unknown_requests: 4, unknown_summaries: 1 },
     '4 changed requests and 1 summary are not counted in money: the model has no price',
   ],
   [
     'the money of unpriced summaries is unknown, not nothing',
-    { saved_tokens: 9_000, summary_tokens: 10, saved_money: 3, priced_requests: 1, unknown_summaries: 1 },
+    { saved_tokens: 9_000, summary_tokens: 10, saved_money: 3, ...priced, unknown_summaries: 1 },
     '8,990 tokens saved, net of 10 tokens for summaries.',
   ],
+  ['before the first request', { requests: 0 }, 'Ready for a first request.'],
+  ['and which base URL a client is given', { requests: 0 }, 'http://127.0.0.1:3653/v1'],
   ['there is no promise', {}, 'Every request would have fit as it came. Nothing was saved or spent so far.'],
   ['of three nobody knows', { beyond_unknown: 3 }, 'No request is known that would not have fit.'],
   [

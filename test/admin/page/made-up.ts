@@ -12,16 +12,12 @@ import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
 export const now = new Date('2026-11-20T14:30:00.000Z')
 
 /** So many seconds before that. */
-export function before(seconds: number): string {
-  return new Date(now.getTime() - seconds * 1_000).toISOString()
-}
+export const before = (seconds: number): string => new Date(now.getTime() - seconds * 1_000).toISOString()
 
 /** Nothing yet; give it what a test is about. */
-export function totalsWith(changes: Partial<Totals> = {}): Totals {
-  return totalsSchema.parse({ process: 'here', since: before(60), ...changes })
-}
+export const totalsWith = (changes: Partial<Totals> = {}): Totals =>
+  totalsSchema.parse({ process: 'here', since: before(60), ...changes })
 
-/** Whose conversation it is, unless told otherwise. */
 const agent = {
   conversation: 'kX2v9QmT4rLz81ab',
   client: 'claude-cli/2.1.332 (external, cli)',
@@ -31,153 +27,131 @@ const agent = {
   window_tokens: 32_768,
 }
 
-export function cardWith(changes: Partial<ConversationCard> = {}): ConversationCard {
-  return {
-    id: agent.conversation,
-    parent: null,
-    opening: null,
-    label: null,
-    client_key: null,
-    ...agent,
-    first_seen: before(7_200),
-    last_seen: before(20),
-    answering: false,
-    requests: 12,
-    compactions: 0,
-    beyond_window: 0,
-    pressure: 0.42,
-    sent_pressure: 0.42,
-    tokens_received: 11_904,
-    tokens_sent: 11_904,
-    tokens_are_bounds: false,
-    observed_tokens_sent: null,
-    action: 'relayed',
-    reason: null,
-    status: 200,
-    outcome: 'finished',
-    ...changes,
-  }
-}
+export const cardWith = (changes: Partial<ConversationCard> = {}): ConversationCard => ({
+  id: agent.conversation,
+  parent: null,
+  opening: null,
+  label: null,
+  client_key: null,
+  ...agent,
+  first_seen: before(7_200),
+  last_seen: before(20),
+  answering: false,
+  requests: 12,
+  compactions: 0,
+  beyond_window: 0,
+  ...sizes(0.42, 0.42, 11_904, 11_904),
+  tokens_are_bounds: false,
+  observed_tokens_sent: null,
+  action: 'relayed',
+  reason: null,
+  status: 200,
+  outcome: 'finished',
+  ...changes,
+})
 
 /** A belief that was told a quarter of an hour ago and holds for an hour. */
-export function toldWith<Value>(value: Value, changes: Partial<Told<Value>> = {}): Told<Value> {
-  return {
-    value,
-    from: 'answer',
-    since: before(900),
-    until: before(-2_700),
-    changed_by: 'ends after an hour',
-    ...changes,
-  }
-}
+export const toldWith = <Value>(value: Value, changes: Partial<Told<Value>> = {}): Told<Value> => ({
+  value,
+  from: 'answer',
+  since: before(900),
+  until: before(-2_700),
+  changed_by: 'ends after an hour',
+  ...changes,
+})
 
-export function modelWith(changes: Partial<ModelCard> = {}): ModelCard {
-  return {
-    id: 'm1-q2w3e4r5t6z7u8i9o0p-a_s_d',
-    upstream: 'default',
-    credential: 'Xk29_aQz',
-    model: 'qwen3-32b',
-    window_in_force: {
-      tokens: 32_768,
-      kind: 'total',
-      source: 'server',
-      profile: 'default',
-      overruled_tokens: null,
-    },
+/** The window that is used for a model, and the one of the settings that it overrules. */
+export const windowOf = (
+  tokens: number,
+  source: NonNullable<ModelCard['window_in_force']>['source'],
+  { profile = 'default', overruled_tokens = null as number | null } = {},
+): ModelCard['window_in_force'] => ({ tokens, kind: 'total', source, profile, overruled_tokens })
+
+/** The sizes of a request: what came and what was sent, in parts of the budget and in tokens. */
+const sizes = (pressure: number, sentPressure: number, received: number, sent: number) => ({
+  pressure,
+  sent_pressure: sentPressure,
+  tokens_received: received,
+  tokens_sent: sent,
+})
+
+const unsized = { pressure: null, sent_pressure: null, tokens_received: null, tokens_sent: null }
+
+export const modelWith = (changes: Partial<ModelCard> = {}): ModelCard => ({
+  id: 'm1-q2w3e4r5t6z7u8i9o0p-a_s_d',
+  upstream: 'default',
+  credential: 'Xk29_aQz',
+  model: 'qwen3-32b',
+  window_in_force: windowOf(32_768, 'server'),
+  fields: {
+    stated: toldWith({ tokens: 32_768, kind: 'total', is_loaded: true }, { from: 'server' }),
+    ratio: toldWith({ ratio: 1.0834, own_tokens: 21_480 }, { until: null }),
+    accepted: toldWith(true as const),
+  },
+  ...changes,
+})
+
+export const someModels = (): readonly ModelCard[] => [
+  modelWith({
+    id: 'm2',
+    model: 'llama-3.1-8b-instruct',
+    window_in_force: windowOf(8_192, 'learnt', { profile: 'small-local', overruled_tokens: 32_768 }),
     fields: {
-      stated: toldWith({ tokens: 32_768, kind: 'total', is_loaded: true }, { from: 'server' }),
-      ratio: toldWith({ ratio: 1.0834, own_tokens: 21_480 }, { until: null }),
-      accepted: toldWith(true as const),
+      window: toldWith({ tokens: 8_192, kind: 'total' }, { from: 'refusal' }),
+      placement: toldWith('strict', { from: 'refusal' }),
+      refuses: {
+        usage: toldWith('named', { from: 'refusal' }),
+        recall: toldWith('with-schema', { from: 'refusal' }),
+      },
     },
-    ...changes,
-  }
-}
+  }),
+  modelWith(),
+  modelWith({
+    id: 'm3',
+    upstream: 'router',
+    model: 'anthropic/claude-sonnet-4.5',
+    window_in_force: windowOf(128_000, 'default'),
+    fields: { name: toldWith('claude-sonnet-4.5-20250929') },
+  }),
+]
 
-export function someModels(): readonly ModelCard[] {
-  return [
-    modelWith({
-      id: 'm2',
-      model: 'llama-3.1-8b-instruct',
-      window_in_force: {
-        tokens: 8_192,
-        kind: 'total',
-        source: 'learnt',
-        profile: 'small-local',
-        overruled_tokens: 32_768,
-      },
-      fields: {
-        window: toldWith({ tokens: 8_192, kind: 'total' }, { from: 'refusal' }),
-        placement: toldWith('strict', { from: 'refusal' }),
-        refuses: {
-          usage: toldWith('named', { from: 'refusal' }),
-          recall: toldWith('with-schema', { from: 'refusal' }),
-        },
-      },
-    }),
-    modelWith(),
-    modelWith({
-      id: 'm3',
-      upstream: 'router',
-      model: 'anthropic/claude-sonnet-4.5',
-      window_in_force: {
-        tokens: 128_000,
-        kind: 'total',
-        source: 'default',
-        profile: 'default',
-        overruled_tokens: null,
-      },
-      fields: { name: toldWith('claude-sonnet-4.5-20250929') },
-    }),
-  ]
-}
+export const rowWith = (changes: Partial<UsageRow> = {}): UsageRow => ({
+  ...usageRow({ ...agent, time: before(60), window_source: 'server', streamed: true }),
+  budget_tokens: 28_672,
+  messages_received: 10,
+  messages_sent: 10,
+  ...sizes(0.03, 0.03, 1_000, 1_000),
+  beyond_window: false,
+  added_ms: 3,
+  first_byte_ms: 210,
+  total_ms: 1_800,
+  ...changes,
+})
 
-export function rowWith(changes: Partial<UsageRow> = {}): UsageRow {
-  return {
-    ...usageRow({ ...agent, time: before(60), window_source: 'server', streamed: true }),
-    budget_tokens: 28_672,
-    messages_received: 10,
-    messages_sent: 10,
-    tokens_received: 1_000,
-    tokens_sent: 1_000,
-    pressure: 0.03,
-    sent_pressure: 0.03,
-    beyond_window: false,
-    added_ms: 3,
-    first_byte_ms: 210,
-    total_ms: 1_800,
-    ...changes,
-  }
-}
-
-export function eventWith(changes: Partial<StoredEvent> = {}): StoredEvent {
-  return {
-    ...journalEvent({ time: before(60), conversation: 'kX2v9QmT4rLz81ab', profile: 'default' }),
-    id: 'e1',
-    model: 'qwen3-32b',
-    reason: 'trigger',
-    passes: ['render', 'clear', 'fold'],
-    tokens_before: 24_310,
-    tokens_after: 13_120,
-    milliseconds: 6,
-    ...changes,
-  }
-}
+export const eventWith = (changes: Partial<StoredEvent> = {}): StoredEvent => ({
+  ...journalEvent({ time: before(60), conversation: 'kX2v9QmT4rLz81ab', profile: 'default' }),
+  id: 'e1',
+  model: 'qwen3-32b',
+  reason: 'trigger',
+  passes: ['render', 'clear', 'fold'],
+  tokens_before: 24_310,
+  tokens_after: 13_120,
+  milliseconds: 6,
+  ...changes,
+})
 
 /** A conversation that has outgrown its window, with everything that a page can show of one. */
 export function detailWith(changes: Partial<ConversationDetail> = {}): ConversationDetail {
   const rows = agentRows(64)
-  const last = rows.at(-1)
+  const { pressure, sent_pressure, tokens_received, tokens_sent } = rows.at(-1) ?? unsized
   return {
     ...cardWith({
+      ...{ pressure, sent_pressure, tokens_received, tokens_sent },
       label: 'migrate the billing service',
       client_key: 'ci',
       requests: 71,
       compactions: rows.filter((row) => row.compaction !== null).length,
       beyond_window: rows.filter((row) => row.beyond_window === true).length,
-      pressure: last?.pressure ?? null,
-      sent_pressure: last?.sent_pressure ?? null,
-      tokens_received: last?.tokens_received ?? null,
-      tokens_sent: last?.tokens_sent ?? null,
       action: 'compacted',
       answering: true,
     }),
@@ -206,11 +180,8 @@ export function agentRows(count: number): readonly UsageRow[] {
     if (isCompaction) sent = Math.round(budget * 0.46) + growth
     return rowWith({
       time: before((count - at) * 55),
-      tokens_received: received,
-      tokens_sent: sent,
+      ...sizes(received / budget, sent / budget, received, sent),
       action: received === sent ? 'relayed' : 'compacted',
-      pressure: received / budget,
-      sent_pressure: sent / budget,
       passes: received === sent ? [] : ['render', 'clear', 'fold'],
       compaction: isCompaction ? 'trigger' : null,
       beyond_window: received > 32_768,
@@ -221,129 +192,99 @@ export function agentRows(count: number): readonly UsageRow[] {
   })
 }
 
-const unmeasured = { passes: [], tokens_before: null, tokens_after: null, milliseconds: null }
+type Nothing = readonly [null, null, null]
+
+/** An event that is no compaction: what came of so many tokens in so many milliseconds. */
+const otherEvent = (
+  id: string,
+  seconds: number,
+  changes: Partial<StoredEvent>,
+  [tokens_before, tokens_after, milliseconds]: readonly [number, number, number] | Nothing = [
+    null,
+    null,
+    null,
+  ],
+): StoredEvent =>
+  eventWith({
+    ...{ id, time: before(seconds), passes: [], ...changes },
+    ...{ tokens_before, tokens_after, milliseconds },
+  })
 
 export function agentEvents(): readonly StoredEvent[] {
+  const other = { conversation: 'Zq81LmN0-pQrStUv' }
+  const message = 'no answer within 2,000 ms; the request went on without it'
+  const summary = { model: 'gpt-5-mini', pieces: 1 }
+  const window = { window_tokens: 32_768, kind: 'total' }
+  const [recovery, learnt] = [
+    { ...other, type: 'recovery', reason: 'overflow', details: { attempts: 2 } },
+    { ...other, type: 'window', reason: 'learnt', details: window },
+  ] as const
   return [
     eventWith({ id: 'e9', time: before(44), summary_key: 'k', milliseconds: 7 }),
-    eventWith({
-      id: 'e8',
-      time: before(93),
-      type: 'summary',
-      reason: null,
-      passes: [],
-      tokens_before: 10_240,
-      tokens_after: 884,
-      milliseconds: 4_812,
-      details: { model: 'gpt-5-mini', pieces: 1 },
-    }),
-    eventWith({
-      id: 'e7',
-      time: before(700),
-      type: 'recovery',
-      conversation: 'Zq81LmN0-pQrStUv',
-      reason: 'overflow',
-      passes: [],
-      tokens_before: 35_220,
-      tokens_after: 15_800,
-      milliseconds: 1_204,
-      details: { attempts: 2 },
-    }),
-    eventWith({
-      id: 'e6',
-      time: before(701),
-      type: 'window',
-      conversation: 'Zq81LmN0-pQrStUv',
-      reason: 'learnt',
-      ...unmeasured,
-      details: { window_tokens: 32_768, kind: 'total' },
-    }),
-    eventWith({
-      id: 'e5',
-      time: before(3_410),
-      type: 'failure',
-      conversation: null,
-      reason: 'store',
-      ...unmeasured,
-      details: { message: 'no answer within 2,000 ms; the request went on without it' },
-    }),
+    otherEvent('e8', 93, { type: 'summary', reason: null, details: summary }, [10_240, 884, 4_812]),
+    otherEvent('e7', 700, recovery, [35_220, 15_800, 1_204]),
+    otherEvent('e6', 701, learnt),
+    otherEvent('e5', 3_410, { type: 'failure', conversation: null, reason: 'store', details: { message } }),
   ]
 }
 
-export function someConversations(): readonly ConversationCard[] {
-  return [
-    { ...detailWith(), last_seen: before(4) },
-    cardWith({
-      id: 'Zq81LmN0-pQrStUv',
-      label: 'nightly triage',
-      model: 'gpt-5-mini',
-      profile: 'twenty-turns-of-fifty-thousand',
-      client_key: 'team-support',
-      last_seen: before(310),
-      requests: 148,
-      compactions: 5,
-      pressure: 0.93,
-      sent_pressure: 0.51,
-      tokens_received: 112_380,
-      tokens_sent: 61_540,
-      action: 'recovered',
-    }),
-    cardWith({
-      id: 'bTn3_wWkY72hDfGs',
-      model: 'anthropic/claude-sonnet-4.5',
-      last_seen: before(1_260),
-      requests: 31,
-      compactions: 1,
-      pressure: 0.74,
-      sent_pressure: 0.74,
-      tokens_received: 138_200,
-      tokens_sent: 138_200,
-    }),
-    cardWith({
-      id: '0pLmVc5xRtYuIoAs',
-      label: 'docs: answer questions about the API',
-      model: 'llama-3.1-8b-instruct',
-      profile: 'small-local',
-      last_seen: before(4_000),
-      requests: 3,
-      pressure: 0.18,
-      sent_pressure: 0.18,
-      tokens_received: 1_204,
-      tokens_sent: 1_204,
-      tokens_are_bounds: true,
-      window_tokens: 8_192,
-    }),
-    cardWith({
-      id: 'Hq_2nB8vCx1zLkJh',
-      label: 'refactoring bot',
-      last_seen: before(9_200),
-      requests: 402,
-      compactions: 23,
-      beyond_window: 371,
-      pressure: 7.31,
-      sent_pressure: 0.68,
-      tokens_received: 209_604,
-      tokens_sent: 19_480,
-      action: 'failed-open',
-    }),
-    cardWith({
-      id: 'uNmEaSuReD_00001',
-      profile: null,
-      model: '',
-      last_seen: before(90_000),
-      requests: 1,
-      pressure: null,
-      sent_pressure: null,
-      tokens_received: null,
-      tokens_sent: null,
-      window_tokens: null,
-      action: 'bypassed',
-    }),
-  ]
-}
+export const someConversations = (): readonly ConversationCard[] => [
+  { ...detailWith(), last_seen: before(4) },
+  cardWith({
+    id: 'Zq81LmN0-pQrStUv',
+    label: 'nightly triage',
+    model: 'gpt-5-mini',
+    profile: 'twenty-turns-of-fifty-thousand',
+    client_key: 'team-support',
+    last_seen: before(310),
+    requests: 148,
+    compactions: 5,
+    ...sizes(0.93, 0.51, 112_380, 61_540),
+    action: 'recovered',
+  }),
+  cardWith({
+    id: 'bTn3_wWkY72hDfGs',
+    model: 'anthropic/claude-sonnet-4.5',
+    last_seen: before(1_260),
+    requests: 31,
+    compactions: 1,
+    ...sizes(0.74, 0.74, 138_200, 138_200),
+  }),
+  cardWith({
+    id: '0pLmVc5xRtYuIoAs',
+    label: 'docs: answer questions about the API',
+    model: 'llama-3.1-8b-instruct',
+    profile: 'small-local',
+    last_seen: before(4_000),
+    requests: 3,
+    ...sizes(0.18, 0.18, 1_204, 1_204),
+    tokens_are_bounds: true,
+    window_tokens: 8_192,
+  }),
+  cardWith({
+    id: 'Hq_2nB8vCx1zLkJh',
+    label: 'refactoring bot',
+    last_seen: before(9_200),
+    requests: 402,
+    compactions: 23,
+    beyond_window: 371,
+    ...sizes(7.31, 0.68, 209_604, 19_480),
+    action: 'failed-open',
+  }),
+  cardWith({
+    id: 'uNmEaSuReD_00001',
+    profile: null,
+    model: '',
+    last_seen: before(90_000),
+    requests: 1,
+    ...unsized,
+    window_tokens: null,
+    action: 'bypassed',
+  }),
+]
 
-export function someTotals(): Totals {
-  return totalsWith({
+export const someTotals = (): Totals =>
+  totalsWith({
     since: '2026-11-12T08:02:00.000Z',
     requests: 1_862,
     beyond_window: 431,
@@ -357,37 +298,32 @@ export function someTotals(): Totals {
     unknown_requests: 12,
     priced_summaries: 21,
   })
-}
 
 /** Requests that are part of no conversation, one of each API. */
-export function someUnread(): readonly UnreadCard[] {
-  return [
-    unreadWith({ reason: 'stateful', dialect: 'responses', client: 'OpenAI/Python 2.8.0', requests: 14 }),
-    unreadWith({ reason: 'native', dialect: 'messages', client: 'claude-cli/2.1.332 (external, cli)' }),
-    unreadWith({ action: 'bypassed', reason: null, client: 'curl/8.5.0' }),
-    unreadWith({
-      reason: 'path',
-      dialect: null,
-      path: '/api/chat',
-      status: null,
-      client: 'ollama-python/0.6.1',
-    }),
-  ]
-}
+export const someUnread = (): readonly UnreadCard[] => [
+  unreadWith({ reason: 'stateful', dialect: 'responses', client: 'OpenAI/Python 2.8.0', requests: 14 }),
+  unreadWith({ reason: 'native', dialect: 'messages', client: 'claude-cli/2.1.332 (external, cli)' }),
+  unreadWith({ action: 'bypassed', reason: null, client: 'curl/8.5.0' }),
+  unreadWith({
+    reason: 'path',
+    dialect: null,
+    path: '/api/chat',
+    status: null,
+    client: 'ollama-python/0.6.1',
+  }),
+]
 
-function unreadWith(changes: Partial<UnreadCard> = {}): UnreadCard {
-  return {
-    client: null,
-    dialect: 'chat-completions',
-    path: null,
-    action: 'relayed',
-    reason: 'no-messages',
-    status: 200,
-    requests: 1,
-    last_seen: before(400),
-    ...changes,
-  }
-}
+const unreadWith = (changes: Partial<UnreadCard> = {}): UnreadCard => ({
+  client: null,
+  dialect: 'chat-completions',
+  path: null,
+  action: 'relayed',
+  reason: 'no-messages',
+  status: 200,
+  requests: 1,
+  last_seen: before(400),
+  ...changes,
+})
 
 export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
   const { received = null, sent = null } = changes
@@ -412,23 +348,21 @@ export function messageWith(changes: Partial<ShownMessage> = {}): ShownMessage {
 }
 
 /** What came of the messages of an agent's latest request: folded, shortened and kept ones. */
-export function agentMessages(): readonly ShownMessage[] {
-  return [
-    kept(0, 'system', 640, { pinned: 'system' }, systemText),
-    kept(1, 'user', 88, { pinned: 'task' }, taskText),
-    messageWith({
-      index: null,
-      treatment: 'summary',
-      receivedTokens: 0,
-      sentTokens: 884,
-      standsFor: { start: 2, end: 48 },
-      sent: json('user', summaryText),
-    }),
-    ...Array.from({ length: 46 }, (_, at) => folded(at + 2)),
-    ...Array.from({ length: 12 }, (_, at) => round(at + 48)),
-    kept(60, 'user', 61, { pinned: 'latest-user' }, 'And the trial period? Please fix that as well.'),
-  ]
-}
+export const agentMessages = (): readonly ShownMessage[] => [
+  kept(0, 'system', 640, { pinned: 'system' }, systemText),
+  kept(1, 'user', 88, { pinned: 'task' }, taskText),
+  messageWith({
+    index: null,
+    treatment: 'summary',
+    receivedTokens: 0,
+    sentTokens: 884,
+    standsFor: { start: 2, end: 48 },
+    sent: json('user', summaryText),
+  }),
+  ...Array.from({ length: 46 }, (_, at) => folded(at + 2)),
+  ...Array.from({ length: 12 }, (_, at) => round(at + 48)),
+  kept(60, 'user', 61, { pinned: 'latest-user' }, 'And the trial period? Please fix that as well.'),
+]
 
 /** The content of a made-up message's JSON; null for what is none. */
 function textIn(text: string | null): string | null {
@@ -437,27 +371,12 @@ function textIn(text: string | null): string | null {
   return typeof message.content === 'string' ? message.content : null
 }
 
-function json(role: string, content: string): string {
-  return JSON.stringify({ role, content })
-}
+const json = (role: string, content: string): string => JSON.stringify({ role, content })
 
-function kept(
-  index: number,
-  role: string,
-  tokens: number,
-  rest: Partial<ShownMessage>,
-  text: string,
-): ShownMessage {
+function kept(index: number, role: string, tokens: number, rest: Partial<ShownMessage>, text: string) {
   const received = json(role, text)
-  return messageWith({
-    index,
-    role,
-    receivedTokens: tokens,
-    sentTokens: tokens,
-    received,
-    sent: received,
-    ...rest,
-  })
+  const same = { receivedTokens: tokens, sentTokens: tokens }
+  return messageWith({ index, role, ...same, received, sent: received, ...rest })
 }
 
 /** Calls and results by turns, of quite different sizes. */
@@ -483,49 +402,41 @@ function round(index: number): ShownMessage {
     ]
     return kept(index, 'assistant', 44, { tool: 'run_tests', pinned, calls }, 'I run the tests.')
   }
-  const plain = kept(
-    index,
-    'tool',
-    1_100 + (index % 5) * 240,
-    { tool: 'run_tests', pinned },
-    '214 tests passed.',
-  )
   const other = shortened[index]
-  return other === undefined
-    ? plain
-    : {
-        ...plain,
-        ...other,
-        receivedText: textIn(other.received ?? null),
-        sentText: textIn(other.sent ?? null),
-      }
+  const tokens = 1_100 + (index % 5) * 240
+  if (other === undefined)
+    return kept(index, 'tool', tokens, { tool: 'run_tests', pinned }, '214 tests passed.')
+  const [treatment, receivedTokens, sentTokens, came, went] = other
+  const texts = { received: json('tool', came), sent: json('tool', went) }
+  const how = { index, role: 'tool', tool: 'run_tests', pinned, treatment } as const
+  return messageWith({ ...how, receivedTokens, sentTokens, ...texts })
 }
 
-const shortened: Readonly<Record<number, Partial<ShownMessage>>> = {
-  49: {
-    treatment: 'rendered',
-    receivedTokens: 2_590,
-    sentTokens: 812,
-    received: json(
-      'tool',
-      `${'\u001b[32m✓\u001b[0m test/refunds.test.ts (38)\r\n'.repeat(3)}\u001b[31m✗\u001b[0m 1 failed`,
-    ),
-    sent: json('tool', '✓ test/refunds.test.ts (38)  [3 times]\n✗ 1 failed'),
-  },
-  51: {
-    treatment: 'cleared',
-    receivedTokens: 1_930,
-    sentTokens: 31,
-    received: json('tool', 'ok 1 - keeps the raw body\nok 2 - answers 400\n'.repeat(12)),
-    sent: json('tool', '[result of run_tests, 7,104 characters, cleared]'),
-  },
-  53: {
-    treatment: 'previewed',
-    receivedTokens: 5_840,
-    sentTokens: 402,
-    received: json('tool', 'export function trialEndsAt(started: Date): Date {\n'.repeat(30)),
-    sent: json('tool', 'export function trialEndsAt(started: Date): Date {\n[… 5,438 tokens left out …]\n}'),
-  },
+/** What was shortened: how, from and to how many tokens, and its text before and after. */
+const shortened: Readonly<
+  Record<number, readonly [ShownMessage['treatment'], number, number, string, string]>
+> = {
+  49: [
+    'rendered',
+    2_590,
+    812,
+    `${'\u001b[32m✓\u001b[0m test/refunds.test.ts (38)\r\n'.repeat(3)}\u001b[31m✗\u001b[0m 1 failed`,
+    '✓ test/refunds.test.ts (38)  [3 times]\n✗ 1 failed',
+  ],
+  51: [
+    'cleared',
+    1_930,
+    31,
+    'ok 1 - keeps the raw body\nok 2 - answers 400\n'.repeat(12),
+    '[result of run_tests, 7,104 characters, cleared]',
+  ],
+  53: [
+    'previewed',
+    5_840,
+    402,
+    'export function trialEndsAt(started: Date): Date {\n'.repeat(30),
+    'export function trialEndsAt(started: Date): Date {\n[… 5,438 tokens left out …]\n}',
+  ],
 }
 
 const systemText = 'You are a careful engineer.\nWork in small steps and run the tests after each.'
@@ -546,8 +457,8 @@ Move the billing service from Express to Hono without changing an answer.
 </conversation-summary>`
 
 /** The text of markup, as a reader gets it: without tags, with blanks joined. */
-export function visibleText(markup: { toString: () => string }): string {
-  return markup
+export const visibleText = (markup: { toString: () => string }): string =>
+  markup
     .toString()
     .replaceAll(/<title>[^<]*<\/title>/g, '')
     .replaceAll(/<[^>]*>/g, '')
@@ -557,4 +468,3 @@ export function visibleText(markup: { toString: () => string }): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ([.,;:])/g, '$1')
     .trim()
-}

@@ -22,12 +22,13 @@ import {
   agentMessages,
   messageWith,
   visibleText,
+  windowOf,
 } from './made-up.ts'
 
 const setting = { now, version: '0.1.0', store: 'memory:' }
 
-function home(changes: Partial<HomePageOptions> = {}): string {
-  return homePage({
+const home = (changes: Partial<HomePageOptions> = {}): string =>
+  homePage({
     ...setting,
     totals: someTotals(),
     conversations: someConversations(),
@@ -38,15 +39,17 @@ function home(changes: Partial<HomePageOptions> = {}): string {
     clientUrl: 'http://127.0.0.1:3653/v1',
     ...changes,
   }).toString()
-}
 
-function conversation(changes: Partial<ConversationDetail> = {}): string {
-  return conversationPage({ ...setting, conversation: detailWith(changes) }).toString()
-}
+const conversation = (changes: Partial<ConversationDetail> = {}): string =>
+  conversationPage({ ...setting, conversation: detailWith(changes) }).toString()
 
-function toldEvent(changes: Parameters<typeof eventWith>[0]): string {
-  return visibleText(conversation({ events: [eventWith({ passes: [], ...changes })] }))
-}
+const homeText = (changes: Partial<HomePageOptions> = {}): string => visibleText(home(changes))
+
+const conversationText = (changes: Partial<ConversationDetail> = {}): string =>
+  visibleText(conversation(changes))
+
+const toldEvent = (changes: Parameters<typeof eventWith>[0]): string =>
+  conversationText({ events: [eventWith({ passes: [], ...changes })] })
 
 // A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
 // shown to an operator whose browser may delete conversations.
@@ -64,7 +67,7 @@ describe('hostile names and texts', () => {
           upstream: bad,
           credential: bad,
           model: bad,
-          window_in_force: { tokens: 1, kind: 'total', source: 'config', profile: bad, overruled_tokens: 2 },
+          window_in_force: windowOf(1, 'config', { profile: bad, overruled_tokens: 2 }),
           fields: { name: toldWith(bad) },
         }),
       ],
@@ -106,28 +109,24 @@ describe('hostile names and texts', () => {
     expect(tags.filter((tag) => /\son\w+=/.test(tag.replaceAll(/"[^"]*"/g, '""')))).toEqual([])
   })
 
-  test('in an id, lead nowhere but to a path of ours', () => {
-    expect(home({ conversations: [cardWith({ id: '../x?y#z' })] })).toContain(
-      'href="/conversations/..%2Fx%3Fy%23z"',
-    )
-    expect(home({ conversations: [cardWith({ id: 'javascript:alert(1)' })] })).not.toContain(
-      'href="javascript:',
-    )
-  })
-
-  test('that turn the writing direction turn nothing else', () => {
-    expect(home({ conversations: [cardWith({ label: '\u202egnp.exe' })] })).toContain(
-      '<bdi>\u202egnp.exe</bdi>',
-    )
+  test('in an id lead nowhere but to a path of ours, and turn no writing direction but their own', () => {
+    const listed = (card: Parameters<typeof cardWith>[0]) => home({ conversations: [cardWith(card)] })
+    expect(listed({ id: '../x?y#z' })).toContain('href="/conversations/..%2Fx%3Fy%23z"')
+    expect(listed({ id: 'javascript:alert(1)' })).not.toContain('href="javascript:')
+    expect(listed({ label: '\u202egnp.exe' })).toContain('<bdi>\u202egnp.exe</bdi>')
   })
 })
 
-test('nothing is inline and nothing comes from elsewhere, as the policy demands', () => {
-  for (const page of [home(), conversation()]) {
+test.each([home(), conversation()])(
+  'a page has nothing inline and nothing from elsewhere, and its live elements ids',
+  (page) => {
     expect(page).not.toMatch(/\sstyle=|<style|<script(?![^>]*\ssrc=)|\son[a-z]+="/)
     expect(page).not.toMatch(/(?:src|href)="(?!\/|#)/)
-  }
-})
+    const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [tag] of page.matchAll(/<[^>]*\sdata-live[^>]*>/g)) expect(tag).toMatch(/\sid="/)
+  },
+)
 
 test('what the pages load is there, and what is there is loaded', () => {
   const loaded = [...home().matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
@@ -138,28 +137,17 @@ test('what the pages load is there, and what is there is loaded', () => {
   }
 })
 
-test('every live element has an id of its own', () => {
-  for (const page of [home(), conversation()]) {
-    const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
-    expect(new Set(ids).size).toBe(ids.length)
-    for (const [tag] of page.matchAll(/<[^>]*\sdata-live[^>]*>/g)) expect(tag).toMatch(/\sid="/)
-  }
-})
-
 describe('the list of conversations', () => {
-  test('has the latest first, however it comes', () => {
-    const page = home({
-      conversations: [
-        cardWith({ label: 'older', last_seen: before(50) }),
-        cardWith({ label: 'newer', id: 'b', last_seen: before(5) }),
-      ],
-    })
-    expect(page.indexOf('newer')).toBeLessThan(page.indexOf('older'))
-  })
-
-  test('says who is being answered, and nothing of the others', () => {
-    expect(visibleText(home({ conversations: [cardWith({ answering: true })] }))).toContain('answering')
-    expect(visibleText(home({ conversations: [cardWith()] }))).not.toContain('answering')
+  test('has the latest first, says who is being answered and shows upper bounds as such', () => {
+    const cards = [
+      cardWith({ label: 'older', last_seen: before(50) }),
+      cardWith({ label: 'newer', id: 'b', last_seen: before(5) }),
+    ]
+    expect(homeText({ conversations: cards })).toMatch(/newer.*older/)
+    expect(homeText({ conversations: cards })).not.toContain('answering')
+    const answering = homeText({ conversations: [cardWith({ answering: true, tokens_are_bounds: true })] })
+    expect(answering).toContain('answering')
+    expect(answering).toContain('≤ 11,904 → ≤ 11,904')
   })
 
   // An agent ran twice with the same task. The second run, compacted nine times, was a branch that nobody unfolded:
@@ -168,7 +156,7 @@ describe('the list of conversations', () => {
     const first = cardWith({ id: 'a', first_seen: before(7_200), last_seen: before(3_600) })
     const branch = { parent: 'a', action: 'compacted', last_seen: before(5), first_seen: before(600) }
     const second = cardWith({ id: 'b', ...branch, compactions: 9 })
-    const one = visibleText(home({ conversations: [first, second] }))
+    const one = homeText({ conversations: [first, second] })
     expect(one).toContain('1 branch: compacted 9 times; latest request compacted, just now')
     expect(one).toContain('first seen 12:30:00 UTC')
     expect(one).toContain('first seen 14:20:00 UTC')
@@ -179,12 +167,6 @@ describe('the list of conversations', () => {
     )
     expect(two).toMatch(/<span class="state calm">(<bdi>)?sent as it came</)
     expect(two).toContain('<span class="state failed">the upstream answered 404</span>')
-  })
-
-  test('shows upper bounds as such', () => {
-    expect(visibleText(home({ conversations: [cardWith({ tokens_are_bounds: true })] }))).toContain(
-      '≤ 11,904 → ≤ 11,904',
-    )
   })
 
   test('calls a conversation by its label in the events, too', () => {
@@ -209,7 +191,7 @@ describe('the list of conversations', () => {
 
 describe('the table of models', () => {
   test('says of each which window is in use and why, its ratio, what it refuses and since when', () => {
-    const text = visibleText(home())
+    const text = homeText()
     expect(text).toContain(
       'llama-3.1-8b-instruct default credential Xk29_aQz 8,192 tokens your setting overruled: the upstream refuses more, 32,768 → 8,192; set window.tokens in the profile small-local',
     )
@@ -223,54 +205,37 @@ describe('the table of models', () => {
     ['cut', 'the upstream cut longer prompts'],
     ['unstated', 'longer prompts were refused without a number'],
   ] as const)('says of a window that was learnt by a %s: %s', (from, words) => {
-    const window_in_force = {
-      tokens: 4_096,
-      kind: 'total',
-      source: 'learnt',
-      profile: 'default',
-      overruled_tokens: null,
-    } as const
     const fields = { window: toldWith({ tokens: 4_096, kind: 'total' as const }, { from }) }
-    expect(visibleText(home({ models: [modelWith({ window_in_force, fields })] }))).toContain(
-      `4,096 tokens ${words}`,
-    )
+    const model = modelWith({ window_in_force: windowOf(4_096, 'learnt'), fields })
+    expect(homeText({ models: [model] })).toContain(`4,096 tokens ${words}`)
   })
 
-  test('has twenty of them at most, and says how many more there are', () => {
+  test('has twenty of them at most, and says how many more there are, or that there is none', () => {
     const page = home({
       models: Array.from({ length: 23 }, (_, at) => modelWith({ id: `m${at}`, model: `number-${at}` })),
     })
     expect(page.match(/id="model-/g)).toHaveLength(20)
     expect(page).toContain('number-19')
     expect(visibleText(page)).toContain('And 3 more: GET /models lists them all.')
-  })
-
-  test('says so where nothing is believed', () => {
-    expect(visibleText(home({ models: [] }))).toContain('Nothing is believed of any model yet.')
+    expect(homeText({ models: [] })).toContain('Nothing is believed of any model yet.')
   })
 })
 
 test('a conversation whose profile a refusal has overruled says which setting is wrong', () => {
   const overruled = { window_tokens: 8_192, window_source: 'learnt', overruled_tokens: 32_768 }
-  const page = conversation({
-    window_tokens: 8_192,
-    rows: [rowWith({ ...overruled, profile: 'small-local' })],
-  })
-  expect(visibleText(page)).toContain(
+  const rows = [rowWith({ ...overruled, profile: 'small-local' })]
+  expect(conversationText({ window_tokens: 8_192, rows })).toContain(
     '8,192 tokens: your setting overruled: the upstream refuses more, 32,768 → 8,192; set window.tokens in the profile small-local',
   )
-  expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('32,768 tokens: what the server states')
+  expect(conversationText({ rows: [rowWith()] })).toContain('32,768 tokens: what the server states')
 })
 
 // Rows said "other attempts 1 status 404 upstream default" and "refusal window tokens 32,000 kind total".
 test('events are told in words', () => {
-  expect(
-    toldEvent({
-      type: 'refusal',
-      reason: 'other',
-      details: { attempts: 1, status: 404, upstream: 'default' },
-    }),
-  ).toContain('Refusal answered 404 by the upstream default')
+  const refusal = { attempts: 1, status: 404, upstream: 'default' }
+  expect(toldEvent({ type: 'refusal', reason: 'other', details: refusal })).toContain(
+    'Refusal answered 404 by the upstream default',
+  )
   const window = { window_tokens: 32_000, kind: 'total', upstream: 'default' }
   expect(toldEvent({ type: 'window', reason: 'refusal', details: window })).toContain(
     'the upstream refused more window: 32,000 tokens for prompt and reply together by the upstream default',
@@ -282,59 +247,48 @@ test('events are told in words', () => {
 
 // Under "Compactions 8" stood "Nothing happened yet" after `foldgate purge`.
 test('events of a conversation that was compacted are gone where there are none', () => {
-  expect(visibleText(conversation({ events: [], compactions: 8 }))).toContain(
+  expect(conversationText({ events: [], compactions: 8 })).toContain(
     'No longer on record: the journal’s rows',
   )
-  expect(visibleText(conversation({ events: [], compactions: 0 }))).toContain('Nothing happened yet')
+  expect(conversationText({ events: [], compactions: 0 })).toContain('Nothing happened yet')
 })
 
 test('what to do about requests that left their conversation at the server is said for their API alone', () => {
   const totals = { ...someTotals(), stateful_requests: 14 }
-  const text = visibleText(home({ totals, unread: someUnread() }))
+  const text = homeText({ totals, unread: someUnread() })
   expect(text).toContain(
     '14 requests left their conversation at the server, and went on unread: have the client send all of it, with store: false and neither previous_response_id nor conversation. ',
   )
-  const messages = someUnread()
-    .slice(0, 1)
-    .map((card) => ({ ...card, dialect: 'messages' }))
-  expect(visibleText(home({ totals, unread: messages }))).toContain(
+  const [card = expect.fail()] = someUnread()
+  const messages = [{ ...card, dialect: 'messages' }]
+  expect(homeText({ totals, unread: messages })).toContain(
     'went on unread: have the client send all of its messages, without thread.',
   )
 })
 
 test('what was written to the cache, and why something was not in it, has columns where a provider says so', () => {
   const rows = [rowWith({ cache_written_tokens: 1_234 }), rowWith({ cache_miss: 'system' })]
-  const figures = visibleText(conversation({ rows }))
+  const figures = conversationText({ rows })
   expect(figures).toContain('Of that cached Newly cached Not cached since it changed Pressure')
   expect(figures).toMatch(/ 1,234 .* system /)
-  expect(visibleText(conversation({ rows: [rowWith()] }))).toContain('Of that cached Pressure')
+  expect(conversationText({ rows: [rowWith()] })).toContain('Of that cached Pressure')
 })
 
 describe('the messages of a conversation', () => {
-  test('that are no longer held are said to be so', () => {
-    expect(visibleText(conversation({ messages: null }))).toContain('They are no longer held.')
-  })
-
-  test('have no texts where they may not be shown, and it is said why', () => {
-    const messages = agentMessages()
-    const page = conversation({ shows_content: false, messages })
+  test('that are no longer held, or may not be shown, are said to be so, and why', () => {
+    expect(conversationText({ messages: null })).toContain('They are no longer held.')
+    const page = conversation({ shows_content: false, messages: agentMessages() })
     expect(visibleText(page)).toContain(
       'Texts are not shown. To see them, write admin: {show_content: true} into foldgate.yaml and restart Foldgate.',
     )
-    expect(page).not.toContain('You are a careful engineer')
-    expect(page).not.toContain('## Goal')
-  })
-
-  test('have texts where they may, and a line in place of one that is gone', () => {
-    const page = conversation({
-      messages: [messageWith({ received: '{"content":"came"}', sent: null, treatment: 'cleared' })],
-    })
-    expect(visibleText(page)).toContain('came in {"content":"came"}')
-    expect(visibleText(page)).toContain('No longer held.')
+    expect(page).not.toMatch(/You are a careful engineer|## Goal/)
+    const gone = messageWith({ received: '{"content":"came"}', sent: null, treatment: 'cleared' })
+    expect(conversationText({ messages: [gone] })).toContain('came in {"content":"came"}')
+    expect(conversationText({ messages: [gone] })).toContain('No longer held.')
   })
 
   test('are summed up, and what was done to them is said in words', () => {
-    const text = visibleText(conversation())
+    const text = conversationText()
     expect(text).toMatch(/61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent\./)
     expect(text).toContain(
       '1 old result cleared, 1 large result previewed, 1 output rendered, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',

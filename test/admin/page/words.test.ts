@@ -11,14 +11,12 @@ import { before, cardWith, rowWith, messageWith, agentMessages } from './made-up
 import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
 import { messageRuns } from '../../../src/admin/page/message-runs.ts'
 
-function told(action: string, reason: string | null = null, status: number | null = 200) {
-  return requestWords({ action, reason, status })
-}
+const told = (action: string, reason: string | null = null, status: number | null = 200) =>
+  requestWords({ action, reason, status })
 
 /** The ids of each tree, its root first. */
-function treeIds(cards: Parameters<typeof treesOf>[0]): readonly (readonly string[])[] {
-  return treesOf(cards).map(({ root, branches }) => [root.id, ...branches.map(({ id }) => id)])
-}
+const treeIds = (cards: Parameters<typeof treesOf>[0]): readonly (readonly string[])[] =>
+  treesOf(cards).map(({ root, branches }) => [root.id, ...branches.map(({ id }) => id)])
 
 test.each([
   ['claude-cli/2.1.332 (external, cli)', 'Claude Code 2.1.332'],
@@ -40,15 +38,15 @@ test.each([
 
 describe('how a request went', () => {
   test('says of one that was not read what to change', () => {
-    const stateful = requestWords({
+    const { words, advice } = requestWords({
       action: 'relayed',
       reason: 'stateful',
       status: 200,
       dialect: 'responses',
     })
-    expect(stateful.words).toBe('sent unread: its history lies at the server')
-    expect(stateful.advice).toContain('store: false')
-    expect(stateful.advice).not.toContain('thread')
+    expect(words).toBe('sent unread: its history lies at the server')
+    expect(advice).toContain('store: false')
+    expect(advice).not.toContain('thread')
     expect(requestWords({ action: 'relayed', reason: 'path', status: null, path: '/api/chat' })).toEqual({
       words: 'sent unread: /api/chat is not compacted',
       trouble: null,
@@ -58,16 +56,12 @@ describe('how a request went', () => {
   })
 
   test('is calm where the client got its answer, and failed where it did not', () => {
-    expect(
-      ['relayed', 'compacted', 'recovered', 'bypassed', 'left'].map((action) => told(action).level),
-    ).toEqual(Array.from({ length: 5 }, () => 'calm'))
+    for (const action of ['relayed', 'compacted', 'recovered', 'bypassed', 'left'])
+      expect([action, told(action).level]).toEqual([action, 'calm'])
     expect(told('restored', 'original').level).toBe('stepped-back')
     // All of it was red, also what had gone well.
-    expect(told('compacted', null, 429)).toMatchObject({
-      words: 'compacted',
-      trouble: 'the upstream answered 429',
-      level: 'calm',
-    })
+    const trouble = 'the upstream answered 429'
+    expect(told('compacted', null, 429)).toMatchObject({ words: 'compacted', trouble, level: 'calm' })
     expect(hasFailed({ action: 'compacted', reason: null, status: 429 })).toBe(true)
     expect(hasFailed({ action: 'compacted', reason: null, status: 200 })).toBe(false)
     expect(told('refused', 'queue_full', 503)).toMatchObject({
@@ -185,20 +179,16 @@ describe('the sizes of a request', () => {
   })
 })
 
-function folded(index: number): ShownMessage {
-  return messageWith({ index, treatment: 'folded', sentTokens: 0 })
-}
+const folded = (index: number): ShownMessage => messageWith({ index, treatment: 'folded', sentTokens: 0 })
 
-function summaryOf(start: number, end: number): ShownMessage {
-  return messageWith({ index: null, treatment: 'summary', receivedTokens: 0, standsFor: { start, end } })
-}
+const summaryOf = (start: number, end: number): ShownMessage =>
+  messageWith({ index: null, treatment: 'summary', receivedTokens: 0, standsFor: { start, end } })
 
 /** A run in short: what it is and which messages it holds. */
-function inShort(messages: readonly ShownMessage[]) {
-  return messageRuns(messages).map((run) =>
+const inShort = (messages: readonly ShownMessage[]) =>
+  messageRuns(messages).map((run) =>
     run.kind === 'single' ? run.message.index : [run.kind, ...run.messages.map(({ index }) => index)],
   )
-}
 
 test('what was folded stands beside what stands for it, wherever the two are listed', () => {
   const runs = [['folded', 1, 2, 3]]
@@ -217,11 +207,8 @@ test('a pinned message within the range of a summary stays by itself', () => {
   expect(inShort([summaryOf(1, 4), folded(1), task, folded(3)])).toEqual([['folded', 1, 3], 2])
 })
 
-test('a folded message that nothing stands for is not lost', () => {
+test('neither a folded message that nothing stands for nor a summary whose messages came earlier is lost', () => {
   expect(inShort([folded(7)])).toEqual([7])
-})
-
-test('a summary whose messages came earlier is not lost', () => {
   expect(inShort([summaryOf(1, 4), messageWith({ index: 4 })])).toEqual([['folded'], 4])
 })
 
