@@ -30,6 +30,15 @@ type Around = {
   meanwhile?: (folder: string) => Promise<void>
 }
 
+const mainIn = (folder: string) => join(folder, 'keys/main')
+
+const writeMain = (folder: string) => writeFile(mainIn(folder), 'sk-new')
+
+async function pipeMain(folder: string) {
+  spawnSync('sh', ['-c', 'mkfifo "$0"', mainIn(folder)])
+  void writeFile(mainIn(folder), 'sk-piped')
+}
+
 /** Watches the keys of these settings. */
 async function watched(
   files: Readonly<Record<string, string>> = keys,
@@ -71,7 +80,7 @@ async function watched(
     clients,
     main,
     write,
-    mainPath: join(folder, 'keys/main'),
+    mainPath: mainIn(folder),
   }
 }
 
@@ -115,8 +124,7 @@ describe('a key whose file changes is the new one from then on', () => {
 
   test('one that changed before it was watched is found as well', async () => {
     // While a store is opened, say: that may take seconds.
-    const meanwhile = (folder: string) => writeFile(join(folder, 'keys/main'), 'sk-new')
-    const at = await watched(keys, { lookMs: 30, meanwhile })
+    const at = await watched(keys, { lookMs: 30, meanwhile: writeMain })
     await eventually(() => expect(at.main()).toBe('sk-new'))
   })
 
@@ -211,11 +219,7 @@ describe('what is no good is told without the key, and the old one stays', () =>
 
 // `key_file: /dev/fd/63` of a shell's `<(pass show …)`: who opens a pipe a second time waits for a writer for ever.
 test.skipIf(process.platform === 'win32')('a pipe is read once and left alone then', async () => {
-  const prepare = async (folder: string) => {
-    spawnSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'keys/main')])
-    void writeFile(join(folder, 'keys/main'), 'sk-piped')
-  }
-  const at = await watched({ 'keys/ada': 'fg-ada', 'keys/ben': 'fg-ben' }, { prepare })
+  const at = await watched({ 'keys/ada': 'fg-ada', 'keys/ben': 'fg-ben' }, { prepare: pipeMain })
   expect(at.main()).toBe('sk-piped')
   await at.write('ada', 'fg-ada-2')
   await at.reload()

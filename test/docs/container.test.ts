@@ -12,9 +12,14 @@ const text = await readFile(join(root, 'Dockerfile'), 'utf8')
 const stages = readDockerfile(text)
 const last = stages.at(-1)?.instructions ?? []
 
-function instruction(name: string): readonly string[] {
-  return last.filter((each) => each.name === name).map((each) => each.text)
-}
+const instruction = (name: string): readonly string[] =>
+  last.filter((each) => each.name === name).map((each) => each.text)
+
+/** The texts of all instructions of this name, in all stages. */
+const everywhere = (name: string): readonly string[] =>
+  stages.flatMap(({ instructions }) =>
+    instructions.filter((each) => each.name === name).map((each) => each.text),
+  )
 
 describe('the image', () => {
   test('is made in stages: the last one has no compiler, no development dependency and no npm', () => {
@@ -28,22 +33,13 @@ describe('the image', () => {
       { from: 'build', paths: ['/build/dist'] },
     ])
     const dependencies = stages.find(({ name }) => name === 'dependencies')
-    expect(dependencies?.instructions).toContainEqual({
-      name: 'RUN',
-      text: 'npm pkg delete devDependencies peerDependenciesMeta',
-    })
+    const without = 'npm pkg delete devDependencies peerDependenciesMeta'
+    expect(dependencies?.instructions).toContainEqual({ name: 'RUN', text: without })
   })
 
   test('runs no install script', () => {
-    const npm = stages
-      .flatMap(({ instructions }) => instructions)
-      .filter(({ name, text: command }) => name === 'RUN' && command.startsWith('npm '))
-      .map(({ text: command }) => command)
-    expect(npm.filter((command) => !command.startsWith('npm pkg '))).toEqual([
-      'npm ci --ignore-scripts',
-      'npm run build',
-      'npm ci --ignore-scripts',
-    ])
+    const npm = everywhere('RUN').filter((command) => /^npm (?!pkg )/.test(command))
+    expect(npm).toEqual(['npm ci --ignore-scripts', 'npm run build', 'npm ci --ignore-scripts'])
   })
 
   // Kubernetes refuses `runAsNonRoot` for a user by name: it could be root's.
@@ -54,10 +50,8 @@ describe('the image', () => {
   // With a read-only root and no such place, records ended with the process.
   test('has one place to write to, which is its user’s and where records go by default', () => {
     const [variable] = /\bXDG_STATE_HOME=\S+/.exec(instruction('ENV').join(' ')) ?? []
-    const location = storeLocation(settingsSchema.parse({}).store.url, {
-      env: { XDG_STATE_HOME: variable?.split('=')[1] },
-      platform: 'linux',
-    })
+    const env = { XDG_STATE_HOME: variable?.split('=')[1] }
+    const location = storeLocation(settingsSchema.parse({}).store.url, { env, platform: 'linux' })
     const volume = instruction('VOLUME').join(' ')
     expect(location).toEqual({ kind: 'sqlite', path: `${volume}/foldgate.sqlite` })
     const user = instruction('USER').at(-1)
@@ -77,11 +71,7 @@ describe('the image', () => {
 
   test('sets only variables that are read', () => {
     const known = new Set<string | undefined>(flags.map(({ environment }) => environment))
-    const named = [
-      ...instruction('ENV')
-        .join(' ')
-        .matchAll(/\b(FOLDGATE_\w+)=/g),
-    ].map((found) => found[1] ?? '')
+    const named = instruction('ENV').flatMap((each) => each.match(/\bFOLDGATE_\w+(?==)/g) ?? [])
     expect(named.filter((name) => !known.has(name))).toEqual([])
   })
 
@@ -97,18 +87,8 @@ describe('the image', () => {
 // --- internal ---
 
 /** What the stages copy: from which other stage, or null for the build's context. */
-function copies(): readonly { readonly from: string | null; readonly paths: readonly string[] }[] {
-  return stages
-    .flatMap(({ instructions }) => instructions)
-    .filter(({ name }) => name === 'COPY')
-    .map(({ text: words }) => {
-      const [, from = null] = /^--from=(\S+) /.exec(words) ?? []
-      return {
-        from,
-        paths: words
-          .replace(/^--\S+ /, '')
-          .split(' ')
-          .slice(0, -1),
-      }
-    })
-}
+const copies = () =>
+  everywhere('COPY').map((words) => {
+    const [, from = null, sources = ''] = /^(?:--from=(\S+) )?(.+) \S+$/.exec(words) ?? []
+    return { from, paths: sources.split(' ') }
+  })

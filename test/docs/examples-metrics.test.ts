@@ -20,47 +20,38 @@ const files = {
 
 const text = z.string().min(1)
 
+const templateVariable = z.looseObject({
+  type: text,
+  name: text,
+  query: z.union([text, z.object({ query: text })]),
+})
+
+const panel = z.looseObject({
+  id: z.int(),
+  type: text,
+  title: text,
+  description: text,
+  gridPos: z.object({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
+  datasource: z.looseObject({ uid: text }).optional(),
+  targets: z.array(z.looseObject({ expr: text, legendFormat: z.string(), refId: text })).optional(),
+})
+
+const head = { title: text, uid: text, schemaVersion: z.int().min(39) }
+
 const dashboard = z
-  .looseObject({
-    title: text,
-    uid: text,
-    schemaVersion: z.int().min(39),
-    templating: z.object({
-      list: z.array(
-        z.looseObject({ type: text, name: text, query: z.union([text, z.object({ query: text })]) }),
-      ),
-    }),
-    panels: z.array(
-      z.looseObject({
-        id: z.int(),
-        type: text,
-        title: text,
-        description: text,
-        gridPos: z.object({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
-        datasource: z.looseObject({ uid: text }).optional(),
-        targets: z.array(z.looseObject({ expr: text, legendFormat: z.string(), refId: text })).optional(),
-      }),
-    ),
-  })
+  .looseObject({ ...head, templating: z.object({ list: z.array(templateVariable) }), panels: z.array(panel) })
   .parse(JSON.parse(files.dashboard))
 
+const rule = z.strictObject({
+  alert: text,
+  expr: text,
+  for: text.optional(),
+  labels: z.strictObject({ severity: z.enum(['critical', 'warning', 'info']) }),
+  annotations: z.strictObject({ summary: text, description: text }),
+})
+
 const alerts = z
-  .strictObject({
-    groups: z.array(
-      z.strictObject({
-        name: text,
-        rules: z.array(
-          z.strictObject({
-            alert: text,
-            expr: text,
-            for: text.optional(),
-            labels: z.strictObject({ severity: z.enum(['critical', 'warning', 'info']) }),
-            annotations: z.strictObject({ summary: text, description: text }),
-          }),
-        ),
-      }),
-    ),
-  })
+  .strictObject({ groups: z.array(z.strictObject({ name: text, rules: z.array(rule) })) })
   .parse(parse(files.alerts))
 
 const rules = alerts.groups.flatMap((group) => group.rules)
@@ -80,36 +71,30 @@ describe('the dashboard and the alerts name what is there', () => {
     expect(Object.keys(metricNames).filter((name) => !shown.has(name))).toEqual([])
   })
 
-  test('every label that a query selects by belongs to its metric, and every value is one that it has', () => {
-    const selections = queries.flatMap(selectionsIn)
-    expect(selections.length).toBeGreaterThan(20)
-    expect(selections.filter(({ name, label }) => !labelsOf(name).includes(label))).toEqual([])
-    const wrong = selections.filter(({ label, values }) => {
+  test.each([
+    ['selects', selectionsIn],
+    ['groups', groupingsIn],
+  ])('every label that a query %s by belongs to its metric', (_, labelsIn) => {
+    const labels = queries.flatMap(labelsIn)
+    expect(labels.length).toBeGreaterThan(20)
+    expect(labels.filter(({ name, label }) => !labelsOf(name).includes(label))).toEqual([])
+  })
+
+  test('every value that a query selects is one that its label has', () => {
+    const wrong = queries.flatMap(selectionsIn).filter(({ label, values }) => {
       const known = valuesOf[label]
       return known !== undefined && values.some((value) => !known.includes(value))
     })
     expect(wrong).toEqual([])
   })
 
-  test('every label that a query groups by belongs to its metric', () => {
-    const groupings = queries.flatMap(groupingsIn)
-    expect(groupings.length).toBeGreaterThan(20)
-    expect(groupings.filter(({ name, label }) => !labelsOf(name).includes(label))).toEqual([])
-  })
-
   test('every label that a legend or a text quotes is one that its query leaves', () => {
     const legends = chartQueries.map(({ expr, legendFormat }) => ({ expr, quoted: legendFormat }))
-    const texts = rules.map(({ expr, annotations }) => ({
-      expr,
-      quoted: Object.values(annotations).join(' '),
-    }))
+    const texts = rules.map(({ expr, annotations }) => ({ expr, quoted: JSON.stringify(annotations) }))
     const lost = [...legends, ...texts].flatMap(({ expr, quoted }) => {
       const left = expr === unreachable ? scrapeLabels : groupingsIn(expr).map(({ label }) => label)
-      const wanted = Array.from(
-        quoted.matchAll(/\{\{ ?(?:\$labels\.)?([a-z_]+) ?\}\}/g),
-        ([, label]) => label ?? '',
-      )
-      return wanted.filter((label) => !left.includes(label))
+      const wanted = [...quoted.matchAll(/\{\{ ?(?:\$labels\.)?([a-z_]+) ?\}\}/g)]
+      return wanted.filter(([, label = '']) => !left.includes(label))
     })
     expect(lost).toEqual([])
   })
@@ -151,18 +136,11 @@ describe('the dashboard can be imported anywhere', () => {
   })
 })
 
-describe('the scrape example', () => {
-  test('asks the admin listener where it is by default, under the name that the alerts know', () => {
-    const { admin } = settingsSchema.parse({})
-    const config: unknown = parse(files.scrape)
-    expect(config).toMatchObject({
-      scrape_configs: [
-        { job_name: 'foldgate', static_configs: [{ targets: [`${admin.host}:${admin.port}`] }] },
-      ],
-      rule_files: ['alerts.yaml'],
-    })
-    expect(rules.map(({ expr }) => expr)).toContain(unreachable)
-  })
+test('the scrape example asks the admin listener where it is by default, under the name that the alerts know', () => {
+  const { admin } = settingsSchema.parse({})
+  const asked = { job_name: 'foldgate', static_configs: [{ targets: [`${admin.host}:${admin.port}`] }] }
+  expect(parse(files.scrape)).toMatchObject({ scrape_configs: [asked], rule_files: ['alerts.yaml'] })
+  expect(rules.map(({ expr }) => expr)).toContain(unreachable)
 })
 
 // --- internal ---
@@ -191,29 +169,27 @@ const valuesOf: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Foldgate's metrics in a query, suffixes included. */
-function namesIn(expr: string): readonly string[] {
-  return Array.from(expr.matchAll(/\bfoldgate_\w+/g), ([name]) => name)
-}
+const namesIn = (expr: string): readonly string[] =>
+  Array.from(expr.matchAll(/\bfoldgate_\w+/g), ([name]) => name)
 
 /** The sections of the troubleshooting page that a text points to. */
-function pointersIn(whole: string): readonly string[] {
-  return Array.from(whole.matchAll(/docs\/troubleshooting\.md#([\w-]+)/g), ([, anchor]) => anchor ?? '')
-}
+const pointersIn = (whole: string): readonly string[] =>
+  Array.from(whole.matchAll(/docs\/troubleshooting\.md#([\w-]+)/g), ([, anchor]) => anchor ?? '')
 
-function baseName(name: string): string {
-  return metricNames[name] === undefined ? name.replace(/_(?:bucket|sum|count)$/, '') : name
-}
+const baseName = (name: string): string =>
+  metricNames[name] === undefined ? name.replace(/_(?:bucket|sum|count)$/, '') : name
 
 /** The metric of a name as a query writes it; null where there is none by that name. */
 function metricNamed(name: string): MetricFacts | null {
   const metric = metricNames[baseName(name)]
   if (metric === undefined) return null
   const [suffix = ''] = /_(?:bucket|sum|count)$/.exec(name.slice(baseName(name).length)) ?? []
+  const several = ['_sum', '_count']
   const suffixes = {
     counter: [''],
     gauge: [''],
-    histogram: ['_bucket', '_sum', '_count'],
-    summary: ['', '_sum', '_count'],
+    histogram: ['_bucket', ...several],
+    summary: ['', ...several],
   }
   return suffixes[metric.type].includes(suffix) ? metric : null
 }
@@ -229,19 +205,17 @@ function labelsOf(name: string): readonly string[] {
 type Selection = { readonly name: string; readonly label: string; readonly values: readonly string[] }
 
 /** What stands in braces behind a metric. */
-function selectionsIn(expr: string): readonly Selection[] {
-  return [...expr.matchAll(/\b(\w+)\{([^}]*)\}/g)].flatMap(([, name = '', inside = '']) =>
+const selectionsIn = (expr: string): readonly Selection[] =>
+  [...expr.matchAll(/\b(\w+)\{([^}]*)\}/g)].flatMap(([, name = '', inside = '']) =>
     [...inside.matchAll(/(\w+)=~?"([^"]*)"/g)].map(([, label = '', value = '']) => ({
       name,
       label,
       values: value.startsWith('$') ? [] : value.split('|'),
     })),
   )
-}
 
 /** What a query groups by, with the metric that follows. */
-function groupingsIn(expr: string): readonly { readonly name: string; readonly label: string }[] {
-  return [...expr.matchAll(/\bby \(([^)]*)\)[^]*?\b(foldgate_\w+)/g)].flatMap(([, labels = '', name = '']) =>
+const groupingsIn = (expr: string): readonly { readonly name: string; readonly label: string }[] =>
+  [...expr.matchAll(/\bby \(([^)]*)\)[^]*?\b(foldgate_\w+)/g)].flatMap(([, labels = '', name = '']) =>
     labels.split(', ').map((label) => ({ name, label })),
   )
-}

@@ -11,9 +11,10 @@ import { fencedBlocks, root } from './pages.ts'
 
 const builtInDirectory = join(root, 'profiles')
 const examples = join(root, 'examples')
+/** As the start reads the examples. */
+const options = { flags: {}, env: {}, cwd: examples, builtInDirectory }
 
-test('the example of settings and its profile are valid, as the start reads them', async () => {
-  const options = { flags: {}, env: {}, cwd: examples, builtInDirectory }
+test('the example of settings and its profile are valid', async () => {
   const configuration = await loadConfiguration(options)
   expect(configuration.ok ? [] : configuration.problems).toEqual([])
   const trouble: string[] = []
@@ -51,7 +52,7 @@ test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/mig
   },
 )
 
-test('the compose file builds this repository and mounts what Foldgate is told to read', async () => {
+test('the compose file mounts what Foldgate reads, gives the shutdown its time, and takes no tag that moves', async () => {
   const compose: unknown = parse(await readFile(join(examples, 'compose.yaml'), 'utf8'))
   expect(compose).toMatchObject({
     services: {
@@ -66,12 +67,8 @@ test('the compose file builds this repository and mounts what Foldgate is told t
       },
     },
   })
-})
-
-test('the compose file gives the shutdown its time and takes no image by a tag that moves', async () => {
-  const text = await readFile(join(examples, 'compose.yaml'), 'utf8')
-  const services = composeServices.parse(parse(text)).services
-  const configuration = await loadConfiguration({ flags: {}, env: {}, cwd: examples, builtInDirectory })
+  const { services } = composeServices.parse(compose)
+  const configuration = await loadConfiguration(options)
   if (!configuration.ok) throw new Error('not valid')
   const { delay_s, timeout_s } = configuration.settings.drain
   const [, seconds = ''] = /^(\d+)s$/.exec(services['foldgate']?.stop_grace_period ?? '') ?? []
@@ -93,6 +90,5 @@ const composeServices = z.object({
   ),
 })
 
-function upstreamsIn(settings: string): object {
-  return z.looseObject({ upstreams: z.looseObject({}).default({}) }).parse(parse(settings)).upstreams
-}
+const upstreamsIn = (settings: string): object =>
+  z.looseObject({ upstreams: z.looseObject({}).default({}) }).parse(parse(settings)).upstreams

@@ -19,31 +19,40 @@ const probe = z.looseObject({
   timeoutSeconds: z.number().optional(),
 })
 
+/** Whose names others refer to. */
+const named = { name: z.string() }
+
+const variable = z.object({
+  ...named,
+  value: z.string().optional(),
+  valueFrom: z.object({ secretKeyRef: z.object({ ...named, key: z.string() }) }).optional(),
+})
+
+const mount = z.object({ ...named, mountPath: z.string(), readOnly: z.boolean().default(false) })
+
 const container = z.looseObject({
-  name: z.string(),
+  ...named,
   image: z.string(),
   restartPolicy: z.string().optional(),
-  env: z
-    .array(
-      z.object({
-        name: z.string(),
-        value: z.string().optional(),
-        valueFrom: z.object({ secretKeyRef: z.object({ name: z.string(), key: z.string() }) }).optional(),
-      }),
-    )
-    .default([]),
-  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
+  env: z.array(variable).default([]),
+  ports: z.array(z.object({ ...named, containerPort: z.number() })).default([]),
   startupProbe: probe.optional(),
   readinessProbe: probe.optional(),
   livenessProbe: probe.optional(),
   resources: z.looseObject({ limits: z.looseObject({ memory: z.string() }).optional() }).default({}),
   securityContext: z.looseObject({}).default({}),
-  volumeMounts: z
-    .array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().default(false) }))
-    .default([]),
+  volumeMounts: z.array(mount).default([]),
 })
 
 const items = z.array(z.object({ key: z.string(), path: z.string() }))
+
+const volume = z.looseObject({
+  ...named,
+  configMap: z.object({ ...named, items }).optional(),
+  secret: z.looseObject({ secretName: z.string() }).optional(),
+})
+
+const selector = z.object({ matchLabels: labels })
 
 const podSpec = z.looseObject({
   enableServiceLinks: z.boolean().default(true),
@@ -51,53 +60,38 @@ const podSpec = z.looseObject({
   securityContext: z.looseObject({}).default({}),
   initContainers: z.array(container).default([]),
   containers: z.array(container),
-  volumes: z
-    .array(
-      z.looseObject({
-        name: z.string(),
-        configMap: z.object({ name: z.string(), items }).optional(),
-        secret: z.looseObject({ secretName: z.string() }).optional(),
-      }),
-    )
-    .default([]),
-  topologySpreadConstraints: z
-    .array(z.looseObject({ labelSelector: z.object({ matchLabels: labels }) }))
-    .default([]),
+  volumes: z.array(volume).default([]),
+  topologySpreadConstraints: z.array(z.looseObject({ labelSelector: selector })).default([]),
 })
 
 const anyObject = z.looseObject({ kind: z.string() })
 
-const metadata = z.looseObject({ name: z.string() })
+const metadata = z.looseObject(named)
+
+const servicePort = z.object({ ...named, port: z.number(), targetPort: port })
 
 /** The kinds of objects that our tests look at, with what they look at. */
 export const kinds = {
-  ConfigMap: z.looseObject({
-    kind: z.literal('ConfigMap'),
-    metadata,
-    data: z.record(z.string(), z.string()),
-  }),
+  ConfigMap: z.looseObject({ kind: z.literal('ConfigMap'), metadata, data: labels }),
   Deployment: z.looseObject({
     kind: z.literal('Deployment'),
     metadata,
     spec: z.looseObject({
       replicas: z.number(),
       strategy: z.looseObject({}).optional(),
-      selector: z.object({ matchLabels: labels }),
+      selector,
       template: z.object({ metadata: z.looseObject({ labels }), spec: podSpec }),
     }),
   }),
   Service: z.looseObject({
     kind: z.literal('Service'),
     metadata,
-    spec: z.looseObject({
-      selector: labels,
-      ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: port })),
-    }),
+    spec: z.looseObject({ selector: labels, ports: z.array(servicePort) }),
   }),
   PodDisruptionBudget: z.looseObject({
     kind: z.literal('PodDisruptionBudget'),
     metadata,
-    spec: z.looseObject({ minAvailable: z.number(), selector: z.object({ matchLabels: labels }) }),
+    spec: z.looseObject({ minAvailable: z.number(), selector }),
   }),
 }
 
@@ -132,6 +126,4 @@ export async function podsIn(file: KubernetesFile): Promise<ReadonlyMap<string, 
 }
 
 /** The containers of a pod, those that begin first before the others. */
-export function containersOf(pod: PodSpec): readonly Container[] {
-  return [...pod.initContainers, ...pod.containers]
-}
+export const containersOf = (pod: PodSpec): readonly Container[] => [...pod.initContainers, ...pod.containers]

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, access } from 'node:fs/promises'
+import { readdir, readFile, access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,26 +10,34 @@ import { allPages, anchorsOf, fencedBlocks, root, sources, type Page } from './p
 
 const pages = await allPages()
 
-function pageAt(path: string): string {
-  return pages.find((page) => page.path === path)?.text ?? ''
-}
+const pageAt = (path: string): string => pages.find((page) => page.path === path)?.text ?? ''
+
+/** What a pattern's first group finds. */
+const found = (text: string, pattern: RegExp): readonly string[] =>
+  Array.from(text.matchAll(pattern), ([, word = '']) => word)
 
 /** The words in backticks, outside of fenced blocks. */
-function codeWords(text: string): readonly string[] {
-  const prose = text.replaceAll(/^```.*?^```$/gms, '')
-  return [...prose.matchAll(/`([^`\n]+)`/g)].map((word) => word[1] ?? '')
+const codeWords = (text: string): readonly string[] =>
+  found(text.replaceAll(/^```.*?^```$/gms, ''), /`([^`\n]+)`/g)
+
+/** What is in backticks or in a block for a shell, on all pages. */
+const shellLines = pages.flatMap(({ text }) => [...fencedBlocks(text, 'sh'), ...codeWords(text)])
+
+/** Of these paths from the root, those that are not there. */
+async function missingOf(paths: readonly string[]): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const path of new Set(paths)) await access(join(root, path)).catch(() => missing.push(path))
+  return missing
 }
 
 async function brokenLinks({ path, text }: Page): Promise<readonly string[]> {
   const broken: string[] = []
-  for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-    if (/^https?:/.test(target)) continue
+  for (const target of found(text, /\]\(([^)\s]+)\)/g).filter((link) => !/^https?:/.test(link))) {
     const [file = '', anchor] = target.split('#')
     const at = file === '' ? join(root, path) : join(root, dirname(path), file)
-    const there = await stat(at).catch(() => null)
-    if (there === null) broken.push(`${path}: ${target}`)
-    if (there === null || anchor === undefined) continue
-    if (!anchorsOf(await readFile(at, 'utf8')).has(anchor)) broken.push(`${path}: ${target}`)
+    const anchors = async () => anchor === undefined || anchorsOf(await readFile(at, 'utf8')).has(anchor)
+    const isThere = await access(at).then(anchors, () => false)
+    if (!isThere) broken.push(`${path}: ${target}`)
   }
   return broken
 }
@@ -43,76 +51,44 @@ describe('what a page names is there', () => {
   test('every path in backticks is a path of the repository', async () => {
     const named = pages.flatMap(({ text }) => codeWords(text))
     const paths = named.filter((word) => /^(?:src|test|docs|profiles|examples)\/[\w./-]*\w$/.test(word))
-    const missing: string[] = []
-    for (const path of new Set(paths)) {
-      if ((await stat(join(root, path)).catch(() => null)) === null) missing.push(path)
-    }
     // A reader's own file and folder, as an example.
-    expect(missing.filter((path) => !/^profiles\/(?:NAME|small-qwen)\.yaml$/.test(path))).toEqual([])
+    const own = /^profiles\/(?:NAME|small-qwen)\.yaml$/
+    expect((await missingOf(paths)).filter((path) => !own.test(path))).toEqual([])
   })
 
   test('every npm script and npx tool of the shell blocks is in package.json', async () => {
+    const texts = z.record(z.string(), z.string())
     const { scripts, devDependencies } = z
-      .object({
-        scripts: z.record(z.string(), z.string()),
-        devDependencies: z.record(z.string(), z.string()),
-      })
+      .object({ scripts: texts, devDependencies: texts })
       .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
-    const commandsNamed = pages.flatMap(({ text }) => [...fencedBlocks(text, 'sh'), ...codeWords(text)])
-    const lines = commandsNamed.join('\n')
-    const scriptNames = [...lines.matchAll(/\bnpm (?:run )?(?!ci\b|install\b|run\b)([\w:]+)/g)].map(
-      (found) => found[1] ?? '',
-    )
-    const tools = [...lines.matchAll(/\bnpx (\w+)/g)].map((found) => found[1] ?? '')
-    expect(scriptNames).toContain('start')
-    expect(scriptNames).toContain('demo')
+    const lines = shellLines.join('\n')
+    const scriptNames = found(lines, /\bnpm (?:run )?(?!ci\b|install\b|run\b)([\w:]+)/g)
+    const tools = found(lines, /\bnpx (\w+)/g)
+    expect(scriptNames).toEqual(expect.arrayContaining(['start', 'demo']))
     expect(scriptNames.filter((name) => scripts[name] === undefined)).toEqual([])
     expect(tools.filter((name) => name !== 'foldgate' && devDependencies[name] === undefined)).toEqual([])
   })
 
   test('every command and flag of Foldgate is one that it takes', () => {
-    const lines = pages.flatMap(({ text }) => [...fencedBlocks(text, 'sh'), ...codeWords(text)])
-    const spoken = lines.filter((line) => /^(?:(?:npx )?foldgate|npm start|node dist\/main\.js)\b/.test(line))
-    const words = spoken.flatMap((line) =>
-      [...line.matchAll(/^(?:npx )?foldgate ([a-z]+)/g)].map((found) => found[1]),
-    )
-    const flagsNamed = lines
+    const words = shellLines.flatMap((line) => found(line, /^(?:npx )?foldgate ([a-z]+)/g))
+    const flagsNamed = shellLines
       .filter((line) => /^(?:--|(?:npx )?foldgate|npm start|node )/.test(line))
-      .flatMap((line) => [...line.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map((found) => found[1]))
-      // Flags of other programs that the pages speak of.
-      .filter(
-        (name) =>
-          ![
-            'model',
-            'ctx-size',
-            'max-model-len',
-            'max-chat-history-tokens',
-            'build',
-            'rm',
-            'settings',
-            'auth-type',
-          ].includes(name ?? ''),
-      )
-    const known = new Set<string>(flags.map(({ name }) => name))
-    expect(words.filter((word) => !Object.hasOwn(commands, word ?? ''))).toEqual([])
-    expect(flagsNamed.filter((name) => !known.has(name ?? ''))).toEqual([])
+      .flatMap((line) => found(line, /(?<![\w-])--([a-z][a-z-]+)/g))
+    const known = new Set<string>([...flags.map(({ name }) => name), ...flagsOfOthers])
+    expect(words.filter((word) => !Object.hasOwn(commands, word))).toEqual([])
+    expect(flagsNamed.filter((name) => !known.has(name))).toEqual([])
   })
 
   test('every x-foldgate header is one that the source knows', async () => {
     const source = await sources()
-    const named = pages.flatMap(({ text }) =>
-      [...text.matchAll(/x-foldgate-([a-z]+)/g)].map((found) => found[1]),
-    )
-    const unknown = [...new Set(named)].filter((name) => {
-      const isRead = source.includes(`read('${name}')`)
-      return !isRead && !source.includes(`'x-foldgate-${name}'`)
-    })
-    expect(unknown).toEqual([])
+    const named = new Set(pages.flatMap(({ text }) => found(text, /x-foldgate-([a-z]+)/g)))
+    const isKnown = (name: string) =>
+      source.includes(`read('${name}')`) || source.includes(`'x-foldgate-${name}'`)
+    expect([...named].filter((name) => !isKnown(name))).toEqual([])
   })
 
   test('every profile key and setting in backticks is in the tables made from the schemas', () => {
-    const rows = pageAt('docs/configuration.md').matchAll(/^\| `([\w.[\]]+)` \|/gm)
-    const known = new Set(Array.from(rows, (row) => row[1] ?? ''))
+    const known = new Set(found(pageAt('docs/configuration.md'), /^\| `([\w.[\]]+)` \|/gm))
     const roots = new Set(Array.from(known, (key) => key.split('.')[0]?.replace('[]', '')))
     const named = pages
       .filter(({ path }) => path !== 'docs/configuration.md')
@@ -127,10 +103,8 @@ describe('what a page names is there', () => {
 
 describe('what is told is told whole', () => {
   test('docs/headers.md explains every header that an answer may carry', async () => {
-    const answered = [
-      ...(await sources()).matchAll(/headers\['(x-foldgate-[a-z]+)'\]|^ {4}'(x-foldgate-[a-z]+)':/gm),
-    ]
-    const names = new Set(answered.map((found) => found[1] ?? found[2] ?? ''))
+    const answered = /(?<=headers\['|^ {4}')(x-foldgate-[a-z]+)(?='\]|':)/gm
+    const names = new Set(found(await sources(), answered))
     expect(names.size).toBeGreaterThan(8)
     const page = pageAt('docs/headers.md')
     expect([...names].filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([])
@@ -141,24 +115,19 @@ describe('what is told is told whole', () => {
     expect(names.length).toBeGreaterThan(15)
     const list = pageAt('docs/connect.md')
     expect(names.filter((name) => !list.includes(`](clients/${name})`))).toEqual([])
-    const bare = names.filter((name) => {
-      const headings = [...pageAt(`docs/clients/${name}`).matchAll(/^## (.*)$/gm)].map(([, said]) => said)
-      return headings.join(' ') !== 'Set Tried Know'
-    })
-    expect(bare).toEqual([])
+    const headings = (name: string) => found(pageAt(`docs/clients/${name}`), /^## (.*)$/gm).join(' ')
+    expect(names.filter((name) => headings(name) !== 'Set Tried Know')).toEqual([])
   })
 
   test('the glossary has every folder, header, metric and event', async () => {
     const page = pageAt('docs/glossary.md').toLowerCase()
-    const words = new Set([
-      ...page.split(/[^a-z-]+/),
-      ...page.replaceAll('x-foldgate-', '').split(/[^a-z-]+/),
-    ])
+    const words = new Set(
+      [page, page.replaceAll('x-foldgate-', '')].flatMap((text) => text.split(/[^a-z-]+/)),
+    )
     const folders = await foldersOf('src')
-    const headers = [...(await sources()).matchAll(/x-foldgate-([a-z-]+)/g)].map((found) => found[1] ?? '')
-    const metrics = Object.keys(metricNames).map((name) => name.replace(/^foldgate_/, ''))
-    const metricWords = metrics
-      .flatMap((name) => name.split('_'))
+    const headers = found(await sources(), /x-foldgate-([a-z-]+)/g)
+    const metricWords = Object.keys(metricNames)
+      .flatMap((name) => name.replace(/^foldgate_/, '').split('_'))
       .filter((word) => !ofPrometheus.has(singular(word)))
     const missing = [...folders, ...headers, ...eventTypes, ...metricWords].filter(
       (name) => !words.has(name) && !words.has(singular(name)) && !words.has(`${name}s`),
@@ -183,9 +152,7 @@ describe('what is told is told whole', () => {
 
   test('every promise names a test file', () => {
     const promises = pageAt('docs/promises.md').split(/^### /m).slice(1)
-    expect(promises.map((text) => text.split('.')[0])).toEqual(
-      Array.from({ length: 11 }, (_, index) => `P${index + 1}`),
-    )
+    expect(promises.map((text, index) => text.startsWith(`P${index + 1}.`))).toEqual(Array(11).fill(true))
     expect(promises.filter((text) => !/\]\(\.\.\/test\/[\w/-]+\.test\.ts\)/.test(text))).toEqual([])
   })
 
@@ -204,28 +171,26 @@ describe.each(['SECURITY.md', 'docs/privacy.md'])('%s', (path) => {
   test('names a test for each thing that it claims', async () => {
     const claims = claimsIn(await read())
     expect(claims.length).toBeGreaterThan(10)
-    expect(
-      claims.filter((claim) => !/\btest\/[\w/.-]+/.test(claim)).map((claim) => claim.slice(0, 80)),
-    ).toEqual([])
+    expect(claims.filter((claim) => !/\btest\/[\w/.-]+/.test(claim))).toEqual([])
   })
 
   test('names tests that are there', async () => {
     const named = [...(await read()).matchAll(/\btest\/[\w/-]+(?:\.test)?(?:\.ts)?/g)].map(([name]) => name)
     expect(named.length).toBeGreaterThan(20)
-    const missing: string[] = []
-    for (const name of new Set(named)) await access(join(root, name)).catch(() => missing.push(name))
-    expect(missing).toEqual([])
+    expect(await missingOf(named)).toEqual([])
   })
 })
 
 // --- internal ---
 
+/** Flags of other programs that the pages speak of. */
+const flagsOfOthers =
+  'model ctx-size max-model-len max-chat-history-tokens build rm settings auth-type'.split(' ')
+
 /** Words that say in what a metric is counted, and of what. */
 const ofPrometheus = new Set('total second info build beyond prompt call added first byte event'.split(' '))
 
-function singular(word: string): string {
-  return word.replace(/ies$/, 'y').replace(/s$/, '')
-}
+const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '')
 
 /** The last name of every folder below this one. */
 async function foldersOf(folder: string): Promise<readonly string[]> {
@@ -233,13 +198,11 @@ async function foldersOf(folder: string): Promise<readonly string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-function isFile(word: string): boolean {
-  return /\.(?:ts|js|md|ya?ml|json)$/.test(word)
-}
+const isFile = (word: string): boolean => /\.(?:ts|js|md|ya?ml|json)$/.test(word)
 
 /** List items, rows of tables but for their heads, and sections that have neither. */
-function claimsIn(text: string): readonly string[] {
-  return text
+const claimsIn = (text: string): readonly string[] =>
+  text
     .split(/^## /m)
     .slice(1)
     .filter((section) => !section.startsWith('Reporting'))
@@ -252,4 +215,3 @@ function claimsIn(text: string): readonly string[] {
       // A section without a list is one claim.
       return claims.length > 0 ? claims : [section]
     })
-}

@@ -22,11 +22,10 @@ export async function sources(folder = 'src'): Promise<string> {
 }
 
 /** The bodies of a page's fenced blocks in one language. */
-export function fencedBlocks(text: string, language: string): readonly string[] {
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+export const fencedBlocks = (text: string, language: string): readonly string[] =>
+  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter((block) => block[1] === language)
     .map((block) => block[2] ?? '')
-}
 
 /** The anchors of a page's headings, as GitHub makes them. */
 export function anchorsOf(text: string): ReadonlySet<string> {
@@ -36,13 +35,12 @@ export function anchorsOf(text: string): ReadonlySet<string> {
 
 // --- internal ---
 
-function anchorOf(heading: string): string {
-  return heading
+const anchorOf = (heading: string): string =>
+  heading
     .toLowerCase()
     .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-')
-}
 
 async function markdownIn(folder: string, recursive: boolean): Promise<readonly string[]> {
   const names = await readdir(join(root, folder), { recursive })

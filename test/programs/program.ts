@@ -14,7 +14,7 @@ export type ProgramOptions = {
   readonly onEnd?: OnEnd
 }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** The program is started a hundred times: compiled once, it takes half the time. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/foldgate', import.meta.url))

@@ -7,9 +7,9 @@ import { completion, fakeUpstream } from '../../support/fake-upstream.ts'
 import { compactedRow, conversationOfNext, lostOf, send, untilUsed } from './conversation-walk.ts'
 import type { Fault } from './fault.ts'
 import { eventsUpTo, toldText, whatWasTold, withoutJournal, withoutWaits } from './watched.ts'
-import { endInOrder, linesOf, program, programFolder, startProgram } from './program-stand.ts'
+import { endInOrder, linesOf, programFolder, startProgram } from './program-stand.ts'
 import type { OnEnd } from '../../config/temporary-folder.ts'
-import { serve } from '../../programs/program.ts'
+import { main, serve } from '../../programs/program.ts'
 
 /**
  * Why no disk of a test's own can be mounted here; null where it can. It takes Linux, and namespaces of users, which some
@@ -42,7 +42,7 @@ async function serveOnSmallDisk(
     `#!/bin/sh\nexec unshare --mount --map-root-user sh -c 'mount -t tmpfs -o size=4m none "$0" && (${preparations[state]}) && exec "$@"' '${mountPoint}' '${process.execPath}' "$@"\n`,
   )
   await chmod(command, 0o755)
-  const foldgate = await serve(args, { cwd, onEnd, command: [command, program] })
+  const foldgate = await serve(args, { cwd, onEnd, command: [command, main] })
   const pid = String(foldgate.child.pid)
   const filler = join('/proc', pid, 'root', mountPoint, 'filler')
   const remount = (how: 'ro' | 'rw'): void => {

@@ -17,7 +17,6 @@ import {
   kindOf,
   endInOrder,
   linesOf,
-  program,
   programFolder,
   startUsual,
   LOAD,
@@ -26,6 +25,7 @@ import {
   type Served,
 } from './program-stand.ts'
 import { goodAnswer, textOfAnswer } from './wire/answers.ts'
+import { main } from '../../programs/program.ts'
 import { adminPlace } from '../../admin/ask-admin.ts'
 import { freePort } from '../../support/free-port.ts'
 
@@ -203,7 +203,7 @@ async function startWithFullLog(cwd: string, upstreamUrl: string, onEnd: OnEnd):
   const [port, admin] = [await freePort(), await adminPlace()]
   const args = ['--upstream', upstreamUrl, '--port', String(port), '--admin-port', String(admin.port)]
   const log = openSync(FULL, 'w')
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd,
     env: { HOME: cwd },
     stdio: ['ignore', log, log],

@@ -10,8 +10,6 @@ import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { ask } from './wire/ask.ts'
 import { goodAnswer } from './wire/answers.ts'
 
-export const program = join(import.meta.dirname, '../../../src/main.ts')
-
 /** A folder with settings under which it ends at once, and with an empty folder `disk`. */
 export async function programFolder(settings: object, onEnd: OnEnd): Promise<string> {
   const cwd = await settingsFolder({ drain: { delay_s: 0, timeout_s: 10 }, ...settings }, smallWindow, onEnd)
