@@ -200,10 +200,7 @@ const otherProfiles: readonly Named[] = [
   // A deployment was looked for in the whole target: a query that named one was a model of the key's own.
   [
     'no model, and a deployment in the query',
-    {
-      path: '/v1/chat/completions?key=/openai/deployments/small-1/',
-      body: `{"messages":${messages}}`,
-    },
+    { path: '/v1/chat/completions?key=/openai/deployments/small-1/', body: `{"messages":${messages}}` },
   ],
   ['a deployment in the path', { path: '/openai/deployments/large/chat/completions' }],
   ['a model beside a deployment', { path: '/openai/deployments/small-1/chat/completions', body: large }],

@@ -23,16 +23,11 @@ async function ask(
   { via = '', key = clientKey, status = 401 }: { via?: string; key?: string; status?: number } = {},
 ) {
   await using upstream = await fakeUpstream(json(refusal, status))
-  const foldgate = await startFoldgate({
-    ...given,
-    upstream: upstream.url,
-    upstreams: Object.fromEntries(
-      Object.entries(given.upstreams ?? {}).map(([name, more]) => [
-        name,
-        { ...more, ...(name !== 'default' && { url: upstream.url }) },
-      ]),
-    ),
-  })
+  const upstreams = Object.entries(given.upstreams ?? {}).map(
+    ([name, more]) => [name, { ...more, ...(name !== 'default' && { url: upstream.url }) }] as const,
+  )
+  const own = { upstream: upstream.url, upstreams: Object.fromEntries(upstreams) }
+  const foldgate = await startFoldgate({ ...given, ...own })
   try {
     const hints = new Set<string | null>()
     for (const [path, body] of requests) {
@@ -65,15 +60,8 @@ test('a named upstream that got no key says so in the header of its refusal, in 
     'the upstream "cheap" got no key: the client\'s goes to the default upstream only; give it one by api_key_env or api_key_file in foldgate.yaml, or let it have the client\'s by forward_client_key: true'
   const { hints, log } = await ask({ upstreams: { cheap: { url } } }, { via: '/u/cheap' })
   expect(hints).toEqual([hint])
-  expect(log).toMatchObject([
-    {
-      level: 'warn',
-      message: 'an upstream refused the key that it got, or that it got none',
-      upstream: 'cheap',
-      status: 401,
-      hint,
-    },
-  ])
+  const message = 'an upstream refused the key that it got, or that it got none'
+  expect(log).toMatchObject([{ level: 'warn', message, upstream: 'cheap', status: 401, hint }])
 })
 
 test.each([

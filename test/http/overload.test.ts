@@ -14,23 +14,14 @@ function beginChat(at: Stand, framing: string): Promise<Socket> {
   return openRaw(at.foldgate.listening.port, head)
 }
 
-function post(at: Stand, text: string, signal: AbortSignal | null = null): Promise<Response> {
-  return fetch(`${at.url}/chat/completions`, { method: 'POST', body: text, signal })
-}
+const post = (at: Stand, text: string, signal: AbortSignal | null = null): Promise<Response> =>
+  fetch(`${at.url}/chat/completions`, { method: 'POST', body: text, signal })
 
 describe('what is more than Foldgate may hold is refused at once, with a word on when to come back', () => {
   test.each([
-    [
-      'the piece that is too much, of a length that was stated',
-      'Content-Length: 700000',
-      'x'.repeat(600_000),
-    ],
-    [
-      'the piece that is too much, while more is to come',
-      'Transfer-Encoding: chunked',
-      `aae60\r\n${'x'.repeat(700_000)}\r\n`,
-    ],
-  ])('%s', async (_, framing, sent) => {
+    ['of a length that was stated', 'Content-Length: 700000', 'x'.repeat(600_000)],
+    ['while more is to come', 'Transfer-Encoding: chunked', `aae60\r\n${'x'.repeat(700_000)}\r\n`],
+  ])('the piece that is too much, %s', async (_, framing, sent) => {
     await using at = await standWith([silence, completion('fine')], {
       settings: { limits: { bytes_in_flight_mb: 1 } },
     })

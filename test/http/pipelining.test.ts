@@ -21,11 +21,19 @@ async function serve(listener: RequestListener, limits?: PipeliningLimits): Prom
     port: address.port,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
-      await new Promise((resolve) => {
-        server.close(resolve)
-      })
+      await once(server.close(), 'close')
     },
   }
+}
+
+/** Opens connections that send so many requests ahead; which of them were closed, in their order. */
+function opening({ port }: Server) {
+  const closed: string[] = []
+  const open = async (name: string, count: number) => {
+    const client = await openRaw(port, requests(count))
+    return client.once('close', () => closed.push(name)).resume()
+  }
+  return { open, closed }
 }
 
 describe('of the requests that a connection sends ahead', () => {
@@ -35,9 +43,7 @@ describe('of the requests that a connection sends ahead', () => {
     await using server = await serve((incoming, outgoing) => {
       running += 1
       runningMax = Math.max(runningMax, running)
-      outgoing.once('close', () => {
-        running -= 1
-      })
+      outgoing.once('close', () => (running -= 1))
       setImmediate(() => outgoing.end(`answer ${incoming.url} `))
     })
     const client = await openRaw(server.port, requests(3_000))
@@ -69,19 +75,11 @@ describe('of the requests that a connection sends ahead', () => {
   })
 
   test('those beyond are not read, and a connection with which too many would wait is closed', async () => {
-    const begun: ServerResponse[] = []
-    await using server = await serve((_, outgoing) => void begun.push(outgoing), {
-      atOnceMax: 2,
-      waitingHereMax: 100,
-      waitingMax: 1_000,
-    })
-    const [quiet, loud] = await Promise.all([
-      openRaw(server.port, requests(50)),
-      openRaw(server.port, requests(500)),
-    ])
-    const closed: string[] = []
-    quiet.once('close', () => closed.push('quiet')).resume()
-    loud.once('close', () => closed.push('loud')).resume()
+    const limits = { atOnceMax: 2, waitingHereMax: 100, waitingMax: 1_000 }
+    await using server = await serve(() => undefined, limits)
+    const { open, closed } = opening(server)
+    const quiet = await open('quiet', 50)
+    await open('loud', 500)
     await eventually(() => expect(closed).toEqual(['loud']))
     quiet.destroy()
   })
@@ -89,12 +87,7 @@ describe('of the requests that a connection sends ahead', () => {
   // It was the one whose request came last: a neighbour that sent three ahead was closed for those that sent hundreds.
   test('where too many wait on all connections, the one on which most do is closed', async () => {
     await using server = await serve(() => undefined, { atOnceMax: 2, waitingHereMax: 90, waitingMax: 100 })
-    const closed: string[] = []
-    const open = async (name: string, count: number) => {
-      const client = await openRaw(server.port, requests(count))
-      client.once('close', () => closed.push(name)).resume()
-      return client
-    }
+    const { open, closed } = opening(server)
     const loud = await open('loud', 80)
     const quiet = await open('quiet', 30)
     await eventually(() => expect(closed).toEqual(['loud']))

@@ -57,8 +57,9 @@ describe('without any key', () => {
       'Host: evil.example:3653',
       'Origin: http://evil.example:3653',
       'Sec-Fetch-Site: same-origin',
+      simple,
     ]
-    expect(await post(bare, [...lines, simple], method, path)).toMatchObject(refused('host_not_allowed'))
+    expect(await post(bare, lines, method, path)).toMatchObject(refused('host_not_allowed'))
   })
 
   test.each<readonly [string, readonly string[]]>([
@@ -92,10 +93,8 @@ test('client keys do not lift the guards', async () => {
   const port = await startWith({ client_keys: [{ name: 'a', key_env: 'A' }] }, { A: 'fg-a' })
   const key = 'Authorization: Bearer fg-a'
   expect(await post(port, ['Host: evil.example', key])).toMatchObject({ status: 403, sent: 0 })
-  expect(await post(port, ['Host: localhost', 'Origin: http://a', key])).toMatchObject({
-    status: 403,
-    sent: 0,
-  })
+  const page = ['Host: localhost', 'Origin: http://a', key]
+  expect(await post(port, page)).toMatchObject({ status: 403, sent: 0 })
   expect(await post(port, ['Host: localhost', key])).toMatchObject(passed)
 })
 

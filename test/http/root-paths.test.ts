@@ -17,21 +17,17 @@ async function ask({ port }: TestProxy, target: string, method = 'GET'): Promise
 // which ends in `/v1`, got 404 for all that they serve beside their API: `/props` went to `/v1/props`.
 describe('what a server serves at its root is reached there', () => {
   const targets = [
-    '/props',
-    '/props?model=a%2Fb&autoload=false',
-    '/slots',
-    '/metrics',
-    '/health',
-    '/version',
-    '/info',
-    '/load',
-    '/ping',
-    '/get_server_info',
-    '/api/tags',
-    '/api/ps/',
-    '/api//tags',
-    '/api/blobs/sha256:0%61',
-    '/',
+    ...[
+      '/props',
+      '/props?model=a%2Fb&autoload=false',
+      '/slots',
+      '/metrics',
+      '/health',
+      '/version',
+      '/info',
+      '/load',
+    ],
+    ...['/ping', '/get_server_info', '/api/tags', '/api/ps/', '/api//tags', '/api/blobs/sha256:0%61', '/'],
   ]
 
   test.each(['', '/', '/v1', '/v1/'])('the URL in the settings ends in %j', async (end) => {
@@ -43,15 +39,10 @@ describe('what a server serves at its root is reached there', () => {
 
   test('with its method and its body', async () => {
     await using proxy = await proxyBefore(json({ tokens: [1] }))
-    for (const path of ['/tokenize', '/detokenize', '/apply-template', '/api/show']) {
-      await fetch(`${proxy.origin}${path}`, { method: 'POST', body: `{"content":"${path}"}` })
-    }
-    expect(proxy.upstream.requests.map(({ method, url, body }) => [method, url, body.toString()])).toEqual([
-      ['POST', '/tokenize', '{"content":"/tokenize"}'],
-      ['POST', '/detokenize', '{"content":"/detokenize"}'],
-      ['POST', '/apply-template', '{"content":"/apply-template"}'],
-      ['POST', '/api/show', '{"content":"/api/show"}'],
-    ])
+    const paths = ['/tokenize', '/detokenize', '/apply-template', '/api/show']
+    for (const path of paths) await fetch(proxy.origin + path, { method: 'POST', body: path })
+    const sent = proxy.upstream.requests.map(({ method, url, body }) => `${method} ${url} ${body.toString()}`)
+    expect(sent).toEqual(paths.map((path) => `POST ${path} ${path}`))
   })
 
   test('of a named upstream, below the path that its URL has before /v1', async () => {
@@ -62,12 +53,8 @@ describe('what a server serves at its root is reached there', () => {
     })
     for (const target of ['/u/local/props?a=1', '/u/local', '/u/local/healthz', '/u/local/v1/models'])
       expect(await ask(proxy, target)).toBe(200)
-    expect(other.requests.map(({ url }) => url)).toEqual([
-      '/llama/props?a=1',
-      '/llama/',
-      '/llama/healthz',
-      '/llama/v1/models',
-    ])
+    const urls = other.requests.map(({ url }) => url)
+    expect(urls).toEqual(['/llama/props?a=1', '/llama/', '/llama/healthz', '/llama/v1/models'])
     expect(upstream.requests).toEqual([])
   })
 
@@ -90,12 +77,8 @@ describe('what a server serves at its root is reached there', () => {
       expect(await ask(proxy, target)).toBe(400)
     for (const target of ['/%61pi/tags', '/secret', '/v1/props', '/v1//props'])
       expect(await ask(proxy, target)).toBe(200)
-    expect(upstream.requests.map(({ url }) => url)).toEqual([
-      '/llama/v1/%61pi/tags',
-      '/llama/v1/secret',
-      '/llama/v1/props',
-      '/llama/v1//props',
-    ])
+    const urls = upstream.requests.map(({ url }) => url)
+    expect(urls).toEqual(['/%61pi/tags', '/secret', '/props', '//props'].map((path) => `/llama/v1${path}`))
   })
 })
 
@@ -113,14 +96,8 @@ test.each([
   ['/v1/messages/count_tokens?beta=true', 502, 'api_error', 'upstream_unreachable'],
   ['/u/nobody/v1/messages', 404, 'not_found_error', 'unknown_upstream'],
 ])('at %s an error is written as Anthropic writes one', async (path, status, type, code) => {
-  expect(await errorAt(path)).toEqual({
-    status,
-    body: {
-      type: 'error',
-      error: { type, message: expect.any(String), param: null, code },
-      request_id: null,
-    },
-  })
+  const error = { type, message: expect.any(String), param: null, code }
+  expect(await errorAt(path)).toEqual({ status, body: { type: 'error', error, request_id: null } })
 })
 
 test.each([

@@ -7,6 +7,8 @@ const HEAD = 'POST /v1/outer HTTP/1.1\r\nHost: localhost\r\n'
 const INNER = 'GET /v1/inner HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const SIZE = INNER.length.toString(16)
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
+const outer = (body: string): string => `POST /v1/outer ${body}`
+const inner = 'GET /v1/inner '
 
 /** A server that reads a request's end elsewhere than the one behind it lets one client write another's request. */
 async function afterwards(attack: string): Promise<{ answer: RawAnswer; received: readonly string[] }> {
@@ -58,28 +60,16 @@ test.each<[string, string]>([
 })
 
 test.each<[string, string, string[]]>([
-  [
-    'requests in one piece',
-    `${HEAD}Content-Length: 2\r\n\r\n{}${INNER}`,
-    ['POST /v1/outer {}', 'GET /v1/inner '],
-  ],
+  ['requests in one piece', `${HEAD}Content-Length: 2\r\n\r\n{}${INNER}`, [outer('{}'), inner]],
   [
     'a body that looks like a request',
     `${HEAD}Content-Length: ${INNER.length}\r\n\r\n${INNER}`,
-    [`POST /v1/outer ${INNER}`],
+    [outer(INNER)],
   ],
-  [
-    'a request in a chunk',
-    `${HEAD}${CHUNKED}\r\n${SIZE}\r\n${INNER}\r\n0\r\n\r\n`,
-    [`POST /v1/outer ${INNER}`],
-  ],
-  ['chunk extensions', `${HEAD}${CHUNKED}\r\n2;a=b;c="d"\r\n{}\r\n0;x\r\n\r\n`, ['POST /v1/outer {}']],
-  ['trailers', `${HEAD}${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Odd: 9\r\n\r\n`, ['POST /v1/outer {}']],
-  [
-    'empty lines in between',
-    `${HEAD}Content-Length: 2\r\n\r\n{}\r\n\r\n${INNER}`,
-    ['POST /v1/outer {}', 'GET /v1/inner '],
-  ],
+  ['a request in a chunk', `${HEAD}${CHUNKED}\r\n${SIZE}\r\n${INNER}\r\n0\r\n\r\n`, [outer(INNER)]],
+  ['chunk extensions', `${HEAD}${CHUNKED}\r\n2;a=b;c="d"\r\n{}\r\n0;x\r\n\r\n`, [outer('{}')]],
+  ['trailers', `${HEAD}${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Odd: 9\r\n\r\n`, [outer('{}')]],
+  ['empty lines in between', `${HEAD}Content-Length: 2\r\n\r\n{}\r\n\r\n${INNER}`, [outer('{}'), inner]],
 ])('%s: each request arrives once, as its client framed it', async (_, attack, expected) => {
   const { received } = await afterwards(
     `${attack}GET /v1/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
