@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 
+const oddTexts = ['', '\u001b[31mred\u001b[0m\rover', 'same\n'.repeat(400), '😀'.repeat(300)]
+
 /** Texts of very different sizes: what agents read and write ranges from a word to a file. */
 export const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ maxLength: 40 }) },
   { weight: 3, arbitrary: fc.integer({ min: 50, max: 900 }).map((length) => prose(length)) },
   { weight: 2, arbitrary: fc.integer({ min: 1_000, max: 12_000 }).map((length) => prose(length)) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('', '\u001b[31mred\u001b[0m\rover', 'same\n'.repeat(400), '😀'.repeat(300)),
-  },
+  { weight: 1, arbitrary: fc.constantFrom(...oddTexts) },
 )
 
 /** Texts that mostly are short: what stands where Foldgate cuts nothing. */
@@ -32,10 +31,7 @@ export const content = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
   { weight: 1, arbitrary: textPart.map((part) => [part]) },
   { weight: 1, arbitrary: fc.tuple(textPart, mediaPart).map((parts): object[] => parts) },
-  {
-    weight: 1,
-    arbitrary: fc.array(fc.oneof(textPart, mediaPart), { minLength: 2, maxLength: 6 }),
-  },
+  { weight: 1, arbitrary: fc.array(fc.oneof(textPart, mediaPart), { minLength: 2, maxLength: 6 }) },
 )
 
 /** A block of thoughts as Anthropic and those after it write them, to be sent back as it came. */
@@ -44,21 +40,17 @@ export const thoughtBlock = fc.oneof(
   fc.record({ type: fc.constant('redacted_thinking'), data: fc.string() }),
 )
 
+const detailed = (value: string) => ({
+  reasoning: value,
+  reasoning_details: [{ type: 'reasoning.text', text: value, signature: 'c2ln' }],
+})
+
 /** Fields of an assistant message that count and that nobody may rewrite; mostly none. */
 export const thoughts = fc.oneof(
   { weight: 6, arbitrary: fc.constant({}) },
   { weight: 2, arbitrary: shortText.map((value) => ({ reasoning_content: value })) },
-  {
-    weight: 1,
-    arbitrary: shortText.map((value) => ({
-      reasoning: value,
-      reasoning_details: [{ type: 'reasoning.text', text: value, signature: 'c2ln' }],
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.array(thoughtBlock, { maxLength: 2 }).map((thinking_blocks) => ({ thinking_blocks })),
-  },
+  { weight: 1, arbitrary: shortText.map(detailed) },
+  { weight: 1, arbitrary: fc.record({ thinking_blocks: fc.array(thoughtBlock, { maxLength: 2 }) }) },
   { weight: 1, arbitrary: shortText.map((refusal) => ({ refusal })) },
 )
 
@@ -70,10 +62,7 @@ const functionCall = text.map((value) => ({
 /** A call without its id: mostly a function's; now and then a custom tool's with its free text. */
 export const call = fc.oneof(
   { weight: 5, arbitrary: functionCall },
-  {
-    weight: 1,
-    arbitrary: text.map((input) => ({ type: 'custom', custom: { name: 'apply_patch', input } })),
-  },
+  { weight: 1, arbitrary: text.map((input) => ({ type: 'custom', custom: { name: 'apply_patch', input } })) },
 )
 
 export function prose(length: number): string {
@@ -86,6 +75,8 @@ export function prose(length: number): string {
 
 const answered = fc.record({ made: call, result: content })
 
+const roundIds = Array.from({ length: 8 }, (_, index) => `call_${index + 1}`)
+
 /** A tool round: mostly one to four calls, now and then eight at once. */
 const round = fc
   .tuple(
@@ -94,30 +85,30 @@ const round = fc
       { weight: 6, arbitrary: fc.array(answered, { minLength: 1, maxLength: 4 }) },
       { weight: 1, arbitrary: fc.array(answered, { minLength: 5, maxLength: 8 }) },
     ),
-    fc.shuffledSubarray(['call_1', 'call_2', 'call_3', 'call_4', 'call_5', 'call_6', 'call_7', 'call_8'], {
-      minLength: 8,
-    }),
+    fc.shuffledSubarray(roundIds, { minLength: 8 }),
   )
-  .map(([fields, calls, ids]) => [
+  .map(([fields, calls, order]) => [
     {
       role: 'assistant',
       content: null,
       ...fields,
-      tool_calls: calls.map(({ made }, index) => ({ id: ids[index], ...made })),
+      tool_calls: calls.map(({ made }, index) => ({ id: order[index], ...made })),
     },
-    ...calls.map(({ result }, index) => ({ role: 'tool', tool_call_id: ids[index], content: result ?? '' })),
+    ...calls.map(({ result }, index) => ({
+      role: 'tool',
+      tool_call_id: order[index],
+      content: result ?? '',
+    })),
   ])
 
 /** A round of the kind before `tool_calls`, as libraries write it that know both. */
-const legacyRound = fc.tuple(text, text).map(([input, result]) => [
-  {
-    role: 'assistant',
-    content: null,
-    tool_calls: null,
-    function_call: { name: 'run', arguments: JSON.stringify({ input }) },
-  },
-  { role: 'function', name: 'run', content: result },
-])
+const legacyRound = fc.tuple(text, text).map(([input, result]) => {
+  const called = { name: 'run', arguments: JSON.stringify({ input }) }
+  return [
+    { role: 'assistant', content: null, tool_calls: null, function_call: called },
+    { role: 'function', name: 'run', content: result },
+  ]
+})
 
 const user = content.map((value) => [{ role: 'user', content: value ?? '' }])
 const assistant = fc
@@ -126,20 +117,20 @@ const assistant = fc
 const spoken = shortText.map((id) => [{ role: 'assistant', content: null, audio: { id } }])
 const system = text.map((value) => [{ role: 'system', content: value.slice(0, 400) }])
 
+const running = (argumentsText: string, more: object = {}) => ({
+  ...more,
+  type: 'function',
+  function: { name: 'run', arguments: argumentsText },
+})
+
 /** Conversations that break the rules: unanswered calls, orphan and repeated results, missing ids, empty lists. */
 const broken = fc.oneof(
-  fc.constant([
-    {
-      role: 'assistant',
-      content: null,
-      tool_calls: [{ id: 'call_9', type: 'function', function: { name: 'run', arguments: '{' } }],
-    },
-  ]),
+  fc.constant([{ role: 'assistant', content: null, tool_calls: [running('{', { id: 'call_9' })] }]),
   text.map((value) => [{ role: 'tool', tool_call_id: 'call_8', content: value }]),
   text.map((value) => [{ role: 'tool', content: value }]),
   fc.constant([{ role: 'assistant', content: 'x', tool_calls: [] }]),
   fc.constant([
-    { role: 'assistant', tool_calls: [{ type: 'function', function: { name: 'run', arguments: '{}' } }] },
+    { role: 'assistant', tool_calls: [running('{}')] },
     { role: 'tool', content: 'no id' },
   ]),
   fc.constant([{ role: 'critic', content: 'unknown role' }]),

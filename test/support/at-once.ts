@@ -4,11 +4,12 @@ import { finish, type Steps, type Source } from '../../src/conversation/source.t
 import type { Subject } from '../../src/compaction/subject.ts'
 
 /** Work that can be paused, done without a pause: for tests of what comes of it. */
-export function atOnce<Arguments extends readonly unknown[], Result>(
-  work: (...given: Arguments) => Steps<Result>,
-): (...given: Arguments) => Result {
-  return (...given) => finish(work(...given))
-}
+export const atOnce =
+  <Arguments extends readonly unknown[], Result>(
+    work: (...given: Arguments) => Steps<Result>,
+  ): ((...given: Arguments) => Result) =>
+  (...given) =>
+    finish(work(...given))
 
 export const renderTerminal = atOnce(rendering)
 
@@ -21,11 +22,7 @@ export type Metered = {
   readonly drive: <Result>(steps: Steps<Result>) => Driven<Result>
 }
 
-export type Driven<Result> = {
-  readonly result: Result
-  readonly pauses: number
-  readonly mostUnits: number
-}
+export type Driven<Result> = { readonly result: Result; readonly pauses: number; readonly mostUnits: number }
 
 /**
  * What may be done between two pauses: a byte that is read from the body is one unit, a character that is counted is

@@ -24,21 +24,17 @@ export function classifyAnswer(
   return classify.classifyAnswer(answer, answers, knowledge)
 }
 
-export function watchStream(knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch {
-  return answerWatch.watchStream(answers, knowledge)
-}
+export const watchStream = (knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch =>
+  answerWatch.watchStream(answers, knowledge)
 
-export function watchJson(knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch {
-  return answerWatch.watchJson(answers, knowledge)
-}
+export const watchJson = (knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch =>
+  answerWatch.watchJson(answers, knowledge)
 
-export function createTailObserver(shape: 'stream' | 'json'): tailObserver.TailObserver {
-  return tailObserver.createTailObserver(shape, answers)
-}
+export const createTailObserver = (shape: 'stream' | 'json'): tailObserver.TailObserver =>
+  tailObserver.createTailObserver(shape, answers)
 
-export function parseMessage(source: Source, message: Message): ParsedMessage {
-  return entryFacts.parseEntry(chatCompletions, source, message)
-}
+export const parseMessage = (source: Source, message: Message): ParsedMessage =>
+  entryFacts.parseEntry(chatCompletions, source, message)
 
 export function* readMessages(
   spans: readonly EntrySpan[],
@@ -60,9 +56,8 @@ function ofChat<Read>(read: Read | 'stateful'): Read {
   return read
 }
 
-export function violationsOf(entries: readonly EntryShape[], template: Template): readonly Violation[] {
-  return finish(rules.violations(entries, template))
-}
+export const violationsOf = (entries: readonly EntryShape[], template: Template): readonly Violation[] =>
+  finish(rules.violations(entries, template))
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {
@@ -75,12 +70,11 @@ export function factsOf(message: string | object): MessageFacts {
 }
 
 /** Messages without a body, for what looks at facts alone. */
-export function messagesOf(messages: readonly object[]): readonly Message[] {
-  return messages.map((message) => {
+export const messagesOf = (messages: readonly object[]): readonly Message[] =>
+  messages.map((message) => {
     const facts = factsOf(message)
     return { start: 0, end: facts.bytes, facts }
   })
-}
 
 export const system = { role: 'system', content: 'be brief' }
 export const user = { role: 'user', content: 'please' }
@@ -92,6 +86,4 @@ export function calling(...ids: readonly (string | undefined)[]): object {
   return { role: 'assistant', content: null, tool_calls: calls }
 }
 
-export function result(id?: string): object {
-  return { role: 'tool', tool_call_id: id, content: 'seen' }
-}
+export const result = (id?: string): object => ({ role: 'tool', tool_call_id: id, content: 'seen' })

@@ -24,11 +24,8 @@ export function thinkingReply(shape: ThoughtShape, thought: string, signature: s
 }
 
 /** The signatures in a message, whatever its shape. */
-export function signaturesIn(message: unknown): readonly string[] {
-  return [...JSON.stringify(message).matchAll(/"signature":"([^"]+)"/g)].map(
-    ([, signature = '']) => signature,
-  )
-}
+export const signaturesIn = (message: unknown): readonly string[] =>
+  [...JSON.stringify(message).matchAll(/"signature":"([^"]+)"/g)].map(([, signature = '']) => signature)
 
 /**
  * Signs what a model thinks as Anthropic does: a signature holds for the tools and messages that stood before it, thoughts
@@ -61,15 +58,12 @@ export function bodyOf({ body }: ReceivedRequest): JsonObject {
   return isJsonObject(parsed) ? parsed : {}
 }
 
-export function messagesIn(body: JsonObject): readonly JsonObject[] {
-  return Array.isArray(body['messages']) ? body['messages'].filter(isJsonObject) : []
-}
+export const messagesIn = (body: JsonObject): readonly JsonObject[] =>
+  Array.isArray(body['messages']) ? body['messages'].filter(isJsonObject) : []
 
 // --- internal ---
 
-function nameOf(signature: string): string {
-  return hash('sha1', signature)
-}
+const nameOf = (signature: string): string => hash('sha1', signature)
 
 function prefixOf(body: JsonObject, messages: readonly JsonObject[]): string {
   const said = messages.map(({ role, content, tool_calls, tool_call_id }) => {

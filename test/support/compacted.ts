@@ -22,9 +22,12 @@ export type CompactedOptions = {
 }
 
 /** What is known of a conversation in this room that nobody has seen before. */
-export function atFirstSight(room: Room) {
-  return { room, differenceTokens: 0, seenUntil: null, sharedUntil: null }
-}
+export const atFirstSight = (room: Room) => ({
+  room,
+  differenceTokens: 0,
+  seenUntil: null,
+  sharedUntil: null,
+})
 
 /** The compaction of a conversation for one request, and what is sent. */
 export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
@@ -44,15 +47,13 @@ export function compactedUnder(subject: Subject, options: CompactedOptions): Com
 }
 
 /** What the sent messages weigh, counted from their bytes: what compaction says of itself proves nothing. */
-export function sentTokens({
+export const sentTokens = ({
   texts,
   around,
 }: {
   readonly texts: readonly string[]
   readonly around: number
-}): number {
-  return subjectOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
-}
+}): number => subjectOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
 
 /** What stays whatever happens: leading system block, task, latest user message without its media. */
 export function fixedTokens(messages: readonly object[], policy: Policy): number {
@@ -79,9 +80,8 @@ export function parsed(text: string): object {
 }
 
 /** The messages as the rules for them see them. */
-export function shapes(messages: readonly object[]) {
-  return subjectOf(messages).messages.map((message) => message.facts)
-}
+export const shapes = (messages: readonly object[]) =>
+  subjectOf(messages).messages.map((message) => message.facts)
 
 // --- internal ---
 

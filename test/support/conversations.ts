@@ -5,22 +5,14 @@ import { samplePath, sampleSource, sampleHits, sampleTestRun } from '../../src/d
 /** A message as a client sends it, valid or not. */
 export type TestMessage = { role: string; [field: string]: unknown }
 
-export type ConversationSize = {
-  /** User turns at most. Default 6. */
-  readonly turnsMax?: number
-  /** Tool rounds a turn at most. Default 5. */
-  readonly roundsMax?: number
-  /** Calls a round at most. Default 3. */
-  readonly callsMax?: number
-  /** Characters of a long text at most; most texts are far shorter. Default 6,000. */
-  readonly textCharactersMax?: number
-}
+/** At most: user turns, tool rounds a turn, calls a round, characters of a long text; most are far shorter. */
+const defaults = { turnsMax: 6, roundsMax: 5, callsMax: 3, textCharactersMax: 6000 }
 
 /**
  * Conversations that OpenAI accepts: system messages or none, tool rounds with parallel calls answered in any
  * order, ids used again in later rounds, content as string, parts or null, long and foreign texts, images.
  */
-export function validConversation(size: ConversationSize = {}): fc.Arbitrary<TestMessage[]> {
+export function validConversation(size: Partial<typeof defaults> = {}): fc.Arbitrary<TestMessage[]> {
   const { turnsMax, roundsMax, callsMax, textCharactersMax } = { ...defaults, ...size }
   const text = anyText(textCharactersMax)
   const turn = fc
@@ -44,20 +36,17 @@ export function validConversation(size: ConversationSize = {}): fc.Arbitrary<Tes
  * content empty or null, system messages alone or in the middle, no leading user, users in a row, empty lists of
  * calls. Some come out valid all the same.
  */
-export function brokenConversation(size: ConversationSize = {}): fc.Arbitrary<TestMessage[]> {
+export function brokenConversation(size: Partial<typeof defaults> = {}): fc.Arbitrary<TestMessage[]> {
   const text = anyText({ ...defaults, ...size }.textCharactersMax)
+  const damages = fc.array(fc.tuple(fc.nat(), damage(text)), { minLength: 1, maxLength: 8 })
   const damaged = fc
-    .tuple(
-      validConversation(size),
-      fc.array(fc.tuple(fc.nat(), damage(text)), { minLength: 1, maxLength: 8 }),
+    .tuple(validConversation(size), damages)
+    .map(([messages, all]) =>
+      all.reduce(
+        (left, [place, wreck]) => (left.length > 0 ? wreck(left, place % left.length) : left),
+        messages,
+      ),
     )
-    .map(([messages, damages]) => {
-      let result = messages
-      for (const [place, wreck] of damages) {
-        if (result.length > 0) result = wreck(result, place % result.length)
-      }
-      return result
-    })
     // Of a short one nothing may be left, which is another matter: no request to be rewritten.
     .filter((messages) => messages.length > 0)
   const unruly = fc.array(fc.oneof(systemMessage(text), userMessage(text), plainAnswer(text), orphan(text)), {
@@ -81,12 +70,10 @@ export function brokenConversation(size: ConversationSize = {}): fc.Arbitrary<Te
  */
 export function longRun(rounds: number, seed: number, scale = 1): TestMessage[] {
   const dice = openDice(seed)
+  const task = `The nightly run fails since build ${dice.hex(10)}. Start at ${samplePath(dice)} and repair it.`
   const messages: TestMessage[] = [
     { role: 'system', content: 'You repair programs. Use the tools.' },
-    {
-      role: 'user',
-      content: `The nightly run fails since build ${dice.hex(10)}. Start at ${samplePath(dice)} and repair it.`,
-    },
+    { role: 'user', content: task },
   ]
   for (let round = 1; round <= rounds; round += 1) {
     const calls = Array.from({ length: dice.below(6) === 0 ? 2 : 1 }, (_, index) => ({
@@ -113,11 +100,8 @@ export function* growing<Message extends { readonly role?: unknown }>(
   if (conversation.length > 0) yield [...conversation]
 }
 
-/** A call of the agent in `longRun`, and what the tool returns. */
-type AgentCall = { readonly name: string; readonly input: Record<string, string>; readonly output: string }
-
-/** One call out of five kinds; `scale` makes its result longer. */
-function agentCall(dice: Dice, scale: number): AgentCall {
+/** One call out of five kinds, with what the tool returns; `scale` makes that longer. */
+function agentCall(dice: Dice, scale: number): { name: string; input: object; output: string } {
   const lines = (from: number, spread: number) => Math.max(1, Math.round((from + dice.below(spread)) * scale))
   const path = samplePath(dice)
   switch (dice.below(5)) {
@@ -125,31 +109,25 @@ function agentCall(dice: Dice, scale: number): AgentCall {
       return { name: 'list_files', input: { path }, output: sampleListing(dice, lines(8, 30)) }
     case 1:
       return { name: 'read_file', input: { path }, output: sampleSource(dice, lines(20, 80)) }
-    case 2:
-      return {
-        name: 'search',
-        input: { pattern: dice.hex(6) },
-        output: sampleHits(dice, dice.hex(6), lines(6, 20)),
-      }
-    case 3:
-      return {
-        name: 'edit_file',
-        input: { path, old: sampleSource(dice, lines(4, 8)), new: sampleSource(dice, lines(4, 12)) },
-        output: `${path} was changed.`,
-      }
+    case 2: {
+      const input = { pattern: dice.hex(6) }
+      return { name: 'search', input, output: sampleHits(dice, dice.hex(6), lines(6, 20)) }
+    }
+    case 3: {
+      const input = { path, old: sampleSource(dice, lines(4, 8)), new: sampleSource(dice, lines(4, 12)) }
+      return { name: 'edit_file', input, output: `${path} was changed.` }
+    }
     default:
       return { name: 'run_tests', input: { path }, output: sampleTestRun(dice, path, lines(12, 30)) }
   }
 }
 
 /** The listing of a folder. */
-function sampleListing(dice: Dice, files: number): string {
-  return Array.from(
-    { length: files },
-    () =>
-      `-rw-r--r-- 1 build build ${String(dice.below(90_000)).padStart(6)} Mar ${dice.below(28) + 1} ${samplePath(dice)}`,
-  ).join('\n')
-}
+const sampleListing = (dice: Dice, files: number): string =>
+  Array.from({ length: files }, () => {
+    const size = String(dice.below(90_000)).padStart(6)
+    return `-rw-r--r-- 1 build build ${size} Mar ${dice.below(28) + 1} ${samplePath(dice)}`
+  }).join('\n')
 
 export type AiderChatOptions = {
   readonly requests: number
@@ -196,38 +174,33 @@ export function aiderChat(options: AiderChatOptions): readonly (readonly TestMes
 
 // --- internal ---
 
-const defaults = { turnsMax: 6, roundsMax: 5, callsMax: 3, textCharactersMax: 6000 } as const
-
 // A picture of one pixel.
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
+const oddTexts = [
+  '',
+  ' ',
+  '\n',
+  '你好，世界。',
+  '<|endoftext|>',
+  '"}],"messages":[',
+  '\u0000\u001B[31m',
+  '😀',
+]
+
 function anyText(charactersMax: number): fc.Arbitrary<string> {
+  const anyLength = fc.integer({ min: 1, max: charactersMax })
   const repeated = fc
-    .tuple(
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
-      fc.integer({ min: 1, max: charactersMax }),
-    )
+    .tuple(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), anyLength)
     .map(([unit, length]) => unit.repeat(Math.max(1, Math.floor(length / unit.length))))
   const written = fc
-    .tuple(fc.nat({ max: 1_000_000 }), fc.integer({ min: 1, max: charactersMax }))
+    .tuple(fc.nat({ max: 1_000_000 }), anyLength)
     .map(([seed, length]) => sampleSource(openDice(seed), Math.ceil(length / 40)).slice(0, length))
   return fc.oneof(
     { arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }), weight: 4 },
     { arbitrary: fc.lorem({ maxCount: 40 }), weight: 4 },
-    {
-      arbitrary: fc.constantFrom(
-        '',
-        ' ',
-        '\n',
-        '你好，世界。',
-        '<|endoftext|>',
-        '"}],"messages":[',
-        '\u0000\u001B[31m',
-        '😀',
-      ),
-      weight: 2,
-    },
+    { arbitrary: fc.constantFrom(...oddTexts), weight: 2 },
     { arbitrary: written, weight: 2 },
     { arbitrary: repeated, weight: 1 },
   )
@@ -236,34 +209,28 @@ function anyText(charactersMax: number): fc.Arbitrary<string> {
 function content(text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const textPart = text.map((value) => ({ type: 'text', text: value }))
   const image = fc.constant({ type: 'image_url', image_url: { url: PIXEL } })
-  const parts = fc.array(fc.oneof({ arbitrary: textPart, weight: 4 }, { arbitrary: image, weight: 1 }), {
-    minLength: 1,
-    maxLength: 3,
-  })
+  const part = fc.oneof({ arbitrary: textPart, weight: 4 }, { arbitrary: image, weight: 1 })
+  const parts = fc.array(part, { minLength: 1, maxLength: 3 })
   return fc.oneof({ arbitrary: text, weight: 5 }, { arbitrary: parts, weight: 1 })
 }
 
-function systemMessage(text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> {
-  return fc.record({ role: fc.constantFrom('system', 'developer'), content: text })
-}
+const systemMessage = (text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> =>
+  fc.record({ role: fc.constantFrom('system', 'developer'), content: text })
 
-function userMessage(text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> {
-  return fc.record(
+const userMessage = (text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> =>
+  fc.record(
     { role: fc.constant('user'), content: content(text), name: fc.constantFrom('ann', 'ben') },
     { requiredKeys: ['role', 'content'] },
   )
-}
 
-function plainAnswer(text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> {
-  return fc.record(
+const plainAnswer = (text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> =>
+  fc.record(
     { role: fc.constant('assistant'), content: text, reasoning_content: text },
     { requiredKeys: ['role', 'content'] },
   )
-}
 
-function orphan(text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> {
-  return fc.record({ role: fc.constant('tool'), tool_call_id: callId, content: text })
-}
+const orphan = (text: fc.Arbitrary<string>): fc.Arbitrary<TestMessage> =>
+  fc.record({ role: fc.constant('tool'), tool_call_id: callId, content: text })
 
 // Few ids, so that they come again in later rounds.
 const callId = fc.oneof(
@@ -302,9 +269,11 @@ function toolRound(text: fc.Arbitrary<string>, callsMax: number): fc.Arbitrary<T
     })
 }
 
-function wireCall(id: string, name: string, argumentsText: string) {
-  return { id, type: 'function', function: { name, arguments: argumentsText } }
-}
+const wireCall = (id: string, name: string, argumentsText: string) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: argumentsText },
+})
 
 type Damage = (messages: TestMessage[], at: number) => TestMessage[]
 
@@ -322,32 +291,26 @@ function damage(text: fc.Arbitrary<string>): fc.Arbitrary<Damage> {
       (messages, at) => [...messages.toSpliced(at, 1), ...messages.slice(at, at + 1)],
       (messages, at) => messages.slice(at),
       (messages, at) => messages.slice(0, at + 1),
-      changed((message) => ({ ...message, content: null })),
-      changed((message) => ({ ...message, content: '' })),
-      changed((message) => ({ ...message, content: [] })),
-      changed((message) => ({ ...message, content: 17 })),
-      changed((message) => ({ ...message, tool_calls: [] })),
-      changed((message) => ({ ...message, tool_calls: null })),
+      ...[null, '', [], 17].map((value) => changed((message) => ({ ...message, content: value }))),
+      ...[[], null].map((calls) => changed((message) => ({ ...message, tool_calls: calls }))),
       changed((message) => ({ ...message, role: 'wizard' })),
       changed((message) => ({ ...message, tool_call_id: 'call_0' })),
       changed(withoutCallIds),
-      without('content'),
-      without('tool_call_id'),
-      without('tool_calls'),
+      ...['content', 'tool_call_id', 'tool_calls'].map(without),
     ),
   )
 }
 
-function changed(change: (message: TestMessage) => TestMessage): Damage {
-  return (messages, at) => messages.map((message, index) => (index === at ? change(message) : message))
-}
+const changed =
+  (change: (message: TestMessage) => TestMessage): Damage =>
+  (messages, at) =>
+    messages.map((message, index) => (index === at ? change(message) : message))
 
-function without(field: string): Damage {
-  return changed((message) => {
+const without = (field: string): Damage =>
+  changed((message) => {
     const rest = Object.entries(message).filter(([key]) => key !== field)
     return { role: message.role, ...Object.fromEntries(rest) }
   })
-}
 
 function withoutCallIds(message: TestMessage): TestMessage {
   const calls = message['tool_calls']

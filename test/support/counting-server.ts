@@ -11,26 +11,21 @@ export type Usage = Record<string, unknown>
 export type CountTexts = (texts: readonly string[], received: ReceivedRequest) => number | Usage
 
 /** So many common words: a token each to these servers, and about one to us. */
-export function words(count: number, seed = 0): string {
-  return Array.from(
-    { length: count },
-    (_, index) => commonWords[(index * 7 + seed) % commonWords.length],
-  ).join(' ')
-}
+export const words = (count: number, seed = 0): string =>
+  Array.from({ length: count }, (_, index) => commonWords[(index * 7 + seed) % commonWords.length]).join(' ')
 
 /** The words in texts, and four for the frame of each. */
-export function wordsOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + wordsIn(text), 0)
-}
+export const wordsOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + wordsIn(text), 0)
 
 /** The same by a template that drops what the model thought. */
-export function withoutThoughts(texts: readonly string[]): number {
-  return wordsOf(texts.map((text) => text.replace(/<think>.*<\/think>/, '')))
-}
+export const withoutThoughts = (texts: readonly string[]): number =>
+  wordsOf(texts.map((text) => text.replace(/<think>.*<\/think>/, '')))
 
 /** A word count that keeps the system message and as many of the newest as fit, as Ollama does. */
-export function newestWithin(windowTokens: number) {
-  return (texts: readonly string[]): number => {
+export const newestWithin =
+  (windowTokens: number) =>
+  (texts: readonly string[]): number => {
     const [system = '', ...rest] = texts
     let tokens = wordsIn(system)
     for (const [index, text] of rest.toReversed().entries()) {
@@ -39,31 +34,27 @@ export function newestWithin(windowTokens: number) {
     }
     return Math.min(tokens, windowTokens)
   }
-}
 
 /** Answers, and reports what `count` makes of what it received; `itself` is what else the answer says. */
-export function reporting(count: CountTexts, itself: Record<string, unknown> = {}): Script {
-  return (received, outgoing, incoming) => {
+export const reporting =
+  (count: CountTexts, itself: Record<string, unknown> = {}): Script =>
+  (received, outgoing, incoming) => {
     const counted = count(textsIn(received), received)
     const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
     return completion('Understood.', usage, 'fake-model', itself)(received, outgoing, incoming)
   }
-}
 
 /** The same of a server that calls itself Ollama: it is known to cut prompts to its window. */
-export function ollama(count: CountTexts): Script {
-  return reporting(count, { system_fingerprint: 'fp_ollama' })
-}
+export const ollama = (count: CountTexts): Script => reporting(count, { system_fingerprint: 'fp_ollama' })
 
 /** The texts of the messages that a server received, calls with their arguments. */
-export function textsIn(received: ReceivedRequest): readonly string[] {
-  return rawMessages(received).map((raw) => {
+export const textsIn = (received: ReceivedRequest): readonly string[] =>
+  rawMessages(received).map((raw) => {
     const message: unknown = JSON.parse(raw)
     if (!isObject(message)) return ''
     const calls = callsOf(message).map(({ name, argumentsText }) => ` ${name} ${argumentsText}`)
     return textOf(message['content']) + calls.join('')
   })
-}
 
 /** A call and its result. */
 export function round(index: number, result: string): readonly TestMessage[] {
@@ -88,6 +79,4 @@ export function cutWarnings(
 
 const commonWords = ['time', 'house', 'river', 'green', 'walk', 'paper', 'light', 'stone', 'music', 'table']
 
-function wordsIn(text: string): number {
-  return (text === '' ? 0 : text.split(' ').length) + 4
-}
+const wordsIn = (text: string): number => (text === '' ? 0 : text.split(' ').length) + 4

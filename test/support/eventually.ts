@@ -7,12 +7,10 @@ import { vi, onTestFinished } from 'vitest'
  * Waits until `check` throws no more and gives back what it returns. Patient, as `expect.poll` is here: what comes at
  * once on an idle machine takes seconds on a busy one.
  */
-export function eventually<Result>(
+export const eventually = <Result>(
   check: () => Result | Promise<Result>,
   options: { readonly interval?: number; readonly timeout?: number } = {},
-): Promise<Result> {
-  return vi.waitFor(check, { timeout: 30_000, ...options })
-}
+): Promise<Result> => vi.waitFor(check, { timeout: 30_000, ...options })
 
 /** Moves the process's own clock on, which nobody sets back; until the test is over. */
 export function passingTime(): (milliseconds: number) => void {

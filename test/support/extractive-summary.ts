@@ -1,4 +1,4 @@
-export type ExtractiveSummaryOptions = {
+type Options = {
   /** Room for the whole text, headings included. */
   readonly tokensMax: number
   readonly count: (text: string) => number
@@ -13,16 +13,15 @@ export type ExtractiveSummaryOptions = {
  * What is specific is defined here apart from the recap and from `test/runs/fidelity/wanted.ts`, so that neither is
  * measured by its own rule.
  */
-export function extractiveSummary(text: string, options: ExtractiveSummaryOptions): string {
+export function extractiveSummary(text: string, options: Options): string {
   const { tokensMax, count } = options
   const { fresh, carried } = read(text, options.isCarried)
   const names = rankedNames(fresh)
   const blocks = new Map<Section, string>()
   let left = tokensMax
   // Lines first: the room that they leave goes to the names, of which there are always more.
-  const order = sections.toSorted(
-    (one, other) => Number(other.kind === 'lines') - Number(one.kind === 'lines'),
-  )
+  const isOfLines = ({ kind }: Section) => Number(kind === 'lines')
+  const order = sections.toSorted((one, other) => isOfLines(other) - isOfLines(one))
   for (const [place, section] of order.entries()) {
     const shareLeft = order.slice(place).reduce((sum, { share }) => sum + share, 0)
     const room = (left * section.share) / shareLeft
@@ -169,9 +168,8 @@ function phrases(
   return pattern === 'last' ? newest.slice(0, 3) : newest.filter((line) => pattern.test(line))
 }
 
-function isPhrase(line: string): boolean {
-  return / \S+ \S+ /.test(line) && !/^[<[{(#]/.test(line) && namesSomething.test(line)
-}
+const isPhrase = (line: string): boolean =>
+  / \S+ \S+ /.test(line) && !/^[<[{(#]/.test(line) && namesSomething.test(line)
 
 /** New and carried by turns: neither crowds the other out, and nothing stands twice. */
 function alternating(own: readonly string[], earlier: readonly string[]): readonly string[] {
@@ -197,8 +195,7 @@ function fitting(
   })
 }
 
-function grouped(items: readonly string[]): readonly string[] {
-  return Array.from({ length: Math.ceil(items.length / NAMES_A_LINE) }, (_, line) =>
+const grouped = (items: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.ceil(items.length / NAMES_A_LINE) }, (_, line) =>
     items.slice(line * NAMES_A_LINE, (line + 1) * NAMES_A_LINE).join(BETWEEN),
   )
-}

@@ -109,29 +109,27 @@ export async function fakeUpstream(
 }
 
 /** Answers with JSON. */
-export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Script {
-  return function answerJson(_request, outgoing) {
+export const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Script =>
+  function answerJson(_request, outgoing) {
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers })
     outgoing.end(JSON.stringify(value))
   }
-}
 
 /** Answers with these bytes, with their length stated. */
-export function bytes(body: Buffer | string, headers: Record<string, string> = {}, status = 200): Script {
-  return function answerBytes(_request, outgoing) {
+export const bytes = (body: Buffer | string, headers: Record<string, string> = {}, status = 200): Script =>
+  function answerBytes(_request, outgoing) {
     outgoing.writeHead(status, { 'content-length': String(Buffer.byteLength(body)), ...headers })
     outgoing.end(body)
   }
-}
 
 /** A chat completion with this text. */
-export function completion(
+export const completion = (
   text: string,
   usage: Record<string, unknown> = {},
   model = 'fake-model',
   more: Record<string, unknown> = {},
-): Script {
-  return json({
+): Script =>
+  json({
     ...more,
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -140,11 +138,10 @@ export function completion(
     choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, ...usage },
   })
-}
 
 /** OpenAI's answer to a prompt that exceeds the window. */
-export function overflow(windowTokens: number, promptTokens = windowTokens + 1_000): Script {
-  return json(
+export const overflow = (windowTokens: number, promptTokens = windowTokens + 1_000): Script =>
+  json(
     {
       error: {
         message: `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ${promptTokens} tokens. Please reduce the length of the messages.`,
@@ -155,14 +152,13 @@ export function overflow(windowTokens: number, promptTokens = windowTokens + 1_0
     },
     400,
   )
-}
 
 /** How a stream ends: properly, never, or by a connection that is cut. */
 export type StreamEnd = 'clean' | 'never' | 'cut'
 
 /** Writes these pieces one by one as server-sent events, exactly as they are. */
-export function events(pieces: readonly (string | Buffer)[], end: StreamEnd = 'clean'): Script {
-  return async function answerEvents(_request, outgoing) {
+export const events = (pieces: readonly (string | Buffer)[], end: StreamEnd = 'clean'): Script =>
+  async function answerEvents(_request, outgoing) {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     outgoing.flushHeaders()
     for (const piece of pieces) {
@@ -173,7 +169,6 @@ export function events(pieces: readonly (string | Buffer)[], end: StreamEnd = 'c
     if (end === 'clean') outgoing.end()
     if (end === 'cut') outgoing.socket?.end(() => outgoing.socket?.destroy())
   }
-}
 
 /** A streamed chat completion, one delta for each word. */
 export function stream(text: string, end: StreamEnd = 'clean'): Script {
@@ -196,11 +191,10 @@ export const silence: Script = () => {
 
 // --- internal ---
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
     setImmediate(resolve)
   })
-}
 
 function chunk(delta: Record<string, unknown>, finish: string | null): string {
   const choices = [{ index: 0, delta, finish_reason: finish }]

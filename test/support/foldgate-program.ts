@@ -18,31 +18,10 @@ export type ProgramOptions = {
 }
 
 /** The real program, serving: a process of its own, so that a crash is seen as one. */
-export type FoldgateProgram = {
-  readonly pid: number
-  readonly port: number
-  /** 0 where it was started without an admin listener. */
-  readonly adminPort: number
-  /** The folder it runs in, which goes with it: its home, where it keeps what it keeps. */
-  readonly folder: string
-  /** Where its inspector listens; '' where it has none. */
-  readonly inspector: string
-  /** Since they were last taken: what it wrote to stderr, and lines of its log that say something failed. None should. */
-  readonly complaints: () => readonly string[]
-  /** Exit code or signal; null while it runs. */
-  readonly ended: () => string | null
-  /** The most memory that it ever took of the machine, in bytes; null where that is not to be had (outside of Linux). */
-  readonly memoryBytes: () => Promise<number | null>
-  /** Asks what was loaded into it beside the program. Null where it has ended, or ends before it answers. */
-  readonly ask: (question: string) => Promise<unknown>
-  /** Ends it by SIGTERM. Resolves with its exit code, or the signal that ended it. */
-  readonly stop: () => Promise<string>
-  /** Ends it at once. */
-  readonly close: () => Promise<void>
-}
+export type FoldgateProgram = Awaited<ReturnType<typeof startFoldgateProgram>>
 
 /** Starts the program with nothing of this environment, and waits until it is ready. */
-export async function startFoldgateProgram(options: ProgramOptions): Promise<FoldgateProgram> {
+export async function startFoldgateProgram(options: ProgramOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-program-'))
   // JSON is YAML.
   await writeFile(join(folder, 'foldgate.yaml'), JSON.stringify(options.settings))
@@ -60,9 +39,7 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
   const { child } = running
   const taken = { stderr: 0, stdout: 0 }
   let ended: string | null = null
-  const over = running.ended.then((how) => {
-    ended = String(how)
-  })
+  const over = running.ended.then((how) => void (ended = String(how)))
   /** Whole lines since they were last taken. */
   const linesOf = (name: keyof typeof taken): readonly string[] => {
     const text = running[name]()
@@ -71,7 +48,8 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
     taken[name] = end
     return lines
   }
-  const complaints = () => [
+  /** Since they were last taken: what it wrote to stderr, and lines of its log that say something failed. None should. */
+  const complaints = (): readonly string[] => [
     ...linesOf('stderr').filter((line) => !inspectorSays.test(line)),
     ...linesOf('stdout').filter((line) => failureInLog.test(line)),
   ]
@@ -90,13 +68,19 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
   return {
     pid: child.pid ?? 0,
     port,
+    /** 0 where it was started without an admin listener. */
     adminPort,
+    /** The folder it runs in, which goes with it: its home, where it keeps what it keeps. */
     folder,
+    /** Where its inspector listens; '' where it has none. */
     inspector: /ws:\S+/.exec(running.stderr())?.[0] ?? '',
     complaints,
+    /** Exit code or signal; null while it runs. */
     ended: () => ended,
+    /** The most memory that it ever took of the machine, in bytes; null where that is not to be had (outside of Linux). */
     memoryBytes: () => memoryOf(child.pid ?? 0),
-    ask: async (question) => {
+    /** Asks what was loaded into it beside the program. Null where it has ended, or ends before it answers. */
+    ask: async (question: string): Promise<unknown> => {
       if (ended !== null || !child.connected) return null
       const answered = new Promise<unknown>((resolve) => {
         child.once('message', resolve)
@@ -105,6 +89,7 @@ export async function startFoldgateProgram(options: ProgramOptions): Promise<Fol
       child.send(question, () => {})
       return Promise.race([answered, over.then(() => null)])
     },
+    /** Ends it by SIGTERM. Resolves with its exit code, or the signal that ended it. */
     stop: async () => {
       child.kill('SIGTERM')
       await removed()
@@ -131,15 +116,14 @@ const inspectorSays = /^(?:\s*$|Debugger |For help, see: |Waiting for the debugg
 
 const failureInLog = /"level":"error"|internal_error/
 
-async function isReady(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+const isReady = async (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
     async (answer) => {
       await answer.arrayBuffer()
       return answer.ok
     },
     () => false,
   )
-}
 
 async function memoryOf(pid: number): Promise<number | null> {
   try {

@@ -1,4 +1,3 @@
 /** Whether the second list begins with the whole of the first. */
-export function isBeginning(start: readonly string[], whole: readonly string[]): boolean {
-  return start.every((item, index) => item === whole[index])
-}
+export const isBeginning = (start: readonly string[], whole: readonly string[]): boolean =>
+  start.every((item, index) => item === whole[index])

@@ -20,22 +20,13 @@ export const unknownWindow: WindowSources = {
 }
 
 /** What is believed of models, with a store of the test's own unless one is given. */
-export function modelsOn(
+export const modelsOn = (
   store: Pick<Store, 'getFirst' | 'put'> = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 }),
   nowMs: () => number = Date.now,
-): Models {
-  return createModels({
-    store,
-    guarded: async (_, work) => work(),
-    digest,
-    nowMs,
-  })
-}
+): Models => createModels({ store, guarded: async (_, work) => work(), digest, nowMs })
 
 /** Counts of models of which nothing is known. */
-export function freshCounts(promptsMax = 100): Counts {
-  return createCounts({ models: modelsOn(), promptsMax })
-}
+export const freshCounts = (promptsMax = 100): Counts => createCounts({ models: modelsOn(), promptsMax })
 
 /** A profile by which nothing can be measured: whoever looks for the encoding fails with this message. */
 export function unmeasurable(profile: object, message: string): ReadonlyMap<string, Profile> {

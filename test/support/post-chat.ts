@@ -28,14 +28,15 @@ export async function postChat(
 }
 
 /** A request with these messages, for a model that no table knows. */
-export function chatOf(messages: readonly TestMessage[], more: object = {}) {
-  return { model: 'test-model', messages, ...more }
-}
+export const chatOf = (messages: readonly TestMessage[], more: object = {}) => ({
+  model: 'test-model',
+  messages,
+  ...more,
+})
 
 /** The raw texts of the messages in a body as it reached the upstream. */
-export function rawMessages(request: { readonly body: Buffer } | undefined): readonly string[] {
-  return cutRawRequest(request?.body.toString('utf8') ?? '{}').messages
-}
+export const rawMessages = (request: { readonly body: Buffer } | undefined): readonly string[] =>
+  cutRawRequest(request?.body.toString('utf8') ?? '{}').messages
 
 /**
  * The code of an error that Foldgate answers itself, in the shape of whatever API was asked; null for anything else. Of what

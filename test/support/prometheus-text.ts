@@ -5,11 +5,7 @@ export type Sample = {
   readonly value: number
 }
 
-export type MetricFamily = {
-  readonly type: string
-  readonly help: string
-  readonly samples: readonly Sample[]
-}
+type MetricFamily = { readonly type: string; readonly help: string; readonly samples: readonly Sample[] }
 
 /**
  * Reads Prometheus' text format (version 0.0.4, https://prometheus.io/docs/instrumenting/exposition_formats/) more
@@ -38,9 +34,8 @@ export function parsePrometheusText(text: string): ReadonlyMap<string, MetricFam
     } else {
       const sample = parseSample(line)
       const family = families.get(current)
-      if (family === undefined || !belongs(sample.name, current, family.type)) {
+      if (family === undefined || !belongs(sample.name, current, family.type))
         throw new Error(`Not where its metric is: ${line}`)
-      }
       const id = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted(byName)])
       if (series.has(id)) throw new Error(`Twice: ${line}`)
       series.add(id)
@@ -69,9 +64,8 @@ export function valueOf(
 
 // --- internal ---
 
-function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : 1
-}
+const byName = ([one]: readonly [string, string], [other]: readonly [string, string]): number =>
+  one < other ? -1 : 1
 
 function parseSample(line: string): Sample {
   const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line)
@@ -101,10 +95,9 @@ function belongs(name: string, family: string, type: string): boolean {
   return suffixes.some((suffix) => name === family + suffix)
 }
 
-function unescaped(text: string, escape: RegExp, meanings: Readonly<Record<string, string>>): string {
-  return text.replaceAll(escape, (whole, character: string) => {
+const unescaped = (text: string, escape: RegExp, meanings: Readonly<Record<string, string>>): string =>
+  text.replaceAll(escape, (whole, character: string) => {
     const meaning = meanings[character]
     if (meaning === undefined) throw new Error(`An escape that means nothing: ${whole}`)
     return meaning
   })
-}

@@ -6,6 +6,4 @@ if (given !== 'third' && given !== 'all')
  * How many inputs a property is tried with: a third of them where a change is made, all of them in CI, which sets
  * `PROPERTY_RUNS=all`.
  */
-export function propertyRuns(all: number): number {
-  return given === 'all' ? all : Math.ceil(all / 3)
-}
+export const propertyRuns = (all: number): number => (given === 'all' ? all : Math.ceil(all / 3))

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 
 export type RawAnswer = {
   readonly statusLine: string
@@ -16,9 +16,8 @@ export async function openRaw(port: number, bytes: string | Buffer = ''): Promis
     socket.once('connect', resolve)
     socket.once('error', reject)
   })
-  socket.on('error', () => {
-    // A reset is one of the things that these tests look at.
-  })
+  // A reset is one of the things that these tests look at.
+  socket.on('error', () => {})
   if (bytes.length > 0) socket.write(bytes)
   return socket
 }
@@ -46,8 +45,8 @@ export function parseRaw(all: Buffer): RawAnswer {
 }
 
 /** Reads from a socket until the text shows up. */
-export function readUntil(socket: Socket, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
+export const readUntil = (socket: Socket, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
     let all = ''
     const take = (piece: Buffer) => {
       all += piece.toString('latin1')
@@ -58,27 +57,14 @@ export function readUntil(socket: Socket, text: string): Promise<string> {
     socket.on('data', take)
     socket.once('close', () => reject(new Error(`The connection closed after: ${all}`)))
   })
-}
 
 /** A message of a stream of server-sent events. */
-export type ServerSentEvent = { readonly id: string | null; readonly data: unknown }
+type ServerSentEvent = { readonly id: string | null; readonly data: unknown }
 
-export type EventClient = {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  /** What has come so far. */
-  readonly events: readonly ServerSentEvent[]
-  /** Everything that has come, as text. */
-  readonly text: () => string
-  readonly hasEnded: () => boolean
-  readonly leave: () => void
-}
+export type EventClient = Awaited<ReturnType<typeof listenTo>>
 
 /** Opens a stream of server-sent events and reads it as a browser does, data as JSON. */
-export async function listenTo(
-  url: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<EventClient> {
+export async function listenTo(url: string, headers: Readonly<Record<string, string>> = {}) {
   const outgoing = request(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false })
   const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve)
@@ -96,16 +82,15 @@ export async function listenTo(
     unread = blocks.pop() ?? ''
     events.push(...blocks.flatMap(eventIn))
   })
-  incoming.on('error', () => {
-    // That it was cut is told by `close`.
-  })
-  incoming.once('close', () => {
-    hasEnded = true
-  })
+  // That it was cut is told by `close`.
+  incoming.on('error', () => {})
+  incoming.once('close', () => void (hasEnded = true))
   return {
     status: incoming.statusCode ?? 0,
     headers: incoming.headers,
-    events,
+    /** What has come so far. */
+    events: events as readonly ServerSentEvent[],
+    /** The same, as text. */
     text: () => text,
     hasEnded: () => hasEnded,
     leave: () => void outgoing.destroy(),

@@ -16,23 +16,10 @@ export const redisProgram = ['valkey-server', 'redis-server'].find(
 export const withoutRedis =
   redisProgram === undefined ? ' (skipped: neither redis-server nor valkey-server is on PATH)' : ''
 
-export type RedisServer = {
-  readonly port: number
-  readonly url: string
-  /** Kills it as a crash would. */
-  readonly kill: () => Promise<void>
-  /** Starts it again, empty, on the same port. */
-  readonly restart: () => Promise<void>
-  /** Stops it from answering, with its connections open, and lets it go on. */
-  readonly freeze: () => void
-  readonly thaw: () => void
-  /** Sends commands in their text form, and gives back what was answered to all of them. */
-  readonly ask: (...commands: readonly string[]) => Promise<string>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type RedisServer = Awaited<ReturnType<typeof redisServer>>
 
 /** A server of the test's own on a free port, which keeps nothing on disk. */
-export async function redisServer(...settings: readonly string[]): Promise<RedisServer> {
+export async function redisServer(...settings: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-redis-'))
   const port = await freePort()
   let child = await start(folder, port, settings)
@@ -47,13 +34,16 @@ export async function redisServer(...settings: readonly string[]): Promise<Redis
     port,
     url: `redis://127.0.0.1:${port}`,
     kill,
+    /** Starts it again, empty, on the same port. */
     restart: async () => {
       await kill()
       child = await start(folder, port, settings)
     },
+    /** Stops it from answering, with its connections open, and lets it go on. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
-    ask: (...commands) => ask(port, commands),
+    /** Sends commands in their text form, and gives back what was answered to all of them. */
+    ask: (...commands: readonly string[]) => ask(port, commands),
     [Symbol.asyncDispose]: async () => {
       await kill()
       await rm(folder, { recursive: true, force: true })
@@ -80,9 +70,7 @@ async function start(folder: string, port: number, settings: readonly string[]):
 async function ask(port: number, commands: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    answer += text
-  })
+  socket.setEncoding('utf8').on('data', (text: string) => void (answer += text))
   socket.end(commands.map((command) => `${command}\r\n`).join(''))
   await once(socket, 'close')
   return answer

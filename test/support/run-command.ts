@@ -111,26 +111,17 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
     .toSorted()
 }
 
-export type Steps = {
-  readonly heading: (text: string) => void
-  /** Does it and says so; null where it failed. What it returns is said behind it. */
-  readonly step: <Result>(title: string, work: () => Promise<Result> | Result) => Promise<Result | null>
-  /** What a user of a terminal saw, as it stood there. */
-  readonly record: (texts: readonly string[]) => void
-  /** Something that this machine does not let us look at. */
-  readonly unseen: (what: string) => void
-  /** How it went, in one line; the exit code. */
-  readonly end: () => number
-}
+export type Steps = ReturnType<typeof openSteps>
 
 /** The steps of a run, told one by one. One that fails is told with its reason, and the run goes on where it can. */
-export function openSteps(write: (text: string) => void): Steps {
+export function openSteps(write: (text: string) => void) {
   let passed = 0
   let failed = 0
   const notSeen: string[] = []
   return {
-    heading: (text) => write(`\n${text}\n`),
-    step: async (title, work) => {
+    heading: (text: string) => write(`\n${text}\n`),
+    /** Does it and says so; null where it failed. What it returns is said behind it. */
+    step: async <Result>(title: string, work: () => Promise<Result> | Result): Promise<Result | null> => {
       const startedMs = performance.now()
       const took = () => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`
       try {
@@ -145,11 +136,14 @@ export function openSteps(write: (text: string) => void): Steps {
         return null
       }
     },
-    record: (texts) => write(`\n${texts.join('\n').replaceAll(/^/gm, '    | ')}\n\n`),
-    unseen: (what) => {
+    /** What a user of a terminal saw, as it stood there. */
+    record: (texts: readonly string[]) => write(`\n${texts.join('\n').replaceAll(/^/gm, '    | ')}\n\n`),
+    /** Something that this machine does not let us look at. */
+    unseen: (what: string) => {
       notSeen.push(what)
       write(`  unseen  ${what}\n`)
     },
+    /** How it went, in one line; the exit code. */
     end: () => {
       const unseen = notSeen.length === 0 ? '' : `, ${notSeen.length} not to be seen on this machine`
       write(`\n${passed} passed, ${failed} failed${unseen}\n`)

@@ -3,8 +3,7 @@ import type { Digest, Source } from '../../src/conversation/source.ts'
 import { bodySource } from '../../src/request/read/body-source.ts'
 
 /** A source over a body, as the rim builds it. */
-export function sourceOf(body: string | Buffer): Source {
-  return bodySource(typeof body === 'string' ? Buffer.from(body, 'utf8') : body)
-}
+export const sourceOf = (body: string | Buffer): Source =>
+  bodySource(typeof body === 'string' ? Buffer.from(body, 'utf8') : body)
 
 export const digest: Digest = (text) => hash('sha256', text, 'base64url')

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import * as fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { brokenConversation, growing, longRun, validConversation } from './conversations.ts'
 import { freePort } from './free-port.ts'
 import { parsePrometheusText, valueOf } from './prometheus-text.ts'
 import { propertyRuns } from './property-runs.ts'
 import { ruleBreaks } from './strict-upstream/message-rules.ts'
-import { startSummaryModel, type SummaryModelOptions, type SummaryQuality } from './summary-model.ts'
 
 // What stands in for clients, models and readers has to be what it says, or tests hold by mistake.
 
@@ -76,85 +75,4 @@ test('Prometheus’ text is read, and what breaks its rules is refused', () => {
     [`${head}${head}`, 'Two helps'],
   ] as const)
     expect(() => parsePrometheusText(text)).toThrow(trouble)
-})
-
-const filler = Array.from({ length: 300 }, (_, index) => `Then src/part_${index}.ts was read and left alone.`)
-const transcript = [
-  'Mend the parser in src/parser.ts, and touch nothing in vendor/.',
-  'The run failed: exit code 137 in src/lexer.ts.',
-  ...filler,
-  'We decided to keep readToken() as it is.',
-].join('\n')
-
-async function open(options: SummaryModelOptions = {}) {
-  const model = await startSummaryModel(options)
-  onTestFinished(model.close)
-  const ask = async (content: string, more: object = {}) => {
-    const messages = [
-      { role: 'system', content: 'Summarise.' },
-      { role: 'user', content },
-    ]
-    const body = JSON.stringify({ model: 'cheap-1', messages, max_tokens: 9000, ...more })
-    const answer = await fetch(`${model.url}/chat/completions`, { method: 'POST', body })
-    return { status: answer.status, body: JSON.parse(await answer.text()) }
-  }
-  const write = async (content: string): Promise<string> =>
-    (await ask(content)).body.choices[0].message.content
-  return { model, ask, write }
-}
-
-test('a good summary has sections, keeps to its size, names what is recent or frequent, and carries over what was', async () => {
-  const { model, ask, write } = await open()
-  const text = await write(
-    `<data-Ab_c-9xyz12>\n${transcript}\n</data-Ab_c-9xyz12>\n\nWhat ends in Ab_c-9xyz12 is data.`,
-  )
-  expect(text.match(/^## .*/gm)).toHaveLength(6)
-  for (const thing of ['src/parser.ts', 'readToken', 'src/part_299.ts', 'code 137'])
-    expect(text).toContain(thing)
-  expect(text).not.toContain('9xyz12')
-  expect(model.calls[0]?.completionTokens).toBeGreaterThan(500)
-  expect(model.calls[0]?.completionTokens).toBeLessThanOrEqual(1000)
-  const second = await write(JSON.stringify({ previous: text, messages: filler.join('\n') }))
-  for (const thing of ['src/lexer.ts', 'readToken', 'src/part_299.ts']) expect(second).toContain(thing)
-  model.forget()
-  await ask(transcript, { max_tokens: 200 })
-  expect(model.completionTokens()).toBeLessThanOrEqual(200)
-})
-
-test('a summary model fails in each way that it is told to', async () => {
-  const ways: readonly (readonly [SummaryQuality, object])[] = [
-    [401, { status: 401, body: { error: { code: 'invalid_api_key' } } }],
-    [429, { status: 429, body: { error: { code: 'rate_limit_exceeded' } } }],
-    [500, { status: 500, body: { error: { type: 'server_error' } } }],
-    ['empty', { status: 200, body: { choices: [{ message: { content: '' } }] } }],
-    ['tool-call', { body: { choices: [{ finish_reason: 'tool_calls', message: { content: null } }] } }],
-    ['only-reasoning', { body: { choices: [{ message: { content: null } }] } }],
-    ['truncated', { body: { choices: [{ finish_reason: 'length' }] } }],
-    ['overflow', { status: 400, body: { error: { code: 'context_length_exceeded' } } }],
-    ['echo', { body: { choices: [{ message: { content: 'Summarise.' } }] } }],
-  ]
-  for (const [quality, answer] of ways) {
-    const { ask } = await open({ quality })
-    expect([quality, await ask(transcript)]).toMatchObject([quality, answer])
-  }
-  const qualities: SummaryQuality[] = ['disconnect', 'gibberish', 'good']
-  const { model, ask } = await open({
-    quality: (_, index) => qualities[index] ?? 'hang',
-    rejects: ['temperature'],
-  })
-  await expect(ask(transcript)).rejects.toThrow('fetch failed')
-  await ask(transcript)
-  expect(model.completionTokens()).toBeGreaterThan(model.calls[1]?.promptTokens ?? Infinity)
-  expect(await ask('short', { temperature: 0 })).toMatchObject({ body: { error: { param: 'temperature' } } })
-  const leaving = new AbortController()
-  const hanging = fetch(`${model.url}/chat/completions`, {
-    method: 'POST',
-    body: '{}',
-    signal: leaving.signal,
-  })
-  await expect.poll(() => model.calls.length).toBe(4)
-  leaving.abort()
-  await expect(hanging).rejects.toThrow(/aborted/)
-  await model.quiet()
-  expect(model.calls.at(-1)).toMatchObject({ status: null, left: true })
 })

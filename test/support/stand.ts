@@ -1,14 +1,8 @@
-import { fakeUpstream, type FakeUpstream, type Script } from './fake-upstream.ts'
-import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from './foldgate.ts'
+import { fakeUpstream, type Script } from './fake-upstream.ts'
+import { startFoldgate, type FoldgateOptions } from './foldgate.ts'
 
 /** A Foldgate and the upstream behind it. */
-export type Stand = {
-  readonly upstream: FakeUpstream
-  readonly foldgate: RunningFoldgate
-  /** What a client takes as its base URL. */
-  readonly url: string
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type Stand = Awaited<ReturnType<typeof standWith>>
 
 /** Starts both; `await using` ends them with the test. */
 export async function standWith(
@@ -18,13 +12,14 @@ export async function standWith(
     /** The address of another upstream, to share it. */
     readonly upstream?: string
   } = {},
-): Promise<Stand> {
+) {
   const { onQuestion } = options
   const upstream = await fakeUpstream(script, onQuestion === undefined ? {} : { onQuestion })
   const foldgate = await startFoldgate({ upstream: upstream.url, ...options })
   return {
     upstream,
     foldgate,
+    /** What a client takes as its base URL. */
     url: foldgate.url,
     [Symbol.asyncDispose]: async () => {
       await foldgate.close()

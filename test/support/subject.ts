@@ -16,7 +16,6 @@ import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
 import type { TestMessage } from './conversations.ts'
 import { repairConversation } from '../../src/dialects/chat-completions/repair.ts'
-import type { Repairs } from '../../src/dialects/contract.ts'
 
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
@@ -30,17 +29,13 @@ export function* countThirdsSteps(text: string): Steps<number> {
 const thirds: TokenCounter = { count: countThirds, countSteps: countThirdsSteps }
 
 /** Images and sound weigh little, so that budgets stay small; the JSON of unknown parts weighs what it is. */
-function mediumTokens(media: Media): number {
-  return media.kind === 'other' ? Math.ceil(media.dataBytes / 4) : 85
-}
+const mediumTokens = (media: Media): number => (media.kind === 'other' ? Math.ceil(media.dataBytes / 4) : 85)
 
 /** Each message is read once; a memory of thousands takes longer to make than most conversations of tests to read. */
 const REREAD_MAX = 16
 
 /** The messages as compaction works on them, sized with `countThirds` as the proxy sizes them with an encoding. */
-export function subjectOf(messages: readonly object[]): Subject {
-  return subjectFrom(JSON.stringify(messages))
-}
+export const subjectOf = (messages: readonly object[]): Subject => subjectFrom(JSON.stringify(messages))
 
 /** The same of a JSON array as a client spelt it. */
 export function subjectFrom(
@@ -81,35 +76,28 @@ export function subjectFrom(
 }
 
 /** What is counted beside media. */
-function factsOfText({ facts }: Message): MessageFacts {
-  return { ...facts, media: [] }
-}
+const factsOfText = ({ facts }: Message): MessageFacts => ({ ...facts, media: [] })
 
 /** A policy whose figures stories can be told with, whatever the defaults are. */
-export function policyOf(profile: object = {}): Policy {
-  return profileSchema.parse({ ...figures, ...profile })
-}
+export const policyOf = (profile: object = {}): Policy => profileSchema.parse({ ...figures, ...profile })
 
 const figures = { trigger: 0.75, target: 0.5, keep: { recent_messages: 10 }, recap: { max_tokens: 1024 } }
 
 /** The messages of a view as JSON texts, as the upstream receives them. */
-export function viewTexts(subject: Subject, view: View): string[] {
-  return view.messages.map(({ item }) => {
+export const viewTexts = (subject: Subject, view: View): string[] =>
+  view.messages.map(({ item }) => {
     if (item.kind === 'made') return item.json
     const message = subject.messages[item.index]
     return message === undefined ? '' : subject.source.text(message.start, message.end)
   })
-}
 
-/** A conversation whose replies stand in pieces, as they do in dialects that send thought, text and calls one by one. */
-export type Split = {
-  readonly subject: Subject
-  /** Where each message of the whole conversation begins; one more for the end. */
-  readonly placeOf: readonly number[]
-}
+export type Split = ReturnType<typeof splitReplies>
 
-/** The same conversation with each reply in pieces: its thought, each of its texts and of its calls. Sizes are those of the whole. */
-export function splitReplies(conversation: readonly TestMessage[]): Split {
+/**
+ * The same conversation with each reply in pieces, as in dialects that send its thought, each of its texts and of its calls
+ * one by one; sizes are those of the whole. `placeOf` says where each message of the whole begins, and the last one ends.
+ */
+export function splitReplies(conversation: readonly TestMessage[]) {
   const whole = subjectOf(conversation)
   const pieces: TestMessage[] = []
   const bound = new Set<number>()
@@ -134,18 +122,11 @@ export function splitReplies(conversation: readonly TestMessage[]): Split {
   return { subject: { ...read, messages, structure: finish(structureOf(messages)), sizes }, placeOf }
 }
 
-export type RepairedMessages = {
-  readonly texts: readonly string[]
-  /** Which messages of the conversation stand in it as they were, by their places in either. */
-  readonly kept: ReadonlyMap<number, number>
-  /** The places of user messages that stand for results. */
-  readonly standIns: ReadonlySet<number>
-  /** Null where nothing was broken. */
-  readonly repairs: Repairs | null
-}
-
-/** A conversation, repaired, as JSON texts. A string is a JSON array as a client spelt it. */
-export function repairedOf(conversation: readonly object[] | string): RepairedMessages {
+/**
+ * A conversation, repaired, as JSON texts; a string is a JSON array as a client spelt it. `kept` tells which messages stand
+ * as they were, by their places in either; `standIns` the places of user messages that stand for results.
+ */
+export function repairedOf(conversation: readonly object[] | string) {
   const body = typeof conversation === 'string' ? conversation : JSON.stringify(conversation)
   const { source, messages } = subjectFrom(body)
   const found = finish(repairConversation(source, messages))
@@ -157,25 +138,24 @@ export function repairedOf(conversation: readonly object[] | string): RepairedMe
   return {
     texts: items.map((item) => (item.kind === 'made' ? item.json : textOf(item.index))),
     kept: new Map(items.flatMap((item, place) => (item.kind === 'kept' ? [[item.index, place]] : []))),
-    standIns: found?.standIns ?? new Set(),
+    standIns: found?.standIns ?? new Set<number>(),
+    /** Null where nothing was broken. */
     repairs: found?.repairs ?? null,
   }
 }
 
 // --- internal ---
 
-function piecesOf({
+const piecesOf = ({
   role,
   reasoning_content: thought,
   content,
   tool_calls: calls,
-}: TestMessage): TestMessage[] {
-  return [
-    ...(thought === undefined ? [] : [{ role, content: '', reasoning_content: thought }]),
-    ...(typeof content === 'string' ? [{ role, content }] : []),
-    ...(Array.isArray(content) ? content.map((part: unknown) => ({ role, content: [part] })) : []),
-    ...(Array.isArray(calls)
-      ? calls.map((call: unknown) => ({ role, content: null, tool_calls: [call] }))
-      : []),
-  ]
-}
+}: TestMessage): TestMessage[] => [
+  ...(thought === undefined ? [] : [{ role, content: '', reasoning_content: thought }]),
+  ...(typeof content === 'string' ? [{ role, content }] : []),
+  ...(Array.isArray(content) ? content.map((part: unknown) => ({ role, content: [part] })) : []),
+  ...(Array.isArray(calls)
+    ? calls.map((call: unknown) => ({ role, content: null, tool_calls: [call] }))
+    : []),
+]

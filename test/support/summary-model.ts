@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openPromptCounter, REPLY_TOKENS } from './strict-upstream/prompt-tokens.ts'
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from './strict-upstream/wire-message.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -65,31 +67,14 @@ export type SummaryCall = {
   readonly left: boolean
 }
 
-export type SummaryModel = {
-  /** The base URL for an upstream, `/v1` included. */
-  readonly url: string
-  /** The chat completions that it was asked for; questions about windows are none. */
-  readonly calls: readonly SummaryCall[]
-  /** The sum over its calls. */
-  readonly promptTokens: () => number
-  readonly completionTokens: () => number
-  readonly inFlight: () => number
-  /** The most calls that ran at a time. */
-  readonly inFlightMost: () => number
-  /** Resolves once nothing has run for a while: whoever would ask again at once has had the time. */
-  readonly quiet: () => Promise<void>
-  /** Forgets the calls so far, those that still run excepted. */
-  readonly forget: () => void
-  readonly close: () => Promise<void>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type SummaryModel = Awaited<ReturnType<typeof startSummaryModel>>
 
 /**
  * A server on a free port of 127.0.0.1 in the place of a cheap summary model: OpenAI's chat completions without
  * streaming. Good answers come from a program (`extractive-summary.ts`), which takes what the user says as text and
  * knows nothing of how Foldgate words it.
  */
-export async function startSummaryModel(options: SummaryModelOptions = {}): Promise<SummaryModel> {
+export async function startSummaryModel(options: SummaryModelOptions = {}) {
   const { count } = await loadCounter('o200k_base')
   const counter = openPromptCounter(count)
   const calls: Running[] = []
@@ -119,9 +104,9 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   function summaryFor(call: SummaryCall): string {
     const limit = Number(call.body['max_completion_tokens'] ?? call.body['max_tokens'] ?? Infinity)
     const tokensMax = Math.min(limit, options.tokensMax ?? TEXT_TOKENS_MAX)
-    const text = extractiveSummary(call.text, { tokensMax, count, isCarried: (line) => written.has(line) })
-    for (const line of text.split('\n')) written.add(line)
-    return text
+    const summary = extractiveSummary(call.text, { tokensMax, count, isCarried: (line) => written.has(line) })
+    for (const line of summary.split('\n')) written.add(line)
+    return summary
   }
 
   function answerFor(call: SummaryCall, quality: SummaryQuality): Answer {
@@ -132,25 +117,21 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
     if (rejected !== undefined) return unsupported(rejected)
     switch (quality) {
       case 'good':
-        return { status: 200, message: { content: summaryFor(call) } }
+        return saying(summaryFor(call))
       case 'truncated': {
-        const text = summaryFor(call)
-        return {
-          status: 200,
-          message: { content: text.slice(0, (text.length * 2) / 3) },
-          finishReason: 'length',
-        }
+        const whole = summaryFor(call)
+        return { ...saying(whole.slice(0, (whole.length * 2) / 3)), finishReason: 'length' }
       }
       case 'empty':
-        return { status: 200, message: { content: '' } }
+        return saying('')
       case 'tool-call':
-        return { status: 200, message: { content: null, tool_calls: [aCall] }, finishReason: 'tool_calls' }
+        return { ...saying(null, { tool_calls: [aCall] }), finishReason: 'tool_calls' }
       case 'only-reasoning':
-        return { status: 200, message: { content: null, reasoning_content: REASONING } }
+        return saying(null, { reasoning_content: REASONING })
       case 'gibberish':
-        return { status: 200, message: { content: gibberish(call.promptTokens) } }
+        return saying(gibberish(call.promptTokens))
       case 'echo':
-        return { status: 200, message: { content: instructionsOf(call) } }
+        return saying(instructionsOf(call))
       case 401:
         return refusal(401, 'Incorrect API key provided: sk-cheap.', 'invalid_api_key')
       case 429:
@@ -167,7 +148,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const bodyText = await readText(request)
+    const bodyText = await text(request)
     const isCall = request.method === 'POST' && request.url?.split('?')[0]?.endsWith('/chat/completions')
     if (isCall !== true)
       return send(response, refusal(404, 'Unknown request URL.', 'unknown_url'), { model: '', usage: [0, 0] })
@@ -189,7 +170,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
     // The work is done at once: what takes time is the waiting, in which the process is free.
     const answer = answerFor(call, chosen)
     const dueMs = call.beganMs + (typeof delayMs === 'function' ? delayMs(call, index) : delayMs)
-    await sleep(dueMs - performance.now())
+    if (dueMs > performance.now()) await sleep(dueMs - performance.now())
     if (response.destroyed || chosen === 'hang') return
     if (chosen === 'disconnect') {
       isDisconnected = true
@@ -213,11 +194,14 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
   const close = () => closeAll(server)
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    calls,
+    /** The chat completions that it was asked for; questions about windows are none. */
+    calls: calls as readonly SummaryCall[],
     promptTokens: () => calls.reduce((sum, call) => sum + call.promptTokens, 0),
     completionTokens: () => calls.reduce((sum, call) => sum + call.completionTokens, 0),
     inFlight: () => inFlight,
+    /** The most calls that ran at a time. */
     inFlightMost: () => inFlightMost,
+    /** Resolves once nothing has run for a while: whoever would ask again at once has had the time. */
     quiet: async () => {
       // Rounds and not time: whoever blocks this process gets its turns all the same.
       for (let round = 0, before = arrived; round < QUIET_ROUNDS; round += 1) {
@@ -227,6 +211,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
         round = -1
       }
     },
+    /** Forgets the calls so far, those that still run excepted. */
     forget: () => {
       const running = calls.filter(({ endedMs }) => endedMs === null)
       calls.splice(0, calls.length, ...running)
@@ -238,18 +223,12 @@ export async function startSummaryModel(options: SummaryModelOptions = {}): Prom
 }
 
 /** The settings by which Foldgate reaches the stand-in, beside its default upstream. */
-export function cheapUpstream(model: Pick<SummaryModel, 'url'>): Upstreams {
-  return { [NAME]: { url: model.url } }
-}
+export const cheapUpstream = (model: Pick<SummaryModel, 'url'>): Upstreams => ({ [NAME]: { url: model.url } })
 
 /** A profile, as its file would say it, whose summaries the stand-in writes; what else it says stays. */
 export function withCheapSummaries(profile: object): object {
   const summary = 'summary' in profile && isObject(profile.summary) ? profile.summary : {}
-  return {
-    strategy: 'summarize',
-    ...profile,
-    summary: { upstream: NAME, model: 'cheap-1', ...summary },
-  }
+  return { strategy: 'summarize', ...profile, summary: { upstream: NAME, model: 'cheap-1', ...summary } }
 }
 
 // --- internal ---
@@ -280,20 +259,23 @@ type Answer = {
 
 type Frame = { readonly model: string; readonly usage: readonly [prompt: number, completion: number] }
 
-function messagesOf(body: Record<string, unknown>): readonly WireMessage[] {
-  return Array.isArray(body['messages']) ? body['messages'].filter(isObject) : []
-}
+const saying = (content: string | null, more: object = {}): Answer => ({
+  status: 200,
+  message: { content, ...more },
+})
+
+const messagesOf = (body: Record<string, unknown>): readonly WireMessage[] =>
+  Array.isArray(body['messages']) ? body['messages'].filter(isObject) : []
 
 /** Everything but the system messages: mostly one user message with a transcript, or a conversation as it went. */
-function spokenText(messages: readonly WireMessage[]): string {
-  return messages
+const spokenText = (messages: readonly WireMessage[]): string =>
+  messages
     .filter(({ role }) => role !== 'system' && role !== 'developer')
     .flatMap((message) => [
       ...textsOf(message.content),
       ...callsOf(message).map(({ name, argumentsText }) => `${name} ${argumentsText}`),
     ])
     .join('\n')
-}
 
 /** What a confused model repeats: its system message, or how the user's begins. */
 function instructionsOf(call: SummaryCall): string {
@@ -322,39 +304,13 @@ function refusal(status: number, message: string, code: string | null, param: st
   return { status, error: { message, type, param, code } }
 }
 
-function send(response: ServerResponse, answer: Answer, { model, usage }: Frame): void {
-  const [prompt, completion] = usage
+function send(response: ServerResponse, answer: Answer, { model, usage: [prompt, completion] }: Frame): void {
   const message = { role: 'assistant', ...answer.message }
-  const body =
-    answer.error === undefined
-      ? {
-          id: 'chatcmpl-summary',
-          object: 'chat.completion',
-          created: 1,
-          model,
-          choices: [{ index: 0, message, finish_reason: answer.finishReason ?? 'stop' }],
-          usage: {
-            prompt_tokens: prompt,
-            completion_tokens: completion,
-            total_tokens: prompt + completion,
-          },
-        }
-      : { error: answer.error }
+  const choices = [{ index: 0, message, finish_reason: answer.finishReason ?? 'stop' }]
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+  const completed = { id: 'chatcmpl-summary', object: 'chat.completion', created: 1, model, choices, usage }
   response.writeHead(answer.status ?? 500, { 'content-type': 'application/json', ...answer.headers })
-  response.end(JSON.stringify(body))
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function sleep(durationMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (durationMs <= 0) resolve()
-    else setTimeout(resolve, durationMs)
-  })
+  response.end(JSON.stringify(answer.error === undefined ? completed : { error: answer.error }))
 }
 
 const NAME = 'cheap'

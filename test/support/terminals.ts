@@ -4,51 +4,37 @@ import { anyCharacter } from './any-character.ts'
 import type { ScreenSize } from '../../src/compaction/passes/terminal/screen-size.ts'
 
 const esc = '\u001b'
+const escaped = (text: string): string => `${esc}${text}`
+
+/** One of each, joined. */
+const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+  fc.tuple(...parts).map((drawn) => drawn.join(''))
+
+const oneOf = (characters: string): fc.Arbitrary<string> => fc.constantFrom(...characters.split(''))
 
 const count = fc.oneof(fc.constant(''), fc.integer({ min: 0, max: 12 }).map(String))
 const position = fc.tuple(count, count).map(([row, column]) => `${row};${column}`)
 const csi = fc.constantFrom(`${esc}[`, `${esc}[`, '\u009b')
 
 const movement = fc.oneof(
-  fc.tuple(csi, count, fc.constantFrom(...'ABCDEFGZI`ade'.split(''))).map((parts) => parts.join('')),
-  fc.tuple(csi, position, fc.constantFrom('H', 'f')).map((parts) => parts.join('')),
-  fc.constantFrom(
-    '\r',
-    '\b',
-    '\r\n',
-    '\n',
-    '\n',
-    '\v',
-    '\f',
-    '\t',
-    `${esc}7`,
-    `${esc}8`,
-    `${esc}[s`,
-    `${esc}[u`,
-  ),
+  joined(csi, count, oneOf('ABCDEFGZI`ade')),
+  joined(csi, position, oneOf('Hf')),
+  fc.constantFrom('\r', '\b', '\r\n', '\n', '\n', '\v', '\f', '\t', ...['7', '8', '[s', '[u'].map(escaped)),
   fc.constantFrom(`${esc}D`, `${esc}E`, `${esc}M`, '\u0084', '\u0085'),
 )
 
 const change = fc.oneof(
-  fc.tuple(csi, fc.constantFrom('', '0', '1', '2'), fc.constantFrom('J', 'K')).map((parts) => parts.join('')),
-  fc.tuple(csi, count, fc.constantFrom(...'X@PLMSTb'.split(''))).map((parts) => parts.join('')),
-  fc.tuple(csi, position, fc.constant('r')).map((parts) => parts.join('')),
+  joined(csi, fc.constantFrom('', '0', '1', '2'), oneOf('JK')),
+  joined(csi, count, oneOf('X@PLMSTb')),
+  joined(csi, position, fc.constant('r')),
   fc.constantFrom(`${esc}[4h`, `${esc}[4l`, `${esc}(0lqqk${esc}(B`, `${esc}[!p`),
 )
 
 const silent = fc.constantFrom(
-  `${esc}[1;31m`,
-  `${esc}[38;2;1;2;3m`,
-  `${esc}[0m`,
-  `${esc}]0;a title\u0007`,
-  `${esc}]8;;https://ci.example/7${esc}\\`,
-  `${esc}Pq#0;2;0;0;0${esc}\\`,
-  `${esc}_G a=T${esc}\\`,
-  `${esc}^private${esc}\\`,
-  `${esc}[?25l`,
-  `${esc}[6n`,
-  `${esc}[>4m`,
-  `${esc}[2 q`,
+  ...['[1;31m', '[38;2;1;2;3m', '[0m', '[?25l', '[6n', '[>4m', '[2 q', ']0;a title\u0007'].map(escaped),
+  ...[']8;;https://ci.example/7', 'Pq#0;2;0;0;0', '_G a=T', '^private'].map(
+    (text) => `${esc}${text}${esc}\\`,
+  ),
   '\u0007',
   '\u0000',
 )
@@ -66,9 +52,7 @@ const emoji = fc.constantFrom('🚀', '👨‍👩‍👧', '👍🏽', '✔️'
 export const arbitraryDrawing: fc.Arbitrary<string> = fc
   .array(
     fc.oneof({ weight: 5, arbitrary: word }, { weight: 4, arbitrary: movement }, change, silent, fullScreen),
-    {
-      maxLength: 60,
-    },
+    { maxLength: 60 },
   )
   .map((pieces) => `${esc}7${pieces.join('')}`)
 
@@ -76,6 +60,8 @@ export const arbitraryDrawing: fc.Arbitrary<string> = fc
 export const arbitraryWideDrawing: fc.Arbitrary<string> = fc
   .array(fc.oneof(word, wide, movement, silent), { maxLength: 40 })
   .map((pieces) => `${esc}7${pieces.join('')}`)
+
+const pieces = [esc, `${esc}[`, `${esc}]`, '\u009d', '\u0090', '\ud83d', '\ude80', '\ufffd', 'â\u0080\u009d']
 
 /** Anything: whole sequences, their pieces, halves of characters, counts of any size. */
 export const arbitraryTerminalText: fc.Arbitrary<string> = fc
@@ -88,55 +74,35 @@ export const arbitraryTerminalText: fc.Arbitrary<string> = fc
       change,
       silent,
       fc.string({ unit: anyCharacter, maxLength: 8 }),
-      fc.constantFrom(
-        esc,
-        `${esc}[`,
-        `${esc}]`,
-        '\u009d',
-        '\u0090',
-        '\ud83d',
-        '\ude80',
-        '\ufffd',
-        'â\u0080\u009d',
-      ),
-      fc
-        .tuple(fc.constant(`${esc}[`), fc.nat(), fc.constantFrom(...'ABCDGHXLMPSTdb@'.split('')))
-        .map((parts) => parts.join('')),
+      fc.constantFrom(...pieces),
+      joined(fc.constant(`${esc}[`), fc.nat().map(String), oneOf('ABCDGHXLMPSTdb@')),
       fc.constantFrom('same\n', 'same\n', '\n\n\n', '[the line above stood here 3 times]\n'),
     ),
     { maxLength: 40 },
   )
-  .map((pieces) => pieces.join(''))
+  .map((drawn) => drawn.join(''))
 
 /**
  * What xterm.js shows after it was sent the text, with what has scrolled off: one line a row, without the
  * blanks at their ends and without blank rows at the end.
  */
 export async function xtermShows(text: string, { rows, columns }: ScreenSize): Promise<string> {
-  const terminal = new xterm.Terminal({
-    rows,
-    cols: columns,
-    scrollback: 100_000,
-    convertEol: true,
-    allowProposedApi: true,
-  })
+  const options = { scrollback: 100_000, convertEol: true, allowProposedApi: true }
+  const terminal = new xterm.Terminal({ rows, cols: columns, ...options })
   await new Promise<void>((resolve) => {
     terminal.write(text, resolve)
   })
   const buffer = terminal.buffer.active
-  const lines = Array.from(
-    { length: buffer.length },
-    (_, row) => buffer.getLine(row)?.translateToString(true) ?? '',
-  )
+  const lineAt = (row: number) => buffer.getLine(row)?.translateToString(true) ?? ''
+  const lines = Array.from({ length: buffer.length }, (_, row) => lineAt(row))
   terminal.dispose()
   return withoutBlankEnds(lines.join('\n'))
 }
 
 /** A text in the form in which two screens are compared. */
-export function withoutBlankEnds(text: string): string {
-  return text
+export const withoutBlankEnds = (text: string): string =>
+  text
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
     .trimEnd()
-}
