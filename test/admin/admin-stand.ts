@@ -23,7 +23,7 @@ export type AdminStand = {
   readonly foldgate: RunningFoldgate
   /** What a client takes as its base URL. */
   readonly url: string
-  /** Where the admin listener is. */
+  /** Where the admin listener is, and its port. */
   readonly origin: string
   readonly port: number
   /** The conversations whose deletion got as far as the store. */
@@ -61,11 +61,8 @@ export async function adminStand(options: AdminStandOptions = {}): Promise<Admin
     deleted,
     ask: (path, init) => askAdmin(place.origin, path, init),
     say: async (text) => conversationOf(await postChat(stand.url, chatOf([{ role: 'user', content: text }]))),
-    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
   }
 }
 
 /** The id that an answer names. */
-export function conversationOf(reply: ChatReply): string {
-  return reply.header('x-foldgate-conversation') ?? ''
-}
+export const conversationOf = (reply: ChatReply): string => reply.header('x-foldgate-conversation') ?? ''

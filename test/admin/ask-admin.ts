@@ -22,10 +22,8 @@ export async function askAdmin(origin: string, path: string, init: RequestInit =
 }
 
 /** `DELETE /conversations/ID`. */
-export function deleteConversation(
+export const deleteConversation = (
   origin: string,
   id: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<AdminAnswer> {
-  return askAdmin(origin, `/conversations/${id}`, { method: 'DELETE', headers })
-}
+): Promise<AdminAnswer> => askAdmin(origin, `/conversations/${id}`, { method: 'DELETE', headers })

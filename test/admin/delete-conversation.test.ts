@@ -1,6 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDeleteConversation } from '../../src/admin/delete-conversation.ts'
-import type { FoldgateError } from '../../src/errors.ts'
 import type { Store } from '../../src/stores/store.ts'
 import type { Agent, Turn } from '../request/summaries/growing-agent.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../request/summaries/summary-stand.ts'
@@ -31,9 +30,7 @@ async function untilSummarised(agent: Agent, pause: () => Promise<unknown>): Pro
   throw new Error('no summary was sent')
 }
 
-function conversationOf(turn: Turn): string {
-  return turn.header('x-foldgate-conversation') ?? ''
-}
+const conversationOf = (turn: Turn): string => turn.header('x-foldgate-conversation') ?? ''
 
 /** Deleting with these parts alone, and what was told of it. */
 function forgetting(parts: Partial<Parameters<typeof createDeleteConversation>[0]>) {
@@ -159,14 +156,8 @@ describe('what cannot be deleted', () => {
   test('what is no conversation’s id', async () => {
     const place = await adminPlace()
     await using at = await standWith(completion('fine'), { flags: place.flags })
-    for (const wrong of [
-      'short',
-      `${id}6`,
-      'abcdefgh-_01234%2F',
-      'abcdefgh-_01234%0A',
-      'abcdefgh+.012345',
-      '*',
-    ]) {
+    const encoded = ['abcdefgh-_01234%2F', 'abcdefgh-_01234%0A']
+    for (const wrong of ['short', `${id}6`, ...encoded, 'abcdefgh+.012345', '*']) {
       const answer = await deleteConversation(place.origin, wrong)
       expect([wrong, answer.status, answer.code]).toEqual([wrong, 400, 'invalid_conversation_id'])
       expect(answer.text).toContain('x-foldgate-conversation')
@@ -202,27 +193,21 @@ describe('what cannot be deleted', () => {
   })
 
   test('a store that never answers is not waited for endlessly', async () => {
-    const { forget, told } = forgetting({
-      store: { name: 'hung:', deleteGroup: () => new Promise(() => {}) },
-      deadlineMs: 20,
-    })
-    await expect(forget(id)).rejects.toMatchObject({ code: 'store_failed' } satisfies Partial<FoldgateError>)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const store = { name: 'hung:', deleteGroup: () => new Promise<number>(() => {}) }
+    const { forget, told } = forgetting({ store, deadlineMs: 10_000 })
+    const forgotten = expect(forget(id)).rejects.toMatchObject({ code: 'store_failed' })
+    await vi.advanceTimersByTimeAsync(10_000)
+    await forgotten
     expect(told).toEqual(['store'])
   })
 
   test('is not said to be deleted where its file is still there', async () => {
-    let isWritable = false
-    const { forget, told } = forgetting({
-      deleteArchived: async () => {
-        if (isWritable) return true
-        throw new Error('EACCES')
-      },
-    })
-    await expect(forget(id)).rejects.toMatchObject({
-      code: 'store_failed',
-      message: expect.stringMatching(/its file in archive\.dir may not be.*send the request again/),
-    })
-    isWritable = true
+    const deleteArchived = vi.fn(async () => true).mockRejectedValueOnce(new Error('EACCES'))
+    const { forget, told } = forgetting({ deleteArchived })
+    const message = expect.stringMatching(/its file in archive\.dir may not be.*send the request again/)
+    await expect(forget(id)).rejects.toMatchObject({ code: 'store_failed', message })
     await forget(id)
     expect(told).toEqual(['archive', { records: 0, hadFile: true }])
   })

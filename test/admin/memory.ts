@@ -3,14 +3,10 @@ import { createStoreGuard, type StoreGuard } from '../../src/stores/store-guard.
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 
-export function memoryStore(): Store {
-  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
-}
+export const memoryStore = (): Store => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 
 /** The true guard, as one app makes it. */
-export function storeGuard(): StoreGuard {
-  return createStoreGuard(createFailures(() => {}))
-}
+export const storeGuard = (): StoreGuard => createStoreGuard(createFailures(() => {}))
 
 /** One that lets a store fail as often as it likes, and never leaves it alone for a while. */
 export const patientGuard: StoreGuard = async (instead, work) => {

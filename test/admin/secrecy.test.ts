@@ -6,8 +6,7 @@ import { completion, json, overflow, type Script } from '../support/fake-upstrea
 import { listenTo } from '../support/raw-client.ts'
 import { adminStand, conversationOf, type AdminStand } from './admin-stand.ts'
 
-/** Everything that is a secret here: of a conversation, or a credential. */
-const planted = 'PLANTED'
+const readFile = { name: 'read_file', arguments: '{"path":"PLANTED-PATH"}' }
 
 /** Some of each: texts of every role, arguments, results, names of users, unknown fields. */
 const messages = [
@@ -18,13 +17,7 @@ const messages = [
     role: 'assistant',
     content: 'PLANTED-ASSISTANT',
     reasoning_content: 'PLANTED-REASONING',
-    tool_calls: [
-      {
-        id: 'PLANTED-CALL',
-        type: 'function',
-        function: { name: 'read_file', arguments: '{"path":"PLANTED-PATH"}' },
-      },
-    ],
+    tool_calls: [{ id: 'PLANTED-CALL', type: 'function', function: readFile }],
   },
   { role: 'tool', tool_call_id: 'PLANTED-CALL', content: 'PLANTED-RESULT '.repeat(500) },
   { role: 'user', content: [{ type: 'text', text: 'PLANTED-PART' }], metadata: { key: 'PLANTED-FIELD' } },
@@ -91,13 +84,7 @@ test.each(scripts)('no content and no credential is told of a request that is %s
       store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 }),
     ),
   )
-  for (const text of [
-    seen,
-    ...streams.map((stream) => stream.text()),
-    JSON.stringify(rows),
-    at.foldgate.log.join('\n'),
-  ]) {
-    expect(text).not.toContain(planted)
-  }
+  const told = [seen, ...streams.map((stream) => stream.text()), JSON.stringify(rows), ...at.foldgate.log]
+  for (const text of told) expect(text).not.toContain('PLANTED')
   for (const stream of streams) stream.leave()
 })

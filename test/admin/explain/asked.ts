@@ -53,3 +53,8 @@ export const long = {
     user('Go on.'),
   ],
 }
+
+let longTold: Promise<Explanation> | null = null
+
+/** What is told of it; it takes a while, and is the same each time. */
+export const askedLong = (): Promise<Explanation> => (longTold ??= asked(long))

@@ -4,7 +4,7 @@ import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
 import { messageGroups } from '../../../src/admin/explain/message-table.ts'
 import type { Explanation, ExplainedMessage } from '../../../src/admin/explain/explanation.ts'
 import { round, rounds, system, user } from '../../compaction/sending.ts'
-import { asked, long, short } from './asked.ts'
+import { asked, askedLong, long, short } from './asked.ts'
 
 const paper = { columns: 100, color: false }
 const linesOf = (explanation: Explanation, columns = 100): readonly string[] =>
@@ -12,7 +12,7 @@ const linesOf = (explanation: Explanation, columns = 100): readonly string[] =>
 
 describe('an explanation for people', () => {
   test('says in its first lines what is asked about and what would be done', async () => {
-    const text = drawExplanation(await asked(long), paper)
+    const text = drawExplanation(await askedLong(), paper)
     expect(text).toMatch(/^model +gpt-4o\nprofile +default: no other profile matches/)
     expect(text).toMatch(/^window +16,000 tokens for prompt and reply, from the profile$/m)
     expect(text).toMatch(/^budget +11,904 tokens; 4,096 are kept for the reply \(window\.output_reserve\)$/m)
@@ -26,13 +26,13 @@ describe('an explanation for people', () => {
   })
 
   test('draws where the tokens are, on one scale', async () => {
-    const lines = linesOf(await asked(long))
+    const told = await askedLong()
+    const lines = linesOf(told)
     const results = lines.find((line) => line.startsWith('tool results')) ?? ''
     const [came = '', sent = ''] = results.match(/[█▏▎▍▌▋▊▉]+/g) ?? []
     expect(came.length).toBeGreaterThan(3 * sent.length)
     expect(lines.find((line) => line.startsWith('system'))).toMatch(/▏/)
     expect(lines.find((line) => line.startsWith('media'))).toBeUndefined()
-    const told = await asked(long)
     const total = lines.find((line) => line.startsWith('total')) ?? ''
     expect(total).toContain(told.tokens.received.total.toLocaleString('en-US'))
     expect(total).toContain(told.tokens.sent.total.toLocaleString('en-US'))
@@ -52,10 +52,8 @@ describe('an explanation for people', () => {
   })
 
   test('tells warnings in whole words', async () => {
-    const text = drawExplanation(
-      await asked({ ...short, model: 'nobody-knows' }, { profiles: { default: {} } }),
-      paper,
-    )
+    const guessed = await asked({ ...short, model: 'nobody-knows' }, { profiles: { default: {} } })
+    const text = drawExplanation(guessed, paper)
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
       'warning The window of "nobody-knows" is not known: 128,000 tokens are a guess.',
     )
@@ -74,7 +72,7 @@ describe('an explanation for people', () => {
   })
 
   test('stays within the terminal, and has colours only where they are wanted', async () => {
-    const told = await asked(long)
+    const told = await askedLong()
     for (const columns of [40, 60, 80, 200]) {
       const widths = linesOf(told, columns).map((line) => line.length)
       expect(Math.max(...widths)).toBeLessThanOrEqual(columns)
@@ -86,23 +84,16 @@ describe('an explanation for people', () => {
   })
 })
 
-function message(index: number | null, treatment: ExplainedMessage['treatment'] = 'kept'): ExplainedMessage {
-  return {
-    index,
-    role: 'user',
-    kind: null,
-    tool: null,
-    treatment,
-    pinned: null,
-    received_tokens: 1,
-    sent_tokens: 1,
-    stands_for: null,
-  }
-}
+const message = (
+  index: number | null,
+  treatment: ExplainedMessage['treatment'] = 'kept',
+): ExplainedMessage => ({
+  ...{ index, role: 'user', kind: null, tool: null, treatment, pinned: null },
+  ...{ received_tokens: 1, sent_tokens: 1, stands_for: null },
+})
 
-function many(count: number, of: (index: number) => ExplainedMessage): ExplainedMessage[] {
-  return Array.from({ length: count }, (_, index) => of(index))
-}
+const many = (count: number, of: (index: number) => ExplainedMessage): ExplainedMessage[] =>
+  Array.from({ length: count }, (_, index) => of(index))
 
 describe('the table of messages', () => {
   test('has a row for each message while there are few', async () => {
@@ -113,7 +104,7 @@ describe('the table of messages', () => {
   })
 
   test('tells long runs in one row, with the sums', async () => {
-    const told = await asked(long)
+    const told = await askedLong()
     const folded = told.messages.filter(({ treatment }) => treatment === 'folded')
     const first = folded[0]?.index ?? -1
     const row = linesOf(told).find((line) => line.trimStart().startsWith(`${first}–`)) ?? ''

@@ -7,7 +7,7 @@ import { rounds, system, user } from '../../compaction/sending.ts'
 import { postChat, chatOf } from '../../support/post-chat.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { asked, long, short } from './asked.ts'
+import { asked, askedLong, long, short } from './asked.ts'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
@@ -76,12 +76,8 @@ describe('what fits', () => {
 })
 
 describe('where a compaction begins', () => {
-  const tools = [
-    {
-      type: 'function',
-      function: { name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: { a: {} } } },
-    },
-  ]
+  const parameters = { type: 'object', properties: { a: {} } }
+  const tools = [{ type: 'function', function: { name: 'bash', description: 'Runs.', parameters } }]
   const withTools = (model: string, count: number) => {
     const said = Array.from({ length: count }, (_, at) => [
       user(`Wish ${at}: ${'more of it '.repeat(20)}`),
@@ -97,7 +93,7 @@ describe('where a compaction begins', () => {
   ])('%s, by the ratio of the %s: beyond that size, and not at it', async (model, source, own) => {
     const profiles = { default: { window: { tokens: 3000, output_reserve: 1000, ...own } } }
     const at = async (count: number) => asked(withTools(model, count), { profiles })
-    let [fitting, beyond] = [1, 64]
+    let [fitting, beyond] = [8, 40]
     while (beyond - fitting > 1) {
       const between = Math.floor((fitting + beyond) / 2)
       if ((await at(between)).would.action === 'relayed') fitting = between
@@ -133,17 +129,18 @@ describe('what is too long', () => {
       await using at = await standWith(completion('fine'), { profile })
       const reply = await postChat(at.url, body)
       const told = await asked(body, { profiles: { default: profile } })
+      const { received } = told.tokens
       expect(told.body.toString()).toBe(at.upstream.requests[0]?.body.toString())
       expect(told.body.includes('recall_conversation')).toBe(profile === recalling)
-      expect(told.would.passes.join(',')).toBe(reply.header('x-foldgate-passes'))
-      const { received } = told.tokens
-      expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(reply.header('x-foldgate-tokens'))
-      expect(told.profile.name).toBe(reply.header('x-foldgate-profile'))
+      const header = (name: string) => reply.header(`x-foldgate-${name}`)
+      expect(told.would.passes.join(',')).toBe(header('passes'))
+      expect(`${received.total};sent=${told.would.sent_tokens}`).toBe(header('tokens'))
+      expect(told.profile.name).toBe(header('profile'))
     }
   })
 
   test('adds up, message by message and category by category', async () => {
-    const { tokens, messages, would, message_counts, body } = await asked(long)
+    const { tokens, messages, would, message_counts, body } = await askedLong()
     const around = tokens.received.tools + tokens.received.other
     expect(would).toMatchObject({ action: 'compacted', reason: 'trigger' })
     expect(sum(messages.map(({ received_tokens }) => received_tokens)) + around).toBe(tokens.received.total)
@@ -176,13 +173,9 @@ describe('what is too long', () => {
 
 test('summaries that came with the conversation and media are told apart', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'low' } }
-  const { tokens } = await asked({
-    model: 'gpt-4o',
-    messages: [
-      user('<conversation-recap>\nmuch\n</conversation-recap>'),
-      user([{ type: 'text', text: 'Look.' }, image]),
-    ],
-  })
+  const recap = user('<conversation-recap>\nmuch\n</conversation-recap>')
+  const messages = [recap, user([{ type: 'text', text: 'Look.' }, image])]
+  const { tokens } = await asked({ model: 'gpt-4o', messages })
   expect(tokens.received.summary).toBeGreaterThan(0)
   expect(tokens.received.images).toBe(85)
   expect(tokens.received.user).toBeLessThan(20)
@@ -214,9 +207,8 @@ describe('the profile', () => {
   })
 })
 
-async function codesOf(body: object, profile: object): Promise<readonly string[]> {
-  return (await asked(body, { profiles: { default: profile } })).warnings.map(({ code }) => code)
-}
+const codesOf = async (body: object, profile: object): Promise<readonly string[]> =>
+  (await asked(body, { profiles: { default: profile } })).warnings.map(({ code }) => code)
 
 describe('warnings', () => {
   const call = { id: 'c', type: 'function', function: { name: 'run', arguments: '{}' } }
@@ -241,13 +233,9 @@ describe('warnings', () => {
 
   test('a broken conversation, with the places, repaired or not', async () => {
     const as = await asked(broken)
-    expect(as.warnings).toEqual([
-      {
-        code: 'conversation_broken',
-        message:
-          'The conversation arrives broken: tool calls without an answer (message 1). Upstreams may refuse it; repair: true in the profile mends it.',
-      },
-    ])
+    const message =
+      'The conversation arrives broken: tool calls without an answer (message 1). Upstreams may refuse it; repair: true in the profile mends it.'
+    expect(as.warnings).toEqual([{ code: 'conversation_broken', message }])
     const mended = await asked(broken, { profiles: { default: { window, repair: true } } })
     expect(mended.warnings[0]?.message).toContain('The profile repairs it')
     expect(mended.would).toMatchObject({ action: 'compacted', reason: 'repair', passes: [] })
@@ -306,23 +294,18 @@ test('a body of the Messages API is told as one by what only it has', async () =
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'found' }] },
   ]
   const told = [{ messages: history }, { system: 'Be brief.', messages: history.slice(0, 1) }, short]
-  expect(await Promise.all(told.map(async (body) => (await asked(body)).entry_name))).toEqual([
-    'block',
-    'block',
-    'message',
-  ])
+  const names = await Promise.all(told.map(async (body) => (await asked(body)).entry_name))
+  expect(names).toEqual(['block', 'block', 'message'])
 })
 
 const helloBody = chatOf([{ role: 'user', content: 'hello' }])
 
-function post(
+const post = (
   at: AdminStand,
   body: string | Buffer<ArrayBuffer>,
   headers: Record<string, string> = {},
   query = '',
-): Promise<AdminAnswer> {
-  return at.ask(`/explain${query}`, { method: 'POST', body, headers })
-}
+): Promise<AdminAnswer> => at.ask(`/explain${query}`, { method: 'POST', body, headers })
 
 function profileIn(answer: AdminAnswer): string {
   expect([answer.status, answer.header('content-type')]).toEqual([200, 'application/json'])
@@ -382,10 +365,9 @@ describe('the body', () => {
     await using at = await adminStand({ settings: { limits: { body_mb: 1, bytes_in_flight_mb: 1 } } })
     const large = await post(at, 'x'.repeat(1_048_577))
     expect([large.status, large.code]).toEqual([413, 'body_too_large'])
-    const endless = await rawExchange(
-      at.port,
-      `POST /explain HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${`10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(17)}`,
-    )
+    const lines = 'Host: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close'
+    const pieces = `10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(17)
+    const endless = await rawExchange(at.port, `POST /explain HTTP/1.1\r\n${lines}\r\n\r\n${pieces}0\r\n\r\n`)
     expect(endless.statusLine).toMatch(/ (413|503) /)
     // And gives back what it took.
     for (let time = 0; time < 3; time += 1) {

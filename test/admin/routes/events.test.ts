@@ -2,10 +2,12 @@ import { describe, expect, test, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { journalEventSchema } from '../../../src/activity/journal/rows.ts'
 import { openRaw, rawExchange, listenTo, type EventClient, readUntil } from '../../support/raw-client.ts'
-import { adminStand, type AdminStand } from '../admin-stand.ts'
+import { adminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
 import { memoryStore } from '../memory.ts'
+import type { Store } from '../../../src/stores/store.ts'
 import { idOf, journalEvent } from '../../activity/rows.ts'
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { createEventStreams, type EventStream } from '../../../src/admin/event-stream.ts'
@@ -23,36 +25,22 @@ function pageIn(answer: AdminAnswer) {
 /** A Foldgate whose journal holds events `0` up to `count`, told by their model. */
 async function standOnEvents(count: number, more: Parameters<typeof adminStand>[0] = {}) {
   const store = memoryStore()
+  const eventOf = (number: number) => {
+    const type = number % 3 === 0 ? 'compaction' : 'summary'
+    return journalEvent({ model: `${number}`, conversation: idOf(number % 2), type })
+  }
   const write = (...numbers: readonly number[]) =>
     store.appendRows(
       'events',
-      numbers.map((number) => ({
-        text: JSON.stringify(
-          journalEvent({
-            model: `${number}`,
-            conversation: idOf(number % 2),
-            type: number % 3 === 0 ? 'compaction' : 'summary',
-          }),
-        ),
-      })),
+      numbers.map((number) => ({ text: JSON.stringify(eventOf(number)) })),
     )
   await write(...Array.from({ length: count }, (_, index) => index))
   const at = await adminStand({ ...more, store })
   return { ...at, write }
 }
 
-function modelsOf(client: EventClient): readonly (string | null)[] {
-  return client.events.map(({ data }) => journalEventSchema.parse(data).model)
-}
-
-/** So many listeners, of both kinds. */
-async function listeners(at: AdminStand, count: number): Promise<readonly EventClient[]> {
-  return Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      listenTo(`${at.origin}${index % 2 === 0 ? '/events' : '/changes'}`),
-    ),
-  )
-}
+const modelsOf = (client: EventClient): readonly (string | null)[] =>
+  client.events.map(({ data }) => journalEventSchema.parse(data).model)
 
 describe('as JSON', () => {
   test('the newest first, page after page to the end', async () => {
@@ -82,17 +70,20 @@ describe('as JSON', () => {
 
   test('a query that makes no sense is a 400 that says what is wanted, and repeats nothing', async () => {
     await using at = await standOnEvents(1)
-    for (const query of [
-      ...['0', '1001', '-1', '1.5', 'many', ''].map((limit) => `limit=${limit}`),
-      ...['nothing', '', 'constructor'].map((type) => `type=${type}`),
-      ...['', 'PLANTED%0Ax'].map((conversation) => `conversation=${conversation}`),
-    ]) {
-      const [param] = query.split('=')
+    const wrong = {
+      limit: ['0', '1001', '-1', '1.5', 'many', ''],
+      type: ['nothing', '', 'constructor'],
+      conversation: ['', 'PLANTED%0Ax'],
+    }
+    const queries = Object.entries(wrong).flatMap(([param, values]) =>
+      values.map((value) => [param, value] as const),
+    )
+    for (const [param, value] of queries) {
       for (const headers of param === 'limit' ? [{}] : [{}, { accept: 'text/event-stream' }]) {
-        const answer = await at.ask(`/events?${query}`, { headers })
-        expect([query, answer.status, answer.code?.startsWith('invalid_')]).toEqual([query, 400, true])
-        expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'foldgate_error', param } })
-        expect(answer.text).not.toContain('PLANTED')
+        const { status, code, text } = await at.ask(`/events?${param}=${value}`, { headers })
+        expect([param, value, status, code?.startsWith('invalid_')]).toEqual([param, value, 400, true])
+        expect(JSON.parse(text)).toMatchObject({ error: { type: 'foldgate_error', param } })
+        expect(text).not.toContain('PLANTED')
       }
     }
   })
@@ -102,10 +93,11 @@ describe('as server-sent events', () => {
   test('those that come from now on, with the headers of a stream', async () => {
     await using at = await standOnEvents(3)
     const client = await listenTo(`${at.origin}/events`)
-    expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    expect(client.headers['cache-control']).toBe('no-store')
-    expect(client.headers['x-content-type-options']).toBe('nosniff')
-    expect(client.headers['x-accel-buffering']).toBe('no')
+    expect([client.status, client.headers]).toMatchObject([
+      200,
+      { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' },
+    ])
+    expect(client.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-accel-buffering': 'no' })
     // By a request of its own, and by another process.
     const conversation = await at.say('hello')
     await at.ask(`/conversations/${conversation}/compact`, { method: 'POST' })
@@ -140,10 +132,8 @@ describe('as server-sent events', () => {
   test('for headers only there is nothing to listen to', async () => {
     await using at = await standOnEvents(1)
     for (const path of ['/events', '/changes']) {
-      const answer = await rawExchange(
-        at.port,
-        `HEAD ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n`,
-      )
+      const lines = 'Host: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n'
+      const answer = await rawExchange(at.port, `HEAD ${path} HTTP/1.1\r\n${lines}`)
       expect(answer.statusLine).toContain('200')
       expect(answer.body).toHaveLength(0)
     }
@@ -160,7 +150,8 @@ describe('as server-sent events', () => {
 describe('so many may listen', () => {
   test('a hundred, and no more; who leaves makes room', async () => {
     await using at = await adminStand()
-    const clients = await listeners(at, 100)
+    const hundred = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? '/events' : '/changes'))
+    const clients = await Promise.all(hundred.map((path) => listenTo(at.origin + path)))
     expect(clients.every(({ status }) => status === 200)).toBe(true)
     for (const path of ['/events', '/changes']) {
       const refused = await at.ask(path, { headers: { accept: 'text/event-stream' } })
@@ -169,13 +160,12 @@ describe('so many may listen', () => {
     // Everything else is there all the same.
     expect((await at.ask('/events')).status).toBe(200)
     for (const client of clients) client.leave()
-    await expect
-      .poll(async () => {
-        const again = await listenTo(`${at.origin}/events`)
-        again.leave()
-        return again.status
-      })
-      .toBe(200)
+    const again = async () => {
+      const client = await listenTo(`${at.origin}/events`)
+      client.leave()
+      return client.status
+    }
+    await expect.poll(again).toBe(200)
   })
 
   // Its place was taken when it was gone already, and was never given back: a page that was reloaded a hundred times while
@@ -185,18 +175,14 @@ describe('so many may listen', () => {
     const released = Promise.withResolvers<void>()
     let waiting = 0
     let isSlow = true
-    await using at = await adminStand({
-      store: {
-        ...inner,
-        readRows: async (journal, page) => {
-          if (isSlow && journal === 'events' && page.limit === 1) {
-            waiting += 1
-            await released.promise
-          }
-          return inner.readRows(journal, page)
-        },
-      },
-    })
+    const readRows: Store['readRows'] = async (journal, page) => {
+      if (isSlow && journal === 'events' && page.limit === 1) {
+        waiting += 1
+        await released.promise
+      }
+      return inner.readRows(journal, page)
+    }
+    await using at = await adminStand({ store: { ...inner, readRows } })
     const request = 'GET /events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
     const sockets = await Promise.all(Array.from({ length: 120 }, () => openRaw(at.port, request)))
     await expect.poll(() => waiting).toBe(120)
@@ -226,18 +212,14 @@ test('/changes tells of which conversation something has changed', async () => {
   client.leave()
 })
 
-type Opened = EventStream & { readonly outgoing: ServerResponse }
-
 /** A server of nothing but streams. */
 async function streamServer() {
   const open = createEventStreams({ 'x-of-a-test': 'yes' })
-  const streams: Opened[] = []
+  const streams: (EventStream & { readonly outgoing: ServerResponse })[] = []
   const server = createServer((_incoming, outgoing) => {
     streams.push({ ...open(outgoing), outgoing })
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
@@ -252,14 +234,10 @@ describe('a stream', () => {
     const { streams, url } = await streamServer()
     const client = await listenTo(url)
     expect([client.status, client.headers['x-of-a-test']]).toEqual([200, 'yes'])
-    streams[0]?.send({ id: '7', data: { text: 'two\nlines\r\n\n and a data: field' } })
+    const event = { id: '7', data: { text: 'two\nlines\r\n\n and a data: field' } }
+    streams[0]?.send(event)
     streams[0]?.send({ data: null })
-    await expect
-      .poll(() => client.events)
-      .toEqual([
-        { id: '7', data: { text: 'two\nlines\r\n\n and a data: field' } },
-        { id: null, data: null },
-      ])
+    await expect.poll(() => client.events).toEqual([event, { id: null, data: null }])
     expect(client.text()).toMatch(/^retry: \d+\n\n/)
     client.leave()
   })

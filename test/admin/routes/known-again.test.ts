@@ -8,20 +8,15 @@ const listSchema = z.object({
       id: z.string(),
       client: z.string().nullable(),
       dialect: z.string(),
-      opening: z.object({ words: z.string().nullable(), folder: z.string().nullable() }).nullable(),
+      opening: z.unknown(),
     }),
   ),
-  unread: z.array(z.looseObject({ client: z.string().nullable(), reason: z.string().nullable() })),
+  unread: z.array(z.unknown()),
 })
 
 const detailSchema = z.looseObject({
-  around: z.object({ tools: z.object({ bytes: z.number() }), system: z.object({ bytes: z.number() }) }),
-  messages: z.array(
-    z.looseObject({
-      receivedText: z.string().nullable(),
-      calls: z.array(z.object({ name: z.string(), argumentsText: z.string() })),
-    }),
-  ),
+  around: z.object({ tools: z.object({ bytes: z.number() }) }),
+  messages: z.array(z.looseObject({ receivedText: z.string().nullable(), calls: z.array(z.unknown()) })),
 })
 
 const call = { path: 'src/PLANTED.ts' }
@@ -72,35 +67,26 @@ const requests = [
   },
 ] as const
 
+async function post(at: AdminStand, path: string, agent: string, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer key', 'user-agent': agent }
+  const text = JSON.stringify({ model: 'test-model', ...body })
+  await (await fetch(`${at.url}${path}`, { method: 'POST', headers, body: text })).text()
+}
+
 async function sendAll(at: AdminStand): Promise<void> {
-  for (const { path, agent, body } of requests) {
-    const answer = await fetch(`${at.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer key', 'user-agent': agent },
-      body: JSON.stringify({ model: 'test-model', ...body }),
-    })
-    await answer.text()
-  }
+  for (const { path, agent, body } of requests) await post(at, path, agent, body)
 }
 
 test('a conversation of each API is known again by the first words of its task, its folder and its client', async () => {
   await using at = await adminStand({ admin: { show_content: true } })
   await sendAll(at)
-  await fetch(`${at.url}/responses`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'x'.repeat(4_000) },
-    body: JSON.stringify({ model: 'test-model', previous_response_id: 'r', input: 'PLANTED' }),
-  }).then((answer) => answer.text())
+  await post(at, '/responses', 'x'.repeat(4_000), { previous_response_id: 'r', input: 'PLANTED' })
   const { conversations, unread } = listSchema.parse(JSON.parse((await at.ask('/conversations')).text))
   const told = new Map(conversations.map(({ dialect, client, opening }) => [dialect, [client, opening]]))
-  expect(told.get('chat-completions')).toEqual([
-    'my-agent/3.1',
-    { words: 'PLANTED: mend the build', folder: null },
-  ])
-  expect(told.get('responses')).toEqual([
-    requests[1].agent,
-    { words: 'PLANTED: name the release', folder: '/srv/PLANTED' },
-  ])
+  const chatted = { words: 'PLANTED: mend the build', folder: null }
+  expect(told.get('chat-completions')).toEqual(['my-agent/3.1', chatted])
+  const responded = { words: 'PLANTED: name the release', folder: '/srv/PLANTED' }
+  expect(told.get('responses')).toEqual([requests[1].agent, responded])
   const [client, opening] = told.get('messages') ?? []
   expect(client).toBe('claude-cli/2.1.332 (external, cli)')
   expect(opening).toMatchObject({
@@ -113,11 +99,8 @@ test('a conversation of each API is known again by the first words of its task, 
   const chat = conversations.find(({ dialect }) => dialect === 'chat-completions')?.id ?? ''
   const { around, messages } = detailSchema.parse(JSON.parse((await at.ask(`/conversations/${chat}`)).text))
   expect(around.tools.bytes).toBe(JSON.stringify(requests[0].body.tools).length)
-  expect(messages.map(({ receivedText }) => receivedText?.slice(-14))).toEqual([
-    'mend\nthe build',
-    '',
-    'PLANTED result',
-  ])
+  const ends = messages.map(({ receivedText }) => receivedText?.slice(-14))
+  expect(ends).toEqual(['mend\nthe build', '', 'PLANTED result'])
   expect(messages[1]?.calls).toEqual([{ name: 'read_file', argumentsText: JSON.stringify(call) }])
 })
 
