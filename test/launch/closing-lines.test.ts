@@ -2,12 +2,8 @@ import { expect, test } from 'vitest'
 import { closingLines } from '../../src/launch/closing-lines.ts'
 import { figuresBetween, readFigures } from '../../src/launch/run-figures.ts'
 
-const end = {
-  seen: 'seen there.',
-  goesOn: false,
-  isQuit: false,
-  addresses: new Map([['default', 'http://h/v1']]),
-}
+const addresses = new Map([['default', 'http://h/v1']])
+const end = { seen: 'seen there.', goesOn: false, isQuit: false, addresses }
 
 const before = `foldgate_requests_total{action="relayed",profile="default",endpoint="messages"} 4
 foldgate_prompt_tokens_total{stage="received",profile="default"} 1000

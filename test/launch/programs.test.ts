@@ -13,33 +13,27 @@ const vendors: Way = {
   model: null,
 }
 
-/** A local server that speaks everything, and has one model. */
-const local: Way = {
-  ...vendors,
-  messagesPath: '',
-  isAnthropic: false,
-  isOneServer: true,
-  chatGptPath: null,
-  model: 'qwen3:8b',
-}
+/** A Foldgate that runs, and has no way to the vendors. */
+const running: Way = { ...vendors, messagesPath: '', chatGptPath: null, isAnthropic: false }
 
-type Given = {
-  readonly way: Way
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  readonly files?: Readonly<Record<string, string>>
-}
+/** A local server that speaks everything, and has one model. */
+const local: Way = { ...running, isOneServer: true, model: 'qwen3:8b' }
+
+type Texts = Readonly<Record<string, string>>
 
 const nothing = { cwd: '/shop', args: [], readText: async () => null }
 
 async function told(
   command: string,
-  { way, args = [], env = {}, files = {} }: Given,
+  {
+    way,
+    args = [],
+    env = {},
+    files = {},
+  }: { way: Way; args?: readonly string[]; env?: Texts; files?: Texts },
 ): Promise<readonly string[]> {
-  const readText = async (path: string): Promise<string | null> => files[path] ?? null
-  return printed(
-    await findProgram([command]).program.additions(way, { env, cwd: '/shop', args, readText }),
-  ).split('\n')
+  const place = { env, cwd: '/shop', args, readText: async (path: string) => files[path] ?? null }
+  return printed(await findProgram([command]).program.additions(way, place)).split('\n')
 }
 
 test('a sample of each program in front of the vendors: the keys that it has go along', async () => {
@@ -146,11 +140,8 @@ test('Claude Code whose settings name a server is told again on its command line
     '/shop/.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"https://second.example"}}',
   }
   const env = { HOME: '/home/me' }
-  const place = {
-    ...nothing,
-    env,
-    readText: async (path: string) => new Map(Object.entries(files)).get(path) ?? null,
-  }
+  const readText = async (path: string) => new Map(Object.entries(files)).get(path) ?? null
+  const place = { ...nothing, env, readText }
   expect(await findProgram(['claude']).program.ownVariables?.(place)).toEqual({
     ANTHROPIC_BASE_URL: 'https://second.example',
     ANTHROPIC_AUTH_TOKEN: 'PLANTED',
@@ -164,18 +155,15 @@ test('Claude Code whose settings name a server is told again on its command line
   expect(elsewhere.at(-1)).toBe(
     `arguments before its own: --settings '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:7","ANTHROPIC_AUTH_TOKEN":"none"}}'`,
   )
-  expect(
-    (await told('claude', { way: vendors, env, files, args: ['--settings', 'x'] })).join(),
-  ).not.toContain('--settings')
+  const own = await told('claude', { way: vendors, env, files, args: ['--settings', 'x'] })
+  expect(own.join()).not.toContain('--settings')
 })
 
 test('a Foldgate that runs and cannot serve a program is not given to it', async () => {
-  const running = { ...vendors, messagesPath: '', chatGptPath: null, isAnthropic: false }
   await expect(told('claude', { way: running })).rejects.toThrow('no upstream named anthropic')
   const files = { '/home/me/.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{}}' }
-  await expect(told('codex', { way: running, env: { HOME: '/home/me' }, files })).rejects.toThrow(
-    'no upstream named chatgpt',
-  )
+  const codex = told('codex', { way: running, env: { HOME: '/home/me' }, files })
+  await expect(codex).rejects.toThrow('no upstream named chatgpt')
 })
 
 // Signed in by ChatGPT, Codex sends its token to the base URL that it is given: OpenAI's API would refuse it.
@@ -185,7 +173,7 @@ test('Codex signed in by ChatGPT goes where ChatGPT is; with a key, where the AP
       '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"PLANTED"}}',
     '/elsewhere/auth.json': '{"OPENAI_API_KEY":"PLANTED","tokens":null}',
   }
-  const address = async (env: Readonly<Record<string, string>>): Promise<string | undefined> =>
+  const address = async (env: Texts): Promise<string | undefined> =>
     /openai_base_url="([^"]*)"/.exec((await told('codex', { way: vendors, env, files })).join())?.[1]
   expect(await address({ HOME: '/home/me' })).toBe('http://127.0.0.1:7/u/chatgpt/v1')
   expect(await address({ HOME: '/home/me', CODEX_HOME: '/elsewhere' })).toBe('http://127.0.0.1:7/v1')
@@ -205,11 +193,15 @@ test.each([
   const command = line.split(' ')
   const { program, ownArgumentsAt } = findProgram(command)
   const place = { ...nothing, env: {}, args: command.slice(ownArgumentsAt) }
-  expect(program.lacksModel?.({ ...local, model: null }, place) ?? false).toBe(lacks)
-  expect(program.lacksModel?.(local, place) ?? false).toBe(false)
-  expect(program.lacksModel?.(vendors, place) ?? false).toBe(false)
+  const unnamed = { ...local, model: null }
   const env = { OPENCODE_CONFIG_CONTENT: '{"model":"openai/gpt-5"}' }
-  expect(program.lacksModel?.({ ...local, model: null }, { ...place, env }) ?? false).toBe(false)
+  expect(program.lacksModel?.(unnamed, place) ?? false).toBe(lacks)
+  for (const [way, at] of [
+    [local, place],
+    [vendors, place],
+    [unnamed, { ...place, env }],
+  ] as const)
+    expect(program.lacksModel?.(way, at) ?? false).toBe(false)
 })
 
 test.each([
@@ -247,10 +239,8 @@ test.each([
 const additions = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:7/v1' }, args: [], shown: {}, reasons: {} }
 
 test('a program has the environment that it would have had, and what points it here', () => {
-  expect(childEnvironment({ LANG: 'C', OPENAI_BASE_URL: 'http://h/v1' }, additions)).toEqual({
-    LANG: 'C',
-    OPENAI_BASE_URL: 'http://127.0.0.1:7/v1',
-  })
+  const before = { LANG: 'C', OPENAI_BASE_URL: 'http://h/v1' }
+  expect(childEnvironment(before, additions)).toEqual({ LANG: 'C', ...additions.env })
 })
 
 // A proxy on another machine would look for 127.0.0.1 there.

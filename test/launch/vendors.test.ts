@@ -2,19 +2,16 @@ import { expect, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
 import { destinationsOf } from '../../src/launch/vendors.ts'
 
-type Variables = Readonly<Record<string, string>>
-
 /** Where requests go, by upstream; and what is behind. */
-async function destinations(flags: { readonly upstream?: string }, env: Variables = {}) {
+async function destinations(
+  flags: { readonly upstream?: string },
+  env: Readonly<Record<string, string>> = {},
+) {
   const loaded = await loadSettings({ flags, env, cwd: import.meta.dirname })
   if (!loaded.ok) throw new Error('the settings are wrong')
   const found = destinationsOf(loaded.settings, env)
   if ('message' in found) return found
-  const urls = [...found.upstreams.values()].map(({ name, url, forward_client_key: forwards }) => [
-    name,
-    url,
-    forwards,
-  ])
+  const urls = Array.from(found.upstreams.values(), (each) => [each.name, each.url, each.forward_client_key])
   return { urls, behind: found.behind }
 }
 

@@ -3,13 +3,8 @@ import { createLog, type LogFacts, type LogOptions } from '../../src/log/log.ts'
 
 function written(given: Partial<LogOptions>, message: string, facts?: LogFacts): string {
   const lines: string[] = []
-  const log = createLog({
-    level: 'info',
-    write: (line) => lines.push(line),
-    pretty: false,
-    now: () => new Date(0),
-    ...given,
-  })
+  const write = (line: string) => lines.push(line)
+  const log = createLog({ level: 'info', write, pretty: false, now: () => new Date(0), ...given })
   log.debug(message, facts)
   log.warn(message, facts)
   return lines.join('')

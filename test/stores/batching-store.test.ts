@@ -32,11 +32,7 @@ describe('what is written within a few milliseconds', () => {
   test('is one write, the last value of each key in it', async () => {
     const { store, written, inner } = watched()
     const batching = batchingStore(store)
-    await Promise.all([
-      batching.put([{ key: 'a', value: '1' }]),
-      batching.put([{ key: 'b', value: '2' }]),
-      batching.put([{ key: 'a', value: '3' }]),
-    ])
+    await Promise.all(['a1', 'b2', 'a3'].map(([key = '', value = '']) => putValue(batching, key, value)))
     expect(written.map((entries) => entries.map(({ key, value }) => key + value))).toEqual([['b2', 'a3']])
     expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: '3' })
   })
@@ -93,10 +89,7 @@ test('a write that fails is told to all who wait for it, and the next one is ano
       await store.put(entries)
     },
   })
-  const both = await Promise.allSettled([
-    batching.put([{ key: 'a', value: '1' }]),
-    batching.put([{ key: 'b', value: '1' }]),
-  ])
+  const both = await Promise.allSettled(['a', 'b'].map((key) => putValue(batching, key, '1')))
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await batching.getFirst(['a', 'b'])).toBeNull()
   isBroken = false

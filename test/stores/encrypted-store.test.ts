@@ -9,31 +9,31 @@ import { temporaryFolder } from '../config/temporary-folder.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { putValue } from '../support/put-value.ts'
 
-storeContract('an encrypted store', async ({ bytesMax, lifetimeMs }) =>
-  encryptedStore(openMemoryStore({ bytesMax: bytesMax, lifetimeMs }), 'secret'),
-)
+storeContract('an encrypted store', async (limits) => encryptedStore(openMemoryStore(limits), 'secret'))
 
 const memory = (): Store => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
-/** What really lies in the store under this key. */
-async function stored(store: Store, key: string): Promise<string> {
-  return (await store.getFirst([key]))?.value ?? ''
+/** An encrypted store, and what really lies in it. */
+function open() {
+  const inner = memory()
+  return { inner, store: encryptedStore(inner, 'secret') }
 }
+
+/** What really lies in the store under this key. */
+const stored = async (store: Store, key: string): Promise<string> =>
+  (await store.getFirst([key]))?.value ?? ''
 
 describe('what lies in the store', () => {
   test('is not readable in the file, nor are there two equal texts for one value', async () => {
     const path = join(await temporaryFolder(), 'store.sqlite')
-    const store = encryptedStore(
-      await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 }),
-      'secret',
-    )
+    const file = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
+    const store = encryptedStore(file, 'secret')
     await putValue(store, 'a', 'PLANTED content')
     expect(await stored(store, 'a')).toBe('PLANTED content')
     await store.close()
     expect((await readFile(path)).includes('PLANTED')).toBe(false)
 
-    const inner = memory()
-    const twice = encryptedStore(inner, 'secret')
+    const { inner, store: twice } = open()
     await putValue(twice, 'a', 'same')
     const first = await stored(inner, 'a')
     await putValue(twice, 'a', 'same')
@@ -61,8 +61,7 @@ describe('what lies in the store', () => {
   })
 
   test('cannot be moved to another key', async () => {
-    const inner = memory()
-    const store = encryptedStore(inner, 'secret')
+    const { inner, store } = open()
     await putValue(store, 'a', 'of a')
     await putValue(inner, 'b', await stored(inner, 'a'))
     expect(await store.getFirst(['b'])).toBeNull()
@@ -75,8 +74,7 @@ describe('what lies in the store', () => {
     ['of a later version', (text: string) => text.replace('v1:', 'v2:')],
     ['no base64', () => 'v1:\u0000😀'],
   ])('never fails where it is %s', async (_how, damage) => {
-    const inner = memory()
-    const store = encryptedStore(inner, 'secret')
+    const { inner, store } = open()
     await putValue(store, 'key', 'a value of some length')
     await putValue(inner, 'key', damage(await stored(inner, 'key')))
     expect(await store.getFirst(['key'])).toBeNull()
@@ -89,8 +87,7 @@ describe('the rows of a journal', () => {
   const all: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
 
   test('are not readable in the store, nor are there two equal texts for one row', async () => {
-    const inner = memory()
-    const store = encryptedStore(inner, 'secret')
+    const { inner, store } = open()
     await store.appendRows('events', [{ text: 'PLANTED' }, { text: 'PLANTED', group: 'group' }])
     const sealed = (await inner.readRows('events', all)).map(({ text }) => text)
     expect(sealed.join()).not.toContain('PLANTED')
@@ -126,8 +123,7 @@ describe('the rows of a journal', () => {
   )
 
   test('cannot be moved to another journal, nor be a value', async () => {
-    const inner = memory()
-    const store = encryptedStore(inner, 'secret')
+    const { inner, store } = open()
     await store.appendRows('events', [{ text: 'of events' }])
     await putValue(store, 'events', 'a value')
     const [row] = await inner.readRows('events', all)

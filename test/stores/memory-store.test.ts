@@ -6,9 +6,7 @@ import type { JournalPage } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { putValue } from '../support/put-value.ts'
 
-storeContract('the memory store', async ({ bytesMax, lifetimeMs }) =>
-  openMemoryStore({ bytesMax: bytesMax, lifetimeMs }),
-)
+storeContract('the memory store', async (limits) => openMemoryStore(limits))
 
 test('holds no more than it may, and what was used last stays', async () => {
   const store = openMemoryStore({ bytesMax: 10_000, lifetimeMs: 0 })
@@ -18,9 +16,7 @@ test('holds no more than it may, and what was used last stays', async () => {
     expect(await store.getFirst(['key 0'])).not.toBeNull()
   }
   const kept: number[] = []
-  for (let key = 0; key < 100; key += 1) {
-    if ((await store.getFirst([`key ${key}`])) !== null) kept.push(key)
-  }
+  for (let key = 0; key < 100; key += 1) if ((await store.getFirst([`key ${key}`])) !== null) kept.push(key)
   expect(kept.length).toBeLessThanOrEqual(10)
   expect(kept).toContain(0)
   expect(kept).toContain(99)
@@ -30,10 +26,7 @@ test('holds no more than it may, and what was used last stays', async () => {
 test('gives who comes with an id of a process before all rows of this one', async () => {
   const page: JournalPage = { from: 'oldest', beyond: null, limit: 1_000 }
   const before = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
-  await before.appendRows(
-    'events',
-    Array.from({ length: 50 }, () => ({ text: 'before' })),
-  )
+  for (let row = 0; row < 50; row += 1) await before.appendRows('events', [{ text: 'before' }])
   const beyond = (await before.readRows('events', page)).at(-1)?.id ?? ''
   await setTimeout(5)
   const after = openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })

@@ -8,12 +8,7 @@ import { StoreError } from '../../src/stores/store-error.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { putValue } from '../support/put-value.ts'
 
-type More = {
-  readonly required?: boolean
-  readonly encryptKey?: string
-  readonly ttl_days?: number
-  readonly max_mb?: number
-}
+type More = { required?: boolean; encryptKey?: string; ttl_days?: number; max_mb?: number }
 
 function settingsOf(url: string, { encryptKey, ...more }: More = {}) {
   const encrypt_key = encryptKey === undefined ? null : new Secret(encryptKey)
@@ -27,6 +22,9 @@ async function openAt(url: string, more: More = {}): Promise<OpenedStore> {
 }
 
 const linux = (env: Record<string, string>) => ({ env, platform: 'linux' })
+
+/** The address of a file that is not there yet. */
+const newUrl = async () => `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
 
 describe('sqlite: is a file in the user’s folder for state', () => {
   test.each([
@@ -73,7 +71,7 @@ describe('a store by its address', () => {
   })
 
   test('with a key is encrypted, and what was not is as good as absent', async () => {
-    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const url = await newUrl()
     const plain = await openAt(url)
     await putValue(plain.store, 'key', 'clear')
     await plain.store.close()
@@ -135,8 +133,7 @@ describe('the installation’s secret', () => {
   })
 
   test('is not in a store that is encrypted, but follows from its key', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const one = await openAt(`sqlite:${path}`, { encryptKey: 'a key' })
+    const one = await openAt(await newUrl(), { encryptKey: 'a key' })
     const other = await openAt('memory:', { encryptKey: 'a key' })
     const third = await openAt('memory:', { encryptKey: 'another key' })
     expect(one.secret).toEqual(other.secret)
@@ -148,14 +145,11 @@ describe('the installation’s secret', () => {
   test('outlives the time that values are kept for, and a store that fills up, while it is in use', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const url = await newUrl()
+    const value = 'x'.repeat(1_000)
     const { store, secret } = await openAt(url, { max_mb: 1 })
     for (let halfDay = 0; halfDay < 20; halfDay += 1) {
-      const entries = Array.from({ length: 200 }, (_, at) => ({
-        key: `${halfDay} ${at}`,
-        value: 'x'.repeat(1_000),
-      }))
-      const written = store.put(entries)
+      const written = store.put(Array.from({ length: 200 }, (_, at) => ({ key: `${halfDay} ${at}`, value })))
       await vi.advanceTimersByTimeAsync(12 * 3_600_000)
       await written
     }
@@ -164,17 +158,17 @@ describe('the installation’s secret', () => {
   })
 
   test('is a new one after everything was deleted, and stays it', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const { store, secret } = await openAt(`sqlite:${path}`)
+    const url = await newUrl()
+    const { store, secret } = await openAt(url)
     await store.close()
-    await purgeStore({ url: `sqlite:${path}`, ttl_days: 7, max_mb: 64 }, linux({}), null)
-    const next = await openAt(`sqlite:${path}`)
+    await purgeStore({ url, ttl_days: 7, max_mb: 64 }, linux({}), null)
+    const next = await openAt(url)
     expect(next.secret).not.toEqual(secret)
-    expect((await openAt(`sqlite:${path}`)).secret).toEqual(next.secret)
+    expect((await openAt(url)).secret).toEqual(next.secret)
   })
 
   test('that is damaged in the store is replaced', async () => {
-    const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+    const url = await newUrl()
     const { store } = await openAt(url)
     await putValue(store, 'installation:secret', 'short')
     const { secret } = await openAt(url)
@@ -186,9 +180,7 @@ describe('the installation’s secret', () => {
 describe('a store that is only read', () => {
   test('is not made where there is none, and has nothing where it ends with its process', async () => {
     const folder = await temporaryFolder()
-    expect(
-      await openStoreToRead(settingsOf(`sqlite:${join(folder, 'a', 'none.sqlite')}`), linux({})),
-    ).toBeNull()
+    expect(await openStoreToRead(settingsOf(`sqlite:${folder}/a/none.sqlite`), linux({}))).toBeNull()
     expect(await readdir(folder)).toEqual([])
     expect(await openStoreToRead(settingsOf('memory:'), linux({}))).toBeNull()
   })

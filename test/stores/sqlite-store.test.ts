@@ -10,9 +10,7 @@ import { sharedJournalContract } from '../contracts/journal-contract.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { putValue } from '../support/put-value.ts'
 
-storeContract('the SQLite store', async (limits) =>
-  openSqliteStore({ path: join(await temporaryFolder(), 'store.sqlite'), ...limits }),
-)
+storeContract('the SQLite store', async (limits) => openSqliteStore({ path: await newPath(), ...limits }))
 
 const MEGABYTE = 1024 * 1024
 
@@ -22,6 +20,28 @@ async function openAt(path: string, bytesMax = 64 * MEGABYTE): Promise<Store> {
   const store = await openSqliteStore({ path, bytesMax, lifetimeMs: 0 })
   onTestFinished(store.close)
   return store
+}
+
+const newPath = async () => join(await temporaryFolder(), 'store.sqlite')
+
+/** Looks into the file beside the store. */
+function readerOf(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path, { readOnly: true })
+  onTestFinished(() => reader.close())
+  return reader
+}
+
+/** Changes the file as another program does. */
+function alter(path: string, statements: string): void {
+  const other = new DatabaseSync(path)
+  other.exec(statements)
+  other.close()
+}
+
+/** Whether a file in the folder holds this text. */
+const holds = async (folder: string, text: string): Promise<boolean> => {
+  const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))))
+  return files.some((bytes) => bytes.includes(text))
 }
 
 /** What a refused opening says. */
@@ -53,7 +73,7 @@ describe('the file', () => {
   })
 
   test('keeps what was written when it is closed and opened again', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const first = await openAt(path)
     await putValue(first, 'key', 'value', 'group')
     await first.lease('lease', 'mine', 60_000)
@@ -65,25 +85,21 @@ describe('the file', () => {
   })
 
   test('of before there were journals gets them when it is opened, and keeps what it has', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const before = await openAt(path)
     await putValue(before, 'key', 'value')
     await before.close()
-    const older = new DatabaseSync(path)
-    for (const journal of journalNames) older.exec(`DROP TABLE journal_${journal}`)
-    older.close()
+    alter(path, journalNames.map((journal) => `DROP TABLE journal_${journal};`).join(''))
     const store = await openAt(path)
     await store.appendRows('events', [{ text: 'row' }])
     expect(await store.readRows('events', { from: 'oldest', beyond: null, limit: 2 })).toHaveLength(1)
     expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'value' })
-    const reader = new DatabaseSync(path, { readOnly: true })
-    onTestFinished(() => reader.close())
     // One that does not know journals opens it still.
-    expect(reader.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+    expect(readerOf(path).prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
   })
 
   test('has a few characters for a key, however long that is, and the same ending side by side', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const store = await openAt(path)
     const ends = Array.from({ length: 50 }, (_, end) => `end ${end + 100}`)
     await store.put(
@@ -92,9 +108,9 @@ describe('the file', () => {
         { key: `name:${end}`, value: 'name' },
       ]),
     )
-    const reader = new DatabaseSync(path, { readOnly: true })
-    onTestFinished(() => reader.close())
-    const rows = reader.prepare('SELECT short_key AS key, value FROM entries ORDER BY short_key').all()
+    const rows = readerOf(path)
+      .prepare('SELECT short_key AS key, value FROM entries ORDER BY short_key')
+      .all()
     expect(rows).toHaveLength(100)
     for (const [index, { key }] of rows.entries()) {
       expect(String(key)).toMatch(/^.{26}$/)
@@ -103,7 +119,7 @@ describe('the file', () => {
   })
 
   test('finds keys that end in halves of a pair, one or several at once', async () => {
-    const store = await openAt(join(await temporaryFolder(), 'store.sqlite'))
+    const store = await openAt(await newPath())
     const keys = ['😀😀😀', 'a😀😀b', 'a😀b😀c', '😀', 'abc']
     await store.put(keys.map((key) => ({ key, value: key })))
     for (const key of keys) {
@@ -111,12 +127,12 @@ describe('the file', () => {
       expect(await store.getFirst(['none', key])).toEqual({ index: 1, value: key })
     }
   })
+
   test('stays within its size on disk, the log included', async () => {
     const folder = await temporaryFolder()
     const store = await openAt(join(folder, 'store.sqlite'), 4 * MEGABYTE)
-    for (let value = 0; value < 600; value += 1) {
+    for (let value = 0; value < 600; value += 1)
       await putValue(store, `key ${value}`, 'x'.repeat((value % 7) * 3_000), `group ${value % 9}`)
-    }
     let bytes = 0
     for (const name of await readdir(folder)) bytes += (await stat(join(folder, name))).size
     // The log takes 4 MB, and a little for what one write adds before it is carried over.
@@ -129,7 +145,7 @@ describe('the file', () => {
   test('loses what has outlived its time, leases too, with the next write', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20_000 })
     onTestFinished(store.close)
     for (let value = 0; value < 5; value += 1) await putValue(store, `old ${value}`, 'value', 'group')
@@ -138,8 +154,7 @@ describe('the file', () => {
     vi.setSystemTime(Date.now() + 20_001)
     await putValue(store, 'new', 'value')
     await store.appendRows('events', [{ text: 'new' }])
-    const reader = new DatabaseSync(path, { readOnly: true })
-    onTestFinished(() => reader.close())
+    const reader = readerOf(path)
     expect(reader.prepare('SELECT id FROM entries').all()).toHaveLength(1)
     expect(await store.getFirst(['new'])).not.toBeNull()
     expect(reader.prepare('SELECT key FROM leases').all()).toEqual([])
@@ -148,13 +163,11 @@ describe('the file', () => {
 
   // A writer died while the clock was a day ahead. Until that day was over nobody else could write its summary.
   test('holds nobody up by a lease that was granted before the clock went back', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const store = await openAt(path)
     await store.lease('summary', 'dead', 60_000)
     expect(await store.lease('summary', 'other', 60_000)).toBe(false)
-    const clock = new DatabaseSync(path)
-    clock.exec('UPDATE leases SET expires_ms = expires_ms + 86400000')
-    clock.close()
+    alter(path, 'UPDATE leases SET expires_ms = expires_ms + 86400000')
     expect(await store.lease('summary', 'other', 60_000)).toBe(true)
     expect(await store.lease('summary', 'third', 60_000)).toBe(false)
   })
@@ -171,14 +184,10 @@ describe('the file', () => {
     await putValue(store, 'alone', 'FORGOTTEN text', 'alone')
     await store.appendRows('events', [{ text: 'FORGOTTEN row', group: 'alone' }])
     await store.deleteGroup('alone')
-    for (const name of await readdir(folder)) {
-      expect((await readFile(join(folder, name))).includes('FORGOTTEN')).toBe(false)
-    }
+    expect(await holds(folder, 'FORGOTTEN')).toBe(false)
     expect(await store.purge()).toBe(400)
     expect((await stat(path)).size).toBeLessThan(100_000)
-    for (const name of await readdir(folder)) {
-      expect((await readFile(join(folder, name))).includes('PLANTED')).toBe(false)
-    }
+    expect(await holds(folder, 'PLANTED')).toBe(false)
   })
 })
 
@@ -193,31 +202,26 @@ describe('a file that is not ours', () => {
 
   test('nor is the database of another program touched, nor one that a newer Foldgate has written', async () => {
     const path = join(await temporaryFolder(), 'theirs.sqlite')
-    const theirs = new DatabaseSync(path)
-    theirs.exec('CREATE TABLE entries (id INTEGER PRIMARY KEY, note TEXT)')
-    theirs.close()
+    alter(path, 'CREATE TABLE entries (id INTEGER PRIMARY KEY, note TEXT)')
     const before = await readFile(path)
     expect(await refusal(path)).toMatch(/theirs\.sqlite is a database of another program/)
     expect(before.equals(await readFile(path))).toBe(true)
-    const ours = join(await temporaryFolder(), 'store.sqlite')
+    const ours = await newPath()
     await (await openAt(ours)).close()
-    const newer = new DatabaseSync(ours)
-    newer.exec('PRAGMA user_version = 9')
-    newer.close()
+    alter(ours, 'PRAGMA user_version = 9')
     expect(await refusal(ours)).toMatch(/newer Foldgate \(schema 9; this one knows 2\)/)
   })
 
   test('one of a build before the first release is emptied of its values, also where several open it at once', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const old = new DatabaseSync(path)
-    old.exec(`
-      CREATE TABLE entries (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL) STRICT;
+    const path = await newPath()
+    alter(
+      path,
+      `CREATE TABLE entries (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL) STRICT;
       CREATE TABLE leases (key TEXT PRIMARY KEY, holder TEXT NOT NULL) STRICT;
       INSERT INTO entries (key, value) VALUES ('key', x'61');
       PRAGMA application_id = 0x466f6c64;
-      PRAGMA user_version = 1;
-    `)
-    old.close()
+      PRAGMA user_version = 1;`,
+    )
     const stores = await Promise.all([openAt(path), openAt(path), openAt(path)])
     const [store] = stores
     expect(await store?.getFirst(['key'])).toBeNull()
@@ -226,7 +230,7 @@ describe('a file that is not ours', () => {
   })
 
   test('a damaged one is told at the start, or fails what reads it, and is never deleted', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const store = await openAt(path)
     for (let value = 0; value < 100; value += 1) await putValue(store, `key ${value}`, 'x'.repeat(2_000))
     await store.close()
@@ -245,12 +249,12 @@ describe('a file that is not ours', () => {
 
 describe('several processes on one file', () => {
   sharedJournalContract('two', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     return { one: await openAt(path), other: await openAt(path) }
   })
 
   test('one that holds the file for long costs an operation, and the next one works', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
+    const path = await newPath()
     const store = await openAt(path)
     await putValue(store, 'key', 'value')
     const other = new DatabaseSync(path)

@@ -2,14 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A module of `src`, with what it imports of it. */
-export type SourceFile = {
-  /** Its path in `src`: `request/handle.ts`. */
-  readonly path: string
-  readonly text: string
-  /** The paths in `src` of the modules that it imports, types included. */
-  readonly imports: readonly string[]
-}
+/** A module of `src`, by its path there (`request/handle.ts`), with the paths of those that it imports, types included. */
+type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly string[] }
 
 /** The modules of `src`, in the order of their paths. */
 export function readSources(): readonly SourceFile[] {
@@ -47,95 +41,54 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
  * The rooms of `src` from the ground up: a module imports from its own room and from rooms on the same floor or a lower
  * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
-const floors: readonly (readonly string[])[] = [
-  ['errors.ts', 'lru-cache.ts', 'optional-packages.ts', 'conversation'],
-  ['tokens', 'profiles', 'dialects'],
-  ['compaction', 'overflow'],
-  [
-    'activity',
-    'archive',
-    'config',
-    'heap',
-    'log',
-    'models',
-    'recall',
-    'scheduling',
-    'stores',
-    'summaries',
-    'upstream',
-  ],
-  ['http', 'request'],
-  ['admin', 'demo', 'launch'],
-  ['app.ts'],
-  ['commands'],
-  ['cli.ts', 'main.ts'],
-]
+const floors = [
+  'errors.ts lru-cache.ts optional-packages.ts conversation',
+  'tokens profiles dialects',
+  'compaction overflow',
+  'activity archive config heap log models recall scheduling stores summaries upstream',
+  'http request',
+  'admin demo launch',
+  'app.ts',
+  'commands',
+  'cli.ts main.ts',
+].map((rooms) => rooms.split(' '))
 
 /** The imports of a module from a higher floor, and the rooms that have none. */
-export function upwardImports(files: readonly SourceFile[]): readonly string[] {
-  return files.flatMap(({ path, imports }) =>
+export const upwardImports = (files: readonly SourceFile[]): readonly string[] =>
+  files.flatMap(({ path, imports }) =>
     imports.filter((target) => floorOf(target) > floorOf(path)).map((target) => `${path} imports ${target}`),
   )
-}
 
 /** Rooms that stand on no floor. */
-export function roomsWithoutFloor(files: readonly SourceFile[]): readonly string[] {
-  return [...new Set(files.map(({ path }) => roomOf(path)))].filter((room) => !placed.has(room))
-}
+export const roomsWithoutFloor = (files: readonly SourceFile[]): readonly string[] =>
+  [...new Set(files.map(({ path }) => roomOf(path)))].filter((room) => !placed.has(room))
 
 /**
  * Members and values of the three wire formats that mean nothing else: code that names one knows what a request or an
  * answer looks like.
  */
-const wireNames: readonly string[] = [
+const wireNames = [
   // chat completions
-  'tool_call_id',
-  'function_call',
-  'choices',
-  'finish_reason',
-  'delta',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking_blocks',
-  'image_url',
-  'input_audio',
-  'max_completion_tokens',
-  'stream_options',
-  'include_usage',
-  'response_format',
-  'prompt_tokens_details',
+  'tool_call_id function_call choices finish_reason delta reasoning_content reasoning_details thinking_blocks',
+  'image_url input_audio max_completion_tokens stream_options include_usage response_format prompt_tokens_details',
   // Responses
-  'call_id',
-  'function_call_output',
-  'encrypted_content',
-  'previous_response_id',
-  'item_reference',
-  'max_output_tokens',
-  'input_text',
-  'output_text',
-  'compaction_trigger',
+  'call_id function_call_output encrypted_content previous_response_id item_reference max_output_tokens',
+  'input_text output_text compaction_trigger',
   // Messages
-  'tool_use',
-  'tool_result',
-  'tool_use_id',
-  'cache_control',
-  'content_block_delta',
-  'stop_reason',
-  'redacted_thinking',
-  'input_tokens',
-  'output_tokens',
-]
+  'tool_use tool_result tool_use_id cache_control content_block_delta stop_reason redacted_thinking',
+  'input_tokens output_tokens',
+].flatMap((names) => names.split(' '))
 
 /** Names that Foldgate's own settings, log and events have, too: these are read from a wire format only as `record['name']`. */
-const sharedNames: readonly string[] = ['tool_calls', 'prompt_tokens', 'completion_tokens']
+const sharedNames = ['tool_calls', 'prompt_tokens', 'completion_tokens']
 
 /**
  * The lines outside of `dialects` that name a wire format. The demo is a client and may. What servers write in their
  * errors is recognised in `overflow`: a name within a pattern or a sample of one is a server's word, and only a member
  * that is read counts there.
  */
-export function wireLines(files: readonly SourceFile[]): readonly string[] {
-  return files
+export const wireLines = (files: readonly SourceFile[]): readonly string[] =>
+  files
     .filter(({ path }) => !/^(?:dialects|demo)\//.test(path))
     .flatMap(({ path, text }) => {
       const named = path.startsWith('overflow/') ? WIRE_MEMBER : WIRE_NAME
@@ -145,11 +98,10 @@ export function wireLines(files: readonly SourceFile[]): readonly string[] {
           !COMMENT.test(line) && named.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
         )
     })
-}
 
 /** The imports of one dialect's folder by a module that is not in it: only the list of dialects knows each of them. */
-export function importsOfDialects(files: readonly SourceFile[]): readonly string[] {
-  return files
+export const importsOfDialects = (files: readonly SourceFile[]): readonly string[] =>
+  files
     .filter(({ path }) => path !== LIST_OF_DIALECTS)
     .flatMap(({ path, imports }) =>
       imports
@@ -159,7 +111,6 @@ export function importsOfDialects(files: readonly SourceFile[]): readonly string
         })
         .map((target) => `${path} imports ${target}`),
     )
-}
 
 /** Names that more than one module exports, each with the modules: a reader has to ask which is meant. */
 export function namesExportedTwice(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
@@ -198,19 +149,14 @@ function reachedFrom(file: SourceFile, files: readonly SourceFile[]): ReadonlySe
   return reached
 }
 
-function isMutual(reached: ReadonlyMap<string, ReadonlySet<string>>, one: string, other: string): boolean {
-  return (reached.get(one)?.has(other) && reached.get(other)?.has(one)) ?? false
-}
+const isMutual = (reached: ReadonlyMap<string, ReadonlySet<string>>, one: string, other: string): boolean =>
+  (reached.get(one)?.has(other) && reached.get(other)?.has(one)) ?? false
 
 const placed = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)))
 
-function roomOf(path: string): string {
-  return path.split('/')[0] ?? path
-}
+const roomOf = (path: string): string => path.split('/')[0] ?? path
 
-function floorOf(path: string): number {
-  return placed.get(roomOf(path)) ?? floors.length
-}
+const floorOf = (path: string): number => placed.get(roomOf(path)) ?? floors.length
 
 const LIST_OF_DIALECTS = 'dialects/dialects.ts'
 
@@ -227,6 +173,6 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)/
 
 const EXPORT = /^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm
 
-function exportedIn(text: string): readonly string[] {
-  return [...new Set([...text.matchAll(EXPORT)].map(([, name = '']) => name))]
-}
+const exportedIn = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(EXPORT)].map(([, name = '']) => name)),
+]

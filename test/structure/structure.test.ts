@@ -34,23 +34,17 @@ describe('the tree of src', () => {
   })
 })
 
-describe('what these tests look for', () => {
-  test('is found where it stands', () => {
-    const made = [
-      {
-        path: 'request/a.ts',
-        text: "export type Same = string\nconst x = y['choices']",
-        imports: ['http/b.ts'],
-      },
-      { path: 'http/b.ts', text: 'export type Same = number', imports: ['request/a.ts', 'app.ts'] },
-      { path: 'cellar/c.ts', text: '// choices', imports: ['dialects/responses/read.ts'] },
-      { path: 'overflow/d.ts', text: "/'tool_use' ids/", imports: [] },
-    ]
-    expect(circlesIn(made)).toEqual([['request/a.ts', 'http/b.ts']])
-    expect(upwardImports(made)).toEqual(['http/b.ts imports app.ts'])
-    expect(roomsWithoutFloor(made)).toEqual(['cellar'])
-    expect(wireLines(made)).toEqual(["request/a.ts:2: const x = y['choices']"])
-    expect(importsOfDialects(made)).toEqual(['cellar/c.ts imports dialects/responses/read.ts'])
-    expect([...namesExportedTwice(made).keys()]).toEqual(['Same'])
-  })
+test('what these tests look for is found where it stands', () => {
+  const made = [
+    { path: 'request/a.ts', text: `export type Same = 0\nconst x = y['choices']`, imports: ['http/b.ts'] },
+    { path: 'http/b.ts', text: 'export type Same = number', imports: ['request/a.ts', 'app.ts'] },
+    { path: 'cellar/c.ts', text: '// choices', imports: ['dialects/responses/read.ts'] },
+    { path: 'overflow/d.ts', text: "/'tool_use' ids/", imports: [] },
+  ]
+  expect(circlesIn(made)).toEqual([['request/a.ts', 'http/b.ts']])
+  expect(upwardImports(made)).toEqual(['http/b.ts imports app.ts'])
+  expect(roomsWithoutFloor(made)).toEqual(['cellar'])
+  expect(wireLines(made)).toEqual(["request/a.ts:2: const x = y['choices']"])
+  expect(importsOfDialects(made)).toEqual(['cellar/c.ts imports dialects/responses/read.ts'])
+  expect([...namesExportedTwice(made).keys()]).toEqual(['Same'])
 })
