@@ -5,15 +5,10 @@ import type { Check, Section } from '../../bench/section.ts'
 
 const date = new Date('2026-11-22T10:00:00Z')
 
-function pageOf(sections: readonly Section[]): string {
-  return renderPage({
-    date,
-    effort: { rounds: 2, durationMs: 250, isQuick: true },
-    command: 'npm run bench -- --quick',
-    machine: [['Node', 'v24']],
-    sections,
-  })
-}
+const effort = { rounds: 2, durationMs: 250, isQuick: true }
+
+const pageOf = (sections: readonly Section[]): string =>
+  renderPage({ date, effort, command: 'npm run bench -- --quick', machine: [['Node', 'v24']], sections })
 
 function sectionWith(check: Partial<Check>): Section {
   const bound = { kind: 'at most', value: 2 } as const
@@ -26,20 +21,17 @@ function sectionWith(check: Partial<Check>): Section {
   }
 }
 
-test('a bound that is missed stands on the page, with its cause or that none is known', () => {
-  const page = pageOf([sectionWith({ value: 2.5 })])
-  expect(page).toContain('**missed**')
-  expect(page).toContain('- `some-check`: The cause is not known yet.')
-})
-
-test('a bound that is kept needs no cause', () => {
-  const page = pageOf([sectionWith({ value: 2 })])
-  expect(page).not.toContain('missed')
-  expect(page).toMatch(/`some-check` .* met/)
-})
-
-test('a figure that could not be had keeps no bound', () => {
+test('a bound that is missed stands on the page, with its cause or that none is known; one that is kept needs none', () => {
+  const missed = pageOf([sectionWith({ value: 2.5 })])
+  expect(missed).toContain('**missed**')
+  expect(missed).toContain('- `some-check`: The cause is not known yet.')
+  // A figure that could not be had keeps no bound.
   expect(pageOf([sectionWith({ value: Number.NaN })])).toContain('**missed**')
+  const kept = pageOf([sectionWith({ value: 2 })])
+  expect(kept).not.toContain('missed')
+  expect(kept).toMatch(/`some-check` .* met/)
+  // A cell may hold what tables are made of.
+  expect(kept).toContain('| a\\|b    | 1.5 |')
 })
 
 test('a page of quick rounds says so, and how it was made', () => {
@@ -48,28 +40,20 @@ test('a page of quick rounds says so, and how it was made', () => {
   expect(page).toContain('`npm run bench -- --quick`: 2 rounds, loads of 0.25 s')
 })
 
-test('a cell may hold what tables are made of', () => {
-  expect(pageOf([sectionWith({})])).toContain('| a\\|b    | 1.5 |')
+test.each([
+  [[], { file: 'bench/results/2026-11-22.md', only: null }],
+  [['--quick'], { file: null, isQuick: true }],
+  [['--only', 'relay'], { file: null, only: ['relay'] }],
+  [['--quick', '--out', 'a.md'], { file: 'a.md' }],
+  [['--beside', '../before'], { file: null, beside: '../before' }],
+])('a whole run is kept under its date, one for trying is not: %j', (args, told) => {
+  expect(readArguments(args, ['relay'], date)).toMatchObject(told)
 })
 
-test('a whole run is kept under its date, one for trying is not', () => {
-  expect(readArguments([], ['relay'], date)).toMatchObject({
-    file: 'bench/results/2026-11-22.md',
-    only: null,
-  })
-  expect(readArguments(['--quick'], ['relay'], date)).toMatchObject({ file: null, isQuick: true })
-  expect(readArguments(['--only', 'relay'], ['relay'], date)).toMatchObject({ file: null, only: ['relay'] })
-  expect(readArguments(['--quick', '--out', 'a.md'], ['relay'], date)).toMatchObject({ file: 'a.md' })
-  expect(readArguments(['--beside', '../before'], ['relay'], date)).toMatchObject({
-    file: null,
-    beside: '../before',
-  })
-})
-
-test('what cannot be meant is told', () => {
-  expect(readArguments(['--only', 'rely'], ['relay', 'streams'], date)).toBe(
-    'There is no measure "rely". There are: relay, streams.',
-  )
-  expect(readArguments(['--fast'], ['relay'], date)).toContain('--fast')
-  expect(readArguments(['--only', 'relay', '--beside', 'a'], ['relay'], date)).toContain('leave out --only')
+test.each([
+  [['--only', 'rely'], 'There is no measure "rely". There are: relay, streams.'],
+  [['--fast'], '--fast'],
+  [['--only', 'relay', '--beside', 'a'], 'leave out --only'],
+])('what cannot be meant is told: %j', (args, told) => {
+  expect(readArguments(args, ['relay', 'streams'], date)).toContain(told)
 })

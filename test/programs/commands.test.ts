@@ -56,9 +56,7 @@ describe('what is wrong stops the start, every problem at once', () => {
 })
 
 test('foldgate check is content with nothing; --model says which profile and window a model gets, and why', async () => {
-  const cwd = await temporaryFolder({
-    'profiles/mine.yaml': 'models: ["mine-*"]\nwindow: {tokens: 9000}\n',
-  })
+  const cwd = await temporaryFolder({ 'profiles/mine.yaml': 'models: ["mine-*"]\nwindow: {tokens: 9000}\n' })
   const bare = await output(['check'], { cwd })
   expect([bare.code, bare.stderr]).toEqual([0, ''])
   expect(bare.stdout).toMatch(/^profile +mine: window 9,000 .*beyond 4,904/m)

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { output, runProgram, serve, type ProgramOptions } from './program.ts'
+import { output, runProgram, serve } from './program.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { freePort } from '../support/free-port.ts'
 
@@ -24,12 +24,10 @@ process.exit(7)
 
 const tight = { window: { tokens: 8000 }, clear: { enabled: false } }
 
-type Started = Pick<ProgramOptions, 'cwd'> & { readonly env: Record<string, string> }
-
 /** A folder with these settings, and a home of its own beside it, as a user has. */
-async function user(settings: object = {}, env: Readonly<Record<string, string>> = {}): Promise<Started> {
+async function user(env: Readonly<Record<string, string>> = {}) {
   const cwd = await temporaryFolder({
-    'foldgate.yaml': JSON.stringify(settings),
+    'foldgate.yaml': '{}',
     'profiles/tight.yaml': JSON.stringify(tight),
     'agent.mjs': agent,
     'home/.codex/config.toml': 'model_provider = "mine"\n',
@@ -51,55 +49,54 @@ async function digestOf(folder: string): Promise<string> {
 
 const script = (source: string): readonly string[] => [process.execPath, '-e', source]
 
+/** Runs `foldgate run`: its exit code, and what it says. */
+async function run(args: readonly string[], started: Awaited<ReturnType<typeof user>>) {
+  const { code, stdout, stderr } = await output(['run', ...args], started)
+  return { code, stdout, stderr, ended: [code, stdout], refused: [code, stderr] }
+}
+
+const theAgent = ['--', process.execPath, 'agent.mjs']
+
 test("a program's requests go through Foldgate to where its environment had them go; its exit code is kept, and nothing of its home is touched", async () => {
   await using openAi = await fakeUpstream(completion('fine'))
   await using anthropic = await fakeUpstream(completion('fine'))
-  const started = await user({}, { OPENAI_BASE_URL: openAi.url, ANTHROPIC_BASE_URL: anthropic.origin })
+  const started = await user({ OPENAI_BASE_URL: openAi.url, ANTHROPIC_BASE_URL: anthropic.origin })
   const home = join(started.cwd, 'home')
   const before = await digestOf(home)
-  const ran = await output(
-    ['run', '--profile', 'tight', '--admin-port', '0', process.execPath, 'agent.mjs'],
-    started,
-  )
-  expect([ran.code, ran.stdout]).toEqual([7, '200 compacted tight 200\n'])
+  const words = ['--profile', 'tight', '--admin-port', '0', process.execPath, 'agent.mjs']
+  const ran = await run(words, started)
+  expect(ran.ended).toEqual([7, '200 compacted tight 200\n'])
   const lines = ran.stderr.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toMatch(
     /^foldgate: 2 requests: 1 compacted and 0 recovered from an overflow; [\d,]+ of [\d,]+ prompt tokens saved/,
   )
   expect(lines[1]).toContain('npx foldgate run --keep')
-  expect(openAi.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
-    ['/v1/chat/completions', 'Bearer sk-one'],
-  ])
-  expect(anthropic.requests.map(({ url, headers }) => [url, headers['x-api-key']])).toEqual([
-    ['/v1/messages', 'sk-two'],
-  ])
+  const asked = [...openAi.requests, ...anthropic.requests].map(({ url, headers }) =>
+    [url, headers.authorization, headers['x-api-key']].join(' '),
+  )
+  expect(asked).toEqual(['/v1/chat/completions Bearer sk-one ', '/v1/messages  sk-two'])
   expect(await digestOf(home)).toBe(before)
   expect(await readdir(join(started.cwd, 'state', 'foldgate', 'running'))).toEqual([])
 })
 
 test('--upstream is for all that a program asks; two runs side by side share one store', async () => {
   await using upstream = await fakeUpstream(completion('fine'))
-  const started = await user({}, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })
-  const args = ['run', '--upstream', upstream.url, '--', process.execPath, 'agent.mjs']
-  const ran = await Promise.all([output(args, started), output(args, started)])
-  for (const each of ran) {
-    expect([each.code, each.stdout]).toEqual([7, '200 relayed default 200\n'])
+  const started = await user({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })
+  const args = ['--upstream', upstream.url, ...theAgent]
+  for (const each of await Promise.all([run(args, started), run(args, started)])) {
+    expect(each.ended).toEqual([7, '200 relayed default 200\n'])
     expect(each.stderr).toContain('foldgate: 2 requests, sent as they came.')
   }
-  expect(upstream.requests.map(({ url }) => url).sort()).toEqual([
-    '/v1/chat/completions',
-    '/v1/chat/completions',
-    '/v1/messages',
-    '/v1/messages',
-  ])
+  const [chat, messages] = ['/v1/chat/completions', '/v1/messages']
+  expect(upstream.requests.map(({ url }) => url).sort()).toEqual([chat, chat, messages, messages])
   // A later one shows what these did.
   const adminPort = await freePort()
   const later = await serve(['--upstream', upstream.url, '--admin-port', String(adminPort)], started)
   const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations`)
   expect(await answer.json()).toMatchObject({ conversations: [{ requests: 2 }, { requests: 2 }] })
   // It is found by who wants to use it.
-  const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
+  const attached = await run(['--attach', ...theAgent], started)
   expect(attached.stdout).toBe('200 relayed default 200\n')
   expect(attached.stderr).toContain(`message by message: http://127.0.0.1:${adminPort}/, as long as`)
   later.child.kill('SIGTERM')
@@ -113,74 +110,47 @@ test('signals reach the program, which decides; one that ends by a signal ends t
   program.child.kill('SIGTERM')
   expect(await program.ended).toBe(5)
   expect(program.stdout()).toBe('ready\ntold\n')
-  expect(program.stderr()).toMatch(
-    /^foldgate: no request came through\.\nfoldgate: the program may not read .*\n$/,
-  )
-  const killed = await output(
-    [
-      'run',
-      '--upstream',
-      `http://127.0.0.1:${await freePort()}/v1`,
-      '--',
-      ...script(`process.kill(process.pid, 'SIGKILL')`),
-    ],
-    started,
-  )
+  const unheard = /^foldgate: no request came through\.\nfoldgate: the program may not read .*\n$/
+  expect(program.stderr()).toMatch(unheard)
+  const upstream = `http://127.0.0.1:${await freePort()}/v1`
+  const kills = script(`process.kill(process.pid, 'SIGKILL')`)
+  const killed = await run(['--upstream', upstream, '--', ...kills], started)
   expect(killed.code).toBe(128 + 9)
-  expect(killed.stderr).toMatch(
-    /^foldgate: nothing listens at http:\/\/127\.0\.0\.1:\d+\/v1, the upstream "default"/,
-  )
+  expect(killed.stderr).toContain(`foldgate: nothing listens at ${upstream}, the upstream "default"`)
 })
 
 test('what cannot be started is said, with the exit codes of a shell; what is wrong is said before anything starts', async () => {
   const started = await user()
-  const absent = await output(['run', '--', 'no-such-program'], started)
-  expect(absent).toMatchObject({
-    code: 127,
-    stderr: 'foldgate run: no-such-program cannot be started: it is not on the PATH\n',
-  })
-  const misspelt = await output(['run', '--', 'cluade'], started)
-  expect([misspelt.code, misspelt.stderr]).toEqual([
-    127,
-    'foldgate run: cluade cannot be started: it is not on the PATH — did you mean "claude"?\n',
-  ])
-  const closed = await output(['run', '--', join(started.cwd, 'agent.mjs')], started)
-  expect([closed.code, closed.stderr]).toEqual([
-    126,
-    `foldgate run: ${join(started.cwd, 'agent.mjs')} cannot be started (EACCES)\n`,
-  ])
-  const unknown = await output(['run', '--profile', 'tigth', '--', ...script('')], started)
-  expect(unknown).toMatchObject({
-    code: 1,
-    stderr: '--profile: there is no profile "tigth"; did you mean "tight"?\n',
-  })
+  const closed = join(started.cwd, 'agent.mjs')
+  const notThere = 'cannot be started: it is not on the PATH'
+  for (const [words, code, said] of [
+    [['--', 'no-such-program'], 127, `foldgate run: no-such-program ${notThere}\n`],
+    [['--', 'cluade'], 127, `foldgate run: cluade ${notThere} — did you mean "claude"?\n`],
+    [['--', closed], 126, `foldgate run: ${closed} cannot be started (EACCES)\n`],
+    [['--profile', 'tigth', '--', 'x'], 1, '--profile: there is no profile "tigth"; did you mean "tight"?\n'],
+  ] as const)
+    expect((await run(words, started)).refused).toEqual([code, said])
   // What answered like this was taken for a Foldgate, and would have been sent what the program asks.
   const other = createServer((_incoming, outgoing) => outgoing.end('{"status":"ok"}'))
   const port = String(await freePort())
   await once(other.listen(Number(port), '127.0.0.1'), 'listening')
   onTestFinished(() => void other.close())
-  const alone = await output(['run', '--attach', '--', ...script('')], {
-    ...started,
-    env: { ...started.env, FOLDGATE_PORT: port },
-  })
-  expect([alone.code, alone.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^--attach: no Foldgate of yours runs/),
-  ])
+  const env = { ...started.env, FOLDGATE_PORT: port }
+  const alone = await run(['--attach', '--', ...script('')], { ...started, env })
+  expect(alone.refused).toEqual([1, expect.stringMatching(/^--attach: no Foldgate of yours runs/)])
 })
 
 test('that opencode is told no model of the server is said, with the line to write; what is printed stays what it is', async () => {
   const started = await user()
-  const server = ['run', '--print', '--upstream', 'http://127.0.0.1:9/v1']
-  const without = await output([...server, '--', 'opencode', 'run', 'PLANTED'], started)
-  expect([without.code, without.stderr]).toEqual([
+  const server = ['--print', '--upstream', 'http://127.0.0.1:9/v1']
+  const without = await run([...server, '--', 'opencode', 'run', 'PLANTED'], started)
+  expect(without.refused).toEqual([
     0,
     'foldgate: opencode is told no model of this server, and may ask a provider of its own instead: ' +
       'write foldgate run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
   ])
   expect(without.stdout).toMatch(/^OPENCODE_CONFIG_CONTENT=\{.*\}\n$/)
-  const named = await output([...server, '--model', 'm', '--', 'opencode'], started)
-  expect([named.code, named.stderr]).toEqual([0, ''])
+  expect((await run([...server, '--model', 'm', '--', 'opencode'], started)).refused).toEqual([0, ''])
 })
 
 test('its standard input is the program’s, and --keep goes on until it is ended', async () => {
@@ -195,18 +165,15 @@ test('its standard input is the program’s, and --keep goes on until it is ende
   expect(kept.stdout()).toBe('typed\n')
   expect((await fetch(page)).status).toBe(200)
 
-  const attached = await output(['run', '--attach', '--', process.execPath, 'agent.mjs'], started)
-  expect([attached.code, attached.stdout]).toEqual([7, '200 relayed default 200\n'])
+  const attached = await run(['--attach', ...theAgent], started)
+  expect(attached.ended).toEqual([7, '200 relayed default 200\n'])
   expect(attached.stderr).toMatch(
     /^foldgate: attached to http:\S+, which forwards to http:\S+\/v1\nfoldgate: 2 requests, sent as they came\.\n.*message by message: http/,
   )
   expect(upstream.requests).toHaveLength(2)
-  const refused = await output(['run', '--attach', '--profile', 'tight', '--', ...script('')], started)
-  expect(refused).toMatchObject({
-    code: 1,
-    stderr:
-      '--profile: is decided by the Foldgate that runs already — start that one with it, or leave --attach out\n',
-  })
+  const { refused } = await run(['--attach', '--profile', 'tight', '--', ...script('')], started)
+  const decided = '--profile: is decided by the Foldgate that runs already — start that one with it, or leave'
+  expect(refused).toEqual([1, `${decided} --attach out\n`])
   // Its terminal is closed: it read its profiles again, and stayed behind.
   kept.child.kill('SIGHUP')
   expect(await kept.ended).toBe(0)

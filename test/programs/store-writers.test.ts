@@ -44,16 +44,10 @@ function startWriter(path: string, name: string, count: number) {
   const child = spawn(process.execPath, words, { stdio: 'pipe' })
   const said = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].setEncoding('utf8').on('data', (text: string) => {
-      said[stream] += text
-    })
+    child[stream].setEncoding('utf8').on('data', (text: string) => void (said[stream] += text))
   onTestFinished(() => void child.kill('SIGKILL'))
-  return {
-    child,
-    ended: once(child, 'close'),
-    written: () => said.stdout.split('\n').length - 1,
-    complaints: () => said.stderr,
-  }
+  const written = () => said.stdout.split('\n').length - 1
+  return { child, ended: once(child, 'close'), written, complaints: () => said.stderr }
 }
 
 describe('several processes on one SQLite file', () => {

@@ -65,9 +65,7 @@ describe('where records are kept', () => {
 
   test('is unreadable where there is a key for it, and never is that key told', async () => {
     await using upstream = await fakeUpstream(completion('fine'))
-    const cwd = await temporaryFolder({
-      'foldgate.yaml': `${settings}store: {encrypt_key_env: STORE_KEY}\n`,
-    })
+    const cwd = await temporaryFolder({ 'foldgate.yaml': `${settings}store: {encrypt_key_env: STORE_KEY}\n` })
     const env = { STORE_KEY: 'PLANTED-KEY' }
     const first = await serve(['--upstream', upstream.url], { cwd, env })
     const conversation = await conversationOf(first.url, begun)
@@ -142,45 +140,45 @@ describe.skipIf(redisProgram === undefined)(`a server behind TLS${withoutRedis}`
     if (server === null) return skip('this server is built without TLS')
     await using running = server
     await running.ask('SET {foldgate}:value:key value')
-    const args = ['purge', '--store', `rediss://localhost:${port}`]
-    const refused = await output(args, { cwd })
-    expect([refused.code, refused.stdout]).toEqual([1, ''])
-    expect(refused.stderr).toMatch(/rediss:\/\/localhost:\d+ cannot be used \(\w*SELF_SIGNED\w*\)/)
-    const trusted = await output(args, { cwd, env: { NODE_EXTRA_CA_CERTS: made.certificate } })
-    expect([trusted.code, trusted.stdout]).toEqual([0, expect.stringContaining('Deleted 1 record')])
+    const args = ['--store', `rediss://localhost:${port}`]
+    const refused = /rediss:\/\/localhost:\d+ cannot be used \(\w*SELF_SIGNED\w*\)/
+    expect(await purged(cwd, args)).toEqual(refusing(refused))
+    const [code, said] = await purged(cwd, args, { NODE_EXTRA_CA_CERTS: made.certificate })
+    expect([code, said]).toEqual([0, expect.stringContaining('Deleted 1 record')])
   })
 })
+
+/** Runs `foldgate purge`. */
+async function purged(cwd: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const { code, stdout, stderr } = await output(['purge', ...args], { cwd, env })
+  return [code, stdout, stderr]
+}
+
+const refusing = (said: RegExp) => [1, '', expect.stringMatching(said)]
 
 describe('foldgate purge', () => {
   test('deletes everything, or one conversation, and says what that was', async () => {
     const cwd = await temporaryFolder({})
     const path = join(cwd, 'store.sqlite')
-    const args = ['purge', '--store', `sqlite:${path}`]
+    const args = ['--store', `sqlite:${path}`]
+    const one = [...args, '--conversation', 'conversation-one']
     const store = await openSqliteStore({ path, bytesMax: 1_000_000, lifetimeMs: 0 })
     await putValue(store, 'a', '1', 'conversation-one')
     await putValue(store, 'b', '1', 'conversation-one')
     await putValue(store, 'c', '1', 'conversation-two')
     await store.appendRows('events', [{ text: '1', group: 'conversation-one' }, { text: '2' }])
-    const one = await output([...args, '--conversation', 'conversation-one'], { cwd })
-    expect(one).toEqual({
-      code: 0,
-      stdout: `Deleted 3 records of the conversation conversation-one from sqlite:${path}.\n`,
-      stderr: '',
-    })
+    const said = `Deleted 3 records of the conversation conversation-one from sqlite:${path}.\n`
+    expect(await purged(cwd, one)).toEqual([0, said, ''])
     expect(await store.getFirst(['a', 'b'])).toBeNull()
     expect(await store.getFirst(['c'])).not.toBeNull()
-    const none = await output([...args, '--conversation', 'conversation-one'], { cwd })
-    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('has no records of')])
-    const wrong = await output([...args, '--conversation', '../everything'], { cwd })
-    expect([wrong.code, wrong.stdout]).toEqual([1, ''])
-    expect(wrong.stderr).toMatch(/^That is no conversation's id: .*x-foldgate-conversation.*\n$/)
+    expect(await purged(cwd, one)).toEqual([0, expect.stringContaining('has no records of'), ''])
+    const wrong = /^That is no conversation's id: .*x-foldgate-conversation.*\n$/
+    expect(await purged(cwd, [...args, '--conversation', '../everything'])).toEqual(refusing(wrong))
 
-    const all = await output(args, { cwd })
-    expect([all.code, all.stderr]).toEqual([0, ''])
-    expect(all.stdout).toContain(`Deleted 2 records from sqlite:${path}`)
+    const all = expect.stringContaining(`Deleted 2 records from sqlite:${path}`)
+    expect(await purged(cwd, args)).toEqual([0, all, ''])
     expect(await store.getFirst(['c'])).toBeNull()
-    const again = await output(args, { cwd })
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('holds nothing of Foldgate')])
+    expect(await purged(cwd, args)).toEqual([0, expect.stringContaining('holds nothing of Foldgate'), ''])
     await store.close()
   })
 
@@ -189,7 +187,7 @@ describe('foldgate purge', () => {
     const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
     const foldgate = await serve(['--upstream', upstream.url], { cwd })
     const conversation = await conversationOf(foldgate.url, begun)
-    expect((await output(['purge'], { cwd })).stdout).toMatch(/^Deleted [3-9] records from sqlite:/)
+    expect((await purged(cwd))[1]).toMatch(/^Deleted [3-9] records from sqlite:/)
     expect(await conversationOf(foldgate.url, continued)).not.toBe(conversation)
     await ended(foldgate)
   })
@@ -202,39 +200,28 @@ describe('foldgate purge', () => {
     await putValue(store, 'a', '1')
     await store.close()
     const other = new DatabaseSync(path)
-    other.exec(
-      "CREATE TRIGGER full BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'PLANTED: no room left'); END",
-    )
+    const full = "SELECT RAISE(ABORT, 'PLANTED: no room left')"
+    other.exec(`CREATE TRIGGER full BEFORE DELETE ON entries BEGIN ${full}; END`)
     other.close()
-    const failed = await output(['purge', '--store', `sqlite:${path}`], { cwd })
-    expect([failed.code, failed.stdout]).toEqual([1, ''])
-    expect(failed.stderr).toMatch(/failed in the middle of it: see to it \(constraint failed\), and run/)
-    expect(failed.stderr).not.toContain('PLANTED')
+    const failed = await purged(cwd, ['--store', `sqlite:${path}`])
+    expect(failed).toEqual(refusing(/failed in the middle of it: see to it \(constraint failed\), and run/))
+    expect(failed.join()).not.toContain('PLANTED')
   })
 
   test('makes no file where there is none, touches none of another program, and says what is wrong with a store', async () => {
     const cwd = await temporaryFolder({})
-    const purge = async (store: readonly string[], env = {}) => {
-      const { code, stdout, stderr } = await output(['purge', ...store], { cwd, env })
-      return [code, stdout, stderr]
-    }
-    expect(await purge(['--store', 'memory:'])).toEqual([
-      0,
-      expect.stringContaining('nothing is on disk'),
-      '',
-    ])
-    expect(await purge([])).toEqual([0, `Nothing to delete: there is no file ${defaultFile(cwd)}.\n`, ''])
+    const memory = await purged(cwd, ['--store', 'memory:'])
+    expect(memory).toEqual([0, expect.stringContaining('nothing is on disk'), ''])
+    expect(await purged(cwd)).toEqual([0, `Nothing to delete: there is no file ${defaultFile(cwd)}.\n`, ''])
     expect(await readdir(cwd)).toEqual([])
     await writeFile(join(cwd, 'notes.txt'), 'These are notes, and no database at all.')
+    const away = /^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): .*\n$/
     for (const [store, said, env] of [
       [['--store', 'sqlite:notes.txt'], /notes\.txt is no database: .*\n$/],
-      [
-        ['--store', 'redis://:PLANTED@127.0.0.1:9'],
-        /^redis:\/\/127\.0\.0\.1:9 cannot be used \(ECONNREFUSED\): .*\n$/,
-      ],
+      [['--store', 'redis://:PLANTED@127.0.0.1:9'], away],
       [[], /HOME is not set/, { HOME: '' }],
     ] as const)
-      expect(await purge(store, env)).toEqual([1, '', expect.stringMatching(said)])
+      expect(await purged(cwd, store, env)).toEqual(refusing(said))
   })
 })
 
@@ -248,17 +235,13 @@ test('foldgate purge deletes the files of the archive, too, and nothing else tha
     'kept/notes.md': 'mine',
   })
   const dir = join(cwd, 'kept')
-  const one = await output(['purge', '--conversation', 'conversation-one'], { cwd })
-  expect(one).toMatchObject({ code: 0, stderr: '' })
-  expect(one.stdout).toMatch(/^Records are kept in memory/)
-  expect(one.stdout).toContain(
-    `\nDeleted 1 file of the conversation conversation-one from the archive ${dir}.\n`,
-  )
+  const [code, said, trouble] = await purged(cwd, ['--conversation', 'conversation-one'])
+  expect([code, trouble]).toEqual([0, ''])
+  expect(said).toMatch(/^Records are kept in memory/)
+  expect(said).toContain(`\nDeleted 1 file of the conversation conversation-one from the archive ${dir}.\n`)
   expect(await readdir(dir)).toEqual(['conversation-two.md', 'notes.md'])
-  const wrong = await output(['purge', '--conversation', '../kept/notes'], { cwd })
-  expect([wrong.code, wrong.stdout]).toEqual([1, ''])
-  const all = await output(['purge'], { cwd })
-  expect(all.stdout).toContain(`\nDeleted 1 file from the archive ${dir}.\n`)
+  expect(await purged(cwd, ['--conversation', '../kept/notes'])).toEqual(refusing(/./))
+  expect((await purged(cwd))[1]).toContain(`\nDeleted 1 file from the archive ${dir}.\n`)
   expect(await readdir(dir)).toEqual(['notes.md'])
 })
 
@@ -280,7 +263,6 @@ test('an archive that hangs is told at the start, and keeps no signal waiting', 
   const foldgate = await serve(['--upstream', upstream.url], { cwd, env })
   const [line] = await foldgate.said(/.*archive\.dir: nothing can be written in .* \(no answer\)/)
   expect(line).toContain('"level":"warn"')
-  expect((await postChat(foldgate.url, begun)).status).toBe(200)
-  foldgate.child.kill('SIGTERM')
-  expect(await foldgate.ended).toBe(0)
+  await conversationOf(foldgate.url, begun)
+  await ended(foldgate)
 })

@@ -78,7 +78,9 @@ describe.concurrent.each(stores)('two processes on $name', ({ isThere, open }) =
       while (other.messages().length < agent.messages().length - 2) await other.turn({ url: urls[0] ?? '' })
       stand.model.forget()
       await other.turn({ url: urls[1] ?? '' }).catch(() => {})
-      const turns = await atOnce(other, urls, 50)
+      const turns = await Promise.all(
+        Array.from({ length: 50 }, (_, at) => other.again({ url: urls[at % urls.length] ?? '' })),
+      )
       expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([200]))
       expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
       expect(turns[0]?.summary).toBe('ready')
@@ -98,13 +100,6 @@ async function processes(stand: SummaryStand, store: string, count: number, onEn
   }
   const cwd = await settingsFolder(settings, stand.profile, onEnd)
   return Promise.all(Array.from({ length: count }, () => serve([], { cwd, onEnd })))
-}
-
-/** What the upstream received last from each of so many requests at once, spread over these processes. */
-async function atOnce(agent: Agent, urls: readonly string[], count: number) {
-  return Promise.all(
-    Array.from({ length: count }, (_, at) => agent.again({ url: urls[at % urls.length] ?? '' })),
-  )
 }
 
 /** The agent goes on until the summary of its next compaction is being made; `turns` is bounded. */

@@ -5,14 +5,12 @@ import { temporaryFolder } from '../config/temporary-folder.ts'
 import { freePort, listen } from '../support/free-port.ts'
 import { serve } from './program.ts'
 
-type Seen = { readonly url: string; readonly authorization: string | undefined }
-
 /** A server that answers these paths with this status and body, all others with 404. */
 async function server(
   answers: Readonly<Record<string, readonly [number, string]>>,
   otherwise: readonly [number, string] = [404, '{"error":{"message":"not found"}}'],
 ) {
-  const seen: Seen[] = []
+  const seen: { url: string; authorization: string | undefined }[] = []
   const listener: RequestListener = ({ url = '', headers }, outgoing) => {
     seen.push({ url, authorization: headers.authorization })
     const [status, body] = answers[url] ?? otherwise
@@ -87,19 +85,13 @@ test('a start tells which addresses lack their /v1 and where nothing listens, as
   expect(vllm.seen.map(({ authorization }) => authorization)).toEqual([undefined, undefined])
 
   // What is refused names its request and its client, without a query; an upgrade is no warning, and is told once.
-  const asked = {
-    host: '127.0.0.1',
-    port: foldgate.port,
-    headers: { 'user-agent': 'an-agent/1.0', host: 'evil.example' },
-  }
+  const headers = { 'user-agent': 'an-agent/1.0', host: 'evil.example' }
+  const asked = { host: '127.0.0.1', port: foldgate.port, headers }
   const refused = request({ ...asked, path: '/v1/chat/completions?key=PLANTED', method: 'POST' }).end('{}')
   await once(refused, 'response')
   for (let time = 0; time < 2; time += 1) {
-    const upgraded = request({
-      ...asked,
-      path: '/v1/responses',
-      headers: { connection: 'upgrade', upgrade: 'websocket' },
-    }).end()
+    const upgrade = { connection: 'upgrade', upgrade: 'websocket' }
+    const upgraded = request({ ...asked, path: '/v1/responses', headers: upgrade }).end()
     const [answer] = await once(upgraded, 'response')
     expect(answer.statusCode).toBe(426)
   }

@@ -20,10 +20,7 @@ const entry = z.looseObject({
   peerDependencies: versions,
 })
 
-const lockSchema = z.looseObject({
-  lockfileVersion: z.number(),
-  packages: z.record(z.string(), entry),
-})
+const lockSchema = z.looseObject({ lockfileVersion: z.number(), packages: z.record(z.string(), entry) })
 
 const manifestSchema = z.looseObject({
   scripts: versions,
@@ -42,9 +39,8 @@ export const packageFolders: readonly string[] = tracked('package.json').map((pa
 )
 
 /** A package of the repository: what it asks for. */
-export async function manifestIn(folder: string): Promise<z.output<typeof manifestSchema>> {
-  return manifestSchema.parse(JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')))
-}
+export const manifestIn = async (folder: string): Promise<z.output<typeof manifestSchema>> =>
+  manifestSchema.parse(JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')))
 
 /** What `npm ci` installs for it: the lock file's own root, and every package by its path. */
 export async function lockIn(folder: string) {
@@ -65,9 +61,8 @@ export function runtimePackages(
 ): readonly (readonly [path: string, entry: LockEntry])[] {
   const entries = new Map(installed)
   const found = new Map<string, LockEntry>()
-  const wanted = Object.keys({ ...own.dependencies, ...(withPeers ? own.peerDependencies : {}) }).map(
-    (name) => ({ name, from: '' }),
-  )
+  const asked = { ...own.dependencies, ...(withPeers && own.peerDependencies) }
+  const wanted = Object.keys(asked).map((name) => ({ name, from: '' }))
   for (const { name, from } of wanted) {
     const path = placesOf(name, from).find((place) => entries.has(place))
     const needed = path === undefined ? undefined : entries.get(path)

@@ -11,39 +11,28 @@ const exact = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/
 describe.each(packageFolders.map((folder) => [folder === '' ? 'the root' : folder, folder]))(
   'the package of %s',
   (_name, folder) => {
-    test('asks for exact versions', async () => {
-      const { dependencies, devDependencies } = await manifestIn(folder)
-      const asked = Object.entries({ ...dependencies, ...devDependencies })
-      expect(asked.length).toBeGreaterThan(0)
-      expect(asked.filter(([, version]) => !exact.test(version))).toEqual([])
-    })
-
-    test('has a lock file that says the same', async () => {
+    test('asks for exact versions, and has a lock file that says the same', async () => {
       const { dependencies, devDependencies } = await manifestIn(folder)
       const { lockfileVersion, own, installed } = await lockIn(folder)
       expect(lockfileVersion).toBe(3)
-      expect(own.dependencies).toEqual(dependencies)
-      expect(own.devDependencies).toEqual(devDependencies)
+      expect(own).toMatchObject({ dependencies, devDependencies })
       const versions = new Map(installed.map(([path, { version }]) => [path, version]))
-      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-        expect([name, versions.get(`node_modules/${name}`)]).toEqual([name, version])
-      }
+      const asked = Object.entries({ ...dependencies, ...devDependencies })
+      expect(asked.length).toBeGreaterThan(0)
+      expect(asked.filter(([, version]) => !exact.test(version))).toEqual([])
+      expect(asked.filter(([name, version]) => versions.get(`node_modules/${name}`) !== version)).toEqual([])
     })
 
     test('installs nothing but what the lock file has a checksum of, from the registry', async () => {
       const { installed } = await lockIn(folder)
-      const loose = installed.filter(
-        ([path, { integrity = '', version, link }]) =>
-          !otherPlatforms.test(path) &&
-          (link ||
-            !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ||
-            !exact.test(version.replace(/\+.*$/, ''))),
+      const here = installed.filter(([path]) => !otherPlatforms.test(path)).map(([, entry]) => entry)
+      expect(here.filter(({ integrity = '' }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))).toEqual([])
+      expect(here.filter(({ version, link }) => link || !exact.test(version.replace(/\+.*$/, '')))).toEqual(
+        [],
       )
-      expect(loose).toEqual([])
-      const elsewhere = installed.filter(
-        ([, { resolved }]) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'),
-      )
-      expect(elsewhere).toEqual([])
+      const registry = 'https://registry.npmjs.org/'
+      const sources = installed.flatMap(([, { resolved }]) => resolved ?? [])
+      expect(sources.filter((source) => !source.startsWith(registry))).toEqual([])
     })
   },
 )
@@ -63,15 +52,7 @@ describe('what comes with Foldgate', () => {
   })
 
   test('is under licences that ask for no more than that their text comes along', async () => {
-    const permissive = new Set([
-      'MIT',
-      'ISC',
-      'Apache-2.0',
-      'BSD-2-Clause',
-      'BSD-3-Clause',
-      '0BSD',
-      'BlueOak-1.0.0',
-    ])
+    const permissive = new Set('MIT ISC Apache-2.0 BSD-2-Clause BSD-3-Clause 0BSD BlueOak-1.0.0'.split(' '))
     const others = runtimePackages(await lockIn(''), { withPeers: true })
       .filter(([, { license }]) => !permissive.has(license))
       .map(([path, { license }]) => [path, license])
@@ -98,11 +79,8 @@ test('only one package of all may run a script when it is installed, and that fo
   const { allowScripts, scripts } = await manifestIn('')
   expect(allowScripts).toEqual({ node: true })
   // Foldgate's own install runs none either, wherever it is installed.
-  expect(
-    Object.keys(scripts).filter((name) =>
-      /^(?:(?:pre|post)?(?:install|prepare|pack|publish)|prepublishOnly)$/.test(name),
-    ),
-  ).toEqual([])
+  const ofInstalls = /^(?:(?:pre|post)?(?:install|prepare|pack|publish)|prepublishOnly)$/
+  expect(Object.keys(scripts).filter((name) => ofInstalls.test(name))).toEqual([])
   const { installed } = await lockIn('')
   const scripted = installed.filter(([, { hasInstallScript, optional }]) => hasInstallScript && !optional)
   expect(scripted.map(([path, { dev }]) => [path, dev])).toEqual([['node_modules/node', true]])
@@ -110,10 +88,8 @@ test('only one package of all may run a script when it is installed, and that fo
 
 test('other packages of the repository are installed without scripts', async () => {
   expect(await readFile(join(root, 'scripts/install-package.ts'), 'utf8')).toContain("'--ignore-scripts'")
-  for (const folder of packageFolders.filter((each) => each !== '')) {
-    const { scripts } = await manifestIn(folder)
-    expect(scripts).toEqual({})
-  }
+  for (const folder of packageFolders.filter((each) => each !== ''))
+    expect((await manifestIn(folder)).scripts).toEqual({})
 })
 
 // A tag is moved by whoever may push to it. An image that was built by one would run what they put there, and no
