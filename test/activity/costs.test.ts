@@ -6,17 +6,16 @@ import { reportOf, unmeasured } from './told-request.ts'
 const price: Price = { input: 10, cached_input: 1, cache_written_input: 12.5, output: 100 }
 
 /** A prompt of so many tokens, of which so many were sent; `other`: what else is known of it. */
-function sized(received: number, sent: number, other: Partial<CountedReport> = {}): CountedReport {
-  return { ...reportOf({ tokens_received: received, tokens_sent: sent }), ...other }
-}
+const sized = (received: number, sent: number, other: Partial<CountedReport> = {}): CountedReport => ({
+  ...reportOf({ tokens_received: received, tokens_sent: sent }),
+  ...other,
+})
 
-function usageOf(
+const usageOf = (
   promptTokens: number,
   cachedTokens: number | null,
   cacheWrittenTokens: number | null = null,
-) {
-  return { promptTokens, cachedTokens, cacheWrittenTokens, completionTokens: 7 }
-}
+) => ({ promptTokens, cachedTokens, cacheWrittenTokens, completionTokens: 7 })
 
 describe('where the settings have no prices', () => {
   const priceOf = createPriceList({})
@@ -38,14 +37,10 @@ describe('where the settings have no prices', () => {
   test('a prompt that is longer than its price reaches costs nobody knows what', () => {
     const listed = priceOf('gpt-5.4')
     expect(promptCosts(sized(300_000, 200_000), usageOf(200_000, 0), listed).whole).toBeNull()
-    expect(promptCosts(sized(260_000, 200_000), usageOf(200_000, 0), listed)).toEqual({
-      sent: expect.closeTo(0.5),
-      whole: expect.closeTo(0.65),
-    })
-    expect(promptCosts(sized(300_000, 280_000), usageOf(280_000, 0), listed)).toEqual({
-      sent: null,
-      whole: null,
-    })
+    const within = promptCosts(sized(260_000, 200_000), usageOf(200_000, 0), listed)
+    expect(within).toEqual({ sent: expect.closeTo(0.5), whole: expect.closeTo(0.65) })
+    const beyond = promptCosts(sized(300_000, 280_000), usageOf(280_000, 0), listed)
+    expect(beyond).toEqual({ sent: null, whole: null })
   })
 
   test('a single price of one’s own puts the list aside: it may be in another currency', () => {
@@ -54,11 +49,8 @@ describe('where the settings have no prices', () => {
 })
 
 describe('the price of a model', () => {
-  const list = createPriceList({
-    'gpt-*': price,
-    'gpt-5': { ...price, input: 20 },
-    'gpt-5-*': { ...price, input: 30 },
-  })
+  const at = (input: number): Price => ({ ...price, input })
+  const list = createPriceList({ 'gpt-*': price, 'gpt-5': at(20), 'gpt-5-*': at(30) })
 
   test.each([
     ['gpt-5', 20],
@@ -78,56 +70,25 @@ describe('the price of a model', () => {
 
 describe('what a prompt cost, and would have cost whole', () => {
   const saving = sized(100_000, 40_000, { repeatedTokens: 90_000 })
+  const loss = sized(100_000, 50_000, { repeatedTokens: 99_000 })
+  const longer = sized(100_000, 50_000, { repeatedTokens: 80_000, ratio: 1.5 })
+  const tiny = sized(1_000, 900, { repeatedTokens: 5_000 })
+  const uncached = { ...price, cached_input: null }
   const sentWhole = { tokens_received: 900, tokens_sent: 900, tokens_are_bounds: true }
 
   test.each<[string, CountedReport, ReturnType<typeof usageOf>, Price, number, number]>([
     // What was sent from the cache and anew, against all of it with its beginning from the cache.
     ['a saving', saving, usageOf(40_000, 30_000), price, 0.1 + 0.03, 0.1 + 0.09],
-    [
-      'a loss: a compaction that breaks the cache',
-      sized(100_000, 50_000, { repeatedTokens: 99_000 }),
-      usageOf(50_000, 0),
-      price,
-      0.5,
-      0.01 + 0.099,
-    ],
-    [
-      // It counted 75,000; 75,000 more were not sent, and 120,000 would have come from the cache.
-      'in the provider’s tokens: ours by the ratio',
-      sized(100_000, 50_000, { repeatedTokens: 80_000, ratio: 1.5 }),
-      usageOf(75_000, 0),
-      price,
-      0.75,
-      0.3 + 0.12,
-    ],
+    ['a loss: a compaction that breaks the cache', loss, usageOf(50_000, 0), price, 0.5, 0.01 + 0.099],
+    // It counted 75,000; 75,000 more were not sent, and 120,000 would have come from the cache.
+    ["in the provider's tokens: ours by the ratio", longer, usageOf(75_000, 0), price, 0.75, 0.3 + 0.12],
     ['without a cache at the provider', saving, usageOf(40_000, null), price, 0.4, 1],
-    [
-      'without a price for cached tokens',
-      saving,
-      usageOf(40_000, 30_000),
-      { ...price, cached_input: null },
-      0.4,
-      1,
-    ],
+    ['without a price for cached tokens', saving, usageOf(40_000, 30_000), uncached, 0.4, 1],
     ['sent whole', reportOf(sentWhole, { isSentBound: true }), usageOf(500, 400), price, 0.0014, 0.0014],
     // Writing costs more than reading anew at some providers: a compaction that spares it would look dearer than it is.
     // Of its 10,000 new tokens 1,000 stand behind the last mark, as now.
-    [
-      'with what is written to the cache',
-      saving,
-      usageOf(40_000, 30_000, 9_000),
-      price,
-      0.03 + 0.1125 + 0.01,
-      0.09 + 0.1125 + 0.01,
-    ],
-    [
-      'never more from the cache than there was',
-      sized(1_000, 900, { repeatedTokens: 5_000 }),
-      usageOf(900, 0),
-      price,
-      0.009,
-      0.001,
-    ],
+    ['with what is written to the cache', saving, usageOf(40_000, 30_000, 9_000), price, 0.1525, 0.2125],
+    ['never more from the cache than there was', tiny, usageOf(900, 0), price, 0.009, 0.001],
   ])('%s', (_, size, usage, of, sent, whole) => {
     const costs = { sent: expect.closeTo(sent, 10), whole: expect.closeTo(whole, 10) }
     expect(promptCosts(size, usage, of)).toEqual(costs)

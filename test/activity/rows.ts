@@ -6,18 +6,15 @@ import {
 } from '../../src/activity/journal/rows.ts'
 
 /** A time of these tests: so many seconds behind noon. */
-export function atSecond(seconds: number): string {
-  return new Date(Date.UTC(2026, 10, 20, 12, 0, seconds)).toISOString()
-}
+export const atSecond = (seconds: number): string =>
+  new Date(Date.UTC(2026, 10, 20, 12, 0, seconds)).toISOString()
 
 /** Conversations' ids, as many as a test wants. */
-export function idOf(number: number): string {
-  return `conversation${String(number).padStart(4, '0')}`
-}
+export const idOf = (number: number): string => `conversation${String(number).padStart(4, '0')}`
 
 /** The row of a request that was sent as it came, but for what a test wants otherwise. */
-export function usageRow(other: Partial<UsageRow> = {}): UsageRow {
-  return usageRowSchema.parse({
+export const usageRow = (other: Partial<UsageRow> = {}): UsageRow =>
+  usageRowSchema.parse({
     time: atSecond(0),
     process: 'here',
     conversation: idOf(1),
@@ -35,14 +32,12 @@ export function usageRow(other: Partial<UsageRow> = {}): UsageRow {
     total_ms: 20,
     ...other,
   })
-}
 
-export function journalEvent(other: Partial<JournalEvent> = {}): JournalEvent {
-  return journalEventSchema.parse({
+export const journalEvent = (other: Partial<JournalEvent> = {}): JournalEvent =>
+  journalEventSchema.parse({
     time: atSecond(0),
     process: 'here',
     type: 'compaction',
     conversation: idOf(1),
     ...other,
   })
-}

@@ -24,31 +24,28 @@ const compaction: CompactionReport = {
   milliseconds: 12,
 }
 
-const { process: _, ...known } = usageRow({
-  time: new Date(beganMs).toISOString(),
-  conversation: 'c0ffee',
-  label: 'PLANTED-LABEL',
+const sender = {
   client_key: 'PLANTED-CLIENT',
   client: 'OpenAI/JS 7.55.0',
   dialect: 'chat-completions',
+} as const
+const window = { window_tokens: 128_000, window_source: 'table', budget_tokens: 100_000 }
+const sizes = { messages_received: 120, messages_sent: 40, tokens_received: 90_000, tokens_sent: 50_000 }
+const pressures = { pressure: 0.9, sent_pressure: 0.5, beyond_window: false }
+const done = { passes: ['render', 'fold'], summary: 'recap', compaction: 'trigger' }
+const times = { time: new Date(beganMs).toISOString(), added_ms: 20, first_byte_ms: 300, total_ms: 0 }
+
+const { process: _, ...known } = usageRow({
+  conversation: 'c0ffee',
+  label: 'PLANTED-LABEL',
   model: 'gpt-5',
   streamed: true,
-  window_tokens: 128_000,
-  window_source: 'table',
-  budget_tokens: 100_000,
-  messages_received: 120,
-  messages_sent: 40,
-  tokens_received: 90_000,
-  tokens_sent: 50_000,
-  pressure: 0.9,
-  sent_pressure: 0.5,
-  passes: ['render', 'fold'],
-  summary: 'recap',
-  compaction: 'trigger',
-  beyond_window: false,
-  added_ms: 20,
-  first_byte_ms: 300,
-  total_ms: 0,
+  ...sender,
+  ...window,
+  ...sizes,
+  ...pressures,
+  ...done,
+  ...times,
 })
 
 const row: BegunRow = { ...known, action: 'compacted' }
@@ -67,34 +64,31 @@ export const unmeasured = {
 } as const satisfies Partial<BegunRow>
 
 /** A compacted request, but for what a test wants otherwise. */
-export function reportOf(
+export const reportOf = (
   otherRow: Partial<BegunRow> = {},
   other: Partial<RequestReport> = {},
-): RequestReport {
-  return {
-    row: { ...row, ...otherRow },
-    arrivedMs: 0,
-    traceparent: null,
-    refusal: null,
-    hasWaited: false,
-    refusedThoughts: null,
-    fallback: null,
-    isSentBound: false,
-    sampledMessages: 0,
-    ratio: 1,
-    repeatedTokens: 0,
-    compactions: [compaction],
-    repairs: null,
-    prefixCause: 'foldgate',
-    missingSummary: null,
-    ...other,
-  }
-}
+): RequestReport => ({
+  row: { ...row, ...otherRow },
+  arrivedMs: 0,
+  traceparent: null,
+  refusal: null,
+  hasWaited: false,
+  refusedThoughts: null,
+  fallback: null,
+  isSentBound: false,
+  sampledMessages: 0,
+  ratio: 1,
+  repeatedTokens: 0,
+  compactions: [compaction],
+  repairs: null,
+  prefixCause: 'foldgate',
+  missingSummary: null,
+  ...other,
+})
 
 /** The same without a compaction. */
-export function plainReport(otherRow: Partial<BegunRow> = {}, other: Partial<RequestReport> = {}) {
-  return reportOf({ compaction: null, ...otherRow }, { compactions: [], ...other })
-}
+export const plainReport = (otherRow: Partial<BegunRow> = {}, other: Partial<RequestReport> = {}) =>
+  reportOf({ compaction: null, ...otherRow }, { compactions: [], ...other })
 
 /** Messages that nobody may read. */
 export const heldMessages: HeldMessages = {
@@ -110,19 +104,17 @@ export const heldMessages: HeldMessages = {
   bytes: 0,
 }
 
-export function endOf(other: Partial<RequestEnd> = {}): RequestEnd {
-  return {
-    outcome: 'finished',
-    usage: { promptTokens: 50_100, cachedTokens: 40_000, cacheWrittenTokens: 9_000, completionTokens: 700 },
-    answeredBy: 'gpt-5-2026-08-07',
-    removedThoughts: null,
-    cacheMiss: null,
-    recalls: 0,
-    continuations: 0,
-    totalMs: 2_500,
-    ...other,
-  }
-}
+export const endOf = (other: Partial<RequestEnd> = {}): RequestEnd => ({
+  outcome: 'finished',
+  usage: { promptTokens: 50_100, cachedTokens: 40_000, cacheWrittenTokens: 9_000, completionTokens: 700 },
+  answeredBy: 'gpt-5-2026-08-07',
+  removedThoughts: null,
+  cacheMiss: null,
+  recalls: 0,
+  continuations: 0,
+  totalMs: 2_500,
+  ...other,
+})
 
 const spent: Spent = {
   calls: 2,
@@ -134,13 +126,17 @@ const spent: Spent = {
   learntWindowTokens: null,
 }
 
-export function writtenSummary(other: Partial<Spent> = {}): SummaryResult {
-  return { kind: 'written', text: 'PLANTED-TEXT', tokens: 70, ...spent, ...other }
-}
+export const writtenSummary = (other: Partial<Spent> = {}): SummaryResult => ({
+  kind: 'written',
+  text: 'PLANTED-TEXT',
+  tokens: 70,
+  ...spent,
+  ...other,
+})
 
-export function failedSummary(reason: Extract<SummaryResult, { kind: 'failed' }>['reason']): SummaryResult {
-  return { kind: 'failed', reason, ...spent }
-}
+export const failedSummary = (
+  reason: Extract<SummaryResult, { kind: 'failed' }>['reason'],
+): SummaryResult => ({ kind: 'failed', reason, ...spent })
 
 function forbidden(): never {
   throw new Error('Nobody has any business with what stands in messages.')

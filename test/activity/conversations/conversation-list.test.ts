@@ -6,9 +6,7 @@ import {
 import { createUnreadTally, unreadOf } from '../../../src/activity/conversations/unread-tally.ts'
 import { atSecond, idOf, usageRow } from '../rows.ts'
 
-function ids(list: ConversationList): readonly string[] {
-  return list.cards().map(({ id }) => id)
-}
+const ids = (list: ConversationList): readonly string[] => list.cards().map(({ id }) => id)
 
 describe('the list', () => {
   test('has the latest conversation first, whoever is looked at, and equal ones by their id', () => {
@@ -29,18 +27,11 @@ describe('the list', () => {
     const first = { time: atSecond(1), label: 'the label', beyond_window: true, compaction: 'trigger' }
     list.add(usageRow(first), true)
     list.add(usageRow({ time: atSecond(2), beyond_window: false, model: 'another', parent: idOf(7) }), true)
-    expect(list.card(idOf(1))).toMatchObject({
-      requests: 2,
-      compactions: 1,
-      beyond_window: 1,
-      first_seen: atSecond(1),
-      last_seen: atSecond(2),
-      model: 'another',
-      parent: idOf(7),
-      // A label holds until there is another.
-      label: 'the label',
-      answering: false,
-    })
+    const counts = { requests: 2, compactions: 1, beyond_window: 1, answering: false }
+    const seen = { first_seen: atSecond(1), last_seen: atSecond(2) }
+    // A label holds until there is another.
+    const named = { model: 'another', parent: idOf(7), label: 'the label' }
+    expect(list.card(idOf(1))).toMatchObject({ ...counts, ...seen, ...named })
     expect(list.card(idOf(2))).toBeNull()
     expect(list.rows(idOf(2))).toEqual([])
   })
@@ -84,11 +75,8 @@ describe('rows of other processes', () => {
     list.add(usageRow({ time: atSecond(1), model: 'early' }), false)
     list.add(usageRow({ time: atSecond(3), model: 'between' }), false)
     expect(list.rows(idOf(1)).map(({ model }) => model)).toEqual(['early', 'between', 'late'])
-    expect(list.card(idOf(1))).toMatchObject({
-      model: 'late',
-      first_seen: atSecond(1),
-      last_seen: atSecond(5),
-    })
+    const seen = { first_seen: atSecond(1), last_seen: atSecond(5) }
+    expect(list.card(idOf(1))).toMatchObject({ model: 'late', ...seen })
   })
 
   test('of one time keep their order', () => {
@@ -135,17 +123,16 @@ describe('what is kept has a bound', () => {
   })
 })
 
-function unread(client: string, second: number) {
-  return unreadOf(usageRow({ conversation: null, reason: 'stateful', client, time: atSecond(second) }))
-}
+const unread = (client: string, second: number) =>
+  unreadOf(usageRow({ conversation: null, reason: 'stateful', client, time: atSecond(second) }))
 
 test('requests of a kind are one row with their number, and the latest of them tells its time', () => {
   const tally = createUnreadTally()
   for (const second of [1, 9, 4]) tally.add(unread('a', second))
   tally.add(unread('b', 5))
-  expect(tally.cards().map(({ client, requests, last_seen }) => [client, requests, last_seen])).toEqual([
-    ['a', 3, atSecond(9)],
-    ['b', 1, atSecond(5)],
+  expect(tally.cards()).toMatchObject([
+    { client: 'a', requests: 3, last_seen: atSecond(9) },
+    { client: 'b', requests: 1, last_seen: atSecond(5) },
   ])
 })
 

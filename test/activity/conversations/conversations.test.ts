@@ -25,11 +25,10 @@ function conversationsOn(store: Pick<Store, 'readRows' | 'appendRows'> = memoryS
     process: 'here',
   })
   onTestFinished(conversations.close)
-  const add = (process: string, ...names: readonly string[]) =>
-    store.appendRows(
-      'usage',
-      names.map((model) => ({ text: JSON.stringify(usageRow({ process, model })) })),
-    )
+  const add = (process: string, ...names: readonly string[]) => {
+    const rows = names.map((model) => ({ text: JSON.stringify(usageRow({ process, model })) }))
+    return store.appendRows('usage', rows)
+  }
   return { store, conversations, signals, models, totals, add }
 }
 
@@ -65,13 +64,13 @@ test('passes over rows of a form that it does not know, and reads those of an ol
   const { store, conversations, models } = conversationsOn()
   const { time, process, model, upstream, action, outcome, streamed, attempts } = usageRow({ process: 'old' })
   const bare = { time, process, model, upstream, action, outcome, streamed, attempts }
-  await store.appendRows('usage', [
-    { text: 'no JSON' },
-    { text: JSON.stringify({ ...usageRow({ process: 'next' }), outcome: 'of-tomorrow' }) },
-    {
-      text: JSON.stringify({ ...bare, tokens_are_bounds: false, summary: 'none', added_ms: 1, total_ms: 2 }),
-    },
-  ])
+  const older = { ...bare, tokens_are_bounds: false, summary: 'none', added_ms: 1, total_ms: 2 }
+  const newer = { ...usageRow({ process: 'next' }), outcome: 'of-tomorrow' }
+  const texts = ['no JSON', JSON.stringify(newer), JSON.stringify(older)]
+  await store.appendRows(
+    'usage',
+    texts.map((text) => ({ text })),
+  )
   await conversations.list()
   expect(models).toEqual(['test-model'])
 })

@@ -7,20 +7,18 @@ import { idOf } from '../rows.ts'
 
 const MEGABYTE = 1024 * 1024
 
-function message(other: Partial<MessageTreatment> = {}): MessageTreatment {
-  return {
-    index: 0,
-    role: 'user',
-    kind: null,
-    tool: null,
-    treatment: 'kept',
-    pinned: null,
-    receivedTokens: 4,
-    sentTokens: 4,
-    standsFor: null,
-    ...other,
-  }
-}
+const message = (other: Partial<MessageTreatment> = {}): MessageTreatment => ({
+  index: 0,
+  role: 'user',
+  kind: null,
+  tool: null,
+  treatment: 'kept',
+  pinned: null,
+  receivedTokens: 4,
+  sentTokens: 4,
+  standsFor: null,
+  ...other,
+})
 
 /** Messages with these texts, as they came and as they were sent. */
 function heldOf(
@@ -42,12 +40,22 @@ function heldOf(
   }
 }
 
-const hello = { received: '{"role":"user","content":"PLANTED"}', sent: '{"role":"user","content":"PLANTED"}' }
+const planted = '{"role":"user","content":"PLANTED"}'
+const hello = { received: planted, sent: planted }
+
+/** Contents that hold so much of these conversations, one after the other. */
+function holding(
+  showsContent: boolean,
+  ...held: readonly (readonly [conversation: number, held: HeldMessages])[]
+) {
+  const content = createHeldContent({ showsContent })
+  for (const [number, messages] of held) content.hold(idOf(number), messages)
+  return content
+}
 
 describe('where texts may not be shown', () => {
   test('only what became of messages is told', () => {
-    const content = createHeldContent({ showsContent: false })
-    content.hold(idOf(1), heldOf([hello]))
+    const content = holding(false, [1, heldOf([hello])])
     expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
     expect(content.showsContent).toBe(false)
   })
@@ -71,14 +79,12 @@ describe('where texts may not be shown', () => {
   })
 })
 
+const before = heldOf([{ received: 'before', sent: 'before' }])
+
 describe('where they may', () => {
   test('they stand beside what became of each message, the latest request’s alone', () => {
-    const content = createHeldContent({ showsContent: true })
-    content.hold(idOf(1), heldOf([{ received: 'before', sent: 'before' }]))
-    content.hold(
-      idOf(1),
-      heldOf([hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]),
-    )
+    const latest = [hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]
+    const content = holding(true, [1, before], [1, heldOf(latest)])
     expect(content.messages(idOf(1))?.map(({ received, sent }) => [received, sent])).toEqual([
       [hello.received, hello.sent],
       [null, 'made'],
@@ -87,17 +93,14 @@ describe('where they may', () => {
   })
 
   test('long ones are cut, and say how much is missing', () => {
-    const content = createHeldContent({ showsContent: true })
-    content.hold(idOf(1), heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }]))
+    const content = holding(true, [1, heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }])])
     const [shown] = content.messages(idOf(1)) ?? []
     expect(shown?.received).toBe('x'.repeat(20_000))
     expect(shown?.sent).toBe(`${'x'.repeat(20_000)}… (123 more characters)`)
   })
 
   test('a body that is too large to be held takes its texts along, not the figures', () => {
-    const content = createHeldContent({ showsContent: true })
-    content.hold(idOf(1), heldOf([{ received: 'before', sent: 'before' }]))
-    content.hold(idOf(1), heldOf([hello], { bytes: 65 * MEGABYTE }))
+    const content = holding(true, [1, before], [1, heldOf([hello], { bytes: 65 * MEGABYTE })])
     expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
   })
 
@@ -126,9 +129,7 @@ describe('what is held', () => {
   })
 
   test('is gone when it is forgotten', () => {
-    const content = createHeldContent({ showsContent: true })
-    content.hold(idOf(1), heldOf([hello]))
-    content.hold(idOf(2), heldOf([hello]))
+    const content = holding(true, [1, heldOf([hello])], [2, heldOf([hello])])
     content.forget(idOf(1))
     expect(content.messages(idOf(1))).toBeNull()
     expect(content.messages(idOf(2))).toHaveLength(1)

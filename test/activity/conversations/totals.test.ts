@@ -1,16 +1,13 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTotalsKeeper } from '../../../src/activity/conversations/totals.ts'
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
 import { atSecond, usageRow } from '../rows.ts'
 
 /** The keeper of one process, and what it has written down. */
-function keeperOf(process: string, periodMs = 60_000) {
+function keeperOf(process: string) {
   const written: string[] = []
-  const keeper = createTotalsKeeper({
-    process,
-    writeDown: (sum) => void written.push(JSON.stringify(sum)),
-    periodMs,
-  })
+  const writeDown = (sum: object) => void written.push(JSON.stringify(sum))
+  const keeper = createTotalsKeeper({ process, writeDown, periodMs: 60_000 })
   onTestFinished(keeper.close)
   return { ...keeper, written }
 }
@@ -38,38 +35,22 @@ describe('what all requests come to', () => {
     keeper.addRow(usageRow({ time: atSecond(6), beyond_window: false }))
     keeper.addSummary({ tokens: 1_200, cost: 0.01 }, atSecond(7))
     const all = keeper.all()
-    expect(all).toMatchObject({
-      since: atSecond(2),
-      requests: 3,
-      beyond_window: 2,
-      beyond_unknown: 0,
-      compactions: 2,
-      recoveries: 1,
-      saved_tokens: 80_000,
-      summary_tokens: 1_200,
-      summary_money: 0.01,
-      unknown_requests: 0,
-      unknown_summaries: 0,
-    })
+    const requests = { requests: 3, beyond_window: 2, beyond_unknown: 0, compactions: 2, recoveries: 1 }
+    const tokens = { saved_tokens: 80_000, summary_tokens: 1_200, summary_money: 0.01 }
+    const unknown = { unknown_requests: 0, unknown_summaries: 0 }
+    expect(all).toMatchObject({ since: atSecond(2), ...requests, ...tokens, ...unknown })
     // Four hundredths saved, two lost.
     expect(all?.saved_money).toBeCloseTo(0.02, 10)
   })
 
   test('takes no bound for a count, and says what it does not know', () => {
     const keeper = keeperOf('here')
-    keeper.addRow(
-      usageRow({ tokens_received: 900, tokens_sent: 400, tokens_are_bounds: true, beyond_window: null }),
-    )
+    const bounds = { tokens_received: 900, tokens_sent: 400, tokens_are_bounds: true }
+    keeper.addRow(usageRow({ ...bounds, beyond_window: null }))
     keeper.addRow(usageRow({ ...compacted, prompt_cost: null, whole_prompt_cost: null }))
     keeper.addSummary({ tokens: 10, cost: null }, atSecond(1))
-    expect(keeper.all()).toMatchObject({
-      beyond_unknown: 1,
-      saved_tokens: 40_000,
-      priced_requests: 0,
-      priced_summaries: 0,
-      unknown_requests: 1,
-      unknown_summaries: 1,
-    })
+    const unpriced = { priced_requests: 0, priced_summaries: 0, unknown_requests: 1, unknown_summaries: 1 }
+    expect(keeper.all()).toMatchObject({ beyond_unknown: 1, saved_tokens: 40_000, ...unpriced })
     keeper.addRow(usageRow(compacted))
     keeper.addSummary({ tokens: 10, cost: 0.5 }, atSecond(1))
     expect(keeper.all()?.saved_money).toBeCloseTo(0.04, 10)
@@ -100,10 +81,15 @@ describe('what is written down', () => {
     ])
   })
 
-  test('happens by itself', async () => {
-    const { written, ...keeper } = keeperOf('here', 5)
+  test('happens by itself', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { written, ...keeper } = keeperOf('here')
     keeper.addRow(usageRow())
-    await expect.poll(() => written.length).toBe(1)
+    vi.advanceTimersByTime(59_999)
+    expect(written).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(written).toHaveLength(1)
   })
 
   test('comes to the same after a restart, and in every process on one store: nothing is counted twice', () => {
@@ -119,13 +105,8 @@ describe('what is written down', () => {
     const restarted = keeperOf('third')
     for (const keeper of [first, second, restarted]) {
       for (const text of journal) keeper.addWritten(text)
-      expect(keeper.all()).toMatchObject({
-        since: atSecond(1),
-        requests: 3,
-        compactions: 2,
-        saved_tokens: 80_000,
-        summary_money: 0.5,
-      })
+      const sums = { requests: 3, compactions: 2, saved_tokens: 80_000, summary_money: 0.5 }
+      expect(keeper.all()).toMatchObject({ since: atSecond(1), ...sums })
       keeper.write()
     }
     // What others have written down is not written down again.

@@ -16,15 +16,14 @@ function eventsFor(report: RequestReport): readonly JournalEvent[] {
   return events
 }
 
+const restored: Partial<BegunRow> = { action: 'restored', reason: 'original' }
+
 describe('a request', () => {
   test.each<[string, Partial<BegunRow>]>([
     ['sent as it came', { action: 'relayed' }],
     ['that goes on from a compaction of before', { action: 'compacted' }],
     ['that its client wants untouched', { action: 'bypassed' }],
-    [
-      'sent as it came since something failed, which is told by itself',
-      { action: 'failed-open', reason: 'measure' },
-    ],
+    ['that failed open, which is told by itself', { action: 'failed-open', reason: 'measure' }],
     ['whose client left', { action: 'left', status: null }],
   ])('%s is no event', (_, other) => {
     expect(eventsFor(plainReport(other))).toEqual([])
@@ -43,6 +42,7 @@ describe('a request', () => {
       treated: { cleared: 4, folded: 55, summary_tokens: 900, newest_kept: 20 },
       milliseconds: 12.6,
     }
+    const { reason, passes, ranges, treated } = compaction
     expect(eventsFor(reportOf({}, { compactions: [compaction] }))).toEqual([
       {
         ...stamp,
@@ -50,41 +50,31 @@ describe('a request', () => {
         conversation: 'c0ffee',
         profile: 'default',
         model: 'gpt-5',
-        reason: 'trigger',
-        passes: ['render', 'fold'],
-        ranges: [{ pass: 'fold', start: 1, end: 60 }],
         tokens_before: 90_000,
         tokens_after: 50_000,
         summary_key: 'summary-1',
         milliseconds: 13,
-        details: {
-          cleared: 4,
-          folded: 55,
-          summary_tokens: 900,
-          newest_kept: 20,
-          summaries: 'summary-1 summary-2',
-        },
+        details: { ...treated, summaries: 'summary-1 summary-2' },
+        reason,
+        passes,
+        ranges,
       },
     ])
   })
 
   test('that was refused as too long and went through is a recovery, behind the compactions that it took', () => {
     const events = eventsFor(reportOf({ action: 'recovered', attempts: 2 }))
-    expect(events.map(({ type, reason }) => [type, reason])).toEqual([
-      ['compaction', 'trigger'],
-      ['recovery', 'recovered'],
+    const details = { attempts: 2, upstream: 'default' }
+    expect(events).toMatchObject([
+      { type: 'compaction', reason: 'trigger' },
+      { type: 'recovery', reason: 'recovered', tokens_before: 90_000, tokens_after: 50_000, details },
     ])
-    expect(events[1]).toMatchObject({
-      tokens_before: 90_000,
-      tokens_after: 50_000,
-      details: { attempts: 2, upstream: 'default' },
-    })
   })
 
   test.each<[string, Partial<BegunRow>, Partial<RequestReport>, object]>([
     ['too long to the end', { status: 400 }, { refusal: 'overflow' }, { type: 'recovery', reason: 'failed' }],
     [
-      'too long behind a status of 200',
+      'too long behind a 200',
       { status: 200 },
       { refusal: 'overflow' },
       { type: 'recovery', reason: 'failed' },
@@ -98,12 +88,7 @@ describe('a request', () => {
       {},
       { type: 'error', reason: 'body_too_large', details: { status: 413 } },
     ],
-    [
-      'welcome in another form',
-      { action: 'restored', reason: 'original' },
-      {},
-      { type: 'restored', reason: 'original' },
-    ],
+    ['welcome in another form', restored, {}, { type: 'restored', reason: 'original' }],
   ])('%s is told once', (_, row, other, event) => {
     const events = eventsFor(plainReport(row, other))
     expect(events).toHaveLength(1)
@@ -122,12 +107,8 @@ describe('what Foldgate learns and meets', () => {
     const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5', 'http://upstream')
     const window = { tokens: 8_192, kind: 'total' } as const
     const event = windowEvent({ key, window, by: 'refusal', conversation: 'c0ffee' })
-    expect(event).toMatchObject({
-      type: 'window',
-      model: 'gpt-5',
-      reason: 'refusal',
-      details: { window_tokens: 8_192, kind: 'total', upstream: 'default' },
-    })
+    const details = { window_tokens: 8_192, kind: 'total', upstream: 'default' }
+    expect(event).toMatchObject({ type: 'window', model: 'gpt-5', reason: 'refusal', details })
     expect(JSON.stringify(event)).not.toContain('PLANTED')
   })
 

@@ -7,7 +7,8 @@ import {
   type Signals,
   type StoredEvent,
 } from '../../../src/activity/journal/journal.ts'
-import type { JournalName, NewJournalRow } from '../../../src/stores/store.ts'
+import type { StoreGuard } from '../../../src/stores/store-guard.ts'
+import type { JournalName, NewJournalRow, Store } from '../../../src/stores/store.ts'
 import { memoryStore, patientGuard, storeGuard } from '../../admin/memory.ts'
 import { atSecond, idOf, journalEvent, usageRow } from '../rows.ts'
 
@@ -42,13 +43,11 @@ function writeModels({ journal }: On, ...models: readonly string[]): void {
   for (const model of models) journal.write('events', journalEvent({ model }))
 }
 
-function modelsOf(events: readonly StoredEvent[]): readonly (string | null)[] {
-  return events.map(({ model }) => model)
-}
+const modelsOf = (events: readonly StoredEvent[]): readonly (string | null)[] =>
+  events.map(({ model }) => model)
 
-async function modelsIn({ journal }: On): Promise<readonly (string | null)[]> {
-  return modelsOf((await journal.eventsAfter(null)).events)
-}
+const modelsIn = async ({ journal }: On): Promise<readonly (string | null)[]> =>
+  modelsOf((await journal.eventsAfter(null)).events)
 
 /** A journal of so many events, `0` the oldest, of two conversations and two types. */
 async function manyEvents(count: number): Promise<On> {
@@ -65,23 +64,34 @@ const totals = totalsSchema.parse({ process: 'here', since: atSecond(1) })
 
 const all = { limit: 1_000, before: null, conversation: null, type: null } as const
 
+/** A store that takes no rows, of these journals, until it is back. */
+function awayStore(away: readonly JournalName[] = ['events', 'usage', 'totals']) {
+  const state = { isAway: true }
+  const append =
+    (add: Append): Append =>
+    async (name, rows) => {
+      if (state.isAway && away.includes(name)) throw new Error('away')
+      await add(name, rows)
+    }
+  return { append, comeBack: () => void (state.isAway = false) }
+}
+
 describe('rows are written behind', () => {
   test('many are one write, in their order, which is signalled and nobody waits for', async () => {
-    const at = journalOn(undefined, { delayMs: 5 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const at = journalOn()
     let told = 0
     at.signals.on('written', () => (told += 1))
     writeModels(at, 'a', 'b', 'c')
     at.journal.write('usage', usageRow())
     at.journal.write('totals', totals)
+    await vi.advanceTimersByTimeAsync(59_999)
     expect(at.writes).toEqual([])
-    await expect.poll(() => at.writes.length).toBe(3)
-    expect(at.writes.map(({ journal, texts }) => [journal, texts.length])).toEqual([
-      ['events', 3],
-      ['usage', 1],
-      ['totals', 1],
-    ])
+    await vi.advanceTimersByTimeAsync(1)
+    await vi.waitFor(() => expect(told).toBe(1))
+    const written = at.writes.map(({ journal, texts }) => `${journal} ${texts.length}`)
+    expect(written).toEqual(['events 3', 'usage 1', 'totals 1'])
     expect(await modelsIn(at)).toEqual(['a', 'b', 'c'])
-    await expect.poll(() => told).toBe(1)
   })
 
   test('a long queue is written in pieces, between which others are served', async () => {
@@ -124,35 +134,28 @@ describe('a store that fails', () => {
     ['', ['events', 'usage']],
     [' for one journal, too, where another could be written', ['events']],
   ])('is tried again by itself%s', async (_, away) => {
-    let isAway = true
-    const at = journalOn(
-      (add) => async (name, rows) => {
-        if (isAway && away.includes(name)) throw new Error('away')
-        await add(name, rows)
-      },
-      { delayMs: 1 },
-    )
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { append, comeBack } = awayStore(away)
+    const at = journalOn(append)
     writeModels(at, 'a')
     at.journal.write('usage', usageRow())
     await at.journal.flush()
-    isAway = false
-    await expect.poll(() => modelsIn(at)).toEqual(['a'])
+    comeBack()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await modelsIn(at)).toEqual(['a'])
   })
 
   // The new rows went instead, and the oldest ten thousand stayed.
   test('has so many rows wait for it, and costs the oldest', async () => {
-    let isAway = true
-    const at = journalOn((add) => async (name, rows) => {
-      if (isAway) throw new Error('away')
-      await add(name, rows)
-    })
+    const { append, comeBack } = awayStore()
+    const at = journalOn(append)
     for (let number = 0; number < 10_005; number += 1) {
       writeModels(at, `${number}`)
       if (number === 9_999) await at.journal.flush()
     }
     await at.journal.flush()
     writeModels(at, 'last')
-    isAway = false
+    comeBack()
     await at.journal.flush()
     const texts = at.writes.flatMap((write) => write.texts)
     expect(texts).toHaveLength(10_000)
@@ -164,15 +167,14 @@ describe('a store that fails', () => {
   test('and has taken rows all the same, later than they were waited for, gets them once', async () => {
     const released = Promise.withResolvers<void>()
     let isHung = true
+    const guarded: StoreGuard = (instead, work) =>
+      isHung ? Promise.race([work(), Promise.resolve(instead)]) : patientGuard(instead, work)
     const at = journalOn(
       (add) => async (name, rows) => {
         if (isHung) await released.promise
         await add(name, rows)
       },
-      {
-        guarded: (instead, work) =>
-          isHung ? Promise.race([work(), Promise.resolve(instead)]) : patientGuard(instead, work),
-      },
+      { guarded },
     )
     writeModels(at, 'a', 'b')
     await at.journal.flush()
@@ -208,17 +210,12 @@ describe('a store that fails', () => {
   test('answers no events, and fails nobody who asks', async () => {
     const store = memoryStore()
     let isAway = true
-    const journal = createJournal({
-      store: {
-        ...store,
-        readRows: async (name, page) => {
-          if (isAway) throw new Error('away')
-          return store.readRows(name, page)
-        },
-      },
-      guarded: patientGuard,
-      signals: new EventEmitter(),
-    })
+    const readRows: Store['readRows'] = async (name, page) => {
+      if (isAway) throw new Error('away')
+      return store.readRows(name, page)
+    }
+    const options = { store: { ...store, readRows }, guarded: patientGuard, signals: new EventEmitter() }
+    const journal = createJournal(options)
     expect(await journal.events(all)).toEqual([])
     expect(await journal.eventsAfter('7')).toEqual({ events: [], upTo: '7', isMore: false })
     expect(await journal.lastId()).toBeNull()
@@ -276,20 +273,19 @@ describe('a conversation that is forgotten', () => {
 describe('events are read page by page', () => {
   test('the newest first, each once, whatever the filter', async () => {
     const { journal } = await manyEvents(650)
-    for (const filter of [
-      { conversation: null, type: null },
-      { conversation: idOf(1), type: null },
-      { conversation: null, type: 'compaction' },
-      { conversation: idOf(0), type: 'compaction' },
+    const numbers = Array.from({ length: 650 }, (_, index) => 649 - index)
+    for (const [conversation, type] of [
+      [null, null],
+      [idOf(1), null],
+      [null, 'compaction'],
+      [idOf(0), 'compaction'],
     ] as const) {
-      const wanted = Array.from({ length: 650 }, (_, index) => 649 - index).filter(
-        (number) =>
-          (filter.conversation === null || idOf(number % 2) === filter.conversation) &&
-          (filter.type === null || number % 3 === 0),
+      const wanted = numbers.filter(
+        (number) => [null, idOf(number % 2)].includes(conversation) && (type === null || number % 3 === 0),
       )
       const found: string[] = []
       for (let before: string | null = null; ;) {
-        const page = await journal.events({ ...filter, limit: 70, before })
+        const page = await journal.events({ conversation, type, limit: 70, before })
         found.push(...modelsOf(page).map(String))
         before = page.at(-1)?.id ?? null
         if (page.length < 70) break
@@ -330,14 +326,8 @@ describe('rows of another version', () => {
     const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'compaction' })
     await store.appendRows('events', [{ text }])
     const [event] = await journal.events(all)
-    expect(event).toMatchObject({
-      type: 'compaction',
-      model: null,
-      passes: [],
-      ranges: [],
-      tokens_before: null,
-      details: {},
-    })
+    const nothing = { model: null, passes: [], ranges: [], tokens_before: null, details: {} }
+    expect(event).toMatchObject({ type: 'compaction', ...nothing })
   })
 
   // A replica of the next version wrote events of a kind of its own. Whoever listened to one of this version heard

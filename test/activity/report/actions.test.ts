@@ -26,13 +26,14 @@ const small = chatOf(hello)
 const run = [{ role: 'system', content: 'Be PLANTED.' }, ...longRun(14, 2)]
 const long = chatOf(run, { model: 'gpt-4o' })
 const window = { window: { tokens: 6_000, output_reserve: 1_000 } }
+// So large that nothing is counted before a refusal.
+const uncounted = { window: { tokens: 1_000_000 } }
 const early = { window: { tokens: 60_000 }, trigger: 0.1, target: 0.05 }
-const usage = {
-  prompt_tokens: 4_100,
-  completion_tokens: 7,
-  total_tokens: 4_107,
-  prompt_tokens_details: { cached_tokens: 3_000 },
-}
+const cached = { prompt_tokens_details: { cached_tokens: 3_000 } }
+const usage = { prompt_tokens: 4_100, completion_tokens: 7, total_tokens: 4_107, ...cached }
+const counted = { prompt_tokens: 4_100, cached_tokens: 3_000 }
+const untouched = { messages_received: 1, messages_sent: 1, passes: [], summary: 'none', compaction: null }
+const [compacted, recovered] = [{ action: 'compacted' }, { action: 'recovered' }]
 
 /** Refuses the first request with these words, and answers the next. */
 const refusingOnce = (error: object): readonly Script[] => [
@@ -98,9 +99,8 @@ const asking =
     postChat(at.url, body, headers)
 
 /** What the page's list says of the conversation of an answer. */
-async function cardOf(at: ReportStand, id: string | null | undefined): Promise<object> {
-  return JSON.parse((await at.admin(`/conversations/${id}`)).text)
-}
+const cardOf = async (at: ReportStand, id: string | null | undefined): Promise<object> =>
+  JSON.parse((await at.admin(`/conversations/${id}`)).text)
 
 /** Asks, and leaves once the upstream has it, or once there are headers. */
 const leaving =
@@ -108,12 +108,8 @@ const leaving =
   async (at, headers) => {
     const leave = new AbortController()
     const before = at.upstream.requests.length
-    const asked = fetch(`${at.url}/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers,
-      signal: leave.signal,
-    }).catch(() => null)
+    const request = { method: 'POST', body: JSON.stringify(body), headers, signal: leave.signal }
+    const asked = fetch(`${at.url}/chat/completions`, request).catch(() => null)
     if (when === 'asked') await eventually(() => expect(at.upstream.requests).toHaveLength(before + 1))
     const answer = when === 'asked' ? null : await asked
     leave.abort()
@@ -147,24 +143,20 @@ const cases: Readonly<Record<string, Case>> = {
         outcome: 'finished',
         streamed: false,
         attempts: 1,
-        label: 'Réparation of build 7',
         model: 'test-model',
         answered_by: 'fake-model',
         upstream: 'default',
+        label: 'Réparation of build 7',
+        observed_tokens_sent: null,
+        observed_passes: [],
         tokens_are_bounds: true,
         beyond_window: false,
-        messages_received: 1,
-        messages_sent: 1,
-        passes: [],
-        summary: 'none',
-        compaction: null,
+        window_tokens: 6_000,
+        window_source: 'config',
+        ...untouched,
         prompt_tokens: 10,
         cached_tokens: null,
         completion_tokens: 2,
-        window_tokens: 6_000,
-        window_source: 'config',
-        observed_tokens_sent: null,
-        observed_passes: [],
       },
       { label: null },
     ],
@@ -180,12 +172,11 @@ const cases: Readonly<Record<string, Case>> = {
     script: completion('PLANTED', usage),
     body: long,
     rows: {
-      action: 'compacted',
+      ...compacted,
       compaction: 'trigger',
       tokens_are_bounds: false,
       beyond_window: true,
-      prompt_tokens: 4_100,
-      cached_tokens: 3_000,
+      ...counted,
       completion_tokens: 7,
       summary: 'recap',
       label: null,
@@ -203,14 +194,7 @@ const cases: Readonly<Record<string, Case>> = {
   'compacted, streamed: usage that Foldgate asked for is told, and the client does not see it': {
     script: streamed,
     body: { ...long, stream: true },
-    rows: {
-      action: 'compacted',
-      streamed: true,
-      outcome: 'finished',
-      answered_by: 'gpt-4o-2024',
-      prompt_tokens: 4_100,
-      cached_tokens: 3_000,
-    },
+    rows: { ...compacted, streamed: true, outcome: 'finished', answered_by: 'gpt-4o-2024', ...counted },
     events: [compaction()],
     told: ({ text }) => {
       expect(text).toContain('fine')
@@ -220,32 +204,31 @@ const cases: Readonly<Record<string, Case>> = {
   'a streamed answer without usage is told by own counts': {
     script: stream('fine'),
     body: { ...long, stream: true },
-    rows: { action: 'compacted', prompt_tokens: null, cached_tokens: null },
+    rows: { ...compacted, prompt_tokens: null, cached_tokens: null },
     events: [compaction()],
   },
   'compacted long before the window was full': {
     profile: early,
     body: { ...long, max_tokens: 100 },
-    rows: { action: 'compacted', beyond_window: false },
+    rows: { ...compacted, beyond_window: false },
     events: [compaction()],
   },
   'compacted, and only the output that it asks for takes it beyond the window that both share': {
     profile: early,
     body: { ...long, max_tokens: 53_000 },
-    rows: { action: 'compacted', beyond_window: true },
+    rows: { ...compacted, beyond_window: true },
     events: [compaction()],
     told: (_, { tokens_received: tokens }) => expect(tokens).toBeLessThan(12_000),
   },
   'compacted for a window that is a guess': {
     profile: { trigger: 0.1, target: 0.05 },
     body: chatOf(longRun(26, 2)),
-    rows: { action: 'compacted', beyond_window: null, window_source: 'default' },
+    rows: { ...compacted, beyond_window: null, window_source: 'default' },
     events: [compaction()],
   },
   'recovered: counted, not a bound, once it was counted, and its events': {
     script: [overflow(8_192, 10_500), completion('PLANTED'), overflow(8_192, 10_500), completion('PLANTED')],
-    // So large that nothing is counted before the refusal.
-    profile: { window: { tokens: 1_000_000 } },
+    profile: uncounted,
     play: async (at, headers) => {
       const reply = await postChat(at.url, chatOf(run), headers)
       // Another conversation, whose refusal states the same window.
@@ -253,13 +236,7 @@ const cases: Readonly<Record<string, Case>> = {
       return reply
     },
     rows: [
-      {
-        action: 'recovered',
-        attempts: 2,
-        compaction: 'overflow',
-        beyond_window: true,
-        tokens_are_bounds: false,
-      },
+      { ...recovered, attempts: 2, compaction: 'overflow', beyond_window: true, tokens_are_bounds: false },
       { status: 200, attempts: 2 },
     ],
     events: [
@@ -270,7 +247,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'recovered after a refusal without numbers, which is told of this conversation': {
     script: refusingOnce({ message: 'The prompt is too long.', code: 'context_length_exceeded' }),
-    profile: { window: { tokens: 1_000_000 } },
+    profile: uncounted,
     body: chatOf(run),
     rows: { action: 'recovered' },
     events: [{ type: 'window', reason: 'unstated' }, compaction('overflow'), { type: 'recovery' }],
@@ -350,9 +327,9 @@ const cases: Readonly<Record<string, Case>> = {
       outcome: 'finished',
       label: 'nightly',
       model: 'test-model',
+      conversation: anId,
       beyond_window: null,
       prompt_tokens: null,
-      conversation: anId,
     },
     events: [{ type: 'error', reason: 'upstream_unreachable', details: { status: 502 } }],
     counts: [['requests_total', 'action', 'refused', 1]],
@@ -419,9 +396,9 @@ const cases: Readonly<Record<string, Case>> = {
       action: 'failed-open',
       reason: 'measure',
       status: 200,
+      beyond_window: false,
       tokens_received: null,
       prompt_tokens: 10,
-      beyond_window: false,
       pressure: null,
     },
     counts: [['requests_total', 'action', 'failed-open', 1]],
@@ -437,7 +414,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a client that leaves during the answer: what was done stands': {
     script: stream('a long answer', 'never'),
     play: leaving({ ...long, stream: true }, 'answered'),
-    rows: { action: 'compacted', status: 200, outcome: 'client-gone' },
+    rows: { ...compacted, status: 200, outcome: 'client-gone' },
     events: [compaction()],
     counts: [['requests_total', 'action', 'compacted', 1]],
   },
@@ -528,17 +505,11 @@ describe('each request is a row, a count, events and headers that say the same',
   })
   test('what belongs to no conversation is told of none, and a window that is stated twice once', () => {
     const others = told.filter(({ conversation }) => conversation === null)
+    const headers = ['invalid_header', 'invalid_header', 'unknown_profile']
+    const errors = ['body_too_large', ...headers, 'upstream_unreachable', 'upstream_unreachable']
     expect(others.map(({ type, reason }) => `${type} ${reason}`).toSorted()).toEqual([
-      'error body_too_large',
-      'error invalid_header',
-      'error invalid_header',
-      'error unknown_profile',
-      'error upstream_unreachable',
-      'error upstream_unreachable',
-      'failure measure',
-      'refusal other',
-      'window refusal',
-      'window refusal',
+      ...errors.map((code) => `error ${code}`),
+      ...['failure measure', 'refusal other', 'window refusal', 'window refusal'],
     ])
     expect(others.filter(({ type }) => type === 'window')).toMatchObject([
       { model: 'test-model', details: { window_tokens: 8_192, kind: 'total', upstream: 'default' } },
@@ -549,13 +520,11 @@ describe('each request is a row, a count, events and headers that say the same',
     const recoveries = metrics.by('foldgate_recoveries_total', 'outcome')
     expect(Object.fromEntries(recoveries)).toEqual({ recovered: 3, failed: 1 })
     expect(metrics.sum('foldgate_requests_total', { action: 'bypassed' })).toBe(1)
-    const uncounted = nameOf('a streamed answer without usage is told by own counts')
-    const row = rows.find(({ client }) => client === uncounted)
-    for (const [stage, tokens] of [
-      ['sent', row?.tokens_sent],
-      ['received', row?.tokens_received],
-    ] as const)
-      expect(metrics.sum('foldgate_prompt_tokens_total', { stage, profile: uncounted })).toBe(tokens)
+    const ownCounts = nameOf('a streamed answer without usage is told by own counts')
+    const row = rows.find(({ client }) => client === ownCounts)
+    const tokensAt = (stage: string) =>
+      metrics.sum('foldgate_prompt_tokens_total', { stage, profile: ownCounts })
+    expect([tokensAt('sent'), tokensAt('received')]).toEqual([row?.tokens_sent, row?.tokens_received])
   })
 
   test('what Foldgate refuses goes nowhere, and what clients say to Foldgate no further', () => {

@@ -26,13 +26,9 @@ function* turns(): Generator<readonly TestMessage[]> {
 test.each(['lenient', 'strict'])(
   'the messages that the page shows are those that the upstream received (%s)',
   async (template) => {
+    const window = { tokens: 4_000, output_reserve: 500 }
     await using at = await reportStand(completion('Done.'), {
-      profile: {
-        template,
-        clear: { enabled: false },
-        recap: { max_tokens: 300 },
-        window: { tokens: 4_000, output_reserve: 500 },
-      },
+      profile: { template, clear: { enabled: false }, recap: { max_tokens: 300 }, window },
       settings: { admin: { show_content: true } },
     })
     const messages: TestMessage[] = []

@@ -6,7 +6,7 @@ import { json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
 import { reportStand } from './report-stand.ts'
 
-const run = longRun(30, 6)
+const run = longRun(22, 6)
 const profile = { window: { tokens: 6_000, output_reserve: 800 } }
 const model = { model: 'gpt-4o' }
 
@@ -18,20 +18,18 @@ const answering: Script = json({
 
 /** A store that tells which kinds of records were written to it. */
 function watchedStore() {
-  const store = memoryStore()
+  const inner = memoryStore()
   const kinds = new Set<string>()
-  const watched: Store = {
-    ...store,
-    putIfAbsent: (key, ...rest) => {
-      kinds.add(key.split(':')[0] ?? '')
-      return store.putIfAbsent(key, ...rest)
-    },
-    put: async (entries) => {
-      for (const { key } of entries) kinds.add(key.split(':')[0] ?? '')
-      await store.put(entries)
-    },
+  const note = (key: string) => kinds.add(key.split(':')[0] ?? '')
+  const putIfAbsent: Store['putIfAbsent'] = (key, ...rest) => {
+    note(key)
+    return inner.putIfAbsent(key, ...rest)
   }
-  return { store: watched, kinds }
+  const put: Store['put'] = (entries) => {
+    for (const { key } of entries) note(key)
+    return inner.put(entries)
+  }
+  return { store: { ...inner, putIfAbsent, put }, kinds }
 }
 
 describe('a profile that only observes', () => {
@@ -104,19 +102,18 @@ describe('a profile that only observes', () => {
     expect(requests[first - 1]?.observed).toMatch(/^compacted/)
     expect(requests[first]?.observed).toMatch(/^relayed/)
     expect(requests[first]?.done).toMatch(/^compacted/)
+    await using cold = await reportStand(answering, { profile })
     for (const [number, messages] of [...growing(run)].entries()) {
       if (number < first || number % 5 !== 0) continue
-      await using cold = await reportStand(answering, { profile })
       const body = chatOf(messages, { ...model, max_tokens: oddLimitOf(number) })
-      expect(requests[number]?.observed).toBe(doneOf(await postChat(cold.url, body)))
+      const reply = await postChat(cold.url, body, { authorization: `Bearer of-its-own-${number}` })
+      expect(requests[number]?.observed).toBe(doneOf(reply))
     }
   })
 })
 
 /** The output limit of a client that wants a long answer now and then. */
-function oddLimitOf(number: number): number {
-  return number % 3 === 0 ? 1_500 : 200
-}
+const oddLimitOf = (number: number): number => (number % 3 === 0 ? 1_500 : 200)
 
 /** What is said of each request of the run by who observes, and what is done with it by who does not. */
 async function sideBySide(outputTokens: (number: number) => number) {

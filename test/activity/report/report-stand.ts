@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   journalEventSchema,
   usageRowSchema,
@@ -11,6 +10,7 @@ import { adminPlace, askAdmin, type AdminAnswer } from '../../admin/ask-admin.ts
 import { memoryStore } from '../../admin/memory.ts'
 import { keptOpen } from '../../request/summaries/summary-stand.ts'
 import { readMetrics, type Metrics } from '../../runs/activity/metrics.ts'
+import { eventually } from '../../support/eventually.ts'
 import { fakeUpstream, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 
@@ -40,28 +40,22 @@ export async function reportStand(
   const upstream = await fakeUpstream(script)
   const { flags, origin } = await adminPlace()
   const store = options.store ?? memoryStore()
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
-    ...options,
-    store: keptOpen(store),
-    flags: { ...flags, ...options.flags },
-  })
+  const own = { store: keptOpen(store), flags: { ...flags, ...options.flags } }
+  const foldgate = await startFoldgate({ upstream: upstream.url, ...options, ...own })
   let closed: Promise<void> | null = null
   const close = () => (closed ??= foldgate.close())
 
   async function written(journal: JournalName): Promise<readonly unknown[]> {
-    const page = await store.readRows(journal, { from: 'oldest', beyond: null, limit: ROWS_MAX })
+    const page = await store.readRows(journal, { from: 'oldest', beyond: null, limit: 1_000 })
     return page.map(({ text }) => parseJsonText(text))
   }
 
-  async function rows(count: number): Promise<readonly UsageRow[]> {
-    for (let round = 0; ; round += 1) {
+  const rows = (count: number): Promise<readonly UsageRow[]> =>
+    eventually(async () => {
       const all = await written('usage')
-      if (all.length >= count) return all.map((row) => usageRowSchema.parse(row))
-      if (round === ROUNDS_MAX) throw new Error(`there are ${all.length} rows, not ${count}`)
-      await sleep(ROUND_MS)
-    }
-  }
+      if (all.length < count) throw new Error(`there are ${all.length} rows, not ${count}`)
+      return all.map((row) => usageRowSchema.parse(row))
+    })
 
   return {
     upstream,
@@ -86,9 +80,3 @@ export async function reportStand(
     },
   }
 }
-
-// --- internal ---
-
-const ROWS_MAX = 1_000
-const ROUNDS_MAX = 1_500
-const ROUND_MS = 20

@@ -18,9 +18,8 @@ import {
 const server = modelServer('https://api.openai.com/v1')
 
 /** The span of a request that has ended. */
-function spanOf(report: RequestReport, end: RequestEnd, at: ModelServer | null = server) {
-  return requestSpan(report, end, at)
-}
+const spanOf = (report: RequestReport, end: RequestEnd, at: ModelServer | null = server) =>
+  requestSpan(report, end, at)
 
 describe('the span of a request', () => {
   test('says by the conventions what was asked, answered and counted, and what Foldgate did', () => {

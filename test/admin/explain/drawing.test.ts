@@ -88,8 +88,15 @@ const message = (
   index: number | null,
   treatment: ExplainedMessage['treatment'] = 'kept',
 ): ExplainedMessage => ({
-  ...{ index, role: 'user', kind: null, tool: null, treatment, pinned: null },
-  ...{ received_tokens: 1, sent_tokens: 1, stands_for: null },
+  index,
+  role: 'user',
+  kind: null,
+  tool: null,
+  treatment,
+  pinned: null,
+  received_tokens: 1,
+  sent_tokens: 1,
+  stands_for: null,
 })
 
 const many = (count: number, of: (index: number) => ExplainedMessage): ExplainedMessage[] =>

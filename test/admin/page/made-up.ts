@@ -146,7 +146,10 @@ export function detailWith(changes: Partial<ConversationDetail> = {}): Conversat
   const { pressure, sent_pressure, tokens_received, tokens_sent } = rows.at(-1) ?? unsized
   return {
     ...cardWith({
-      ...{ pressure, sent_pressure, tokens_received, tokens_sent },
+      pressure,
+      sent_pressure,
+      tokens_received,
+      tokens_sent,
       label: 'migrate the billing service',
       client_key: 'ci',
       requests: 71,
@@ -205,10 +208,7 @@ const otherEvent = (
     null,
   ],
 ): StoredEvent =>
-  eventWith({
-    ...{ id, time: before(seconds), passes: [], ...changes },
-    ...{ tokens_before, tokens_after, milliseconds },
-  })
+  eventWith({ id, time: before(seconds), passes: [], ...changes, tokens_before, tokens_after, milliseconds })
 
 export function agentEvents(): readonly StoredEvent[] {
   const other = { conversation: 'Zq81LmN0-pQrStUv' }
