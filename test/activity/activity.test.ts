@@ -118,21 +118,11 @@ describe('the row of a request that has ended', () => {
 
   test('says what came, what was sent and what became of it, and is read back as it was', () => {
     const row = endedRow(reportOf({ added_ms: 20.123456 }), endOf(), { sent: 0.25, whole: 0.5 }, 'here')
-    expect(row).toMatchObject({
-      process: 'here',
-      conversation: 'c0ffee',
-      messages_received: 120,
-      tokens_received: 90_000,
-      answered_by: 'gpt-5-2026-08-07',
-      prompt_tokens: 50_100,
-      cached_tokens: 40_000,
-      cache_written_tokens: 9_000,
-      completion_tokens: 700,
-      prompt_cost: 0.25,
-      whole_prompt_cost: 0.5,
-      added_ms: 20.123,
-      total_ms: 2_500,
-    })
+    const came = { process: 'here', conversation: 'c0ffee', messages_received: 120, tokens_received: 90_000 }
+    const answered = { answered_by: 'gpt-5-2026-08-07', added_ms: 20.123, total_ms: 2_500 }
+    const prompt = { prompt_tokens: 50_100, cached_tokens: 40_000, cache_written_tokens: 9_000 }
+    const costs = { completion_tokens: 700, prompt_cost: 0.25, whole_prompt_cost: 0.5 }
+    expect(row).toMatchObject({ ...came, ...answered, ...prompt, ...costs })
     expect(usageRowSchema.parse(JSON.parse(JSON.stringify(row)))).toEqual(row)
   })
 
@@ -157,25 +147,11 @@ describe('what else happens', () => {
     const { summaryWritten, events, changed, log, conversations } = open()
     const model = 'gpt-5-2026-08-07'
     const call = { conversation: 'c0ffee', name: 'name-of-it', model, upstream: null, milliseconds: 12.3 }
-    summaryWritten(
-      call,
-      writtenSummary({
-        promptTokens: 10_000,
-        cachedTokens: 0,
-        cacheWrittenTokens: 0,
-        completionTokens: 1_000,
-      }),
-    )
+    const uncached = { cachedTokens: 0, cacheWrittenTokens: 0 }
+    summaryWritten(call, writtenSummary({ promptTokens: 10_000, ...uncached, completionTokens: 1_000 }))
     const told = await events()
-    expect(told).toMatchObject([
-      {
-        type: 'summary',
-        conversation: 'c0ffee',
-        summary_key: 'name-of-it',
-        milliseconds: 12,
-        details: { cost: 0.2 },
-      },
-    ])
+    const named = { type: 'summary', conversation: 'c0ffee', summary_key: 'name-of-it' }
+    expect(told).toMatchObject([{ ...named, milliseconds: 12, details: { cost: 0.2 } }])
     expect(conversations.totals()).toMatchObject({ summary_tokens: 11_000, summary_money: 0.2 })
     expect(changed).toEqual(['c0ffee'])
     expect(log.join()).toContain('a summary was written')
@@ -189,12 +165,11 @@ describe('what else happens', () => {
     failures.note('archive', Object.assign(new Error('PLANTED'), { code: 'ENOSPC' }))
     compactRequested('c0ffee')
     const told = await events()
-    expect(told.map(({ type, reason }) => [type, reason])).toEqual([
-      ['window', 'refusal'],
-      ['failure', 'archive'],
-      ['compact-requested', 'operator'],
+    expect(told).toMatchObject([
+      { type: 'window', reason: 'refusal' },
+      { type: 'failure', reason: 'archive', details: { reason: 'ENOSPC', times: 1 } },
+      { type: 'compact-requested', reason: 'operator' },
     ])
-    expect(told[1]?.details).toMatchObject({ reason: 'ENOSPC', times: 1 })
     expect(changed).toEqual(['c0ffee'])
     expect(JSON.stringify(told)).not.toContain('PLANTED')
   })

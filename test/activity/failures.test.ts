@@ -5,6 +5,7 @@ import { createLog } from '../../src/log/log.ts'
 import { createReports } from '../../src/activity/reports.ts'
 import { unreadAnswer } from '../../src/activity/request-report.ts'
 import type { Tracing } from '../../src/activity/tracing/tracing.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { adminStand } from '../admin/admin-stand.ts'
 import { memoryStore } from '../admin/memory.ts'
@@ -12,7 +13,7 @@ import { longRun } from '../support/conversations.ts'
 import { completion, silence } from '../support/fake-upstream.ts'
 import { reportOf } from './told-request.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
-import { reportStand } from './report/report-stand.ts'
+import { reportStand, type ReportStand } from './report/report-stand.ts'
 
 /** A failure log at a clock that stands, and what it has told. */
 function failureLog() {
@@ -81,25 +82,23 @@ const broken = { summary: () => {}, close: async () => {} }
 const atTheBeginning: Tracing = { ...broken, begun: failing, ended: () => {} }
 const atTheEnd: Tracing = { ...broken, ended: failing }
 
+const unobserved = async (at: ReportStand): Promise<number> =>
+  (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' })
+
 // Whoever watches must not harm what is watched (P2).
 test.each([
   ['when it begins', atTheBeginning],
   ['when it has ended', atTheEnd],
 ])('a report that throws %s harms no request', async (_, tracing) => {
-  await using at = await reportStand(completion('fine'), {
-    tracing,
-    profile: { window: { tokens: 6_000, output_reserve: 1_000 } },
-  })
+  const profile = { window: { tokens: 6_000, output_reserve: 1_000 } }
+  await using at = await reportStand(completion('fine'), { tracing, profile })
   for (let round = 1; round <= 2; round += 1) {
     const reply = await postChat(at.url, chatOf(longRun(14, 2), { model: 'gpt-4o' }))
     expect([reply.status, reply.action]).toEqual([200, 'compacted'])
     expect(reply.text).toContain('fine')
   }
-  const metrics = await at.metrics()
-  expect(metrics.sum('foldgate_requests_total', { action: 'compacted' })).toBe(2)
-  await expect
-    .poll(async () => (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' }))
-    .toBe(2)
+  expect((await at.metrics()).sum('foldgate_requests_total', { action: 'compacted' })).toBe(2)
+  await expect.poll(() => unobserved(at)).toBe(2)
   // The event names the part, and nothing that was said.
   const told = (await at.events()).filter(({ type }) => type === 'failure')
   expect(told).toMatchObject([{ reason: 'observation', details: { times: 1 } }])
@@ -116,9 +115,7 @@ test('and none that is refused, left or bypassed', async () => {
   await expect.poll(() => at.upstream.requests.length).toBe(2)
   leaving.abort()
   await asked
-  await expect
-    .poll(async () => (await at.metrics()).sum('foldgate_failures_total', { part: 'observation' }))
-    .toBe(3)
+  await expect.poll(() => unobserved(at)).toBe(3)
 })
 
 test('a listener that throws is noted each time, and the others are told', () => {
@@ -148,17 +145,16 @@ test('an answer that nothing can be told of is given all the same', async () => 
 test('a journal that cannot be read keeps no request from its records', async () => {
   let asked = 0
   const inner = memoryStore()
-  await using at = await adminStand({
-    store: {
-      ...inner,
-      readRows: (journal, page) =>
-        journal === 'wishes' ? inner.readRows(journal, page) : new Promise(() => {}),
-      getFirst: (keys) => {
-        asked += 1
-        return inner.getFirst(keys)
-      },
+  const store: Store = {
+    ...inner,
+    readRows: (journal, page) =>
+      journal === 'wishes' ? inner.readRows(journal, page) : new Promise(() => {}),
+    getFirst: (keys) => {
+      asked += 1
+      return inner.getFirst(keys)
     },
-  })
+  }
+  await using at = await adminStand({ store })
   const conversation = await at.say('hello')
   await at.ask('/conversations')
   const before = asked

@@ -100,15 +100,8 @@ test('whatever models, labels and conversations clients name, there are not more
   const before = (await series()).length
   for (let number = 0; number < 500; number += 1) {
     const name = `PLANTED-${number}`
-    const names = {
-      conversation: name,
-      parent: name,
-      label: name,
-      model: name,
-      upstream: name,
-      client_key: name,
-    }
-    tell(reportOf({ ...names, reason: name }, { traceparent: name }), { answeredBy: name })
+    const names = { conversation: name, parent: name, label: name, model: name, upstream: name }
+    tell(reportOf({ ...names, client_key: name, reason: name }, { traceparent: name }), { answeredBy: name })
   }
   const after = await series()
   expect(after).toHaveLength(before)
@@ -161,10 +154,8 @@ describe('a request', () => {
   // did. A counter cannot fall: the library threw, and the books that are told next did not hear of the request's end.
   test('of which more was sent than came never makes a counter fall', async () => {
     const { request, value } = openMetrics()
-    request(
-      { tokens_received: 100, tokens_sent: 400 },
-      { usage: { promptTokens: 10, cachedTokens: null, cacheWrittenTokens: null, completionTokens: null } },
-    )
+    const usage = { promptTokens: 10, cachedTokens: null, cacheWrittenTokens: null, completionTokens: null }
+    request({ tokens_received: 100, tokens_sent: 400 }, { usage })
     expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile: 'default' })).toBe(0)
     expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' })).toBe(10)
   })
@@ -185,17 +176,11 @@ test('summaries count by how they ended, with all that they took', async () => {
   const opened = openMetrics()
   everything(opened)
   const families = await opened.read()
-  for (const outcome of ['written', 'cancelled', 'failed']) {
+  for (const outcome of ['written', 'cancelled', 'failed'])
     expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(2)
-  }
-  for (const [kind, tokens] of [
-    ['prompt', 2_700],
-    ['cached', 300],
-    ['cache_written', 600],
-    ['completion', 240],
-  ] as const) {
+  const spent = { prompt: 2_700, cached: 300, cache_written: 600, completion: 240 }
+  for (const [kind, tokens] of Object.entries(spent))
     expect(valueOf(families, 'foldgate_summary_tokens_total', { kind })).toBe(tokens)
-  }
 })
 
 test('a loop that was blocked shows, by its highest percentile and the sum', async () => {

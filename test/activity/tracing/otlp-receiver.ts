@@ -34,18 +34,10 @@ const span = z.object({
   status: z.looseObject({ code: z.number().default(0) }),
 })
 
+const scopeSpans = z.array(z.object({ spans: z.array(span) }))
+
 const traces = z.object({
-  resourceSpans: z.array(
-    z.object({
-      resource: z.object({ attributes }),
-      scopeSpans: z.array(
-        z.object({
-          scope: z.object({ name: z.string(), version: z.string().optional() }),
-          spans: z.array(span),
-        }),
-      ),
-    }),
-  ),
+  resourceSpans: z.array(z.object({ resource: z.object({ attributes }), scopeSpans })),
 })
 
 export type Receiver = FakeUpstream & {
@@ -63,7 +55,7 @@ export async function otlpReceiver(script: Script | readonly Script[] = json({})
     server.requests.flatMap(({ body }) => traces.parse(JSON.parse(body.toString())).resourceSpans)
   return {
     ...server,
-    spans: () => read().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+    spans: () => read().flatMap((each) => each.scopeSpans.flatMap(({ spans }) => spans)),
     resource: () => read()[0]?.resource.attributes ?? {},
   }
 }

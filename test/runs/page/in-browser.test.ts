@@ -10,7 +10,6 @@ import {
   modelWith,
   someConversations,
   someModels,
-  agentMessages,
 } from '../../admin/page/made-up.ts'
 import { isFocused, lowContrast, openPage, redIn, tabTo } from './open-page.ts'
 import { pageStand } from '../../admin/page/page-stand.ts'
@@ -21,20 +20,20 @@ const path = '/conversations/kX2v9QmT4rLz81ab'
 const compact = 'button[data-method="POST"]'
 const remove = 'button[data-method="DELETE"]'
 
+/** Runs in the page. */
+const unfoldAll = `document.querySelectorAll('details').forEach((details) => { details.open = true })`
+
 describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutChromium}`, () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-  })
+  afterAll(() => browser.close())
 
   describe('without a reload', () => {
     test('a first conversation appears', async () => {
-      const { page, stand, errors } = await openPage(browser, {
-        shown: { totals: totalsWith(), conversations: [], events: [] },
-      })
+      const shown = { totals: totalsWith(), conversations: [], events: [] }
+      const { page, stand, errors } = await openPage(browser, { shown })
       await page.getByText('Ready for a first request.').waitFor()
       await page.evaluate('window.isTheSame = true')
       stand.show({ totals: totalsWith({ requests: 1 }), conversations: [one] }, one.id)
@@ -49,16 +48,14 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       await tabTo(page, '#conversation-two0000000000000 a')
       stand.show({ conversations: [one, { ...two, last_seen: before(1), requests: 99 }] }, two.id)
       await page.locator('tbody tr:first-child#conversation-two0000000000000').waitFor()
-      expect(
-        await page.locator('#conversation-two0000000000000 [data-name=requests]').textContent(),
-      ).toContain('99')
+      const requests = page.locator('#conversation-two0000000000000 [data-name=requests]')
+      expect(await requests.textContent()).toContain('99')
       expect(await isFocused(page, '#conversation-two0000000000000 a')).toBe(true)
     })
 
     test('a conversation that ends its answer, is gone or is new leaves the others alone', async () => {
-      const { page, stand } = await openPage(browser, {
-        shown: { conversations: [{ ...one, answering: true }, two] },
-      })
+      const shown = { conversations: [{ ...one, answering: true }, two] }
+      const { page, stand } = await openPage(browser, { shown })
       await page.getByText('answering').waitFor()
       await page.evaluate(`void (window.row = document.getElementById('conversation-one0000000000000'))`)
       stand.show({ conversations: [one] })
@@ -247,13 +244,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
   })
 
   test('branches fold under their root, stay open while the list moves, and are reached with the keyboard', async () => {
-    const branch = cardWith({
-      id: 'branch0000000000',
-      parent: one.id,
-      label: null,
-      requests: 7,
-      last_seen: before(1),
-    })
+    const branch = cardWith({ id: 'branch0000000000', parent: one.id, requests: 7, last_seen: before(1) })
     const { page, stand } = await openPage(browser, { shown: { conversations: [two, one, branch] } })
     expect(await page.locator('#conversations tbody tr').count()).toBe(2)
     await tabTo(page, '#branches-one0000000000000 > summary')
@@ -270,13 +261,9 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       const healthy = someConversations().filter(({ action }) => action !== 'failed-open')
       const events = agentEvents().filter(({ type }) => type !== 'failure')
       const models = someModels().filter(({ window_in_force: window }) => window?.overruled_tokens === null)
-      const shown = {
-        conversations: [...healthy, cardWith({ id: 'sixfold', pressure: 6.2, sent_pressure: 0.97 })],
-      }
-      const { page, stand } = await openPage(browser, {
-        shown: { ...shown, events, models },
-        context: { colorScheme },
-      })
+      const conversations = [...healthy, cardWith({ id: 'sixfold', pressure: 6.2, sent_pressure: 0.97 })]
+      const shown = { conversations, events, models }
+      const { page, stand } = await openPage(browser, { shown, context: { colorScheme } })
       expect(await redIn(page)).toEqual([])
       stand.show({ conversations: [cardWith({ id: 'failed', status: 502 })] })
       await page.locator('#conversation-failed').waitFor()
@@ -288,9 +275,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
 
     test.each(['/', path])('every text of %s has the contrast that WCAG wants at AA', async (where) => {
       const { page } = await openPage(browser, { path: where, context: { colorScheme } })
-      await page.evaluate(
-        `document.querySelectorAll('details').forEach((details) => { details.open = true })`,
-      )
+      await page.evaluate(unfoldAll)
       expect(await lowContrast(page)).toEqual([])
     })
 
@@ -305,21 +290,15 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
 
   test.each([360, 640, 900, 1_600])('nothing sticks out at %s pixels', async (width) => {
     for (const where of ['/', path]) {
-      const { page } = await openPage(browser, {
-        path: where,
-        shown: {
-          conversations: [
-            ...someConversations(),
-            cardWith({ id: 'long', label: 'x'.repeat(200), model: 'y'.repeat(200) }),
-          ],
-          models: [...someModels(), modelWith({ id: 'long', model: 'y'.repeat(200) })],
-          detail: detailWith({ label: 'x'.repeat(200), messages: agentMessages(), events: agentEvents() }),
-        },
-        context: { viewport: { width, height: 700 } },
-      })
-      await page.evaluate(
-        `document.querySelectorAll('details').forEach((details) => { details.open = true })`,
-      )
+      const names = { id: 'long', model: 'y'.repeat(200) }
+      const shown = {
+        conversations: [...someConversations(), cardWith({ ...names, label: 'x'.repeat(200) })],
+        models: [...someModels(), modelWith(names)],
+        detail: detailWith({ label: 'x'.repeat(200) }),
+      }
+      const context = { viewport: { width, height: 700 } }
+      const { page } = await openPage(browser, { path: where, shown, context })
+      await page.evaluate(unfoldAll)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
     }
   })

@@ -51,14 +51,12 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`${selector} is not reached with the Tab key.`)
 }
 
-export async function isFocused(page: Page, selector: string): Promise<boolean> {
-  return (await page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)})`)) === true
-}
+export const isFocused = async (page: Page, selector: string): Promise<boolean> =>
+  (await page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)})`)) === true
 
 /** The classes of all elements that are seen and have something red about them: text, ground, border or drawing. */
-export async function redIn(page: Page, within = 'body'): Promise<unknown> {
-  return page.evaluate(`(${findRed})(${JSON.stringify(within)})`)
-}
+export const redIn = async (page: Page, within = 'body'): Promise<unknown> =>
+  page.evaluate(`(${findRed})(${JSON.stringify(within)})`)
 
 /** Runs in the page, where there are the types of none of ours. Red is a hue between 340 and 20 degrees that is no grey. */
 const findRed = `(within) => {
@@ -89,9 +87,7 @@ const findRed = `(within) => {
  * The texts of a page whose contrast is below what WCAG 2.2 wants at level AA (1.4.3): 4.5 to 1. Large text may have
  * less, which nothing here makes use of.
  */
-export async function lowContrast(page: Page): Promise<unknown> {
-  return page.evaluate(`(${findLowContrast})()`)
-}
+export const lowContrast = async (page: Page): Promise<unknown> => page.evaluate(`(${findLowContrast})()`)
 
 /** Runs in the page, where there are the types of none of ours. */
 const findLowContrast = `() => {

@@ -122,22 +122,16 @@ const shown: readonly Shown[] = [
 ]
 
 /** A Foldgate through which conversations of made-up agents have gone, by all three APIs, for pictures of its pages. */
-async function picturedFoldgate(): Promise<{
-  readonly origin: string
-  readonly close: () => Promise<void>
-}> {
+async function picturedFoldgate() {
   const { count } = await loadCounter('o200k_base')
   const upstream = await exactUpstream(windowTokens)
+  const strict = { windowTokens, outputReserveChecked: true, count }
   const codex = await startResponsesUpstream({
-    windowTokens,
-    outputReserveChecked: true,
-    count,
+    ...strict,
     reply: () => ({ output: [{ type: 'message', text: 'Done.' }] }),
   })
   const claude = await startMessagesUpstream({
-    windowTokens,
-    outputReserveChecked: true,
-    count,
+    ...strict,
     reply: () => ({ content: [{ type: 'text', text: 'Done.' }] }),
   })
   const admin = await adminPlace()
@@ -161,9 +155,10 @@ async function picturedFoldgate(): Promise<{
   }
 }
 
-function profileNamed(name: string, ...models: readonly string[]): [string, Profile] {
-  return [name, { ...profileSchema.parse({ models, window: { tokens: windowTokens } }), name }]
-}
+const profileNamed = (name: string, ...models: readonly string[]): [string, Profile] => [
+  name,
+  { ...profileSchema.parse({ models, window: { tokens: windowTokens } }), name },
+]
 
 async function live(
   origin: string,
@@ -245,16 +240,9 @@ async function askStateful(url: string): Promise<void> {
 }
 
 async function ask(url: string, client: string, body: object): Promise<string> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: 'Bearer sk-any',
-      'anthropic-version': '2023-06-01',
-      'user-agent': client,
-    },
-    body: JSON.stringify(body),
-  })
+  const named = { authorization: 'Bearer sk-any', 'anthropic-version': '2023-06-01', 'user-agent': client }
+  const headers = { 'content-type': 'application/json', ...named }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${answer.status}: ${text}`)
   return text

@@ -6,45 +6,38 @@ import { growing, longRun, type TestMessage } from '../../support/conversations.
 import { exactUpstream } from '../../support/exact-upstream.ts'
 import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { adminPlace } from '../../admin/ask-admin.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { watchPage } from './open-page.ts'
 
 const windowTokens = 8_000
 
-/** Pages are made anew at most once a second, on a machine that may be busy. */
 /** A Foldgate before an upstream that writes down and counts what it receives, and its admin listener. */
 async function stand(settings: object, more: Pick<FoldgateOptions, 'env' | 'profile'> = {}) {
   const upstream = await exactUpstream(windowTokens)
   const admin = await adminPlace()
+  const profile = { window: { tokens: windowTokens }, ...more.profile }
   const foldgate = await startFoldgate({
     upstream: upstream.url,
     flags: admin.flags,
     settings,
     ...more,
-    profile: { window: { tokens: windowTokens }, ...more.profile },
+    profile,
   })
   onTestFinished(async () => {
     await foldgate.close()
     await upstream.close()
   })
   async function ask(messages: readonly TestMessage[], label: string): Promise<void> {
-    const answer = await fetch(`${foldgate.url}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: 'Bearer sk-any',
-        'x-foldgate-conversation': label,
-      },
-      body: JSON.stringify({ model: 'gpt-4o', messages, max_tokens: 500 }),
-    })
-    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+    const body = chatOf(messages, { model: 'gpt-4o', max_tokens: 500 })
+    const headers = { authorization: 'Bearer sk-any', 'x-foldgate-conversation': label }
+    expect((await postChat(foldgate.url, body, headers)).status).toBe(200)
   }
   return { origin: admin.origin, upstream, ask }
 }
 
 /** The names of the conversations in the list, the first one first. */
-async function listed(page: Page): Promise<readonly string[]> {
-  return page.locator('#conversations th a').allTextContents()
-}
+const listed = async (page: Page): Promise<readonly string[]> =>
+  page.locator('#conversations th a').allTextContents()
 
 /** The numbers in a column of the table under the chart, the oldest request first. */
 async function column(page: Page, number: number): Promise<readonly number[]> {
@@ -57,9 +50,7 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
   beforeAll(async () => {
     browser = await openBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-  })
+  afterAll(() => browser.close())
 
   test('conversations appear and move without a reload', async () => {
     const { origin, ask } = await stand({})
@@ -122,10 +113,8 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
   // A browser sends a password unasked only at and below the path where it was asked for it: a page that was opened by
   // its own address had neither style nor script.
   test('a conversation’s own address opens whole where there is a token, which is the password', async () => {
-    const { origin, ask } = await stand(
-      { admin: { token_env: 'TOKEN' } },
-      { env: { TOKEN: 'planted-token' } },
-    )
+    const env = { TOKEN: 'planted-token' }
+    const { origin, ask } = await stand({ admin: { token_env: 'TOKEN' } }, { env })
     await ask([{ role: 'user', content: 'Hello.' }], 'guarded')
     const bearer = { headers: { authorization: 'Bearer planted-token' } }
     const answered: unknown = await fetch(`${origin}/conversations`, bearer).then((answer) => answer.json())
@@ -137,10 +126,8 @@ describe.skipIf(chromiumProgram === undefined)(`the page of a running Foldgate${
   })
 
   test('a profile that only observes says on the page what it would have done', async () => {
-    const { origin, upstream, ask } = await stand(
-      {},
-      { profile: { observe: true, window: { tokens: 4_000 } } },
-    )
+    const profile = { observe: true, window: { tokens: 4_000 } }
+    const { origin, upstream, ask } = await stand({}, { profile })
     for (const messages of growing(longRun(9, 5))) await ask(messages, 'watched')
     expect(upstream.requests.at(-1)?.rawMessages).toHaveLength(longRun(9, 5).length)
     const { page } = await watchPage(browser, origin)
