@@ -69,7 +69,7 @@ describe('a request that is being answered', () => {
 })
 
 describe('rows of other processes', () => {
-  test('come late and find their place', () => {
+  test('come late and find their place; those of one time keep their order', () => {
     const list = createConversationList()
     list.add(usageRow({ time: atSecond(5), model: 'late' }), true)
     list.add(usageRow({ time: atSecond(1), model: 'early' }), false)
@@ -77,13 +77,10 @@ describe('rows of other processes', () => {
     expect(list.rows(idOf(1)).map(({ model }) => model)).toEqual(['early', 'between', 'late'])
     const seen = { first_seen: atSecond(1), last_seen: atSecond(5) }
     expect(list.card(idOf(1))).toMatchObject({ model: 'late', ...seen })
-  })
-
-  test('of one time keep their order', () => {
-    const list = createConversationList()
     for (const model of ['a', 'b', 'c']) list.add(usageRow({ time: atSecond(5), model }), true)
-    list.add(usageRow({ time: atSecond(1), model: 'early' }), false)
-    expect(list.rows(idOf(1)).map(({ model }) => model)).toEqual(['early', 'a', 'b', 'c'])
+    list.add(usageRow({ time: atSecond(2), model: 'second' }), false)
+    const models = ['early', 'second', 'between', 'late', 'a', 'b', 'c']
+    expect(list.rows(idOf(1)).map(({ model }) => model)).toEqual(models)
   })
 })
 

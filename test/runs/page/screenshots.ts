@@ -81,44 +81,31 @@ type Shown = {
 
 const windowTokens = 16_000
 
+/** Its path and its body, its client and its model, its task, how many rounds it has and its seed. */
+const agentOf = (
+  [path, bodyOf]: readonly [string, Shown['bodyOf']],
+  [client, model]: readonly [string, string],
+  task: string,
+  { rounds, seed, branchRounds = 0 }: Pick<Shown, 'rounds' | 'seed' | 'branchRounds'>,
+): Shown => ({ path, bodyOf, client, model, task, rounds, seed, branchRounds })
+
+const chats = ['/v1/chat/completions', chatBody] as const
+const mail = 'Sort the inbox of the support team: what is urgent, what is a question, what can wait?'
+const upgrade = 'Upgrade the build to the newest compiler and mend what breaks.'
+const notes = 'Write the release notes of 2.4 from the merged changes.'
+const repair = 'The nightly tests of the retry queue fail one time in ten. Find out why and repair it.'
+const codex = 'codex_cli_rs/0.169.0 (Debian 12.0.0; x86_64) xterm'
+const opencode = 'opencode/1.4.2 ai-sdk/provider-utils/4.0.1'
+const claude = 'claude-cli/2.1.332 (external, cli)'
+
 const shown: readonly Shown[] = [
-  {
-    path: '/v1/chat/completions',
-    client: 'OpenAI/Python 2.8.0',
-    model: 'gpt-5-mini',
-    task: 'Sort the inbox of the support team: what is urgent, what is a question, what can wait?',
-    rounds: 8,
-    seed: 11,
-    bodyOf: chatBody,
-  },
-  {
-    path: '/u/codex/v1/responses',
-    client: 'codex_cli_rs/0.169.0 (Debian 12.0.0; x86_64) xterm',
-    model: 'gpt-5',
-    task: 'Upgrade the build to the newest compiler and mend what breaks.',
-    rounds: 34,
-    seed: 12,
-    bodyOf: responsesBody,
-  },
-  {
-    path: '/v1/chat/completions',
-    client: 'opencode/1.4.2 ai-sdk/provider-utils/4.0.1',
-    model: 'qwen3:8b',
-    task: 'Write the release notes of 2.4 from the merged changes.',
-    rounds: 20,
-    seed: 13,
-    bodyOf: chatBody,
-    branchRounds: 3,
-  },
-  {
-    path: '/u/claude/v1/messages',
-    client: 'claude-cli/2.1.332 (external, cli)',
-    model: 'claude-sonnet-4-5',
-    task: 'The nightly tests of the retry queue fail one time in ten. Find out why and repair it.',
+  agentOf(chats, ['OpenAI/Python 2.8.0', 'gpt-5-mini'], mail, { rounds: 8, seed: 11 }),
+  agentOf(['/u/codex/v1/responses', responsesBody], [codex, 'gpt-5'], upgrade, { rounds: 34, seed: 12 }),
+  agentOf(chats, [opencode, 'qwen3:8b'], notes, { rounds: 20, seed: 13, branchRounds: 3 }),
+  agentOf(['/u/claude/v1/messages', messagesBody], [claude, 'claude-sonnet-4-5'], repair, {
     rounds: 64,
     seed: 14,
-    bodyOf: messagesBody,
-  },
+  }),
 ]
 
 /** A Foldgate through which conversations of made-up agents have gone, by all three APIs, for pictures of its pages. */
