@@ -39,10 +39,8 @@ export async function buildImage(stages: readonly Stage[], options: BuildOptions
   const made = new Map<string, Image>()
   let last: Image | null = null
   for (const [index, stage] of stages.entries()) {
-    last = await options.steps.step(
-      `FROM ${stage.base} (Node ${process.versions.node} of this machine)`,
-      () => beginStage(join(options.folder, `stage-${index}`)),
-    )
+    const title = `FROM ${stage.base} (Node ${process.versions.node} of this machine)`
+    last = await options.steps.step(title, () => beginStage(join(options.folder, `stage-${index}`)))
     for (const instruction of stage.instructions) {
       if (last === null) return null
       const image: Image = last
@@ -61,28 +59,15 @@ export async function buildImage(stages: readonly Stage[], options: BuildOptions
 
 /** What the base image has, as far as the build goes by it: Node, npm, a user `node`, folders. */
 async function beginStage(root: string): Promise<Image> {
-  for (const folder of [
-    'etc',
-    'root',
-    'home/node',
-    'opt/yarn-v1',
-    'var/lib',
-    'usr/local/bin',
-    'tmp',
-    'run',
-  ]) {
+  for (const folder of 'etc root home/node opt/yarn-v1 var/lib usr/local/bin tmp run'.split(' '))
     await mkdir(join(root, folder), { recursive: true })
-  }
   await chmod(join(root, 'tmp'), 0o1777)
-  await writeFile(
-    join(root, 'etc/passwd'),
-    'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n',
-  )
+  const users = 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n'
+  await writeFile(join(root, 'etc/passwd'), users)
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nnode:x:1000:\n')
   await cp(npmFolder(), join(root, 'usr/local/lib/node_modules/npm'), { recursive: true })
-  for (const name of ['npm', 'npx']) {
+  for (const name of ['npm', 'npx'])
     await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/local/bin', name))
-  }
   const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
   const start = { entrypoint: [], probe: [], port: 0 }
   return { root, workdir: '/', env, user: 0, group: 0, volumes: [], ...start }
@@ -90,10 +75,8 @@ async function beginStage(root: string): Promise<Image> {
 
 /** Where this machine's npm is: its bin is a link into its package. */
 function npmFolder(): string {
-  const place = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'npm'))
-    .find((path) => existsSync(path))
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const place = folders.map((folder) => join(folder, 'npm')).find((path) => existsSync(path))
   if (place === undefined) throw new Error('there is no npm on PATH')
   return dirname(dirname(realpathSync(place)))
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -13,17 +14,14 @@ export async function lookInside(image: Image, steps: Steps): Promise<void> {
   const comesAlong = runtimePackages(await lockIn(''), { withPeers: true })
 
   await steps.step(
-    'holds the runtime dependencies of the lock file, the optional ones too, each in its version, and no other',
+    'holds the packages of the lock file that run with it, the optional too, and no other',
     async () => {
       const wanted = comesAlong.map(([path, { version }]) => `${path}@${version}`)
-      const found = await Promise.all(
-        files
-          .filter((path) => /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path))
-          .map(async (path) => {
-            const { version } = packageSchema.parse(JSON.parse(await readFile(join(app, path), 'utf8')))
-            return `${path.slice(0, -'/package.json'.length)}@${version}`
-          }),
-      )
+      const found: string[] = []
+      for (const path of files.filter(isPackage)) {
+        const { version } = packageSchema.parse(JSON.parse(await readFile(join(app, path), 'utf8')))
+        found.push(`${path.slice(0, -'/package.json'.length)}@${version}`)
+      }
       assert.deepEqual(found.toSorted(), wanted.toSorted())
       return `${found.length} packages`
     },
@@ -31,10 +29,7 @@ export async function lookInside(image: Image, steps: Steps): Promise<void> {
 
   await steps.step('holds no source, no test and no tool of Foldgate’s', () => {
     const own = files.filter((path) => !path.startsWith('node_modules/'))
-    assert.deepEqual(
-      own.filter((path) => /(?<!\.d)\.[cm]?ts$/.test(path)),
-      [],
-    )
+    none(own.filter((path) => /(?<!\.d)\.[cm]?ts$/.test(path)))
     const folders = [...new Set(own.map((path) => path.split('/')[0] ?? ''))].toSorted()
     assert.deepEqual(folders, ['LICENSE', 'NOTICE', 'dist', 'package.json', 'profiles'])
     return `${own.length} files`
@@ -42,15 +37,9 @@ export async function lookInside(image: Image, steps: Steps): Promise<void> {
 
   await steps.step('holds no package manager and nothing that was compiled for a machine', async () => {
     const left = await filesIn(join(image.root, 'usr/local'))
-    assert.deepEqual(
-      left.filter((path) => path !== 'bin/node'),
-      [],
-    )
+    none(left.filter((path) => path !== 'bin/node'))
     const all = [...files, ...(await filesIn(join(image.root, 'opt')))]
-    assert.deepEqual(
-      all.filter((path) => /\.(?:node|so|dylib|dll|exe|wasm)$/.test(path)),
-      [],
-    )
+    none(all.filter((path) => /\.(?:node|so|dylib|dll|exe|wasm)$/.test(path)))
   })
 
   await steps.step('lets its user write nothing but the volume', async () => {
@@ -78,35 +67,22 @@ export async function lookInside(image: Image, steps: Steps): Promise<void> {
 export async function noScriptRan(stage: string): Promise<string> {
   const lock = lockSchema.parse(JSON.parse(await readFile(join(stage, 'package-lock.json'), 'utf8')))
   const scripted = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript)
-  assert.deepEqual(
-    scripted.filter(([, { dev, optional }]) => !dev && !optional).map(([path]) => path),
-    [],
-  )
+  none(scripted.filter(([, { dev, optional }]) => !dev && !optional))
   // Its script is what makes this file.
-  assert.ok(await isThere(join(stage, 'node_modules/node/package.json')))
-  assert.ok(!(await isThere(join(stage, 'node_modules/node/bin/node'))))
+  assert.ok(existsSync(join(stage, 'node_modules/node/package.json')))
+  assert.ok(!existsSync(join(stage, 'node_modules/node/bin/node')))
   return `${scripted.length} package has one, for development`
 }
 
 // --- internal ---
 
+const none = (found: readonly unknown[]): void => assert.deepEqual(found, [])
+
+const isPackage = (path: string): boolean =>
+  /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path)
+
 const packageSchema = z.looseObject({ version: z.string() })
 
-const lockSchema = z.looseObject({
-  packages: z.record(
-    z.string(),
-    z.looseObject({
-      version: z.string().default(''),
-      dev: z.boolean().default(false),
-      optional: z.boolean().default(false),
-      hasInstallScript: z.boolean().default(false),
-    }),
-  ),
-})
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
+const flag = z.boolean().default(false)
+const entry = z.looseObject({ dev: flag, optional: flag, hasInstallScript: flag })
+const lockSchema = z.looseObject({ packages: z.record(z.string(), entry) })

@@ -35,23 +35,21 @@ export function readDockerfile(text: string): readonly Stage[] {
 }
 
 /** The variables of an ENV instruction. */
-export function variablesOf(text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
+export const variablesOf = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
     text.split(/\s+/).map((pair) => {
       const [, name, value] = /^(\w+)=([^"'\s]*)$/.exec(pair) ?? []
       if (name === undefined || value === undefined) throw new Error(`no variable: ${pair}`)
       return [name, value]
     }),
   )
-}
 
 /** The words of a command in exec form, which needs no shell: `["node", "dist/main.js"]`. */
 export function execForm(text: string): readonly string[] {
   const words: unknown = text.startsWith('[') ? JSON.parse(text) : null
   const isCommand = Array.isArray(words) && words.length > 0
-  if (!isCommand || !words.every((word) => typeof word === 'string')) {
+  if (!isCommand || !words.every((word) => typeof word === 'string'))
     throw new Error(`needs a shell: ${text}`)
-  }
   return words
 }
 

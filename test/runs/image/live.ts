@@ -1,7 +1,7 @@
 import { mkdir, stat, chown, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import assert from 'node:assert/strict'
-import { type Running, type Steps, filesIn } from '../../support/run-command.ts'
+import { type Steps, filesIn } from '../../support/run-command.ts'
 import type { Image } from './build.ts'
 import type { Rooms } from './rooms.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
@@ -11,17 +11,7 @@ import { postChat } from '../../support/post-chat.ts'
 import { freePort } from '../../support/free-port.ts'
 
 /** A container of the image, as far as one is without Docker. */
-export type Container = {
-  readonly running: Running
-  /** What a client takes as its base URL. */
-  readonly url: string
-  /** Runs another command beside it, as its probe is. */
-  readonly also: (
-    words: readonly string[],
-  ) => Promise<{ readonly code: number | string; readonly output: string }>
-  /** Asks it to end, as the end of a container does; resolves with its exit code. */
-  readonly stop: () => Promise<number | string>
-}
+type Container = Awaited<ReturnType<typeof startContainer>>
 
 /** Starts the image by its entrypoint, with these variables, and waits until it listens. */
 async function startContainer(
@@ -29,7 +19,7 @@ async function startContainer(
   rooms: Rooms,
   env: Readonly<Record<string, string>>,
   volumes: ReadonlyMap<string, string>,
-): Promise<Container> {
+) {
   const { root, workdir, user, group } = image
   const around = { workdir, env: { ...image.env, ...env }, user, group, volumes }
   const running = rooms.start(root, { ...around, words: image.entrypoint })
@@ -37,10 +27,12 @@ async function startContainer(
   return {
     running,
     url: `http://127.0.0.1:${env['FOLDGATE_PORT']}/v1`,
-    also: async (words) => {
+    /** Runs another command beside it, as its probe is. */
+    also: async (words: readonly string[]) => {
       const beside = rooms.start(root, { ...around, words })
       return { code: await beside.ended, output: beside.output() }
     },
+    /** Asks it to end, as the end of a container does; resolves with its exit code. */
     stop: async () => {
       process.kill(await running.pid(), 'SIGTERM')
       return running.ended
@@ -88,68 +80,48 @@ export async function runImage(image: Image, rooms: Rooms, folder: string, steps
   }
   const running: Container[] = []
   try {
-    const first = await steps.step(
-      'starts by its entrypoint, with an upstream and nothing else set',
-      async () => {
-        const container = await start()
-        running.push(container)
-        return container
-      },
-    )
+    const begin = async () => {
+      const container = await start()
+      running.push(container)
+      return container
+    }
+    const first = await steps.step('starts by its entrypoint, with an upstream and nothing else set', begin)
     if (first === null) return
     if (rooms.isClosed) await asConfined(first, image, steps)
     await steps.step(`is well by its HEALTHCHECK: ${image.probe.join(' ')}`, async () => {
       assert.deepEqual(await first.also(image.probe), { code: 0, output: 'ok\n' })
     })
-    const sent = await steps.step(
-      'compacts a long conversation, and what stays is word for word',
-      async () => {
-        const answered = await chat(first)
-        mustBeCompacted(
-          answered.request.rawMessages,
-          messages.map((message) => JSON.stringify(message)),
-        )
-        assert.ok(answered.request.promptTokens <= WINDOW_TOKENS)
-        assert.deepEqual(
-          upstream.requests.map(({ rejected }) => rejected).filter((each) => each !== null),
-          [],
-        )
-        return answered
-      },
-    )
+    const sent = await steps.step('compacts a long conversation, what stays word for word', async () => {
+      const answered = await chat(first)
+      const given = messages.map((message) => JSON.stringify(message))
+      mustBeCompacted(answered.request.rawMessages, given)
+      assert.ok(answered.request.promptTokens <= WINDOW_TOKENS)
+      assert.ok(upstream.requests.every(({ rejected }) => rejected === null))
+      return answered
+    })
     await steps.step('ends at SIGTERM with 0', async () => {
       assert.equal(await first.stop(), 0, first.running.output())
     })
-    await steps.step(
-      'left its records in the volume, for its user only, and nothing else anywhere',
-      async () => {
-        const [file = '', ...others] = (await filesIn(records)).filter((path) => !/-(?:wal|shm)$/.test(path))
-        assert.deepEqual([file, others], ['foldgate.sqlite', []])
-        const { mode, size } = await stat(join(records, file))
-        assert.equal(mode & 0o777, 0o600)
-        assert.deepEqual(await filesIn(image.root), before)
-        return `${file}, ${size} bytes`
-      },
-    )
+    await steps.step('left its records in the volume, for its user only, and nothing else', async () => {
+      const [file = '', ...others] = (await filesIn(records)).filter((path) => !/-(?:wal|shm)$/.test(path))
+      assert.deepEqual([file, others], ['foldgate.sqlite', []])
+      const { mode, size } = await stat(join(records, file))
+      assert.equal(mode & 0o777, 0o600)
+      assert.deepEqual(await filesIn(image.root), before)
+      return `${file}, ${size} bytes`
+    })
     if (sent === null) return
-    await steps.step(
-      'goes on after a restart: the same bytes, and the conversation is still the same one',
-      async () => {
-        const second = await start()
-        running.push(second)
-        const again = await chat(second)
-        assert.ok(again.request.body.equals(sent.request.body), 'other bytes than before the restart')
-        // Without the records a longer conversation would be one of its own, named after its own beginning.
-        const more = [
-          { role: 'assistant', content: 'It is the second one.' },
-          { role: 'user', content: 'Thanks.' },
-        ]
-        const longer = await chat(second, more)
-        assert.equal(longer.conversation, sent.conversation)
-        assert.deepEqual(longer.request.rawMessages.slice(0, -2), sent.request.rawMessages)
-        assert.equal(await second.stop(), 0)
-      },
-    )
+    await steps.step('goes on after a restart: the same bytes, still the same conversation', async () => {
+      const second = await begin()
+      const again = await chat(second)
+      assert.ok(again.request.body.equals(sent.request.body), 'other bytes than before the restart')
+      // Without the records a longer conversation would be one of its own, named after its own beginning.
+      const said = { role: 'assistant', content: 'It is the second one.' }
+      const longer = await chat(second, [said, { role: 'user', content: 'Thanks.' }])
+      assert.equal(longer.conversation, sent.conversation)
+      assert.deepEqual(longer.request.rawMessages.slice(0, -2), sent.request.rawMessages)
+      assert.equal(await second.stop(), 0)
+    })
   } finally {
     for (const { running: each } of running) each.child.kill('SIGKILL')
     await upstream.close()
@@ -201,8 +173,6 @@ function mustBeCompacted(sent: readonly string[], given: readonly string[]): voi
   assert.equal(made.length, 1, `${made.length} messages are none of the client's`)
   assert.match(made[0] ?? '', /<conversation-recap>/)
   const kept = sent.filter((message) => given.includes(message)).map((message) => given.lastIndexOf(message))
-  assert.deepEqual(
-    kept,
-    kept.toSorted((one, other) => one - other),
-  )
+  const inOrder = kept.toSorted((one, other) => one - other)
+  assert.deepEqual(kept, inOrder)
 }

@@ -89,9 +89,8 @@ function buildMapped(root: string, { words, workdir, env }: Command): Promise<st
 function startMapped(root: string, { words, workdir, env, user, group, volumes }: Started): Running {
   const [, ...args] = words
   const state: Record<string, string> = {}
-  for (const [to, from] of volumes) {
+  for (const [to, from] of volumes)
     for (const [name, value] of Object.entries(env)) if (value === dirname(to)) state[name] = dirname(from)
-  }
   return startCommand(process.execPath, args, {
     cwd: join(root, workdir),
     env: { ...movedVariables(root, env), PATH: '', ...state },
@@ -105,11 +104,10 @@ function movedPaths(root: string, words: string): string {
   return words.replaceAll(/(?<=^|\s)\/(?=[\w.])/g, `${root}/`)
 }
 
-function movedVariables(root: string, env: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
+const movedVariables = (root: string, env: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.startsWith('/') ? join(root, value) : value]),
   )
-}
 
 /** Takes the right to write from everything in a folder, or gives its owner that right back. */
 export async function setWritable(folder: string, isWritable: boolean): Promise<void> {
@@ -125,15 +123,7 @@ type Mount = { readonly from: string; readonly to: string; readonly writable?: b
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib64', '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/libexec']
 
 /** Starts a program as process 1 of a namespace, from which no program gets rights that it does not have. */
-const starter = [
-  'setpriv',
-  '--no-new-privs',
-  'unshare',
-  '--pid',
-  '--fork',
-  '--kill-child',
-  '--mount-proc=/proc',
-]
+const starter = 'setpriv --no-new-privs unshare --pid --fork --kill-child --mount-proc=/proc'.split(' ')
 
 const devices = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom']
 
@@ -164,16 +154,16 @@ function startClosed(root: string, { words, workdir, env, user, group, volumes }
   return startCommand('unshare', privately(script), { env, pid: firstChild })
 }
 
-function privately(script: readonly string[]): readonly string[] {
-  return ['--mount', '--propagation', 'private', 'sh', '-ec', script.join('\n')]
-}
+const privately = (script: readonly string[]): readonly string[] => [
+  ...'--mount --propagation private sh -ec'.split(' '),
+  script.join('\n'),
+]
 
-function mounting(root: string, mounts: readonly Mount[]): readonly string[] {
-  return mounts.flatMap(({ from, to, writable = false }) => [
+const mounting = (root: string, mounts: readonly Mount[]): readonly string[] =>
+  mounts.flatMap(({ from, to, writable = false }) => [
     `mount --bind ${quoted([from, join(root, to)])}`,
     ...(writable ? [] : [`mount -o remount,bind,ro ${quoted([join(root, to)])}`]),
   ])
-}
 
 /** A mount needs something to lie on: empty files and folders, before the root is read-only. */
 async function placesFor(root: string, mounts: readonly Mount[]): Promise<void> {
@@ -237,6 +227,5 @@ async function firstChild(parent: number): Promise<number> {
   throw new Error('the program was not started')
 }
 
-function quoted(words: readonly string[]): string {
-  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-}
+const quoted = (words: readonly string[]): string =>
+  words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')

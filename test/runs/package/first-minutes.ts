@@ -30,30 +30,27 @@ type Agent = {
   /** Where it is, for whoever types its name. */
   readonly program: string
   readonly dialect: Dialect
-  readonly windowTokens: number
-  readonly rounds: number
   /** What its user types behind its name, but for the task. */
-  readonly args: readonly string[]
+  readonly args: string
   readonly env: Readonly<Record<string, string>>
 }
+
+const WINDOW_TOKENS = 32_000
+const ROUNDS = 20
 
 const agents: readonly Agent[] = [
   {
     name: 'claude',
     program: inPackages('@anthropic-ai/claude-code-linux-x64/claude'),
     dialect: 'messages',
-    windowTokens: 32_000,
-    rounds: 20,
-    args: ['--print'],
+    args: '--print',
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
   },
   {
     name: 'codex',
     program: inPackages('.bin/codex'),
     dialect: 'responses',
-    windowTokens: 32_000,
-    rounds: 20,
-    args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+    args: 'exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox',
     env: {},
   },
 ]
@@ -64,16 +61,16 @@ async function live(agent: Agent, { folder, env }: Installed, steps: Steps): Pro
   await mkdir(join(work, '..'), { recursive: true })
   const files = await layOut(work, counter.count)
   const upstream = await startReadingModel(agent.dialect, {
-    windowTokens: agent.windowTokens,
+    windowTokens: WINDOW_TOKENS,
     folder: work,
-    files: files.slice(0, agent.rounds).map(({ name }) => name),
+    files: files.slice(0, ROUNDS).map(({ name }) => name),
     lastWords: LAST_WORDS,
   })
   const adminPort = await freePort()
   const typed = [
     'npx foldgate run',
     `--upstream ${upstream.url} --model m --admin-port ${adminPort}`,
-    `-- ${agent.name} ${agent.args.join(' ')} '${TASK}'`,
+    `-- ${agent.name} ${agent.args} '${TASK}'`,
   ]
   const path = `${join(agent.program, '..')}${delimiter}${env['PATH'] ?? ''}`
   const beganMs = performance.now()
@@ -97,7 +94,7 @@ async function live(agent: Agent, { folder, env }: Installed, steps: Steps): Pro
     assert.match(page, conversationLink, 'the page showed no conversation while the agent worked')
     const loop = upstream.requests().filter(({ isLoop }) => isLoop)
     const answered = loop.filter(({ rejected }) => rejected === null).length
-    assert.equal(answered, agent.rounds + 1)
+    assert.equal(answered, ROUNDS + 1)
     return `the server answered ${answered} requests and refused ${loop.length - answered}`
   } finally {
     await endGroup(running)

@@ -23,11 +23,9 @@ export async function followReadme(installed: Installed, steps: Steps): Promise<
   for (const command of commands) {
     const known = outcomes.find(({ pattern }) => pattern.test(command))
     if (known === undefined) {
-      await steps.step(`README: ${command}`, () => {
-        throw new Error(
-          'no run of this command is known: say in test/runs/package/readme.ts what it is to print',
-        )
-      })
+      const unknown =
+        'no run of this command is known: say in test/runs/package/readme.ts what it is to print'
+      await steps.step(`README: ${command}`, () => assert.fail(unknown))
       continue
     }
     const { says, engine, ends } = known
@@ -89,9 +87,7 @@ const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'What is in 
 /** The lines of shell blocks, and what the text names between backticks as a command. */
 function commandsOf(text: string): readonly string[] {
   const prose = text.replaceAll(/^```.*?^```$/gms, '')
-  const named = [...prose.matchAll(/`((?:npm|npx|node|foldgate) [^`\n]+)`/g)].map(
-    ([, command = '']) => command,
-  )
+  const named = prose.match(/(?<=`)(?:npm|npx|node|foldgate) [^`\n]+(?=`)/g) ?? []
   const lines = fencedBlocks(text, 'sh').flatMap((block) => block.split('\n'))
   const commands = [...lines, ...named].map((line) => line.replace(/\s+#.*$/, '').trim())
   // The beginning of a command is none.

@@ -7,9 +7,8 @@ export type Secrets = Readonly<Record<string, string>>
 export type Haystack = { readonly name: string; readonly bytes: Buffer }
 
 /** A secret that nothing else has twelve characters of, with the characters that each way of writing it spells its own. */
-export function madeSecret(prefix: string): string {
-  return `${prefix}-${randomBytes(18).toString('base64')}+/~${randomBytes(12).toString('base64url')}=`
-}
+export const madeSecret = (prefix: string): string =>
+  `${prefix}-${randomBytes(18).toString('base64')}+/~${randomBytes(12).toString('base64url')}=`
 
 /** What is found of secrets, as `adminToken (in base64) in standard output`, each once. */
 export function findSecrets(secrets: Secrets, haystacks: readonly Haystack[]): readonly string[] {
@@ -41,9 +40,7 @@ const SLICE_CHARS = 12
 /** A beginning is so many bytes of a needle, as a number. */
 const BEGINNING_BYTES = 3
 
-function beginningAt(bytes: Buffer, at: number): number {
-  return bytes.readUIntBE(at, BEGINNING_BYTES)
-}
+const beginningAt = (bytes: Buffer, at: number): number => bytes.readUIntBE(at, BEGINNING_BYTES)
 
 /** All ways in which a secret may have got somewhere. */
 function formsOf(secret: string): readonly { readonly form: string; readonly needle: Buffer }[] {
@@ -97,6 +94,5 @@ function base64Within(bytes: Buffer, shift: number): [string, string][] {
   )
 }
 
-function percentEncoded(text: string): string {
-  return Array.from(Buffer.from(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-}
+const percentEncoded = (text: string): string =>
+  Array.from(Buffer.from(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')

@@ -32,35 +32,33 @@ export type Client = { readonly headers: Headers; readonly path?: string; readon
 export type AllSecrets = Readonly<Record<SecretName, string>>
 
 /** All that is secret in a run, each with its own characters. */
-export function allSecrets() {
-  return {
-    bearer: madeSecret('sk'),
-    basic: madeSecret('pw'),
-    azure: madeSecret('az'),
-    xApiKey: madeSecret('xk'),
-    google: madeSecret('gk'),
-    query: madeSecret('qk'),
-    cookie: madeSecret('ck'),
-    heldByVariable: madeSecret('hv'),
-    heldByFile: madeSecret('hf'),
-    heldAsHeader: madeSecret('hh'),
-    rotatedHeld: madeSecret('rh'),
-    clientByFile: madeSecret('cf'),
-    clientByVariable: madeSecret('cv'),
-    rotatedClient: madeSecret('rc'),
-    adminToken: madeSecret('at'),
-    wrongToken: madeSecret('wt'),
-    storeKey: madeSecret('st'),
-    redisPassword: madeSecret('rp'),
-    collector: madeSecret('co'),
-    spoilt: madeSecret('sp'),
-    inPath: madeSecret('ip'),
-    inWish: madeSecret('iw'),
-    inAddress: madeSecret('ia'),
-    pastedAsName: madeSecret('pn'),
-    malformed: madeSecret('mf'),
-  }
-}
+export const allSecrets = () => ({
+  bearer: madeSecret('sk'),
+  basic: madeSecret('pw'),
+  azure: madeSecret('az'),
+  xApiKey: madeSecret('xk'),
+  google: madeSecret('gk'),
+  query: madeSecret('qk'),
+  cookie: madeSecret('ck'),
+  heldByVariable: madeSecret('hv'),
+  heldByFile: madeSecret('hf'),
+  heldAsHeader: madeSecret('hh'),
+  rotatedHeld: madeSecret('rh'),
+  clientByFile: madeSecret('cf'),
+  clientByVariable: madeSecret('cv'),
+  rotatedClient: madeSecret('rc'),
+  adminToken: madeSecret('at'),
+  wrongToken: madeSecret('wt'),
+  storeKey: madeSecret('st'),
+  redisPassword: madeSecret('rp'),
+  collector: madeSecret('co'),
+  spoilt: madeSecret('sp'),
+  inPath: madeSecret('ip'),
+  inWish: madeSecret('iw'),
+  inAddress: madeSecret('ia'),
+  pastedAsName: madeSecret('pn'),
+  malformed: madeSecret('mf'),
+})
 
 /** Everything around the program, and what it is started with. */
 export async function openStage({ store, keys }: LifeOptions, secrets: AllSecrets) {
@@ -151,9 +149,7 @@ export type ScriptName = (typeof scriptNames)[number]
  * An upstream that answers as it is asked to, and in its refusals repeats all that it was sent of credentials, as some
  * do. Questions about windows it refuses in the same way.
  */
-function echoingUpstream(): Promise<FakeUpstream> {
-  return fakeUpstream(answer, { onQuestion: echo(401) })
-}
+const echoingUpstream = (): Promise<FakeUpstream> => fakeUpstream(answer, { onQuestion: echo(401) })
 
 // --- internal ---
 
@@ -267,11 +263,12 @@ function refusalOf(request: ReceivedRequest) {
   return { error: { message, type: credentialsOf(request), param: null, code: 'invalid_api_key' } }
 }
 
-function credentialsOf({ headers }: ReceivedRequest): string {
-  return ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'cookie']
+const credentialsOf = ({ headers }: ReceivedRequest): string =>
+  ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'cookie']
     .flatMap((name) => headers[name] ?? [])
     .join(' ')
-}
+
+const called = { name: 'recall_conversation', arguments: '{}' }
 
 const recall = json({
   id: 'chatcmpl-1',
@@ -284,9 +281,7 @@ const recall = json({
       message: {
         role: 'assistant',
         content: null,
-        tool_calls: [
-          { id: 'call_recall', type: 'function', function: { name: 'recall_conversation', arguments: '{}' } },
-        ],
+        tool_calls: [{ id: 'call_recall', type: 'function', function: called }],
       },
       finish_reason: 'tool_calls',
     },

@@ -1,43 +1,26 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { errorCode } from '../../../src/config/read-text.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { growingAgent } from '../../request/summaries/growing-agent.ts'
 import { chatOf } from '../../support/post-chat.ts'
 import { rawExchange, listenTo } from '../../support/raw-client.ts'
 import { longRun } from '../../support/conversations.ts'
+import { filesIn as everyFileIn } from '../../support/run-command.ts'
 import { output, serve } from '../../programs/program.ts'
-import {
-  scriptNames,
-  type ScriptName,
-  allSecrets,
-  openStage,
-  type AllSecrets,
-  type Client,
-  type Headers,
-  type LifeOptions,
-} from './stage.ts'
+import { scriptNames, type ScriptName, allSecrets, openStage } from './stage.ts'
+import type { AllSecrets, Client, Headers, LifeOptions } from './stage.ts'
 import type { Haystack } from './needles.ts'
-
-export type Life = {
-  readonly cwd: string
-  readonly secrets: AllSecrets
-  /** What was logged and printed, kept, answered and told, in which no secret may stand. */
-  readonly haystacks: readonly Haystack[]
-  /** Of these what tells of requests, in which no content may stand either. */
-  readonly told: readonly Haystack[]
-  /** All that upstreams were sent beside bodies. */
-  readonly sent: Haystack
-}
 
 /** Stands in every conversation. */
 export const CONTENT = 'PLANTED-CONTENT-OF-A-MESSAGE'
 
 /**
  * A whole life of the real program: every kind of credential, good and bad requests, answers that repeat what they were
- * sent, summaries, archive, traces, all of the admin listener, keys that change, all commands.
+ * sent, summaries, archive, traces, all of the admin listener, keys that change, all commands. In nothing of `haystacks` may
+ * a secret stand, nor in `told`, which tells of requests, any content; `sent` is all that upstreams got beside bodies.
  */
-export async function wholeLife(options: LifeOptions): Promise<Life> {
+export async function wholeLife(options: LifeOptions) {
   const secrets = allSecrets()
   const stage = await openStage(options, secrets)
   const foldgate = await serve(['--log-level', 'debug', '--admin-port', String(stage.admin.port)], stage.run)
@@ -58,12 +41,8 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
     const url = `${foldgate.origin}${more['path'] ?? client.path ?? '/v1/chat/completions'}${query}`
     const headers = { 'content-type': 'application/json', ...client.headers, 'x-script': script, ...more }
     const left = new AbortController()
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal: left.signal,
-    })
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal: left.signal }
+    const answer = await fetch(url, init)
     const own = [...answer.headers].filter(([name]) => name.startsWith('x-foldgate'))
     keep(`headers of an answer (${script})`, JSON.stringify(own))
     if (script === 'endless') left.abort()
@@ -73,6 +52,7 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
     return answer.headers.get('x-foldgate-conversation') ?? ''
   }
 
+  const planted = chatOf([{ role: 'user', content: CONTENT }])
   // Every credential in every situation, each with a conversation of its own that has to be compacted.
   let seed = 0
   for (const client of stage.clients) {
@@ -82,12 +62,10 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
       const more = script === 'stream' || script === 'endless' || script === 'cut' ? { stream: true } : {}
       await ask(script, client, chatOf(messages, more))
     }
-    await ask('plain', client, chatOf([{ role: 'user', content: CONTENT }]), { 'x-foldgate-bypass': '1' })
+    await ask('plain', client, planted, { 'x-foldgate-bypass': '1' })
     await ask('plain', client, { input: CONTENT }, { path: '/v1/responses' })
     await ask('plain', client, {}, { path: '/u/gone/v1/chat/completions' })
-    await ask('echo-401', client, chatOf([{ role: 'user', content: CONTENT }]), {
-      path: '/u/marked/v1/chat/completions',
-    })
+    await ask('echo-401', client, planted, { path: '/u/marked/v1/chat/completions' })
     await ask('plain', client, {}, { path: `/u/${encodeURIComponent(secrets.inPath)}/v1/models` })
     await ask('plain', client, { messages: CONTENT })
     for (const wish of ['x-foldgate-compact', 'x-foldgate-bypass'])
@@ -111,17 +89,12 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
     keep('an answer to what is no request', [statusLine, ...headers, String(body)].join('\n'))
   }
   const [credential] = Object.entries(first?.headers ?? {})
-  const [wrongBearer, wrongPassword] = [
-    `Bearer ${secrets.wrongToken}`,
-    `Basic ${Buffer.from(`operator:${secrets.wrongToken}`).toString('base64')}`,
-  ]
+  const wrongBearer = `Bearer ${secrets.wrongToken}`
+  const wrongPassword = `Basic ${Buffer.from(`operator:${secrets.wrongToken}`).toString('base64')}`
   if (options.keys === 'held') {
-    for (const headers of [
-      { authorization: `Bearer ${secrets.wrongToken}` },
-      { 'x-api-key': secrets.wrongToken },
-      { authorization: wrongPassword },
-    ])
-      await ask('plain', { headers }, chatOf([{ role: 'user', content: CONTENT }]))
+    await ask('plain', { headers: { authorization: wrongBearer } }, planted)
+    await ask('plain', { headers: { 'x-api-key': secrets.wrongToken } }, planted)
+    await ask('plain', { headers: { authorization: wrongPassword } }, planted)
     await ask('plain', stage.confined, {}, { 'x-foldgate-compact': 'force' })
   }
 
@@ -130,8 +103,8 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
   foldgate.child.kill('SIGHUP')
   await foldgate.said(/keys were rotated/)
   for (const client of stage.rotatedClients) {
-    await ask('plain', client, chatOf([{ role: 'user', content: CONTENT }]))
-    await ask('echo-401', client, chatOf([{ role: 'user', content: CONTENT }]))
+    await ask('plain', client, planted)
+    await ask('echo-401', client, planted)
   }
   await writeFile(join(stage.run.cwd, stage.spoilt), `${secrets.spoilt} ${secrets.spoilt}`)
   foldgate.child.kill('SIGHUP')
@@ -140,25 +113,16 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
   // All of the admin listener, with its token and with others.
   const listed = await askAdmin(stage.admin.origin, '/conversations', { headers: admin })
   const ids = [...listed.text.matchAll(/"id":"([\w-]{16})"/g)].map(([, id = '']) => id)
-  const paths = [
-    '/',
-    '/metrics',
-    '/events?limit=10000',
-    '/conversations',
-    '/models',
-    '/nothing',
-    '/assets/page.css',
-  ]
+  const paths = '/ /metrics /events?limit=10000 /conversations /models /nothing /assets/page.css'.split(' ')
   for (const path of [...paths, ...ids.slice(0, 3).map((id) => `/conversations/${id}`)]) {
     for (const accept of ['application/json', 'text/html']) {
       const answer = await askAdmin(stage.admin.origin, path, { headers: { ...admin, accept } })
       tell(`${path} as ${accept}`, answer.text)
     }
-    for (const authorization of [wrongBearer, wrongPassword])
-      tell(
-        `${path} without leave`,
-        (await askAdmin(stage.admin.origin, path, { headers: { authorization } })).text,
-      )
+    for (const authorization of [wrongBearer, wrongPassword]) {
+      const refused = await askAdmin(stage.admin.origin, path, { headers: { authorization } })
+      tell(`${path} without leave`, refused.text)
+    }
   }
   const body = JSON.stringify(chatOf([...longRun(24, 1), { role: 'user', content: 'and now?' }]))
   const explained = await askAdmin(stage.admin.origin, '/explain', { method: 'POST', headers: admin, body })
@@ -220,18 +184,13 @@ export async function wholeLife(options: LifeOptions): Promise<Life> {
 
 /** All files but those that keys are to stand in. */
 async function filesIn(folder: string): Promise<readonly Haystack[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-  const names = files.map((path) => relative(folder, path))
+  const names = await everyFileIn(folder)
   const searched = names.filter((name) => !/^(?:keys\/|foldgate\.yaml$|wrong\.yaml$)/.test(name))
-  return Promise.all(
-    searched.map(async (name) => ({
-      name: `the file ${name}`,
-      bytes: await readIfThere(join(folder, name)),
-    })),
-  )
+  const read = async (name: string) => ({
+    name: `the file ${name}`,
+    bytes: await readIfThere(join(folder, name)),
+  })
+  return Promise.all(searched.map(read))
 }
 
 /** A running program writes beside and renames. */
@@ -245,15 +204,14 @@ async function readIfThere(path: string): Promise<Buffer> {
 }
 
 /** Settings in which keys stand where their places belong. */
-function wrongSettings({ pastedAsName, inAddress }: AllSecrets): string {
-  return [
+const wrongSettings = ({ pastedAsName, inAddress }: AllSecrets): string =>
+  [
     'upstreams:',
     `  default: {api_key_env: ${JSON.stringify(pastedAsName)}, url: "http://u:${encodeURIComponent(inAddress)}@h/v1"}`,
     `  other: {api_key_file: ${JSON.stringify(pastedAsName)}, url: "http://h/v1?key=${encodeURIComponent(inAddress)}"}`,
     `client_keys: [{name: a, key_env: ${JSON.stringify(pastedAsName)}}, {name: b, key: ${JSON.stringify(pastedAsName)}}]`,
     `admin: {token_env: ${JSON.stringify(pastedAsName)}}`,
   ].join('\n')
-}
 
 /** Bytes with a secret in them that are refused before they are a request. */
 function notRequests({ malformed }: AllSecrets): readonly string[] {
