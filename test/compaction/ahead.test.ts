@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compaction/ahead.ts'
-import type { Compacted } from '../../src/compaction/compact.ts'
-import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { standingSummary } from '../support/at-once.ts'
-import { atFirstSight } from '../support/compacted.ts'
+import { atFirstSight, compact } from '../support/compacted.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
-import { assistant, prose, rounds, system, user } from './sending.ts'
+import { assistant, prose, rawOf, rounds, system, user } from './sending.ts'
 
-const BUDGET = 6000
 const cache = createMadeCache({ charsMax: 10_000_000 })
 
 const policy = profileSchema.parse({
@@ -24,42 +21,30 @@ const policy = profileSchema.parse({
   summary: { at: 0.6, max_tokens: 400 },
 })
 
-const room = { budgetTokens: BUDGET, aroundTokens: 3 }
+const room = { budgetTokens: 6000, aroundTokens: 3 }
 
-function ahead(messages: readonly object[], options: Partial<AheadOptions> = {}): FoldAhead | null {
-  const subject = subjectOf(messages)
-  return finish(
-    foldAhead(subject, cache, { policy, compaction: null, room, strict: false, due: null, ...options }),
-  )
+const ahead = (messages: readonly object[], more: Partial<AheadOptions> = {}, made = cache) => {
+  const options = { policy, compaction: null, room, strict: false, due: null, ...more }
+  return finish(foldAhead(subjectOf(messages), made, options))
 }
 
-function sent(
-  messages: readonly object[],
-  newest: Compaction | null = null,
-  prepared: PreparedFold | null = null,
-): Compacted & { readonly contents: readonly string[] } {
+function sent(messages: readonly object[], newest: Compaction | null, prepared: PreparedFold | null) {
   const subject = subjectOf(messages)
-  const numbers = { ...atFirstSight(room), strict: false, forced: false }
-  const made = finish(compact(subject, cache, { policy, newest, prepared, ...numbers }))
+  const now = { ...atFirstSight(room), strict: false, forced: false, policy, newest, prepared }
+  const made = finish(compact(subject, cache, now))
   return { ...made, contents: viewTexts(subject, made.view) }
 }
 
-/** The fold with summaries of so many characters. */
-function written(
-  messages: readonly object[],
-  fold: FoldAhead | null,
-  texts: readonly (string | null)[],
-): PreparedFold {
+/** The compaction of a conversation whose fold has these summaries. */
+function sentWith(messages: readonly object[], fold: FoldAhead | null, ...texts: readonly (string | null)[]) {
   if (fold === null) throw new Error('there is nothing to be summarised')
   const subject = subjectOf(messages)
   const { frontier, kept, ranges, systemTokensMax } = fold
   const summaries = ranges.flatMap((range, index) => {
-    const text = texts[index] ?? null
-    return text === null
-      ? []
-      : [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
+    const written = texts[index] ?? null
+    return written === null ? [] : [standingSummary(subject, range, { written, systemTokensMax, note: '' })]
   })
-  return { frontier, kept, summaries }
+  return sent(messages, null, { frontier, kept, summaries })
 }
 
 const task = user(prose('The task', 60))
@@ -72,136 +57,97 @@ function firstCount(holds: (count: number) => boolean): number {
   throw new Error('never')
 }
 
-/** A conversation with as many further rounds as make its first compaction due at its end. */
-function untilDue(begun: readonly object[]): readonly object[] {
+const isDue = (messages: readonly object[]): boolean => sent(messages, null, null).compaction !== null
+
+/** A conversation with as many further rounds as make its first compaction due at its end, and the fold of that. */
+function untilDue(...begun: readonly object[]) {
   const grown = (count: number): readonly object[] => [...begun, ...rounds('z', count, 200)]
-  return grown(firstCount((count) => sent(grown(count)).compaction !== null))
+  const messages = grown(firstCount((count) => isDue(grown(count))))
+  return { messages, fold: ahead(messages, { due: 'trigger' }) }
 }
 
-const askedAt = firstCount((count) => ahead(run(count)) !== null)
-const dueAt = firstCount((count) => sent(run(count)).compaction !== null)
-
+const asked = run(firstCount((count) => ahead(run(count)) !== null))
+const dueAt = firstCount((count) => isDue(run(count)))
+const due = run(dueAt)
 const done = 'What was done: much.'
 /** The first compaction of the run, with a summary that was asked for ahead. */
-const firstSummarised = () => sent(run(dueAt), null, written(run(askedAt), ahead(run(askedAt)), [done]))
+const summarised = sentWith(due, ahead(asked), done)
 
 describe('a fold that is planned ahead', () => {
-  test('begins with summary.at, before its compaction is due', () => {
-    expect(askedAt).toBeGreaterThan(4)
-    expect(askedAt).toBeLessThan(dueAt)
-  })
-
-  test('leaves the task, and ends at a frontier', () => {
-    const fold = ahead(run(askedAt))
-    expect(fold?.ranges).toMatchObject([{ start: 0, end: fold?.frontier, except: [0] }])
-    expect(subjectOf(run(askedAt)).structure.isFrontier(fold?.frontier ?? -1)).toBe(true)
+  test('begins with summary.at, ends at a frontier, leaves the task and weighs what it replaces', () => {
+    expect(asked.length).toBeGreaterThan(9)
+    expect(asked.length).toBeLessThan(due.length)
+    const { structure, sizes } = subjectOf(asked)
+    const { ranges = [], frontier = -1 } = ahead(asked) ?? {}
+    expect(structure.isFrontier(frontier)).toBe(true)
+    const tokens = sizes.slice(1, frontier).reduce((sum, size) => sum + size, 0)
+    const weight = { replacedTokens: tokens, expiredTokens: tokens }
+    expect(ranges).toMatchObject([{ start: 0, end: frontier, except: [0], ...weight }])
+    // By nothing but the conversation: the same wherever and however often.
+    expect(ahead(asked, {}, createMadeCache({ charsMax: 10 }))).toEqual(ahead(asked))
   })
 
   test('is the frontier that its compaction takes, when the view has grown up to the trigger', () => {
-    const fold = ahead(run(askedAt))
-    const due = firstSummarised()
-    expect(due.compaction?.fold?.frontier).toBe(fold?.frontier)
-    expect(due.view.standIns).toEqual({ summaries: 1, recaps: 0 })
-    expect(due.contents[1]).toContain(done)
+    const frontier = ahead(asked)?.frontier
+    expect(summarised.compaction?.fold?.frontier).toBe(frontier)
+    expect(summarised.view.standIns).toEqual({ summaries: 1, recaps: 0 })
+    expect(summarised.contents[1]).toContain(done)
     // Nothing of the tail was touched.
-    const tail = run(dueAt)
-      .slice(fold?.frontier)
-      .map((message) => JSON.stringify(message))
-    expect(due.contents.slice(2)).toEqual(tail)
-  })
-
-  test('says what it makes room for: what the messages weigh that it replaces', () => {
-    const messages = run(askedAt)
-    const fold = ahead(messages)
-    const { sizes } = subjectOf(messages)
-    const folded = sizes.slice(1, fold?.frontier).reduce((sum, size) => sum + size, 0)
-    expect(fold?.ranges[0]).toMatchObject({ replacedTokens: folded, expiredTokens: folded })
+    expect(summarised.contents.slice(2)).toEqual(rawOf(due.slice(frontier)))
   })
 
   test('goes on from the summary that stands: it is replaced, and weighs what it weighs', () => {
-    const first = firstSummarised()
-    const [standing] = first.compaction?.fold?.summaries ?? []
-    const count = firstCount(
-      (more) => more > dueAt && ahead(run(more), { compaction: first.compaction }) !== null,
-    )
-    const next = ahead(run(count), { compaction: first.compaction })
-    expect(next?.frontier).toBeGreaterThan(first.compaction?.fold?.frontier ?? 0)
-    const [range] = next?.ranges ?? []
-    expect(range?.start).toBe(0)
-    expect(range?.expiredTokens).toBeGreaterThan(range?.replacedTokens ?? 0)
-    expect(range?.replacedTokens).toBeGreaterThan(standing?.tokens ?? 0)
+    const { compaction } = summarised
+    const standing = compaction?.fold?.summaries[0]?.tokens ?? 0
+    const count = firstCount((more) => more > dueAt && ahead(run(more), { compaction }) !== null)
+    const { ranges = [], frontier } = ahead(run(count), { compaction }) ?? {}
+    expect(frontier).toBeGreaterThan(compaction?.fold?.frontier ?? 0)
+    expect(ranges[0]?.start).toBe(0)
+    expect(ranges[0]?.expiredTokens).toBeGreaterThan(ranges[0]?.replacedTokens ?? 0)
+    expect(ranges[0]?.replacedTokens).toBeGreaterThan(standing)
   })
 
   test('where a recap stands it is a reason for one, however small the view is', () => {
-    const due = sent(run(dueAt))
-    expect(due.view.standIns).toEqual({ summaries: 0, recaps: 1 })
-    const fold = ahead(run(dueAt), { compaction: due.compaction })
-    expect(fold?.frontier).toBe(due.compaction?.fold?.frontier)
-    expect(fold?.ranges[0]).toMatchObject({ start: 0, end: due.compaction?.fold?.frontier })
+    const { view, compaction } = sent(due, null, null)
+    expect(view.standIns).toEqual({ summaries: 0, recaps: 1 })
+    const frontier = compaction?.fold?.frontier
+    expect(ahead(due, { compaction })).toMatchObject({ frontier, ranges: [{ start: 0, end: frontier }] })
     // Of what is there already nothing more is asked.
-    expect(ahead(run(dueAt), { compaction: firstSummarised().compaction })).toBeNull()
+    expect(ahead(due, { compaction: summarised.compaction })).toBeNull()
   })
 
   test('has two ranges where it passes the latest user message, none of which holds that message', () => {
     const begun = [task, ...rounds('a', 3, 200), assistant('Done.')]
     const second = user(prose('The second', 40))
-    const messages = untilDue([...begun, second])
-    const fold = ahead(messages, { due: 'trigger' })
-    const place = begun.length
-    expect(fold?.ranges.map(({ start, end }) => [start, end])).toEqual([
-      [0, place],
-      [place + 1, fold?.frontier],
+    const { messages, fold } = untilDue(...begun, second)
+    expect(fold?.ranges).toMatchObject([
+      { start: 0, end: begun.length },
+      { start: begun.length + 1, end: fold?.frontier },
     ])
-    const due = sent(messages, null, written(messages, fold, ['The first part.', 'The second part.']))
-    const [before, after] = due.contents.flatMap((text, at) =>
-      text.includes('conversation-summary') ? [at] : [],
-    )
-    expect([before, after]).toEqual([1, 3])
-    expect(due.contents[2]).toBe(JSON.stringify(second))
-  })
-
-  test('a summary that is not there leaves a recap in its place, beside one that is', () => {
-    const messages = untilDue([task, ...rounds('a', 3, 200), assistant('Done.'), user('Go on.')])
-    const fold = ahead(messages, { due: 'trigger' })
-    const onlySecond = sent(messages, null, written(messages, fold, [null, 'The second part.']))
+    const { contents } = sentWith(messages, fold, 'The first part.', 'The second part.')
+    expect(contents.flatMap((text, at) => (text.includes('conversation-summary') ? [at] : []))).toEqual([
+      1, 3,
+    ])
+    expect(contents[2]).toBe(JSON.stringify(second))
+    // A summary that is not there leaves a recap in its place, beside one that is.
+    const onlySecond = sentWith(messages, fold, null, 'The second part.')
     expect(onlySecond.view.standIns).toEqual({ summaries: 1, recaps: 1 })
-    const texts = onlySecond.contents.join('\n')
-    expect(texts.indexOf('<conversation-recap>')).toBeLessThan(texts.indexOf('<conversation-summary>'))
-    expect(texts).toContain('Done.')
-  })
-
-  test('is planned by nothing but the conversation: the same wherever and however often', () => {
-    expect(ahead(run(askedAt))).toEqual(ahead(run(askedAt)))
-    const options = { policy, compaction: null, room, strict: false, due: null }
-    const later = finish(foldAhead(subjectOf(run(askedAt)), createMadeCache({ charsMax: 10 }), options))
-    expect(later).toEqual(ahead(run(askedAt)))
+    expect(onlySecond.contents.join('\n')).toMatch(/<conversation-recap>[^]*Done\.[^]*<conversation-summary>/)
   })
 
   test('system messages in the middle are quoted in the summary, each distinct one once, newest first', () => {
-    const messages = untilDue([
-      task,
-      ...rounds('a', 2, 200),
-      system('Rule one.'),
-      ...rounds('b', 2, 200),
-      system('Rule two.'),
-      ...rounds('c', 1, 200),
-      system('Rule one.'),
-    ])
-    const fold = ahead(messages, { due: 'trigger' })
-    const due = sent(messages, null, written(messages, fold, ['What was done.']))
-    const [, summary = ''] = due.contents
-    expect(summary.match(/Rule one\./g)).toHaveLength(1)
-    expect(summary.match(/Rule two\./g)).toHaveLength(1)
-    expect(summary.indexOf('Rule one.')).toBeLessThan(summary.indexOf('Rule two.'))
+    const [one, two] = ['one', 'two'].map((name) => system(`Rule ${name}.`))
+    const first = [task, ...rounds('a', 2, 200), one ?? {}, ...rounds('b', 2, 200), two ?? {}]
+    const { messages, fold } = untilDue(...first, ...rounds('c', 1, 200), one ?? {})
+    const summary = sentWith(messages, fold, 'What was done.').contents[1] ?? ''
+    expect(summary.match(/Rule \w+\./g)).toEqual(['Rule one.', 'Rule two.'])
   })
 
   // A summary that was too long left a recap at its own frontier, which freed too little to be a compaction: then there was
   // none, although one was due.
   test('summaries for which there is no room do not stand: a recap does, and the view fits', () => {
-    const messages = run(dueAt)
-    const huge = prose('huge', 5000)
-    const due = sent(messages, null, written(messages, ahead(messages, { due: 'trigger' }), [huge]))
-    expect(due.view.standIns).toEqual({ summaries: 0, recaps: 1 })
-    expect(due.view.tokens).toBeLessThanOrEqual(BUDGET)
+    const { view } = sentWith(due, ahead(due, { due: 'trigger' }), prose('huge', 5000))
+    expect(view.standIns).toEqual({ summaries: 0, recaps: 1 })
+    expect(view.tokens).toBeLessThanOrEqual(room.budgetTokens)
   })
 })

@@ -1,4 +1,3 @@
-import { propertyRuns } from '../support/property-runs.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
@@ -16,6 +15,7 @@ import {
   thoughts,
 } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectFrom } from '../support/subject.ts'
+import { forAll, weighed } from '../support/property-runs.ts'
 
 const counter = await loadCounter('o200k_base')
 const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
@@ -45,9 +45,7 @@ function withThoughts(edit: Edit): Edit {
   return edit.kind === 'clipped' || edit.kind === 'unloaded' ? { ...edit, isUnbound: false } : edit
 }
 
-function clip(message: object, tokensMax: number) {
-  return treat(message, { kind: 'clipped', tokensMax, of: 'kept' })
-}
+const clip = (message: object) => treat(message, { kind: 'clipped', tokensMax: 300, of: 'kept' })
 
 const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
   fc.constantFrom('kept', 'unbound', 'rendered', 'previewed', 'cleared').map((kind): Edit => ({ kind })),
@@ -69,62 +67,39 @@ const objectArguments = text.map((value) => ({
 }))
 const noArguments = { function: { name: 'f', arguments: null } }
 const oddCall = fc.constantFrom<unknown[]>(null, 7, {}, { function: null }, noArguments)
-
+const calls = fc.array(fc.oneof(weighed(5, call), objectArguments, oddCall), { maxLength: 8 })
+const noCalls = fc.constantFrom({}, { tool_calls: null }, { tool_calls: [] })
+const legacy = fc
+  .tuple(noCalls, text)
+  .map(([before, value]) => ({ ...before, function_call: { name: 'f', arguments: value } }))
 const callFields = fc.oneof(
-  { weight: 3, arbitrary: fc.constant({}) },
-  {
-    weight: 5,
-    arbitrary: fc
-      .array(fc.oneof({ weight: 5, arbitrary: call }, objectArguments, oddCall), { maxLength: 8 })
-      .map((tool_calls) => ({ tool_calls })),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(fc.constantFrom({}, { tool_calls: null }, { tool_calls: [] }), text)
-      .map(([before, value]) => ({ ...before, function_call: { name: 'f', arguments: value } })),
-  },
+  weighed(3, fc.constant({})),
+  weighed(
+    5,
+    calls.map((tool_calls) => ({ tool_calls })),
+  ),
+  weighed(2, legacy),
 )
 
 const refusal = { type: 'refusal', refusal: 'no' }
-const anyContent = fc.oneof(
-  { weight: 6, arbitrary: content },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(fc.array(thoughtBlock, { maxLength: 2 }), content)
-      .map(([blocks, said]): unknown[] => [...blocks, ...(Array.isArray(said) ? said : [said ?? ''])]),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.array(
-      fc.constantFrom<unknown[]>(null, 7, 'plain', refusal, { type: 'summary_text', text: 'a' }),
-    ),
-  },
-  { weight: 1, arbitrary: text.map((value) => ({ answer: value })) },
+const odd = fc.constantFrom<unknown[]>(null, 7, 'plain', refusal, { type: 'summary_text', text: 'a' })
+const thoughtsBefore = fc
+  .tuple(fc.array(thoughtBlock, { maxLength: 2 }), content)
+  .map(([blocks, said]): unknown[] => [...blocks, ...(Array.isArray(said) ? said : [said ?? ''])])
+const answer = text.map((value) => ({ answer: value }))
+const anyContent = fc.oneof(weighed(6, content), weighed(2, thoughtsBefore), fc.array(odd), answer)
+const beside = fc.oneof(
+  weighed(5, fc.constant({})),
+  fc.constant({ audio: { id: 'audio_1' } }),
+  shortText.map((name) => ({ name })),
+  shortText.map((reasoning_content) => ({ reasoning_content, refusal: 'no' })),
 )
+const roles = fc.constantFrom('assistant', 'assistant', 'tool', 'user', 'function')
 
 /** A message of any role with anything in it that any server has been seen to take. */
 const anyMessage = fc
-  .record({
-    role: fc.constantFrom('assistant', 'assistant', 'tool', 'user', 'function'),
-    said: anyContent,
-    calls: callFields,
-    thoughts,
-    beside: fc.oneof(
-      { weight: 5, arbitrary: fc.constant({}) },
-      fc.constant({ audio: { id: 'audio_1' } }),
-      shortText.map((name) => ({ name })),
-      shortText.map((reasoning_content) => ({ reasoning_content, refusal: 'no' })),
-    ),
-  })
-  .map((made): object => ({
-    role: made.role,
-    content: made.said,
-    ...made.thoughts,
-    ...made.beside,
-    ...made.calls,
-  }))
+  .tuple(roles, anyContent, thoughts, beside, callFields)
+  .map(([role, said, ...fields]): object => Object.assign({ role, content: said }, ...fields))
 
 describe('what a made message is said to weigh is what it weighs (P7)', () => {
   test.each([
@@ -133,14 +108,11 @@ describe('what a made message is said to weigh is what it weighs (P7)', () => {
     ['in an encoding with a mark that names it', true, true, 150],
     ['in thirds with a mark that names it', false, true, 750],
   ])('%s, whatever is in the message and whatever is done to it', (_, exact, isNamed, numRuns) => {
-    fc.assert(
-      fc.property(anyMessage, arbitraryEdit, (message, edit) => {
-        const { said, weighs, size } = treat(message, edit, exact, isNamed)
-        expect(said).toBe(weighs)
-        expect(said).toBeLessThanOrEqual(size)
-      }),
-      { numRuns: propertyRuns(numRuns) },
-    )
+    forAll(numRuns, anyMessage, arbitraryEdit, (message, edit) => {
+      const { said, weighs, size } = treat(message, edit, exact, isNamed)
+      expect(said).toBe(weighs)
+      expect(said).toBeLessThanOrEqual(size)
+    })
   })
 })
 
@@ -150,7 +122,7 @@ describe('what can be cut is cut, in whatever field it stands', () => {
   // Sent whole and booked as cut, so that a request was over its budget without anybody knowing.
   test('a custom tool’s input stays free text', () => {
     const patch = { id: 'a', type: 'custom', custom: { name: 'apply_patch', input: long } }
-    const { parsed, weighs } = clip({ role: 'assistant', content: null, tool_calls: [patch] }, 300)
+    const { parsed, weighs } = clip({ role: 'assistant', content: null, tool_calls: [patch] })
     expect(weighs).toBeLessThanOrEqual(300)
     expect(parsed?.calls[0]?.argumentsText).toMatch(/^.* \[clipped: \d+ tokens in all\] .*$/s)
   })
@@ -158,7 +130,7 @@ describe('what can be cut is cut, in whatever field it stands', () => {
   test('a legacy function_call beside a tool_calls of null', () => {
     const called = { name: 'f', arguments: JSON.stringify({ text: long }) }
     const message = { role: 'assistant', content: null, tool_calls: null, function_call: called }
-    const { parsed, weighs, sent } = clip(message, 300)
+    const { parsed, weighs, sent } = clip(message)
     expect(weighs).toBeLessThanOrEqual(300)
     expect(JSON.parse(parsed?.calls[0]?.argumentsText ?? '')).toHaveProperty('text')
     expect(sent).toContain('"tool_calls":null,"function_call":{"name":"f","arguments":"')
@@ -166,43 +138,36 @@ describe('what can be cut is cut, in whatever field it stands', () => {
 
   test('arguments that are an object stay an object', () => {
     const called = { id: 'a', function: { name: 'f', arguments: { path: 'a.ts', text: long } } }
-    const { weighs, sent } = clip({ role: 'assistant', tool_calls: [called] }, 300)
+    const { weighs, sent } = clip({ role: 'assistant', tool_calls: [called] })
     expect(weighs).toBeLessThanOrEqual(300)
     expect(sent).toContain('"arguments":{"path":"a.ts","text":"')
   })
 })
 
 describe('a message that loses its media', () => {
-  const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } }
-  const unloaded = { kind: 'unloaded', mediaKept: 0 } as const
+  const imageAt = (name: string) => ({
+    type: 'image_url',
+    image_url: { url: `https://images.example/${name}.png` },
+  })
+  const words = (said: string) => ({ type: 'text', cache_control: {}, text: said })
+  const mark = { type: 'text', text: '[media left out]' }
+  const without = (mediaKept: number, parts: object[]) =>
+    treat({ role: 'user', content: parts }, { kind: 'unloaded', mediaKept })
+  const sentAs = (...parts: object[]) => JSON.stringify({ role: 'user', content: parts })
 
-  test('keeps its text parts as they are', () => {
-    const [first, last] = ['Look:', 'Repair it.'].map((words) => ({
-      type: 'text',
-      cache_control: {},
-      text: words,
-    }))
-    const { sent, said, size } = treat({ role: 'user', content: [first, image, last, image] }, unloaded)
-    const mark = { type: 'text', text: '[media left out]' }
-    expect(sent).toBe(JSON.stringify({ role: 'user', content: [first, mark, last] }))
-    expect(size - said).toBe(
-      2 * 85 + counter.count('Look:\nRepair it.') - counter.count('Look:\n[media left out]\nRepair it.'),
-    )
+  test('keeps its text parts as they are, and says so where nothing else was in it', () => {
+    const [first, last, image] = [words('Look:'), words('Repair it.'), imageAt('a')]
+    const { sent, said, size } = without(0, [first, image, last, image])
+    expect(sent).toBe(sentAs(first, mark, last))
+    const marked = counter.count('Look:\n[media left out]\nRepair it.')
+    expect(size - said).toBe(2 * 85 + counter.count('Look:\nRepair it.') - marked)
+    expect(without(0, [image]).parsed?.text).toBe('[media left out]')
   })
 
+  // Ten images went for an excess of twenty tokens.
   test('loses the first of them first, and no more than it has to', () => {
-    // Ten images went for an excess of twenty tokens.
-    const images = [1, 2, 3].map((number) => ({
-      type: 'image_url',
-      image_url: { url: `https://images.example/${number}.png` },
-    }))
-    const { sent } = treat({ role: 'user', content: images }, { kind: 'unloaded', mediaKept: 2 })
-    const mark = { type: 'text', text: '[media left out]' }
-    expect(sent).toBe(JSON.stringify({ role: 'user', content: [mark, images[1], images[2]] }))
-  })
-
-  test('says so where nothing else was in it', () => {
-    expect(treat({ role: 'user', content: [image] }, unloaded).parsed?.text).toBe('[media left out]')
+    const [one, two, three] = [imageAt('1'), imageAt('2'), imageAt('3')]
+    expect(without(2, [one, two, three]).sent).toBe(sentAs(mark, two, three))
   })
 })
 
@@ -220,7 +185,7 @@ describe('what stays is counted', () => {
     ['encrypted thoughts', { reasoning_details: [{ data: 'x'.repeat(400) }] }, 100],
     ['a refusal', { refusal: prose(400) }, counter.count(prose(400))],
   ])('%s', (_, field, tokens) => {
-    const { said, sent } = clip({ role: 'assistant', content: prose(20_000), ...field }, 300)
+    const { said, sent } = clip({ role: 'assistant', content: prose(20_000), ...field })
     expect(sent).toContain(JSON.stringify(field).slice(1, -1))
     expect(said).toBeGreaterThan(tokens)
     expect(said).toBeLessThanOrEqual(300)
@@ -228,7 +193,7 @@ describe('what stays is counted', () => {
 
   test('thoughts among the parts stay with the text that follows them', () => {
     const block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
-    const { sent } = clip({ role: 'assistant', content: [block, { type: 'text', text: prose(20_000) }] }, 300)
+    const { sent } = clip({ role: 'assistant', content: [block, { type: 'text', text: prose(20_000) }] })
     expect(sent).toContain(`"content":[${JSON.stringify(block)},{"type":"text","text":"`)
   })
 })

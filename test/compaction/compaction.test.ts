@@ -13,76 +13,52 @@ import { viewUnder } from '../../src/compaction/view/view.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
-import { propertyRuns } from '../support/property-runs.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
-import { assistant, prose, round, rounds, send, sendGrowing, system, user, type Sent } from './sending.ts'
+import { assistant, prose, round, rounds, send, sendGrowing, system, user } from './sending.ts'
+import { forAll, propertyRuns } from '../support/property-runs.ts'
 
 const task = user(prose('The task', 500))
-
-const hasRecap = ({ contents }: Sent): boolean =>
-  contents.some((content) => content.startsWith('<conversation-recap>'))
 
 // Story: a user pasted a file larger than the window. To make room the task was cut and the recap left out;
 // and because both were carried on from compaction to compaction, the task stayed cut and everything folded stayed
 // without a recap long after the file had gone.
-describe('after one message larger than the window', () => {
-  const messages = [
-    task,
-    ...rounds('a', 8, 200),
-    assistant('Half of it is done.'),
-    user(prose('pasted', 3100)),
-    assistant('That is too long for me.'),
-    user('Then go on without it.'),
-    ...rounds('b', 20, 200),
-  ]
-  const requests = sendGrowing(messages, { budgetTokens: 3000 })
-  const pasted = requests.findIndex(({ contents }) =>
-    contents.some((content) => content.startsWith('pasted')),
-  )
-  test('it goes on whole, and beside it the task stays readable', () => {
-    expect(requests[pasted]?.contents.at(-1)).toBe(prose('pasted', 3100))
-    expect(requests[pasted]?.contents[0]).toMatch(/^The task: and the words go on/)
-  })
-
-  test('a later compaction restores the task’s own bytes and tells what was folded', () => {
-    const last = requests.at(-1)
-    expect(last?.texts[0]).toBe(JSON.stringify(task))
-    expect(last).toSatisfy(hasRecap)
-    expect(last?.contents[1]).toMatch(/^<conversation-recap>\n\d+ earlier messages/)
-  })
-
-  test('everything fits again from the next user message on', () => {
-    for (const { tokens } of requests.slice(pasted + 1)) expect(tokens).toBeLessThanOrEqual(3000)
-  })
+test('after one message larger than the window the task and a recap are there again, and everything fits', () => {
+  const paste = prose('pasted', 3100)
+  const begun = [task, ...rounds('a', 8, 200), assistant('Half of it is done.'), user(paste)]
+  const after = [assistant('That is too long for me.'), user('Then go on without it.')]
+  const requests = sendGrowing([...begun, ...after, ...rounds('b', 20, 200)], { budgetTokens: 3000 })
+  const pasted = requests.findIndex(({ contents }) => contents.at(-1) === paste)
+  expect(requests[pasted]?.contents[0]).toMatch(/^The task: and the words go on/)
+  for (const { tokens } of requests.slice(pasted + 1)) expect(tokens).toBeLessThanOrEqual(3000)
+  expect(requests.at(-1)?.texts[0]).toBe(JSON.stringify(task))
+  expect(requests.at(-1)?.contents[1]).toMatch(/^<conversation-recap>\n\d+ earlier messages/)
 })
 
 // A request with a large output limit leaves little room; those after it have the usual one again.
-describe('a message that was clipped in the open round', () => {
+test('a message that was clipped in the open round keeps the same bytes until it is folded, and does not come back', () => {
   const written = { path: 'src/queue.ts', text: prose('huge', 5000) }
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
-  const messages = [...begun, ...rounds('b', 100, 200)]
   const cut = send(begun, { budgetTokens: 3000 })
-  const requests = [
-    cut,
-    ...sendGrowing(messages, {
-      budgetTokens: 14_000,
-      newest: cut.compaction,
-      seenUntil: begun.length,
-    }),
-  ]
-  const clipped = requests.map(({ texts }) => texts.find((text) => text.includes('[clipped: ')) ?? null)
-  const folded = clipped.indexOf(null)
-
-  test('keeps the same bytes from request to request until it is folded', () => {
-    expect(folded).toBeGreaterThan(10)
-    expect(new Set(clipped.slice(0, folded)).size).toBe(1)
-  })
-
-  test('does not come back once it is folded', () => {
-    expect(clipped.slice(folded).every((text) => text === null)).toBe(true)
-    expect(requests.at(-1)?.contents[1]).toContain('<conversation-recap>')
-  })
+  const known = { newest: cut.compaction, seenUntil: begun.length }
+  const later = sendGrowing([...begun, ...rounds('b', 100, 200)], { budgetTokens: 14_000, ...known })
+  const clipped = [cut, ...later].map(({ texts }) => texts.find((text) => text.includes('[clipped: ')))
+  const folded = clipped.indexOf(undefined)
+  expect(folded).toBeGreaterThan(10)
+  expect(new Set(clipped.slice(0, folded)).size).toBe(1)
+  expect(new Set(clipped.slice(folded))).toEqual(new Set([undefined]))
+  expect(later.at(-1)?.contents[1]).toContain('<conversation-recap>')
 })
+
+const folded = {
+  frontier: 20,
+  kept: [3, 5],
+  restated: [],
+  beforeTokensMax: 600,
+  afterTokensMax: 424,
+  systemTokensMax: 200,
+  summaries: [],
+  recapsBeside: true,
+}
 
 describe('a compaction on record', () => {
   const compaction: Compaction = {
@@ -92,16 +68,7 @@ describe('a compaction on record', () => {
     task: 2,
     latestUser: 17,
     reach: { render: 30, preview: 30, clear: 24 },
-    fold: {
-      frontier: 20,
-      kept: [3, 5],
-      restated: [],
-      beforeTokensMax: 600,
-      afterTokensMax: 424,
-      systemTokensMax: 200,
-      summaries: [],
-      recapsBeside: true,
-    },
+    fold: folded,
     clips: [
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
       { kind: 'media', index: 17, mediaKept: 2 },
@@ -118,11 +85,9 @@ describe('a compaction on record', () => {
   })
 
   test('reads back where it was written before folds kept anything', () => {
-    const { kept: _, ...fold } = { kept: [], ...compaction.fold }
-    expect(readCompaction(JSON.stringify({ ...compaction, fold }), 0)).toEqual({
-      ...compaction,
-      fold: { ...compaction.fold, kept: [] },
-    })
+    const { kept: _, ...fold } = folded
+    const read = readCompaction(JSON.stringify({ ...compaction, fold }), 0)
+    expect(read).toEqual({ ...compaction, fold: { ...fold, kept: [] } })
   })
 
   test('follows the conversation where a system message is added or dropped in front', () => {
@@ -132,10 +97,7 @@ describe('a compaction on record', () => {
       latestUser: 15,
       reach: { render: 28, preview: 28, clear: 22 },
       fold: { frontier: 18, kept: [1, 3], beforeTokensMax: 600 },
-      clips: [
-        { index: 36, tokensMax: 900 },
-        { index: 15, mediaKept: 2 },
-      ],
+      clips: [{ index: 36 }, { index: 15 }],
     })
   })
 
@@ -151,8 +113,8 @@ describe('a compaction on record', () => {
     ['no reach', { ...compaction, reach: null }],
     ['half a reach', { ...compaction, reach: { render: 1, preview: 1 } }],
     ['no fold', { ...compaction, fold: undefined }],
-    ['kept messages that are no list', { ...compaction, fold: { ...compaction.fold, kept: 3 } }],
-    ['a kept message that is none', { ...compaction, fold: { ...compaction.fold, kept: ['3'] } }],
+    ['kept messages that are no list', { ...compaction, fold: { ...folded, kept: 3 } }],
+    ['a kept message that is none', { ...compaction, fold: { ...folded, kept: ['3'] } }],
     ['half a fold', { ...compaction, fold: { frontier: 20 } }],
     ['clips that are no list', { ...compaction, clips: { 0: compaction.clips[0] } }],
     ['a clip without a size', { ...compaction, clips: [{ index: 38 }] }],
@@ -184,12 +146,7 @@ const policies = fc.constantFrom(
 )
 
 /** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
-function textsBefore(
-  messages: readonly object[],
-  policy: Policy,
-  compaction: Compaction,
-  point: number,
-): ReadonlyMap<number, string> {
+function textsBefore(messages: readonly object[], policy: Policy, compaction: Compaction, point: number) {
   const subject = subjectOf(messages)
   const cache = createMadeCache({ charsMax: 10_000_000 })
   const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
@@ -204,90 +161,63 @@ function textsBefore(
 
 test('what lies before the point is treated as it was, whatever follows there now, and nothing behind it is', () => {
   let followed = 0
-  fc.assert(
-    fc.property(
-      conversation,
-      policies,
-      fc.integer({ min: 1_500, max: 9_000 }),
-      (messages, policy, budgetTokens) => {
-        const subject = subjectOf(messages)
-        const { compaction } = compactedUnder(subject, { policy, budgetTokens, forced: true })
-        fc.pre(compaction !== null)
-        const { systemCount, requestPoints } = subject.structure
-        for (const point of requestPoints) {
-          if (point <= systemCount) continue
-          const within = compactionUpTo(compaction, point)
-          if (within === null || within === compaction) continue
-          followed += 1
-          expect(within.point).toBe(point)
-          expect(compactionUpTo(within, point)).toBe(within)
-          expect(readCompaction(writeCompaction(within, systemCount), systemCount)).toEqual(within)
-          const otherwise = [
-            ...messages.slice(0, point),
-            { role: 'assistant', content: 'Otherwise.' },
-            { role: 'user', content: 'Go on, please.' },
-          ]
-          const before = textsBefore(messages, policy, compaction, point)
-          expect(textsBefore(otherwise, policy, within, point)).toEqual(before)
-          // Without what follows the treatment is the same: it rests on nothing there.
-          expect(textsBefore(messages.slice(0, point), policy, within, point)).toEqual(before)
-        }
-      },
-    ),
-    { numRuns: propertyRuns(40) },
-  )
+  const budget = fc.integer({ min: 1_500, max: 9_000 })
+  forAll(40, conversation, policies, budget, (messages, policy, budgetTokens) => {
+    const subject = subjectOf(messages)
+    const { compaction } = compactedUnder(subject, { policy, budgetTokens, forced: true })
+    fc.pre(compaction !== null)
+    const { systemCount, requestPoints } = subject.structure
+    for (const point of requestPoints) {
+      if (point <= systemCount) continue
+      const within = compactionUpTo(compaction, point)
+      if (within === null || within === compaction) continue
+      followed += 1
+      expect(within.point).toBe(point)
+      expect(compactionUpTo(within, point)).toBe(within)
+      expect(readCompaction(writeCompaction(within, systemCount), systemCount)).toEqual(within)
+      const otherwise = [...messages.slice(0, point), assistant('Otherwise.'), user('Go on, please.')]
+      const before = textsBefore(messages, policy, compaction, point)
+      expect(textsBefore(otherwise, policy, within, point)).toEqual(before)
+      // Without what follows the treatment is the same: it rests on nothing there.
+      expect(textsBefore(messages.slice(0, point), policy, within, point)).toEqual(before)
+    }
+  })
   // What is never tried is not shown.
   expect(followed).toBeGreaterThan(propertyRuns(40))
 })
 
 describe('of a compaction up to a point', () => {
+  const clip = { kind: 'content', of: 'kept', tokensMax: 100 } as const
+  const clips = [
+    { ...clip, index: 12 },
+    { ...clip, index: 17 },
+  ]
+  const reach = { render: 16, preview: 8, clear: 0 }
+  const fold = { ...folded, frontier: 10, kept: [], beforeTokensMax: 500 }
+  const pinned = { task: 1, latestUser: 18 }
+  const version = FOLD_VERSION
   const whole: Compaction = {
-    version: FOLD_VERSION,
+    version,
     reason: 'trigger',
     point: 20,
-    task: 1,
-    latestUser: 18,
-    reach: { render: 16, preview: 8, clear: 0 },
-    fold: {
-      frontier: 10,
-      kept: [],
-      restated: [],
-      beforeTokensMax: 500,
-      afterTokensMax: 0,
-      systemTokensMax: 0,
-      summaries: [],
-      recapsBeside: false,
-    },
-    clips: [
-      { kind: 'content', index: 12, of: 'kept', tokensMax: 100 },
-      { kind: 'content', index: 17, of: 'kept', tokensMax: 100 },
-    ],
+    ...pinned,
+    reach,
+    fold,
+    clips,
     thoughts: [11, 16],
   }
 
-  test('what lies before it as a whole is the same', () => {
-    expect(compactionUpTo(whole, 20)).toBe(whole)
-    expect(compactionUpTo(whole, 25)).toBe(whole)
+  test('what lies before it as a whole is the same, and passes reach and clip up to it only', () => {
+    expect([20, 25].map((point) => compactionUpTo(whole, point))).toEqual([whole, whole])
+    const reached = { render: 14, preview: 8, clear: 0 }
+    const within = { point: 14, latestUser: -1, reach: reached, clips: clips.slice(0, 1), thoughts: [11] }
+    expect(compactionUpTo(whole, 14)).toEqual({ ...whole, ...within })
   })
 
-  test('passes reach and clip up to it only', () => {
-    expect(compactionUpTo(whole, 14)).toEqual({
-      ...whole,
-      point: 14,
-      latestUser: -1,
-      reach: { render: 14, preview: 8, clear: 0 },
-      clips: [{ kind: 'content', index: 12, of: 'kept', tokensMax: 100 }],
-      thoughts: [11],
-    })
-  })
-
-  test('that folded what lies behind it, or pinned it as the task, nothing is left', () => {
+  test('nothing is left of what it folded or pinned as the task behind it, nor where nothing lies before it', () => {
     expect(compactionUpTo(whole, 10)).not.toBeNull()
     expect(compactionUpTo(whole, 9)).toBeNull()
     expect(compactionUpTo({ ...whole, fold: null, task: 14 }, 14)).toBeNull()
-  })
-
-  test('of which nothing lies before it, nothing is left', () => {
     const clipsOnly = { ...whole, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
     expect(compactionUpTo(clipsOnly, 12)).toBeNull()
     expect(compactionUpTo(clipsOnly, 13)?.clips).toHaveLength(1)

@@ -1,20 +1,12 @@
-import type { PassName, Policy } from '../../src/compaction/policy.ts'
-import type { Compaction } from '../../src/compaction/compaction.ts'
-import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
-import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
+import { compactedUnder, PRIMING_TOKENS, type CompactedOptions } from '../support/compacted.ts'
 import { growing } from '../support/conversations.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { times } from '../support/times.ts'
 
-export type SendOptions = {
-  readonly budgetTokens: number
-  readonly policy?: Policy
-  readonly newest?: Compaction | null
-  readonly seenUntil?: number | null
-  readonly strict?: boolean
-  readonly forced?: boolean
-  readonly cache?: MadeCache
-}
+export type SendOptions = Omit<CompactedOptions, 'policy'> & { readonly policy?: Policy }
 
 /** A message of a view, parsed. */
 export type SentMessage = {
@@ -23,44 +15,27 @@ export type SentMessage = {
   readonly [field: string]: unknown
 }
 
-export type Sent = {
-  /** The messages as the upstream receives them. */
-  readonly texts: readonly string[]
-  readonly messages: readonly SentMessage[]
-  /** Their contents, where they are texts. */
-  readonly contents: readonly string[]
-  readonly passes: readonly PassName[]
-  readonly compaction: Compaction | null
-  /** Tokens of the view by Foldgate's own count, priming included. */
-  readonly tokens: number
-}
+export type Sent = ReturnType<typeof send>
 
-/** One request with a conversation: what is sent for it. */
-export function send(conversation: readonly object[] | Subject, options: SendOptions): Sent {
+/** What is sent for one request: its messages as the upstream receives them, and their contents where they are texts. */
+export function send(conversation: readonly object[] | Subject, options: SendOptions) {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
   const { compaction, view } = compactedUnder(subject, { ...options, policy: options.policy ?? policyOf() })
   const texts = viewTexts(subject, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
-  return {
-    texts,
-    messages,
-    contents: messages.map(({ content }) => (typeof content === 'string' ? content : '')),
-    passes: view.passes,
-    compaction,
-    tokens: view.tokens + PRIMING_TOKENS,
-  }
+  const contents = messages.map(({ content }) => (typeof content === 'string' ? content : ''))
+  // By Foldgate's own count.
+  const tokens = view.tokens + PRIMING_TOKENS
+  return { texts, messages, contents, passes: view.passes, compaction, tokens }
 }
-
-/** A request that goes on from the one before. */
-export type Grown = Sent & { readonly isCompacted: boolean }
 
 /**
  * What is sent for each request of a conversation as it grows, from the first that has more messages than `seenUntil`.
  * Each knows the one before: its record, and what was made for it.
  */
-export function sendGrowing(conversation: readonly object[], options: SendOptions): readonly Grown[] {
+export function sendGrowing(conversation: readonly object[], options: SendOptions) {
   const cache = createMadeCache({ charsMax: 10_000_000 })
-  const sent: Grown[] = []
+  const sent: (Sent & { readonly isCompacted: boolean })[] = []
   let { newest = null, seenUntil = null } = options
   for (const messages of growing(conversation)) {
     if (messages.length <= (seenUntil ?? 0)) continue
@@ -71,6 +46,12 @@ export function sendGrowing(conversation: readonly object[], options: SendOption
   }
   return sent
 }
+
+/** Messages as a client writes them. */
+export const rawOf = (messages: readonly object[]): string[] =>
+  messages.map((message) => JSON.stringify(message))
+
+export const isRecap = (content: string): boolean => content.startsWith('<conversation-recap>')
 
 export const system = (content: string) => ({ role: 'system', content })
 export const user = (content: unknown) => ({ role: 'user', content })
@@ -91,18 +72,18 @@ export function round(
   result: string,
   tool = 'read_file',
   input: object = { step: id },
-): object[] {
+): [object, ReturnType<typeof resultOf>] {
   const call = { id, type: 'function', function: { name: tool, arguments: JSON.stringify(input) } }
   return [{ role: 'assistant', content: null, tool_calls: [call] }, resultOf(id, result)]
 }
 
+/** So many rounds, with these results. */
+export const roundsWith = (count: number, result: (number: number) => string, prefix = 'a'): object[] =>
+  times(count, (number) => round(`${prefix}${number}`, result(number))).flat()
+
 /** Rounds with results of so many tokens, named by a prefix and their number. */
-export function rounds(prefix: string, count: number, resultTokens: number): object[] {
-  return Array.from({ length: count }, (_, index) => {
-    const id = `${prefix}${index}`
-    return round(id, prose(`result of ${id}`, resultTokens))
-  }).flat()
-}
+export const rounds = (prefix: string, count: number, resultTokens: number): object[] =>
+  roundsWith(count, (number) => prose(`result of ${prefix}${number}`, resultTokens), prefix)
 
 /** A text of so many tokens as the tests count them, that names nothing but its label. */
 export function prose(label: string, tokens: number): string {

@@ -12,6 +12,7 @@ import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
 import { splitReplies, type Split, policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { resultOf, user } from './sending.ts'
+import { times } from '../support/times.ts'
 
 // One reply was taken to be one entry of the history: where it came in pieces, its text was talk although calls followed
 // it, and a result beside another call was nobody's.
@@ -22,7 +23,7 @@ function chatOf(isInTwo: boolean): readonly TestMessage[] {
     { role: 'system', content: 'You help.' },
     user('Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.'),
     reply('I keep the locks as they are.', `Understood. ${'The locks stay where they are. '.repeat(20)}`),
-    ...Array.from({ length: 12 }, (_, round) => [
+    ...times(12, (round) => [
       user(round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.'),
       callingTwo(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
       resultOf(`call_${round}_0`, `echo step ${round}\n`.repeat(20)),
@@ -67,7 +68,7 @@ function callingTwo(round: number, thought: string, text: string): TestMessage {
 }
 
 function listed(what: string): string {
-  return Array.from({ length: 40 }, (_, line) => `${line} of the ${what}`).join('\n')
+  return times(40, (line) => `${line} of the ${what}`).join('\n')
 }
 
 /** A compaction of the whole conversation as it would be of the pieces. */
@@ -85,9 +86,7 @@ function placed(compaction: Compaction | null, { placeOf }: Split): Compaction |
     fold: fold && {
       ...fold,
       frontier: at(fold.frontier),
-      kept: fold.kept.flatMap((index) =>
-        Array.from({ length: at(index + 1) - at(index) }, (_, piece) => at(index) + piece),
-      ),
+      kept: fold.kept.flatMap((index) => times(at(index + 1) - at(index), (piece) => at(index) + piece)),
     },
   }
 }

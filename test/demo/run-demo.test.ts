@@ -18,15 +18,19 @@ const count = (text: string) => Math.ceil(text.length / 4)
 const roomy = { windowTokens: 1_000_000, outputReserveChecked: true, count } as const
 
 /** A server that takes Foldgate's place: its window is never reached, so it has nothing to compact. */
-async function endless(reply?: (text: string) => string) {
-  const stand = await startStrictUpstream({
-    ...roomy,
-    template: 'lenient',
-    reply: ({ rawMessages }) => ({ content: reply?.(rawMessages.at(-1) ?? '') ?? 'noted' }),
+async function endless(say = (_text: string) => 'noted') {
+  const reply = ({ rawMessages }: { readonly rawMessages: readonly string[] }) => ({
+    content: say(rawMessages.at(-1) ?? ''),
   })
+  const stand = await startStrictUpstream({ ...roomy, template: 'lenient', reply })
   onTestFinished(() => stand.close())
   return stand
 }
+
+/** Puts a server in Foldgate's place. */
+const inPlace = ({ url }: { readonly url: string }) => ({
+  startFoldgate: async () => ({ url, close: async () => {} }),
+})
 
 /** The demo in front of a strict server that is no Foldgate. */
 async function takesAll(
@@ -34,10 +38,7 @@ async function takesAll(
   stand: { url: string; close: () => Promise<void>; requests: readonly { readonly rejected: unknown }[] },
 ) {
   onTestFinished(stand.close)
-  const { failed } = await run({
-    dialect,
-    startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
-  })
+  const { failed } = await run({ dialect, ...inPlace(stand) })
   expect(failed).toBe(0)
   expect(stand.requests.filter(({ rejected }) => rejected !== null)).toEqual([])
 }
@@ -56,9 +57,7 @@ const compacting: ChatClient = async () => ({
 })
 
 /** Without the line breaks that fit a text to the terminal. */
-function unwrapped(text: string): string {
-  return text.replaceAll(/\s+/g, ' ')
-}
+const unwrapped = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 async function run(options: Partial<DemoOptions>) {
   const written: string[] = []
@@ -93,19 +92,17 @@ test.for(['chat-completions', 'responses', 'messages'] as const)(
     expect(failed).toBe(0)
     expect(unwrapped(text)).toContain('4 of 4 early facts given back late')
     expect(unwrapped(text)).toContain('The same conversation ended at request')
-    const [, largest = ''] = /the largest prompt sent had ([\d,]+)/.exec(unwrapped(text)) ?? []
+    const [, told = ''] = /the largest prompt sent had ([\d,]+)/.exec(unwrapped(text)) ?? []
+    const largest = Number(told.replaceAll(',', ''))
     // The window of 8,192 tokens, less the 512 that each request keeps for its reply.
     const budgetTokens = 8192 - 512
-    expect(Number(largest.replaceAll(',', ''))).toBeGreaterThan(0.9 * budgetTokens)
-    expect(Number(largest.replaceAll(',', ''))).toBeLessThanOrEqual(budgetTokens)
+    expect(largest).toBeGreaterThan(0.9 * budgetTokens)
+    expect(largest).toBeLessThanOrEqual(budgetTokens)
   },
 )
 
 test('tells at which request the conversation ended without Foldgate, and with what error', async () => {
-  const stand = await endless()
-  const { failed, text } = await run({
-    startFoldgate: async () => ({ url: stand.url, close: async () => {} }),
-  })
+  const { failed, text } = await run(inPlace(await endless()))
   expect(failed).toBe(0)
   expect(text).toMatch(/Through Foldgate {2}\d+ of \d+ requests answered/)
   expect(text).toMatch(/Without Foldgate {2}The same conversation ended at request \d+ of \d+, in turn \d+:/)
@@ -161,9 +158,8 @@ test("reads what Foldgate did from the answers' headers", async () => {
 })
 
 test('with a server of your own, says which facts were kept and which were lost', async () => {
-  const server = await endless((last) =>
-    /port|e-mail/.test(last) ? '47113 ines.halvorsen@ledger.example' : 'noted',
-  )
+  const facts = '47113 ines.halvorsen@ledger.example'
+  const server = await endless((last) => (/port|e-mail/.test(last) ? facts : 'noted'))
   const upstream = { url: server.url, model: 'mine', apiKey: 'key' }
   const { failed, text } = await run({ upstream })
   expect(failed).toBe(0)

@@ -8,6 +8,7 @@ import { startFoldgate } from '../support/foldgate.ts'
 import { postChat, type ChatReply } from '../support/post-chat.ts'
 import { openPromptCounter, REPLY_TOKENS } from '../support/strict-upstream/prompt-tokens.ts'
 import { textsOf } from '../support/strict-upstream/wire-message.ts'
+import { times } from '../support/times.ts'
 
 export const builtInDirectory = join(root, 'profiles')
 export const examplesDirectory = join(builtInDirectory, 'examples')
@@ -140,7 +141,7 @@ export function work(tokensMax: number, resultTokens: number, toolOf: (round: nu
 
 /** One round whose results have so many tokens together: a step from one request to the next. */
 export function lastRound(tokens: number, results = 1): readonly object[] {
-  const calls = Array.from({ length: results }, (_, index) =>
+  const calls = times(results, (index) =>
     round(`call_last_${index}`, words(`last result ${index}`, Math.ceil(tokens / results))),
   )
   return joinedRounds(calls)

@@ -20,6 +20,7 @@ import {
   words,
   work,
 } from './example-stand.ts'
+import { times } from '../support/times.ts'
 
 const files = (await readdir(examplesDirectory)).sort()
 const names = files.map((file) => file.replace(/\.yaml$/, ''))
@@ -124,7 +125,7 @@ describe('artifacts-above-a-fixed-threshold', () => {
     })
 
     test('of many lines it is the lines that count', async () => {
-      const listing = Array.from({ length: 700 }, (_, index) => `row ${index}`).join('\n')
+      const listing = times(700, (index) => `row ${index}`).join('\n')
       const conversation = await grownTo(101_000, [
         ...opening,
         ...round('call_list', listing),
@@ -205,7 +206,7 @@ describe('evict-clear-then-summarize', () => {
       const { messages } = await send(conversation)
       const results = messages.filter(({ role }) => role === 'tool')
       const cleared = results.map(({ text }) => text.startsWith('[cleared: '))
-      expect(cleared).toEqual([true, false, true, true, ...Array.from({ length: 6 }, () => false)])
+      expect(cleared).toEqual([true, false, true, true, ...times(6, () => false)])
     })
   })
 
@@ -317,7 +318,7 @@ describe('twenty-turns-of-fifty-thousand', () => {
     })
 
     test('of many short lines is cut by its characters alone', async () => {
-      const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join('\n')
+      const lines = times(5_000, (index) => `line ${index}`).join('\n')
       const { messages } = await send([...opening, ...round('call_1', lines)])
       const shown = messages.at(-1)?.text ?? ''
       expect(shown.length).toBeLessThanOrEqual(20_000)
@@ -355,7 +356,7 @@ describe('twenty-turns-of-fifty-thousand', () => {
 
   describe('the limit of twenty turns', () => {
     /** Turns of four messages each: request, call, result, reply. */
-    const turns = Array.from({ length: 21 }, (_, number) => [
+    const turns = times(21, (number) => [
       user(`Request ${number}`),
       ...round(`call_${number}`, `result ${number}`),
       assistant(`Reply ${number}`),

@@ -18,7 +18,7 @@ import { finish } from '../../src/conversation/source.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, weighed } from '../support/property-runs.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
 
@@ -36,7 +36,7 @@ function send(
 
 const budget = fc.integer({ min: 700, max: 20_000 })
 
-const few = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 12 }))
+const few = fc.oneof(weighed(1, fc.constant(0)), fc.integer({ min: 1, max: 12 }))
 /** Policies with and without a limit of length, which keep many or few of the newest messages. */
 const limited = fc
   .record({
@@ -46,102 +46,90 @@ const limited = fc
   })
   .map(policyOf)
 const plain = fc.boolean().map((enabled) => policyOf({ recall: { enabled } }))
-const policies = fc.oneof({ weight: 1, arbitrary: plain }, limited)
+const policies = fc.oneof(weighed(1, plain), limited)
 
 describe('a view', () => {
   test('fits (P7), obeys the rules (P3), keeps its leading system messages (P4), and its record survives', () => {
-    fc.assert(
-      fc.property(
-        conversation,
-        budget,
-        policies,
-        fc.boolean(),
-        fc.nat(3),
-        (messages, budgetTokens, policy, strict, more) => {
-          const sent = send(messages, policy, budgetTokens, null, strict)
-          const { texts, compacted, around } = sent
-          if (fixedTokens(messages, policy) <= budgetTokens) {
-            expect(sentTokens(sent), 'within the budget').toBeLessThanOrEqual(budgetTokens)
-            expect(sentTokens(sent), 'as it is said').toBeLessThanOrEqual(compacted.view.tokens + around)
-          }
-          const { systemCount } = subjectOf(messages).structure
-          if (!strict) {
-            const before = violationsOf(shapes(messages), 'lenient').length
-            const after = violationsOf(shapes(texts.map(parsed)), 'lenient').length
-            expect(after, 'rules that are broken').toBeLessThanOrEqual(before)
-            const leading = messages.slice(0, systemCount).map((message) => JSON.stringify(message))
-            expect(texts.slice(0, systemCount), 'leading system messages').toEqual(leading)
-          }
-          const { compaction } = compacted
-          if (compaction === null) return
-          const text = writeCompaction(compaction, systemCount)
-          expect(readCompaction(text, systemCount), 'its record').toEqual(compaction)
-          // With a system message more or less in front.
-          const moved = readCompaction(text, systemCount + more)
-          expect(moved?.point).toBe(compaction.point + more)
-          expect(moved?.latestUser).toBe(compaction.latestUser === -1 ? -1 : compaction.latestUser + more)
-        },
-      ),
-      { numRuns: propertyRuns(200) },
+    forAll(
+      200,
+      conversation,
+      budget,
+      policies,
+      fc.boolean(),
+      fc.nat(3),
+      (messages, budgetTokens, policy, strict, more) => {
+        const sent = send(messages, policy, budgetTokens, null, strict)
+        const { texts, compacted, around } = sent
+        if (fixedTokens(messages, policy) <= budgetTokens) {
+          expect(sentTokens(sent), 'within the budget').toBeLessThanOrEqual(budgetTokens)
+          expect(sentTokens(sent), 'as it is said').toBeLessThanOrEqual(compacted.view.tokens + around)
+        }
+        const { systemCount } = subjectOf(messages).structure
+        if (!strict) {
+          const before = violationsOf(shapes(messages), 'lenient').length
+          const after = violationsOf(shapes(texts.map(parsed)), 'lenient').length
+          expect(after, 'rules that are broken').toBeLessThanOrEqual(before)
+          const leading = messages.slice(0, systemCount).map((message) => JSON.stringify(message))
+          expect(texts.slice(0, systemCount), 'leading system messages').toEqual(leading)
+        }
+        const { compaction } = compacted
+        if (compaction === null) return
+        const text = writeCompaction(compaction, systemCount)
+        expect(readCompaction(text, systemCount), 'its record').toEqual(compaction)
+        // With a system message more or less in front.
+        const moved = readCompaction(text, systemCount + more)
+        expect(moved?.point).toBe(compaction.point + more)
+        expect(moved?.latestUser).toBe(compaction.latestUser === -1 ? -1 : compaction.latestUser + more)
+      },
     )
   })
 
   test('grows only at its end between two compactions (P5), and is the same without the records (P6)', () => {
-    fc.assert(
-      fc.property(conversation, budget, policies, (messages, budgetTokens, policy) => {
-        let newest: Compaction | null = null
-        let before: readonly string[] = []
-        for (const point of subjectOf(messages).structure.requestPoints) {
-          const prefix = messages.slice(0, point)
-          const warm = send(prefix, policy, budgetTokens, newest)
-          const cold = send(prefix, policy, budgetTokens, null)
-          expect(cold.texts).toEqual(warm.texts)
-          const { compaction } = warm.compacted
-          if (JSON.stringify(compaction) === JSON.stringify(newest)) {
-            expect(warm.texts.slice(0, before.length)).toEqual(before)
-          }
-          newest = compaction
-          before = warm.texts
+    forAll(80, conversation, budget, policies, (messages, budgetTokens, policy) => {
+      let newest: Compaction | null = null
+      let before: readonly string[] = []
+      for (const point of subjectOf(messages).structure.requestPoints) {
+        const prefix = messages.slice(0, point)
+        const warm = send(prefix, policy, budgetTokens, newest)
+        const cold = send(prefix, policy, budgetTokens, null)
+        expect(cold.texts).toEqual(warm.texts)
+        const { compaction } = warm.compacted
+        if (JSON.stringify(compaction) === JSON.stringify(newest)) {
+          expect(warm.texts.slice(0, before.length)).toEqual(before)
         }
-      }),
-      { numRuns: propertyRuns(80) },
-    )
+        newest = compaction
+        before = warm.texts
+      }
+    })
   })
 
   test('is the conversation itself while nothing presses', () => {
-    fc.assert(
-      fc.property(conversation, (messages) => {
-        const { texts, compacted } = send(messages, policyOf(), 10_000_000, null)
-        expect(compacted.compaction).toBeNull()
-        expect(texts).toEqual(messages.map((message) => JSON.stringify(message)))
-      }),
-    )
+    forAll(100, conversation, (messages) => {
+      const { texts, compacted } = send(messages, policyOf(), 10_000_000, null)
+      expect(compacted.compaction).toBeNull()
+      expect(texts).toEqual(messages.map((message) => JSON.stringify(message)))
+    })
   })
 })
 
 test('tightening after an overflow never makes a view larger, and its smallest form fits what it can', () => {
-  fc.assert(
-    fc.property(conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, smallest) => {
-      const subject = subjectOf(messages)
-      const system = subject.sizes
-        .slice(0, subject.structure.systemCount)
-        .reduce((sum, size) => sum + size, 0)
-      const room: Room = { budgetTokens, aroundTokens: system + 3 }
-      const cache = createMadeCache({ charsMax: 10_000_000 })
-      const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
-      const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
-      const refused = finish(compact(subject, cache, now))
-      const previous = refused.compaction
-      const options = { policy, previous, room, keepRecent: 4, smallest, strict: false }
-      const tightened = finish(tighten(subject, cache, options))
-      if (tightened === null) return
-      // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
-      if (refused.compaction === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
-      if (fixedTokens(messages, policy) <= budgetTokens) {
-        const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
-        expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
-      }
-    }),
-    { numRuns: propertyRuns(100) },
-  )
+  forAll(100, conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, smallest) => {
+    const subject = subjectOf(messages)
+    const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
+    const room: Room = { budgetTokens, aroundTokens: system + 3 }
+    const cache = createMadeCache({ charsMax: 10_000_000 })
+    const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
+    const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
+    const refused = finish(compact(subject, cache, now))
+    const previous = refused.compaction
+    const options = { policy, previous, room, keepRecent: 4, smallest, strict: false }
+    const tightened = finish(tighten(subject, cache, options))
+    if (tightened === null) return
+    // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
+    if (refused.compaction === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
+    if (fixedTokens(messages, policy) <= budgetTokens) {
+      const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
+      expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
+    }
+  })
 })

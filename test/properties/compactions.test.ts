@@ -7,7 +7,7 @@ import type { Compaction } from '../../src/compaction/compaction.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 /** Also with a limit of length, by which compactions fall whatever the numbers are. */
 const policies = fc.constantFrom(
@@ -44,85 +44,73 @@ const days = fc.record({
 
 describe('compactions', () => {
   test('that were made stay, whatever today’s window, calibration and tools are', () => {
-    fc.assert(
-      fc.property(conversation, policies, days, (messages, policy, day) => {
-        const usual = roomOf(day.budgetTokens, 40)
-        const later = roomOf(Math.floor(day.budgetTokens * day.share), 40 + day.moreTools)
-        const points = subjectOf(messages).structure.requestPoints
-        let known = unknown
-        let before: readonly string[] = []
-        for (const [position, point] of points.entries()) {
-          const isLater = position >= points.length / 2
-          const room = isLater ? later : usual
-          const prefix = messages.slice(0, point)
-          const { compaction, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
-          const { newest } = known
-          const isFurther = compaction !== null && compaction.point > (newest?.point ?? -1)
-          if (isFurther)
-            expect(compaction.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
-          else {
-            expect(compaction).toEqual(newest)
-            expect(texts.slice(0, before.length)).toEqual(before)
-          }
-          known = { newest: compaction, seenUntil: point }
-          before = texts
+    forAll(60, conversation, policies, days, (messages, policy, day) => {
+      const usual = roomOf(day.budgetTokens, 40)
+      const later = roomOf(Math.floor(day.budgetTokens * day.share), 40 + day.moreTools)
+      const points = subjectOf(messages).structure.requestPoints
+      let known = unknown
+      let before: readonly string[] = []
+      for (const [position, point] of points.entries()) {
+        const isLater = position >= points.length / 2
+        const room = isLater ? later : usual
+        const prefix = messages.slice(0, point)
+        const { compaction, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
+        const { newest } = known
+        const isFurther = compaction !== null && compaction.point > (newest?.point ?? -1)
+        if (isFurther)
+          expect(compaction.fold?.frontier ?? 0).toBeGreaterThanOrEqual(newest?.fold?.frontier ?? 0)
+        else {
+          expect(compaction).toEqual(newest)
+          expect(texts.slice(0, before.length)).toEqual(before)
         }
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+        known = { newest: compaction, seenUntil: point }
+        before = texts
+      }
+    })
   })
 
   test('are added for the request that is made now, and for none that was seen before', () => {
-    fc.assert(
-      fc.property(conversation, policies, days, (messages, policy, day) => {
-        const points = subjectOf(messages).structure.requestPoints
-        const seenUntil = points.at(-2) ?? null
-        fc.pre(seenUntil !== null)
-        // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
-        const room = roomOf(day.budgetTokens, 40)
-        const { compaction } = send(messages, policy, { newest: null, seenUntil }, room)
-        expect(compaction === null || compaction.point === messages.length).toBe(true)
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, conversation, policies, days, (messages, policy, day) => {
+      const points = subjectOf(messages).structure.requestPoints
+      const seenUntil = points.at(-2) ?? null
+      fc.pre(seenUntil !== null)
+      // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
+      const room = roomOf(day.budgetTokens, 40)
+      const { compaction } = send(messages, policy, { newest: null, seenUntil }, room)
+      expect(compaction === null || compaction.point === messages.length).toBe(true)
+    })
   })
 
   test('are not made where the provider’s own count says that the prompt fits', () => {
-    fc.assert(
-      fc.property(conversation, days, (messages, day) => {
-        const subject = subjectOf(messages)
-        const { systemCount } = subject.structure
-        const policy = policyOf({ trigger: 1 })
-        const ownTokens = 40 + subject.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
-        const seenUntil = messages.length
-        const exact = roomOf(ownTokens + day.differenceTokens, 40)
-        fc.pre(exact.budgetTokens > 40)
-        const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
-        expect(fitting.compaction).toBeNull()
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, conversation, days, (messages, day) => {
+      const subject = subjectOf(messages)
+      const { systemCount } = subject.structure
+      const policy = policyOf({ trigger: 1 })
+      const ownTokens = 40 + subject.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
+      const seenUntil = messages.length
+      const exact = roomOf(ownTokens + day.differenceTokens, 40)
+      fc.pre(exact.budgetTokens > 40)
+      const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
+      expect(fitting.compaction).toBeNull()
+    })
   })
 
   test('do not move with a system prompt that changes at every request', () => {
-    fc.assert(
-      fc.property(conversation, policies, days, (messages, policy, { budgetTokens }) => {
-        const room = roomOf(budgetTokens, 60)
-        const conversing = messages.filter((message) => !('role' in message) || message.role !== 'system')
-        fc.pre(conversing.length > 0)
-        let known = unknown
-        for (const point of subjectOf(conversing).structure.requestPoints) {
-          const prefix = conversing.slice(0, point)
-          const clock = { role: 'system', content: `It is ${point} o'clock.` }
-          const noon = { role: 'system', content: 'It is noon.' }
-          const dated = send([clock, ...prefix], policy, known, room)
-          const plain = send([noon, ...prefix], policy, known, room)
-          expect(dated.compaction).toEqual(plain.compaction)
-          expect(dated.texts.slice(1)).toEqual(plain.texts.slice(1))
-          known = { newest: dated.compaction, seenUntil: point }
-        }
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, conversation, policies, days, (messages, policy, { budgetTokens }) => {
+      const room = roomOf(budgetTokens, 60)
+      const conversing = messages.filter((message) => !('role' in message) || message.role !== 'system')
+      fc.pre(conversing.length > 0)
+      let known = unknown
+      for (const point of subjectOf(conversing).structure.requestPoints) {
+        const prefix = conversing.slice(0, point)
+        const clock = { role: 'system', content: `It is ${point} o'clock.` }
+        const noon = { role: 'system', content: 'It is noon.' }
+        const dated = send([clock, ...prefix], policy, known, room)
+        const plain = send([noon, ...prefix], policy, known, room)
+        expect(dated.compaction).toEqual(plain.compaction)
+        expect(dated.texts.slice(1)).toEqual(plain.texts.slice(1))
+        known = { newest: dated.compaction, seenUntil: point }
+      }
+    })
   })
 })

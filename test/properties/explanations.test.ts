@@ -4,7 +4,7 @@ import { drawExplanation } from '../../src/admin/explain/drawing.ts'
 import { explanationJson } from '../../src/admin/explain/explanation.ts'
 import { asked } from '../admin/explain/asked.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAllAsync } from '../support/property-runs.ts'
 
 const profiles = fc
   .record({
@@ -17,22 +17,19 @@ const profiles = fc
   .map(({ tokens, ...profile }) => ({ default: { window: { tokens }, ...profile } }))
 
 test('whatever a conversation is like, its explanation adds up and can be told', async () => {
-  await fc.assert(
-    fc.asyncProperty(conversation, profiles, async (messages, given) => {
-      const told = await asked({ model: 'gpt-4o', messages }, { profiles: given })
-      const { tokens, would, messages: outline, body } = told
-      for (const { total, ...categories } of [tokens.received, tokens.sent]) {
-        expect(Object.values(categories).reduce((sum, count) => sum + count, 0)).toBe(total)
-        expect(Math.min(...Object.values(categories))).toBeGreaterThanOrEqual(0)
-      }
-      expect(tokens.sent.total).toBe(would.sent_tokens)
-      const sent = outline.reduce((sum, { sent_tokens }) => sum + (sent_tokens ?? 0), 0)
-      // What primes the reply is part of no message.
-      expect(sent + 3).toBe(would.sent_tokens)
-      expect(JSON.parse(explanationJson(told))).toHaveProperty('body', JSON.parse(body.toString()))
-      const lines = drawExplanation(told, { columns: 80, color: false }).split('\n')
-      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
-    }),
-    { numRuns: propertyRuns(60) },
-  )
+  await forAllAsync(60, conversation, profiles, async (messages, given) => {
+    const told = await asked({ model: 'gpt-4o', messages }, { profiles: given })
+    const { tokens, would, messages: outline, body } = told
+    for (const { total, ...categories } of [tokens.received, tokens.sent]) {
+      expect(Object.values(categories).reduce((sum, count) => sum + count, 0)).toBe(total)
+      expect(Math.min(...Object.values(categories))).toBeGreaterThanOrEqual(0)
+    }
+    expect(tokens.sent.total).toBe(would.sent_tokens)
+    const sent = outline.reduce((sum, { sent_tokens }) => sum + (sent_tokens ?? 0), 0)
+    // What primes the reply is part of no message.
+    expect(sent + 3).toBe(would.sent_tokens)
+    expect(JSON.parse(explanationJson(told))).toHaveProperty('body', JSON.parse(body.toString()))
+    const lines = drawExplanation(told, { columns: 80, color: false }).split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
 })

@@ -1,4 +1,3 @@
-import { propertyRuns } from '../support/property-runs.ts'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import type { Counted, Form } from '../../src/request/request.ts'
 import fc from 'fast-check'
@@ -25,6 +24,7 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { countThirds } from '../support/subject.ts'
+import { weighed, propertyRuns } from '../support/property-runs.ts'
 
 const RUNS = 24
 
@@ -61,22 +61,16 @@ const rarely = (percent: number): fc.Arbitrary<boolean> =>
 
 const turns: fc.Arbitrary<Turn> = fc.record({
   added: fc.integer({ min: 0, max: 6 }),
-  takenBack: fc.oneof(
-    { weight: 8, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
-  ),
+  takenBack: fc.oneof(weighed(8, fc.constant(0)), weighed(1, fc.integer({ min: 1, max: 20 }))),
   isMarked: rarely(20),
-  profile: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
-  model: fc.oneof(
-    { weight: 9, arbitrary: fc.constant('gpt-4o') },
-    { weight: 1, arbitrary: fc.constant('gpt-4o-mini') },
-  ),
+  profile: fc.oneof(weighed(8, fc.constant(0)), weighed(1, fc.constant(1))),
+  model: fc.oneof(weighed(9, fc.constant('gpt-4o')), weighed(1, fc.constant('gpt-4o-mini'))),
   strict: rarely(10),
   forced: rarely(5),
-  budget: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+  budget: fc.oneof(weighed(8, fc.constant(0)), weighed(1, fc.constant(1))),
   budgetShare: fc.oneof(
-    { weight: 5, arbitrary: fc.constant(1) },
-    { weight: 1, arbitrary: fc.double({ min: 0.5, max: 1.5, noNaN: true }) },
+    weighed(5, fc.constant(1)),
+    weighed(1, fc.double({ min: 0.5, max: 1.5, noNaN: true })),
   ),
   isSummarised: rarely(50),
   isRefused: rarely(4),

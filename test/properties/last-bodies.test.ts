@@ -8,7 +8,8 @@ import { digest } from '../../src/request/read/body-source.ts'
 import { createLastBodies, type LastBodies } from '../../src/request/read/last-bodies.ts'
 import { readBytes } from '../../src/request/read/read-chat.ts'
 import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAllAsync, weighed } from '../support/property-runs.ts'
+import { times } from '../support/times.ts'
 
 function readingWith(lastBodies: LastBodies | null) {
   return {
@@ -24,7 +25,7 @@ const open = (bytesMax = 10_000_000) => createLastBodies({ bytesMax, bodyBytesMi
 function told(chat: Chat | string): unknown {
   if (typeof chat === 'string') return chat
   const { body, messages, structure, keys, bytes, source } = chat
-  const indexes = Array.from({ length: messages.length + 2 }, (_, index) => index)
+  const indexes = times(messages.length + 2, (index) => index)
   const { entrySpans: _, ...settings } = body
   return {
     settings,
@@ -61,38 +62,41 @@ const text = fc.oneof(
 )
 
 const spelled = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: arbitraryMessages.map((messages) => messages.map((message) => JSON.stringify(message))),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.array(
+  weighed(
+    4,
+    arbitraryMessages.map((messages) => messages.map((message) => JSON.stringify(message))),
+  ),
+  weighed(
+    4,
+    fc.array(
       fc
         .tuple(fc.constantFrom('user', 'assistant', 'system', 'tool'), text)
         .map(([role, content]) => JSON.stringify({ role, content })),
       { minLength: 1, maxLength: 4 },
     ),
-  },
-  { weight: 1, arbitrary: fc.constantFrom(['7'], ['{"role":"user","role":"user"}'], ['{"role":1}'], ['{']) },
+  ),
+  weighed(1, fc.constantFrom(['7'], ['{"role":"user","role":"user"}'], ['{"role":1}'], ['{'])),
 )
 
 const place = fc.double({ min: 0, max: 1, noNaN: true })
 
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: spelled.map((messages): Change => ({ kind: 'append', at: 1, messages })) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
+  weighed(
+    6,
+    spelled.map((messages): Change => ({ kind: 'append', at: 1, messages })),
+  ),
+  weighed(
+    4,
+    fc.record({
       kind: fc.constantFrom('insert', 'replace'),
       at: fc.oneof(fc.constant(1), place),
       messages: spelled,
     }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('shrink', 'back'), at: place }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
+  ),
+  weighed(3, fc.record({ kind: fc.constantFrom('shrink', 'back'), at: place })),
+  weighed(
+    2,
+    fc.record({
       kind: fc.constant('settings'),
       before: fc.constantFrom(
         ...' "model":"m", "model":"é","stream":true, "messages":[], "tools":[{"a":"messages"}], \ufeff'.split(
@@ -103,19 +107,16 @@ const change: fc.Arbitrary<Change> = fc.oneof(
         ...' ,"max_tokens":7 ,"model":"x" ,"x":"😀" ,"messages":[1] } ,"x":1e400'.split(' '),
       ),
     }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('spaces'), space: fc.constantFrom('', ' ', '\n\t', '\u00a0') }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
+  ),
+  weighed(1, fc.record({ kind: fc.constant('spaces'), space: fc.constantFrom('', ' ', '\n\t', '\u00a0') })),
+  weighed(
+    1,
+    fc.record({
       kind: fc.constant('damage'),
       at: place,
       byte: fc.constantFrom(0xff, 0x5d, 0x7d, 0x2c, 0x22, 0xc3),
     }),
-  },
+  ),
 )
 
 type State = {
@@ -161,21 +162,18 @@ function bytesFor({ messages, before, after, space }: State, made: Change): Buff
 
 describe('a body that goes on from an earlier one', () => {
   test('is read as if there had been none, whatever the client changed', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 24 }), async (changes) => {
-        const remembering = readingWith(open())
-        const past: State[] = [opening]
-        for (const made of changes) {
-          const state = changed(past.at(-1) ?? opening, past, made)
-          past.push(state)
-          const bytes = bytesFor(state, made)
-          const afresh = await readBytes(chatCompletions, bytes, 'scope', readingWith(null))
-          const again = await readBytes(chatCompletions, bytes, 'scope', remembering)
-          expect(told(again)).toEqual(told(afresh))
-        }
-      }),
-      { numRuns: propertyRuns(150) },
-    )
+    await forAllAsync(150, fc.array(change, { maxLength: 24 }), async (changes) => {
+      const remembering = readingWith(open())
+      const past: State[] = [opening]
+      for (const made of changes) {
+        const state = changed(past.at(-1) ?? opening, past, made)
+        past.push(state)
+        const bytes = bytesFor(state, made)
+        const afresh = await readBytes(chatCompletions, bytes, 'scope', readingWith(null))
+        const again = await readBytes(chatCompletions, bytes, 'scope', remembering)
+        expect(told(again)).toEqual(told(afresh))
+      }
+    })
   })
 
   test('shares all messages but those that are new, and but the last where it was changed', async () => {

@@ -9,7 +9,7 @@ import { messages } from '../../src/dialects/messages/messages.ts'
 import { responses } from '../../src/dialects/responses/responses.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, weighed, propertyRuns } from '../support/property-runs.ts'
 
 const text = fc.constantFrom('', 'Ask.', 'ä"😀', 'x-anthropic-billing-header: cc_version=2.1; cch=1;')
 const pixel = 'data:image/png;base64,iVBORw0KGgo='
@@ -19,7 +19,7 @@ const partType = fc.constantFrom(
 const part = fc.record(
   {
     type: partType,
-    text: fc.oneof({ weight: 5, arbitrary: text }, fc.constantFrom(null, 7)),
+    text: fc.oneof(weighed(5, text), fc.constantFrom(null, 7)),
     id: fc.constantFrom('a', 'b', 7),
     tool_use_id: fc.constantFrom('a', 'b', null),
     name: fc.constantFrom('look', null),
@@ -68,15 +68,15 @@ const plainEntry = fc.record({
   content: fc.oneof(text, fc.array(block, { minLength: 1, maxLength: 3 })),
 })
 const history = fc.oneof(
-  fc.array(fc.oneof({ weight: 6, arbitrary: plainEntry }, entry), { maxLength: 4 }),
+  fc.array(fc.oneof(weighed(6, plainEntry), entry), { maxLength: 4 }),
   text,
   fc.constantFrom(null, 7),
 )
 const limit = fc.constantFrom(null, 0, 77, 1.5, -1, '77')
 const around = fc.record(
   {
-    system: fc.oneof({ weight: 4, arbitrary: text }, content),
-    instructions: fc.oneof({ weight: 4, arbitrary: text }, content),
+    system: fc.oneof(weighed(4, text), content),
+    instructions: fc.oneof(weighed(4, text), content),
     tools: fc.constantFrom(null, [], 7),
     stream: fc.constantFrom(true, false, null, 7),
     max_tokens: limit,
@@ -111,26 +111,23 @@ test.each(dialects)(
   'a body of %s that has an outline is read, and is as plain as that says',
   (_, field, dialect) => {
     let plain = 0
-    fc.assert(
-      fc.property(history, around, fc.constantFrom('m', 'm', '', 7), (entries, fields, model) => {
-        const written = JSON.stringify({ model, ...fields, [field]: entries })
-        const parsed: unknown = JSON.parse(written)
-        const outline = isJsonObject(parsed) ? dialect.bodies.outline(parsed) : null
-        if (outline === null) return
-        plain += 1
-        const source = sourceOf(written)
-        const found = finish(dialect.bodies.read(source, bodyLimits, null))
-        if (!found.read) expect.fail(found.reason)
-        const { body } = found
-        expect(outline).toEqual({ model: body.model, outputTokens: body.outputLimit?.tokens ?? null })
-        expect(body.billingLine).toBeNull()
-        const reader = createFactsReader(digest, { entriesMax: 100 })
-        const read = finish(readEntries(dialect, body.entrySpans, source, 'scope', reader))
-        if (read === null || read === 'stateful') expect.fail(String(read))
-        expect(read.flatMap(({ facts }) => facts.media)).toEqual([])
-      }),
-      { numRuns: propertyRuns(2_000) },
-    )
+    forAll(2_000, history, around, fc.constantFrom('m', 'm', '', 7), (entries, fields, model) => {
+      const written = JSON.stringify({ model, ...fields, [field]: entries })
+      const parsed: unknown = JSON.parse(written)
+      const outline = isJsonObject(parsed) ? dialect.bodies.outline(parsed) : null
+      if (outline === null) return
+      plain += 1
+      const source = sourceOf(written)
+      const found = finish(dialect.bodies.read(source, bodyLimits, null))
+      if (!found.read) expect.fail(found.reason)
+      const { body } = found
+      expect(outline).toEqual({ model: body.model, outputTokens: body.outputLimit?.tokens ?? null })
+      expect(body.billingLine).toBeNull()
+      const reader = createFactsReader(digest, { entriesMax: 100 })
+      const read = finish(readEntries(dialect, body.entrySpans, source, 'scope', reader))
+      if (read === null || read === 'stateful') expect.fail(String(read))
+      expect(read.flatMap(({ facts }) => facts.media)).toEqual([])
+    })
     expect(plain).toBeGreaterThan(propertyRuns(50))
   },
 )

@@ -5,7 +5,7 @@ import { arbitraryMessages, conversation } from '../support/arbitrary-conversati
 import { brokenConversation, validConversation } from '../support/conversations.ts'
 import { send } from '../compaction/sending.ts'
 import { repairedOf, subjectFrom } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
   arbitraryMessages,
@@ -51,63 +51,52 @@ function turnBreaks(messages: readonly object[]): number {
 }
 
 test('a repaired conversation obeys the rules, is sound, keeps what was not broken and grows at its end', () => {
-  fc.assert(
-    fc.property(broken, (messages) => {
-      const { texts, kept, standIns } = repairedOf(messages)
-      // Whatever it was, but for calls that wait at its end.
-      expect(brokenCalls(parsed(texts)), 'rules of tool calls').toEqual([])
-      expect(repairedOf(parsed(texts)).repairs, 'repaired again').toBeNull()
+  forAll(250, broken, (messages) => {
+    const { texts, kept, standIns } = repairedOf(messages)
+    // Whatever it was, but for calls that wait at its end.
+    expect(brokenCalls(parsed(texts)), 'rules of tool calls').toEqual([])
+    expect(repairedOf(parsed(texts)).repairs, 'repaired again').toBeNull()
 
-      // The order and every byte of what was not broken (P1).
-      const places = [...kept.values()]
-      expect(places).toEqual([...places].sort((one, other) => one - other))
-      for (const [index, place] of kept) expect(texts[place]).toBe(JSON.stringify(messages[index]))
-      // Whatever is no result stays, and an assistant message loses an empty list of calls at most.
-      const said = messages.filter((message) => !isResult(message)).map(roleOf)
-      const left = parsed(texts).filter((message, place) => !isResult(message) && !standIns.has(place))
-      expect(left.map(roleOf)).toEqual(said)
-      const lost = messages.filter((message) => {
-        const content = isResult(message) && 'content' in message ? message.content : ''
-        return typeof content === 'string' && !texts.join('\n').includes(JSON.stringify(content).slice(1, -1))
-      })
-      expect(lost, 'texts of results').toEqual([])
+    // The order and every byte of what was not broken (P1).
+    const places = [...kept.values()]
+    expect(places).toEqual([...places].sort((one, other) => one - other))
+    for (const [index, place] of kept) expect(texts[place]).toBe(JSON.stringify(messages[index]))
+    // Whatever is no result stays, and an assistant message loses an empty list of calls at most.
+    const said = messages.filter((message) => !isResult(message)).map(roleOf)
+    const left = parsed(texts).filter((message, place) => !isResult(message) && !standIns.has(place))
+    expect(left.map(roleOf)).toEqual(said)
+    const lost = messages.filter((message) => {
+      const content = isResult(message) && 'content' in message ? message.content : ''
+      return typeof content === 'string' && !texts.join('\n').includes(JSON.stringify(content).slice(1, -1))
+    })
+    expect(lost, 'texts of results').toEqual([])
 
-      // One that grew begins with what was sent of it before (P5).
-      for (const [point, message] of messages.entries()) {
-        if (roleOf(message) !== 'assistant' || point === 0) continue
-        const before = repairedOf(messages.slice(0, point)).texts
-        expect(texts.slice(0, before.length)).toEqual(before)
-      }
-    }),
-    { numRuns: propertyRuns(250) },
-  )
+    // One that grew begins with what was sent of it before (P5).
+    for (const [point, message] of messages.entries()) {
+      if (roleOf(message) !== 'assistant' || point === 0) continue
+      const before = repairedOf(messages.slice(0, point)).texts
+      expect(texts.slice(0, before.length)).toEqual(before)
+    }
+  })
 })
 
 test('its turns are in no worse order than without the results, once user messages are joined', () => {
-  fc.assert(
-    fc.property(spoken, (messages) => {
-      const { texts, standIns } = repairedOf(messages)
-      // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
-      const sent = parsed(texts)
-      fc.pre(
-        [...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'),
-      )
-      const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
-      const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
-      const rest = messages.filter((message) => !isResult(message))
-      expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
-      // Behind a round nobody but an assistant may speak, which templates of open models check.
-      for (const place of standIns) expect(isResult(sent[place - 1])).toBe(false)
-    }),
-    { numRuns: propertyRuns(250) },
-  )
+  forAll(250, spoken, (messages) => {
+    const { texts, standIns } = repairedOf(messages)
+    // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
+    const sent = parsed(texts)
+    fc.pre([...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'))
+    const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
+    const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
+    const rest = messages.filter((message) => !isResult(message))
+    expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
+    // Behind a round nobody but an assistant may speak, which templates of open models check.
+    for (const place of standIns) expect(isResult(sent[place - 1])).toBe(false)
+  })
 })
 
 test('a conversation that obeys the rules is not touched', () => {
-  fc.assert(
-    fc.property(validConversation({ textCharactersMax: 400 }), (messages) => {
-      expect(repairedOf(messages).repairs).toBeNull()
-    }),
-    { numRuns: propertyRuns(150) },
-  )
+  forAll(150, validConversation({ textCharactersMax: 400 }), (messages) => {
+    expect(repairedOf(messages).repairs).toBeNull()
+  })
 })

@@ -6,7 +6,8 @@ import { openDice } from '../../src/demo/dice.ts'
 import { postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { brokenConversation, longRun, validConversation, type TestMessage } from '../support/conversations.ts'
 import { completion, overflow } from '../support/fake-upstream.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAllAsync } from '../support/property-runs.ts'
+import { times } from '../support/times.ts'
 
 const stand = (profile: object, overflowing = false) =>
   standWith(overflowing ? overflow(900) : completion('fine'), { profile })
@@ -35,7 +36,7 @@ function expectSound(at: Stand, messages: readonly TestMessage[], reply: ChatRep
 
 /** A request that holds one conversation `times` times over, up to so many messages. */
 function repeated(messages: readonly TestMessage[], count: number): TestMessage[] {
-  return Array.from({ length: count }, (_, index) => messages[index % messages.length]).filter(
+  return times(count, (index) => messages[index % messages.length]).filter(
     (message): message is TestMessage => message !== undefined,
   )
 }
@@ -47,39 +48,34 @@ describe('whatever a client sends', () => {
   )
 
   test('is answered, made no worse, and nothing in Foldgate fails, in any window and under any output limit', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        anything,
-        windowTokens,
-        outputLimit,
-        template,
-        async (messages, tokens, limit, placement) => {
-          await using at = await stand({ window: { tokens, output_reserve: 256 }, template: placement })
-          const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
-          const reply = await postChat(at.foldgate.url, body)
-          expectSound(at, messages, reply)
-          expect(at.upstream.requests).toHaveLength(1)
-          const received = at.upstream.requests[0]?.body.toString()
-          if (reply.action === 'relayed') expect(received).toBe(JSON.stringify(body))
-        },
-      ),
-      { numRuns: propertyRuns(30) },
+    await forAllAsync(
+      30,
+      anything,
+      windowTokens,
+      outputLimit,
+      template,
+      async (messages, tokens, limit, placement) => {
+        await using at = await stand({ window: { tokens, output_reserve: 256 }, template: placement })
+        const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
+        const reply = await postChat(at.foldgate.url, body)
+        expectSound(at, messages, reply)
+        expect(at.upstream.requests).toHaveLength(1)
+        const received = at.upstream.requests[0]?.body.toString()
+        if (reply.action === 'relayed') expect(received).toBe(JSON.stringify(body))
+      },
     )
   })
 
   test('an upstream that refuses everything is asked a bounded number of times, and has the last word', async () => {
-    await fc.assert(
-      fc.asyncProperty(anything, windowTokens, outputLimit, async (messages, tokens, limit) => {
-        await using at = await stand({ window: { tokens } }, true)
-        const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
-        const reply = await postChat(at.foldgate.url, body)
-        expect(reply.status).toBe(400)
-        expect(reply.text).toContain('context_length_exceeded')
-        expect(at.upstream.requests.length).toBeLessThanOrEqual(4)
-        expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
-      }),
-      { numRuns: propertyRuns(20) },
-    )
+    await forAllAsync(20, anything, windowTokens, outputLimit, async (messages, tokens, limit) => {
+      await using at = await stand({ window: { tokens } }, true)
+      const body = { model: 'm', messages, ...(limit === null ? {} : { max_tokens: limit }) }
+      const reply = await postChat(at.foldgate.url, body)
+      expect(reply.status).toBe(400)
+      expect(reply.text).toContain('context_length_exceeded')
+      expect(at.upstream.requests.length).toBeLessThanOrEqual(4)
+      expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
+    })
   })
 })
 
@@ -121,24 +117,21 @@ describe('a thousand messages', () => {
         const dice = openDice(seed)
         const all = conversations.flat()
         return repeated(
-          Array.from({ length: 1_000 }, () => all.slice(dice.below(Math.max(1, all.length)))).flatMap(
-            (left) => left.slice(0, 1),
+          times(1_000, () => all.slice(dice.below(Math.max(1, all.length)))).flatMap((left) =>
+            left.slice(0, 1),
           ),
           1_000,
         )
       })
       .filter((messages) => messages.length === 1_000)
-    await fc.assert(
-      fc.asyncProperty(many, async (messages) => {
-        const long = postChat(at.foldgate.url, { model: 'm', messages })
-        const hello = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
-        expect((await postChat(at.foldgate.url, hello)).status).toBe(200)
-        const reply = await long
-        expect(reply.status).toBe(200)
-        expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
-        expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
-      }),
-      { numRuns: propertyRuns(2) },
-    )
+    await forAllAsync(2, many, async (messages) => {
+      const long = postChat(at.foldgate.url, { model: 'm', messages })
+      const hello = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+      expect((await postChat(at.foldgate.url, hello)).status).toBe(200)
+      const reply = await long
+      expect(reply.status).toBe(200)
+      expect(reply.action).toMatch(/^(?:relayed|compacted)$/)
+      expect(at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))).toEqual([])
+    })
   })
 })

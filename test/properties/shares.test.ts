@@ -10,7 +10,7 @@ import type { ViewMessage } from '../../src/compaction/view/view-message.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 /** The latest user message is a part of its own only where it is not the newest message. */
 const sizes: fc.Arbitrary<PartSizes> = fc
@@ -24,22 +24,20 @@ const sizes: fc.Arbitrary<PartSizes> = fc
 
 describe('the shares of a room', () => {
   test('never add up to more than there is, in the order of right', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -100, max: 30_000 }), sizes, (roomTokens, parts) => {
-        const shares = sharesOf(roomTokens, parts)
-        const room = Math.max(0, roomTokens)
-        const { sure } = shares
-        const newest = sure.newestRound + sure.newestUser
-        expect(newest + sure.task + sure.latestUser + shares.recapMin).toBeLessThanOrEqual(room)
-        expect(newest + shares.task + shares.latestUser).toBeLessThanOrEqual(room)
-        expect(shares.recapMax).toBeLessThanOrEqual(room * SHARE.recap)
-        expect(sure.newestUser).toBe(Math.min(parts.newestUser, Math.floor(room * SHARE.newestUser)))
-        expect(sure.task).toBe(Math.min(parts.task, Math.floor(room * SHARE.pinned)))
-        expect(sure.latestUser).toBe(Math.min(parts.latestUser, Math.floor(room * SHARE.pinned)))
-        if (parts.newestUser === 0)
-          expect(sure.newestRound).toBe(Math.min(parts.newestRound, Math.floor(room * SHARE.newestRound)))
-      }),
-    )
+    forAll(100, fc.integer({ min: -100, max: 30_000 }), sizes, (roomTokens, parts) => {
+      const shares = sharesOf(roomTokens, parts)
+      const room = Math.max(0, roomTokens)
+      const { sure } = shares
+      const newest = sure.newestRound + sure.newestUser
+      expect(newest + sure.task + sure.latestUser + shares.recapMin).toBeLessThanOrEqual(room)
+      expect(newest + shares.task + shares.latestUser).toBeLessThanOrEqual(room)
+      expect(shares.recapMax).toBeLessThanOrEqual(room * SHARE.recap)
+      expect(sure.newestUser).toBe(Math.min(parts.newestUser, Math.floor(room * SHARE.newestUser)))
+      expect(sure.task).toBe(Math.min(parts.task, Math.floor(room * SHARE.pinned)))
+      expect(sure.latestUser).toBe(Math.min(parts.latestUser, Math.floor(room * SHARE.pinned)))
+      if (parts.newestUser === 0)
+        expect(sure.newestRound).toBe(Math.min(parts.newestRound, Math.floor(room * SHARE.newestRound)))
+    })
   })
 
   test('give what one part does not need to the task, when everything else has its own', () => {
@@ -87,115 +85,103 @@ function* makeRequests(messages: readonly object[], budgetTokens: number) {
 
 describe('in a view', () => {
   test('the newest message stands whole, or is cut by no more than its share says', () => {
-    fc.assert(
-      fc.property(conversation, budget, (messages, budgetTokens) => {
-        for (const { subject, view, point } of requestsOf(messages, budgetTokens)) {
-          const { systemCount } = subject.structure
-          const role = subject.messages[point - 1]?.facts.role
-          if (point <= systemCount || role === 'system' || role === 'developer') continue
-          const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
-          const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
-          const pins = pinsAt(subject, policy, point)
-          const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
-          const parts = partsAt(counts, pins, point, roomTokens)
-          const last = view.messages.findLast(({ index }) => index === point - 1)
-          // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
-          const isText = isTextFrom(subject, parts.newestFrom, point)
-          const isCuttable = isText && point - parts.newestFrom <= 3
-          const isWithinShare =
-            parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
-          const isThere =
-            last !== undefined || !isCuttable || roomTokens <= 1000 || isOnlyThoughts(subject, point - 1)
-          // Media go before words are cut.
-          const hasMedia = (subject.messages[point - 1]?.facts.media.length ?? 0) > 0
-          // Of a round that is cut each part keeps an equal share, or all of it where it needs less.
-          const shareTokens = (roomTokens * SHARE.newestRound) / Math.max(1, point - parts.newestFrom)
-          const dueTokens = Math.min(subject.sizes[point - 1] ?? 0, shareTokens) * 0.8 - 64
-          expect({
-            isThere,
-            isWhole: last === undefined || !isWithinShare || toldHow(last.how) === 'kept',
-            hasItsShare: last === undefined || !isCuttable || hasMedia || last.tokens >= dueTokens,
-          }).toEqual({ isThere: true, isWhole: true, hasItsShare: true })
-        }
-      }),
-      { numRuns: propertyRuns(100) },
-    )
+    forAll(100, conversation, budget, (messages, budgetTokens) => {
+      for (const { subject, view, point } of requestsOf(messages, budgetTokens)) {
+        const { systemCount } = subject.structure
+        const role = subject.messages[point - 1]?.facts.role
+        if (point <= systemCount || role === 'system' || role === 'developer') continue
+        const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+        const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
+        const pins = pinsAt(subject, policy, point)
+        const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
+        const parts = partsAt(counts, pins, point, roomTokens)
+        const last = view.messages.findLast(({ index }) => index === point - 1)
+        // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
+        const isText = isTextFrom(subject, parts.newestFrom, point)
+        const isCuttable = isText && point - parts.newestFrom <= 3
+        const isWithinShare =
+          parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
+        const isThere =
+          last !== undefined || !isCuttable || roomTokens <= 1000 || isOnlyThoughts(subject, point - 1)
+        // Media go before words are cut.
+        const hasMedia = (subject.messages[point - 1]?.facts.media.length ?? 0) > 0
+        // Of a round that is cut each part keeps an equal share, or all of it where it needs less.
+        const shareTokens = (roomTokens * SHARE.newestRound) / Math.max(1, point - parts.newestFrom)
+        const dueTokens = Math.min(subject.sizes[point - 1] ?? 0, shareTokens) * 0.8 - 64
+        expect({
+          isThere,
+          isWhole: last === undefined || !isWithinShare || toldHow(last.how) === 'kept',
+          hasItsShare: last === undefined || !isCuttable || hasMedia || last.tokens >= dueTokens,
+        }).toEqual({ isThere: true, isWhole: true, hasItsShare: true })
+      }
+    })
   })
 
   test('of two requests whose newest messages differ the prompts do, too', () => {
-    fc.assert(
-      fc.property(conversation, budget, (messages, budgetTokens) => {
-        let before: readonly string[] = []
-        for (const { texts, subject } of requestsOf(messages, budgetTokens)) {
-          const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
-          const previous = before
-          before = texts
-          if (room <= 500) continue
-          expect(texts).not.toEqual(previous)
-        }
-      }),
-      { numRuns: propertyRuns(100) },
-    )
+    forAll(100, conversation, budget, (messages, budgetTokens) => {
+      let before: readonly string[] = []
+      for (const { texts, subject } of requestsOf(messages, budgetTokens)) {
+        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+        const previous = before
+        before = texts
+        if (room <= 500) continue
+        expect(texts).not.toEqual(previous)
+      }
+    })
   })
 
   test('the newest messages stand as they were for a third of the room when a compaction ends, as far as whole rounds allow', () => {
-    fc.assert(
-      fc.property(conversation, budget, (messages, budgetTokens) => {
-        for (const { subject, view, point, compaction, before } of requestsOf(messages, budgetTokens)) {
-          if (compaction === null || compaction === before || compaction.point !== point) continue
-          const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
-          const kept = new Map(view.messages.map(({ index, how }) => [index, toldHow(how)]))
-          const pins = new Set([compaction.task, compaction.latestUser])
-          let tokens = 0
-          let start = point
-          // A pinned message among them may be cut down to its own share.
-          while (
-            start > subject.structure.systemCount &&
-            (kept.get(start - 1) === 'kept' || pins.has(start - 1) || isOnlyThoughts(subject, start - 1))
-          ) {
-            start -= 1
-            if (kept.get(start) === 'kept') tokens += readableTokens(subject, start)
-          }
-          if (start === subject.structure.systemCount) continue
-          // A round that takes more than its share is cut itself, and no room is left before it.
-          const newestFrom = subject.messages.slice(0, point).findLastIndex(isAssistant)
-          const isRoundCut = start > newestFrom && kept.get(start - 1) === 'clipped'
-          if (isRoundCut || !isTextFrom(subject, newestFrom, point)) continue
-          // What was left out next would have taken more than half of the room, or a part above it has its own share.
-          const unit = subject.structure.unitStart(start - 1)
-          let next = 0
-          for (let index = unit; index < start; index += 1) next += readableTokens(subject, index)
-          const pinned = [...pins].reduce(
-            (sum, index) =>
-              sum + (index >= start && kept.get(index) === 'kept' ? 0 : (subject.sizes[index] ?? 0)),
-            0,
-          )
-          const wanted = Math.min(room * SHARE.recent, room - pinned - room * SHARE.leastRecap)
-          expect(tokens + next + 64).toBeGreaterThanOrEqual(Math.floor(Math.min(wanted, room * SHARE.recent)))
+    forAll(100, conversation, budget, (messages, budgetTokens) => {
+      for (const { subject, view, point, compaction, before } of requestsOf(messages, budgetTokens)) {
+        if (compaction === null || compaction === before || compaction.point !== point) continue
+        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+        const kept = new Map(view.messages.map(({ index, how }) => [index, toldHow(how)]))
+        const pins = new Set([compaction.task, compaction.latestUser])
+        let tokens = 0
+        let start = point
+        // A pinned message among them may be cut down to its own share.
+        while (
+          start > subject.structure.systemCount &&
+          (kept.get(start - 1) === 'kept' || pins.has(start - 1) || isOnlyThoughts(subject, start - 1))
+        ) {
+          start -= 1
+          if (kept.get(start) === 'kept') tokens += readableTokens(subject, start)
         }
-      }),
-      { numRuns: propertyRuns(100) },
-    )
+        if (start === subject.structure.systemCount) continue
+        // A round that takes more than its share is cut itself, and no room is left before it.
+        const newestFrom = subject.messages.slice(0, point).findLastIndex(isAssistant)
+        const isRoundCut = start > newestFrom && kept.get(start - 1) === 'clipped'
+        if (isRoundCut || !isTextFrom(subject, newestFrom, point)) continue
+        // What was left out next would have taken more than half of the room, or a part above it has its own share.
+        const unit = subject.structure.unitStart(start - 1)
+        let next = 0
+        for (let index = unit; index < start; index += 1) next += readableTokens(subject, index)
+        const pinned = [...pins].reduce(
+          (sum, index) =>
+            sum + (index >= start && kept.get(index) === 'kept' ? 0 : (subject.sizes[index] ?? 0)),
+          0,
+        )
+        const wanted = Math.min(room * SHARE.recent, room - pinned - room * SHARE.leastRecap)
+        expect(tokens + next + 64).toBeGreaterThanOrEqual(Math.floor(Math.min(wanted, room * SHARE.recent)))
+      }
+    })
   })
 
   test('nothing is compacted that would have fitted (P1), and what is sent fits (P7)', () => {
-    fc.assert(
-      fc.property(conversation, budget, (messages, budgetTokens) => {
-        let sentTokens = 0
-        let sentUntil = 0
-        for (const { subject, view, compaction, before, point } of requestsOf(messages, budgetTokens)) {
-          const added = subject.sizes.slice(sentUntil).reduce((sum, size) => sum + size, 0)
-          if (compaction !== before) expect(sentTokens + added + PRIMING_TOKENS).toBeGreaterThan(budgetTokens)
-          sentTokens = view.tokens
-          sentUntil = point
-          const newestUser = subject.sizes[newestSpoken(subject)] ?? 0
-          const fixed = systemTokensOf(subject, true)
-          if (fixed + newestUser + PRIMING_TOKENS + 200 > budgetTokens) continue
-          expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
-        }
-      }),
-      { numRuns: propertyRuns(100) },
-    )
+    forAll(100, conversation, budget, (messages, budgetTokens) => {
+      let sentTokens = 0
+      let sentUntil = 0
+      for (const { subject, view, compaction, before, point } of requestsOf(messages, budgetTokens)) {
+        const added = subject.sizes.slice(sentUntil).reduce((sum, size) => sum + size, 0)
+        if (compaction !== before) expect(sentTokens + added + PRIMING_TOKENS).toBeGreaterThan(budgetTokens)
+        sentTokens = view.tokens
+        sentUntil = point
+        const newestUser = subject.sizes[newestSpoken(subject)] ?? 0
+        const fixed = systemTokensOf(subject, true)
+        if (fixed + newestUser + PRIMING_TOKENS + 200 > budgetTokens) continue
+        expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
+      }
+    })
   })
 })
 

@@ -6,7 +6,6 @@ import type { Store } from '../../src/stores/store.ts'
 import { memoryStore } from '../admin/memory.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
-import { propertyRuns } from '../support/property-runs.ts'
 import { chatOf } from '../support/post-chat.ts'
 import { round, textsIn, words, wordsOf } from '../support/counting-server.ts'
 import type { TestMessage } from '../support/conversations.ts'
@@ -19,6 +18,7 @@ import {
   type Script,
 } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
+import { forAllAsync, weighed } from '../support/property-runs.ts'
 
 /** What each tenant may send at its upstream, in the upstream's count. */
 const windows = [7_000, 9_000, 12_000]
@@ -136,11 +136,8 @@ const ways = {
 const deed = fc.record({
   tenant: fc.nat(windows.length - 1),
   how: fc.oneof(
-    { weight: 5, arbitrary: fc.constant('turn' as const) },
-    {
-      weight: 3,
-      arbitrary: fc.constantFrom('again', 'streamed', 'forced', 'uncompacted', 'bypassed', 'unsummarised'),
-    },
+    weighed(5, fc.constant('turn' as const)),
+    weighed(3, fc.constantFrom('again', 'streamed', 'forced', 'uncompacted', 'bypassed', 'unsummarised')),
   ),
 })
 
@@ -273,28 +270,22 @@ async function openAt(url: string): Promise<Store> {
 describe('tenants with credentials of their own never meet, whatever they do at the same time', () => {
   test('records in memory', async () => {
     const seen = new Set<string | null>()
-    await fc.assert(
-      fc.asyncProperty(anyCompany(), async (given) => {
-        const { outcomes } = await expectUndisturbed(given, async () => memoryStore())
-        for (const { told } of outcomes.flat()) {
-          for (const name of ['action', 'summary', 'window']) seen.add(told[name] ?? null)
-        }
-      }),
-      { numRuns: propertyRuns(6) },
-    )
+    await forAllAsync(6, anyCompany(), async (given) => {
+      const { outcomes } = await expectUndisturbed(given, async () => memoryStore())
+      for (const { told } of outcomes.flat()) {
+        for (const name of ['action', 'summary', 'window']) seen.add(told[name] ?? null)
+      }
+    })
     // What could be taken for another's was there.
     for (const what of ['relayed', 'recovered', 'compacted', 'bypassed', 'ready'])
       expect(seen).toContain(what)
   })
 
   test('records in a file', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyCompany(), async (given) => {
-        const { received } = await expectUndisturbed(given, sqliteStore)
-        expect(received.length).toBeGreaterThanOrEqual(given.deeds.length)
-      }),
-      { numRuns: propertyRuns(3) },
-    )
+    await forAllAsync(3, anyCompany(), async (given) => {
+      const { received } = await expectUndisturbed(given, sqliteStore)
+      expect(received.length).toBeGreaterThanOrEqual(given.deeds.length)
+    })
   })
 
   test.skipIf(redisProgram === undefined)(
@@ -302,16 +293,13 @@ describe('tenants with credentials of their own never meet, whatever they do at 
     async () => {
       const server = await redisServer()
       onTestFinished(() => server[Symbol.asyncDispose]())
-      await fc.assert(
-        fc.asyncProperty(anyCompany(), async (given) => {
-          await server.ask('FLUSHALL')
-          const store = await openAt(server.url)
-          const together = await live(given, everybody, store)
-          expectOwn(given, together)
-          expect(together.received.length).toBeGreaterThanOrEqual(given.deeds.length)
-        }),
-        { numRuns: propertyRuns(3) },
-      )
+      await forAllAsync(3, anyCompany(), async (given) => {
+        await server.ask('FLUSHALL')
+        const store = await openAt(server.url)
+        const together = await live(given, everybody, store)
+        expectOwn(given, together)
+        expect(together.received.length).toBeGreaterThanOrEqual(given.deeds.length)
+      })
     },
     120_000,
   )

@@ -14,7 +14,7 @@ import {
   xtermShows,
 } from '../support/terminals.ts'
 import { anyCharacter } from '../support/any-character.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, forAllAsync } from '../support/property-runs.ts'
 
 /** Wide enough that xterm.js wraps nothing, low enough that texts scroll. */
 const screen = { rows: 12, columns: 1_000 }
@@ -48,37 +48,29 @@ test.each([
   ['plain characters', arbitraryDrawing, 400],
   ['characters of two columns and none', arbitraryWideDrawing, 250],
 ] as const)('what is left of %s is what xterm.js shows', async (_, drawing, numRuns) => {
-  await fc.assert(
-    fc.asyncProperty(drawing, async (text) => {
-      const shown = weShow(text, screen)
-      fc.pre(shown !== null)
-      expect(shown).toBe(await xtermShows(text, screen))
-    }),
-    { numRuns: propertyRuns(numRuns) },
-  )
+  await forAllAsync(numRuns, drawing, async (text) => {
+    const shown = weShow(text, screen)
+    fc.pre(shown !== null)
+    expect(shown).toBe(await xtermShows(text, screen))
+  })
 })
 
 test('what was rendered is rendered: again it changes nothing, and it is never longer', () => {
-  fc.assert(
-    fc.property(arbitraryTerminalText, (text) => {
-      const shown = renderTerminal(text)
-      expect(renderTerminal(shown)).toBe(shown)
-      expect(shown.length).toBeLessThanOrEqual(text.length)
-    }),
-    { numRuns: propertyRuns(2_000) },
-  )
+  forAll(2_000, arbitraryTerminalText, (text) => {
+    const shown = renderTerminal(text)
+    expect(renderTerminal(shown)).toBe(shown)
+    expect(shown.length).toBeLessThanOrEqual(text.length)
+  })
 })
 
 test('a text in which nothing is drawn and nothing repeats stays as it is', () => {
   const line = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll(/[\p{Cc}]/gu, '\t'))
-  fc.assert(
-    fc.property(fc.uniqueArray(line), (lines) => {
-      const text = lines.join('\n')
-      expect(renderTerminal(text)).toBe(text)
-      // Colours around it change that as little, whatever else its characters are.
-      expect(renderTerminal(`\u001b[1m${text}\u001b[0m`)).toBe(text)
-    }),
-  )
+  forAll(100, fc.uniqueArray(line), (lines) => {
+    const text = lines.join('\n')
+    expect(renderTerminal(text)).toBe(text)
+    // Colours around it change that as little, whatever else its characters are.
+    expect(renderTerminal(`\u001b[1m${text}\u001b[0m`)).toBe(text)
+  })
 })
 
 /** Recorded streams stay outside of the repository: this one is asciinema's (avt), a shell at work. */

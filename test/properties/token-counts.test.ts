@@ -11,7 +11,7 @@ import { grammarOf } from '../../src/tokens/piece-grammar.ts'
 import { scanPieces } from '../../src/tokens/piece-scanner.ts'
 import { readRanks } from '../../src/tokens/rank-table.ts'
 import { anyCharacter } from '../support/any-character.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 // Runs stay under 60 characters: the encoder that is held against ours is quadratic in them.
 const runCharacters = 60
@@ -82,19 +82,16 @@ test.each([
     const grammar = grammarOf(file.pat_str, cut)
     if (grammar === null) throw new Error('the pattern is not known')
     const pattern = new RegExp(written, 'gu')
-    fc.assert(
-      fc.property(text, (sample) => {
-        const pieces: string[] = []
-        const scanner = scanPieces(sample, grammar)
-        while (scanner.step() === 'piece') pieces.push(sample.slice(scanner.start, scanner.end))
-        expect(pieces).toEqual(sample.match(pattern) ?? [])
-        const count = counter.count(sample)
-        expect(count).toBe(encoder.encode(sample, [], []).length)
-        expect(finish(counter.countSteps(sample)), 'however it is paused').toBe(count)
-        expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
-      }),
-      { numRuns: propertyRuns(400) },
-    )
+    forAll(400, text, (sample) => {
+      const pieces: string[] = []
+      const scanner = scanPieces(sample, grammar)
+      while (scanner.step() === 'piece') pieces.push(sample.slice(scanner.start, scanner.end))
+      expect(pieces).toEqual(sample.match(pattern) ?? [])
+      const count = counter.count(sample)
+      expect(count).toBe(encoder.encode(sample, [], []).length)
+      expect(finish(counter.countSteps(sample)), 'however it is paused').toBe(count)
+      expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
+    })
   },
 )
 
@@ -111,17 +108,15 @@ const vocabulary = fc
   )
 
 test('a long piece merged in blocks has the count of the whole merged at once, whatever the ranks and wherever the seams fall', () => {
-  fc.assert(
-    fc.property(
-      vocabulary,
-      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 400 }),
-      fc.integer({ min: 4, max: 64 }),
-      (ranks, piece, blockBytes) => {
-        expect(finish(longPieceTokens(piece, 0, piece.length, ranks, blockBytes))).toBe(
-          mergeBytes(piece, ranks).length,
-        )
-      },
-    ),
-    { numRuns: propertyRuns(1000) },
+  forAll(
+    1000,
+    vocabulary,
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 400 }),
+    fc.integer({ min: 4, max: 64 }),
+    (ranks, piece, blockBytes) => {
+      expect(finish(longPieceTokens(piece, 0, piece.length, ranks, blockBytes))).toBe(
+        mergeBytes(piece, ranks).length,
+      )
+    },
   )
 })

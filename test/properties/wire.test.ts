@@ -10,7 +10,8 @@ import { readChatBody } from '../../src/dialects/chat-completions/body.ts'
 import type { BodyFacts } from '../../src/dialects/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, propertyRuns } from '../support/property-runs.ts'
+import { times } from '../support/times.ts'
 
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
@@ -94,7 +95,7 @@ function isList(value: Json): value is readonly Json[] {
 }
 
 function writeString(text: string, next: () => number): string {
-  const units = Array.from({ length: text.length }, (_, index) => text.charAt(index))
+  const units = times(text.length, (index) => text.charAt(index))
   // A lone surrogate can only be sent escaped: UTF-8 has no bytes for it.
   const mustEscape = !text.isWellFormed()
   const written = units.map((unit) => {
@@ -195,10 +196,7 @@ const oddBody = bodyOf(fc.oneof(fc.array(fc.oneof(message, anyJson), { maxLength
 /** Compares `count` bodies with JSON.parse; tells of each whether it was read. */
 function collectRead(bodies: fc.Arbitrary<Buffer>, count: number): readonly boolean[] {
   const read: boolean[] = []
-  fc.assert(
-    fc.property(bodies, (body) => void read.push(agreesWithJsonParse(body))),
-    { numRuns: propertyRuns(count) },
-  )
+  forAll(count, bodies, (body) => void read.push(agreesWithJsonParse(body)))
   return read
 }
 
@@ -212,15 +210,12 @@ test('the same holds where messages are anything at all', () => {
 })
 
 test('a body that ends early is not read, wherever it ends', () => {
-  fc.assert(
-    fc.property(usualBody, (body) => {
-      for (let length = 0; length < body.length; length += 1) {
-        const isWhole = body.subarray(length).toString().trim() === ''
-        expect(isWhole || readWhole(body.subarray(0, length)) === null).toBe(true)
-      }
-    }),
-    { numRuns: propertyRuns(15) },
-  )
+  forAll(15, usualBody, (body) => {
+    for (let length = 0; length < body.length; length += 1) {
+      const isWhole = body.subarray(length).toString().trim() === ''
+      expect(isWhole || readWhole(body.subarray(0, length)) === null).toBe(true)
+    }
+  })
 })
 
 test('bytes that were changed at random are read as JSON.parse reads them, or not at all', () => {
@@ -248,23 +243,21 @@ test('bytes that were changed at random are read as JSON.parse reads them, or no
 test('a body with a key twice is not read, however the key is spelt', () => {
   const keys = fc.constantFrom('messages', 'model', 'tools', 'user')
   const spelling = fc.infiniteStream(fc.nat(6))
-  fc.assert(
-    fc.property(keys, spelling, spelling, (key, one, other) => {
-      const names = [one, other].map((numbers) => writeString(key, () => numbers.next().value ?? 0))
-      const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
-      const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
-      const body = Buffer.from(`{${fields}${rest}}`)
-      expect(finish(readChatBody(sourceOf(body), bodyLimits, null))).toEqual({
-        read: false,
-        reason: 'duplicate-key',
-      })
-    }),
-  )
+  forAll(100, keys, spelling, spelling, (key, one, other) => {
+    const names = [one, other].map((numbers) => writeString(key, () => numbers.next().value ?? 0))
+    const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
+    const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
+    const body = Buffer.from(`{${fields}${rest}}`)
+    expect(finish(readChatBody(sourceOf(body), bodyLimits, null))).toEqual({
+      read: false,
+      reason: 'duplicate-key',
+    })
+  })
 })
 
 test('messages behind four megabytes of tools are found', () => {
   const tool = { type: 'function', function: { name: 'x', description: '"messages":[{]'.repeat(100) } }
-  const tools = JSON.stringify(Array.from({ length: 2_500 }, () => tool))
+  const tools = JSON.stringify(times(2_500, () => tool))
   expect(tools.length).toBeGreaterThan(4_000_000)
   const body = Buffer.from(`{"tools":${tools},"messages":[{"role":"user","content":"hi"}]}`)
   expect(readWhole(body)?.messages).toHaveLength(1)

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Steps } from '../../src/conversation/source.ts'
 import { breathe, drive, workFor } from '../../src/scheduling/drive.ts'
+import { times } from '../support/times.ts'
 
 /** What each step takes, by a clock that only steps move. */
 const STEP_MS = 1
@@ -69,7 +70,7 @@ test('several long works share what one may take, and come forward alike', async
 // A client with a hundred conversations had a hundred times the time of one with one.
 test('clients share alike, however much work each of them has', async () => {
   const done: string[] = []
-  const many = Array.from({ length: 20 }, () => workFor('many', () => drive(work('many', 100, done))))
+  const many = times(20, () => workFor('many', () => drive(work('many', 100, done))))
   const one = workFor('one', () => drive(work('one', 100, done)))
   await one
   const others = done.filter((name) => name === 'many').length

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFairShare, type FairShare, type Holder, type Lease } from '../../src/scheduling/fair-share.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, weighed } from '../support/property-runs.ts'
+import { times } from '../support/times.ts'
 
 /** A request of a client, and whether it had to give way. */
 type Asker = { readonly holder: Holder; readonly lease: Lease; gaveWay: boolean }
@@ -20,7 +21,7 @@ function ask(share: FairShare, name: string, isAnswered = false): Asker {
 
 /** Requests of one client that each took one. */
 function takers(share: FairShare, name: string, count: number, isAnswered = false): readonly Asker[] {
-  return Array.from({ length: count }, () => {
+  return times(count, () => {
     const asker = ask(share, name, isAnswered)
     expect(asker.lease.take(1)).toBe('taken')
     return asker
@@ -98,72 +99,67 @@ describe('what was lent', () => {
 describe('whatever is taken and given back by whomever', () => {
   const names = ['ada', 'ben', 'cleo', 'dan']
   const step = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({ take: fc.constantFrom(...names), amount: fc.integer({ min: 1, max: 7 }) }),
-    },
-    { weight: 2, arbitrary: fc.record({ more: fc.nat(), amount: fc.integer({ min: 1, max: 7 }) }) },
-    { weight: 2, arbitrary: fc.record({ release: fc.nat() }) },
-    { weight: 1, arbitrary: fc.record({ passMs: fc.integer({ min: 1, max: 5_000 }) }) },
+    weighed(4, fc.record({ take: fc.constantFrom(...names), amount: fc.integer({ min: 1, max: 7 }) })),
+    weighed(2, fc.record({ more: fc.nat(), amount: fc.integer({ min: 1, max: 7 }) })),
+    weighed(2, fc.record({ release: fc.nat() })),
+    weighed(1, fc.record({ passMs: fc.integer({ min: 1, max: 5_000 }) })),
   )
 
   test('nobody holds more than half while another waits for its own, nothing is beyond the whole, and nothing is lost', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 20 }),
-        fc.boolean(),
-        fc.array(step, { maxLength: 120 }),
-        (max, lends, steps) => {
-          let nowMs = 0
-          const share = createFairShare({ max, lends, nowMs: () => nowMs })
-          const half = Math.max(1, Math.floor(max / 2))
-          /** Who was refused what it has a right to, and until when it waits before it asks again. */
-          const waitsUntilMs = new Map<string, number>()
-          const open: { readonly asker: Asker; amount: number }[] = []
-          const heldBy = (name: string): number =>
-            open
-              .filter(({ asker }) => asker.holder.name === name && !asker.gaveWay)
-              .reduce((sum, { amount }) => sum + amount, 0)
+    forAll(
+      500,
+      fc.integer({ min: 1, max: 20 }),
+      fc.boolean(),
+      fc.array(step, { maxLength: 120 }),
+      (max, lends, steps) => {
+        let nowMs = 0
+        const share = createFairShare({ max, lends, nowMs: () => nowMs })
+        const half = Math.max(1, Math.floor(max / 2))
+        /** Who was refused what it has a right to, and until when it waits before it asks again. */
+        const waitsUntilMs = new Map<string, number>()
+        const open: { readonly asker: Asker; amount: number }[] = []
+        const heldBy = (name: string): number =>
+          open
+            .filter(({ asker }) => asker.holder.name === name && !asker.gaveWay)
+            .reduce((sum, { amount }) => sum + amount, 0)
 
-          function take(held: (typeof open)[number], amount: number): void {
-            const { name } = held.asker.holder
-            const own = heldBy(name) + amount
-            const taking = held.asker.lease.take(amount)
-            if (taking === 'taken') held.amount += amount
-            else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
-          }
+        function take(held: (typeof open)[number], amount: number): void {
+          const { name } = held.asker.holder
+          const own = heldBy(name) + amount
+          const taking = held.asker.lease.take(amount)
+          if (taking === 'taken') held.amount += amount
+          else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
+        }
 
-          for (const each of steps) {
-            if ('take' in each) {
-              const held = { asker: ask(share, each.take), amount: 0 }
-              open.push(held)
-              take(held, each.amount)
-            } else if ('more' in each) {
-              const held = open[each.more % Math.max(1, open.length)]
-              if (held !== undefined) take(held, each.amount)
-            } else if ('release' in each) {
-              const [held] = open.splice(each.release % Math.max(1, open.length), 1)
-              held?.asker.lease.release()
-              held?.asker.lease.release()
-            } else {
-              nowMs += each.passMs
-            }
-            for (const [name, untilMs] of waitsUntilMs) {
-              if (untilMs < nowMs) continue
-              for (const other of names.filter((one) => one !== name))
-                expect(heldBy(other)).toBeLessThanOrEqual(half)
-            }
-            const total = names.reduce((sum, name) => sum + heldBy(name), 0)
-            expect(share.taken()).toBe(total)
-            expect(total).toBeLessThanOrEqual(max)
-            if (!lends) for (const name of names) expect(heldBy(name)).toBeLessThanOrEqual(half)
-            expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
+        for (const each of steps) {
+          if ('take' in each) {
+            const held = { asker: ask(share, each.take), amount: 0 }
+            open.push(held)
+            take(held, each.amount)
+          } else if ('more' in each) {
+            const held = open[each.more % Math.max(1, open.length)]
+            if (held !== undefined) take(held, each.amount)
+          } else if ('release' in each) {
+            const [held] = open.splice(each.release % Math.max(1, open.length), 1)
+            held?.asker.lease.release()
+            held?.asker.lease.release()
+          } else {
+            nowMs += each.passMs
           }
-          for (const { asker } of open) asker.lease.release()
-          expect(share.taken()).toBe(0)
-        },
-      ),
-      { numRuns: propertyRuns(500) },
+          for (const [name, untilMs] of waitsUntilMs) {
+            if (untilMs < nowMs) continue
+            for (const other of names.filter((one) => one !== name))
+              expect(heldBy(other)).toBeLessThanOrEqual(half)
+          }
+          const total = names.reduce((sum, name) => sum + heldBy(name), 0)
+          expect(share.taken()).toBe(total)
+          expect(total).toBeLessThanOrEqual(max)
+          if (!lends) for (const name of names) expect(heldBy(name)).toBeLessThanOrEqual(half)
+          expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
+        }
+        for (const { asker } of open) asker.lease.release()
+        expect(share.taken()).toBe(0)
+      },
     )
   })
 })

@@ -11,14 +11,13 @@ type Model = {
   readonly id: string
   readonly contextWindow?: number
   readonly maxTokens?: number
-  readonly baseUrl?: string
-  readonly api?: string
-  readonly type?: string
-}
+} & { readonly [Key in 'baseUrl' | 'api' | 'type']?: string }
+
+type Providers = Readonly<Record<string, readonly Model[]>>
 
 /** A folder like the unpacked package's, with these models by provider. */
 async function packageFolder(
-  providers: Readonly<Record<string, readonly Model[]>>,
+  providers: Providers,
   described: object = { name: '@earendil-works/pi-ai', version: '7.8.9', license: 'MIT' },
 ): Promise<string> {
   const folder = await temporaryFolder()
@@ -30,13 +29,8 @@ async function packageFolder(
     const apis: Record<string, Record<string, object>> = {}
     for (const { api = 'openai-completions', ...model } of models) {
       apis[api] ??= {}
-      apis[api][`chat:${model.id}`] = {
-        type: 'chat',
-        baseUrl: `https://${provider}.example.com/v1`,
-        contextWindow: 64_000,
-        maxTokens: 4000,
-        ...model,
-      }
+      const usual = { type: 'chat', contextWindow: 64_000, maxTokens: 4000 }
+      apis[api][`chat:${model.id}`] = { ...usual, baseUrl: `https://${provider}.example.com/v1`, ...model }
     }
     await writeFile(join(dataFolder, `${provider}.json`), JSON.stringify(apis))
   }
@@ -49,24 +43,19 @@ async function sourceOf(folder: string): Promise<string> {
 }
 
 /** The generated figures of a host, or `*` for the names, as lines. */
-async function figuresOf(
-  host: string,
-  providers: Readonly<Record<string, readonly Model[]>>,
-): Promise<readonly string[]> {
+async function figuresOf(host: string, providers: Providers): Promise<readonly string[]> {
   const { hosts, names } = await figuresIn(providers)
   const found = Object.entries(hosts).find(([patterns]) => patterns.split(' ').includes(host))
   return linesOf(host === '*' ? names : (found?.[1] ?? {}))
 }
 
-async function figuresIn(providers: Readonly<Record<string, readonly Model[]>>) {
-  return FigureFile.parse(JSON.parse(await sourceOf(await packageFolder(providers))))
-}
+const figuresIn = async (providers: Providers) =>
+  FigureFile.parse(JSON.parse(await sourceOf(await packageFolder(providers))))
 
-function linesOf(figures: z.output<typeof Figures>): readonly string[] {
-  return Object.entries(figures).map(([name, figure]) =>
+const linesOf = (figures: z.output<typeof Figures>): readonly string[] =>
+  Object.entries(figures).map(([name, figure]) =>
     typeof figure === 'number' ? `${name} ${figure}` : `${name} ${figure.input} input`,
   )
-}
 
 const Figures = z.record(z.string(), z.union([z.number(), z.object({ input: z.number() })]))
 const FigureFile = z.object({ hosts: z.record(z.string(), Figures), names: Figures })
@@ -111,17 +100,10 @@ describe('what is written', () => {
   })
 
   test('no classifiers, no image models, nothing that is reached by another protocol only', async () => {
-    const providers = {
-      a: [
-        { id: 'm-1' },
-        { id: 'm-2', type: 'classifier' },
-        { id: 'm-3', type: 'image' },
-        { id: 'm-4', api: 'pi-messages' },
-        { id: 'm-5', api: 'openai-codex-responses' },
-      ],
-    }
-    expect(await figuresOf('a.example.com', providers)).toEqual(['m-1 64000'])
-    expect(await figuresOf('*', providers)).toEqual(['m-1 64000'])
+    const types = ['classifier', 'image'].map((type) => ({ id: type, type }))
+    const apis = ['pi-messages', 'openai-codex-responses'].map((api) => ({ id: api, api }))
+    const providers = { a: [{ id: 'm-1' }, ...types, ...apis] }
+    for (const host of ['a.example.com', '*']) expect(await figuresOf(host, providers)).toEqual(['m-1 64000'])
   })
 
   test('hosts that differ by region or resource are one, however many files name them', async () => {
@@ -140,12 +122,11 @@ describe('what is written', () => {
 
 const at = (contextWindow: number, id = 'some/kimi-k9'): readonly Model[] => [{ id, contextWindow }]
 
-const ofA = (contextWindow: number) => [
-  { id: 'some/kimi-k9', contextWindow, baseUrl: 'https://a.example.com' },
-]
+const ofA = (contextWindow: number) =>
+  at(contextWindow).map((model) => ({ ...model, baseUrl: 'https://a.example.com' }))
 
 describe('where hosts disagree on a name', () => {
-  test.each<[string, Readonly<Record<string, readonly Model[]>>, string]>([
+  test.each<[string, Providers, string]>([
     ['the maker’s own host is believed', { moonshotai: at(9000), a: at(5000), b: at(5000) }, 'kimi-k9 9000'],
     ['else what most hosts say', { a: at(5000), b: at(7000), c: at(7000) }, 'kimi-k9 7000'],
     ['of equally many the smallest', { a: at(7000), b: at(6000), c: at(8000) }, 'kimi-k9 6000'],
@@ -249,10 +230,7 @@ const piAiFolder = process.env['FOLDGATE_PI_AI']
 test.skipIf(piAiFolder === undefined)(
   'the committed figures are what the package that they name gives (skipped unless FOLDGATE_PI_AI names its folder)',
   async () => {
-    const committed = await readFile(
-      new URL('../../src/models/table/window-figures.json', import.meta.url),
-      'utf8',
-    )
-    expect(await sourceOf(piAiFolder ?? '')).toBe(committed)
+    const figures = new URL('../../src/models/table/window-figures.json', import.meta.url)
+    expect(await sourceOf(piAiFolder ?? '')).toBe(await readFile(figures, 'utf8'))
   },
 )

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { clearedText } from '../../../src/compaction/passes/clear.ts'
 import { policyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, user, type Sent } from '../sending.ts'
+import { times } from '../../support/times.ts'
 
 const task = user('The task.')
 const isCleared = (content: string): boolean => content.startsWith('[cleared: ')
@@ -64,7 +65,7 @@ describe('clearing', () => {
     const mixed = ['read_file', 'read_dir', 'plan', 'search', 'search', 'search'].flatMap((tool, index) =>
       round(`m${index}`, prose(tool, 900), tool),
     )
-    const later = Array.from({ length: 12 }, (_, index) => round(`b${index}`, prose('b', 300), 'list')).flat()
+    const later = times(12, (index) => round(`b${index}`, prose('b', 300), 'list')).flat()
     const { contents } = sendCleared([task, ...mixed, ...later], {
       except_tools: ['read_*', 'plan'],
       keep_results: 6,

@@ -5,7 +5,8 @@ import { previewText } from '../../../src/compaction/passes/preview.ts'
 import { waterLevel } from '../../../src/conversation/water-level.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
+import { times } from '../../support/times.ts'
 
 const clip = (text: string, tokensMax: number): string =>
   finish(clipText(text, countThirds(text), tokensMax, countThirdsSteps))
@@ -18,22 +19,15 @@ const cutTo = (level: number, some: readonly number[]): number =>
 
 describe('the water level', () => {
   test('leaves no more than is allowed, cannot be any higher, and does not depend on the order', () => {
-    fc.assert(
-      fc.property(
-        sizes,
-        fc.integer({ min: -500, max: 30_000 }),
-        fc.nat({ max: 200 }),
-        (some, allowed, floor) => {
-          const level = waterLevel(some, Math.max(0, allowed), 0)
-          expect(cutTo(level, some)).toBeLessThanOrEqual(Math.max(0, allowed))
-          const isAllWhole = level >= Math.max(...some)
-          expect(isAllWhole || cutTo(level + 1, some) > allowed).toBe(true)
-          expect(waterLevel(some.toReversed(), Math.max(0, allowed), 0)).toBe(level)
-          expect(waterLevel(some, allowed, floor), 'never below the floor').toBeGreaterThanOrEqual(floor)
-        },
-      ),
-      { numRuns: propertyRuns(300) },
-    )
+    const allowances = fc.integer({ min: -500, max: 30_000 })
+    forAll(300, sizes, allowances, fc.nat(200), (some, allowed, floor) => {
+      const level = waterLevel(some, Math.max(0, allowed), 0)
+      expect(cutTo(level, some)).toBeLessThanOrEqual(Math.max(0, allowed))
+      const isAllWhole = level >= Math.max(...some)
+      expect(isAllWhole || cutTo(level + 1, some) > allowed).toBe(true)
+      expect(waterLevel(some.toReversed(), Math.max(0, allowed), 0)).toBe(level)
+      expect(waterLevel(some, allowed, floor), 'never below the floor').toBeGreaterThanOrEqual(floor)
+    })
   })
 
   test('cuts the largest first and leaves small ones whole', () => {
@@ -59,42 +53,23 @@ describe('a clipped text', () => {
     expect(clipped).toContain('[clipped: 1510 tokens in all]')
   })
 
-  test('is the text where that fits', () => {
-    expect(clip('it fits', 3)).toBe('it fits')
-    expect(clip('', 0)).toBe('')
-  })
-
-  test('is a word where nothing fits: some servers refuse empty content', () => {
+  test('is the text where that fits, and a word where nothing fits: some servers refuse empty content', () => {
+    expect([clip('it fits', 3), clip('', 0)]).toEqual(['it fits', ''])
     for (const tokensMax of [-5, 0, 1, 5]) expect(clip('a long text '.repeat(50), tokensMax)).toBe('[cut]')
   })
 
-  test('takes at most the tokens it may, or is that word', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme', maxLength: 2000 }),
-        fc.integer({ min: -5, max: 400 }),
-        (text, tokensMax) => {
-          const clipped = clip(text, tokensMax)
-          expect(clipped === '[cut]' || countThirds(clipped) <= tokensMax).toBe(true)
-          expect(clipped.isWellFormed()).toBe(true)
-        },
-      ),
-    )
-  })
-
-  test('takes no more where the tokens are not spread evenly', () => {
-    fc.assert(
-      fc.property(
-        fc.nat({ max: 900 }),
-        fc.nat({ max: 900 }),
-        fc.nat({ max: 500 }),
-        (digits, letters, tokensMax) => {
-          const text = '7'.repeat(digits) + 'letters '.repeat(letters) + '7'.repeat(digits)
-          const clipped = finish(clipText(text, countUnevenly(text), tokensMax, countUnevenlySteps))
-          expect(clipped === '[cut]' || countUnevenly(clipped) <= tokensMax).toBe(true)
-        },
-      ),
-    )
+  test('takes at most the tokens it may, or is that word, however they are spread', () => {
+    const texts = fc.string({ unit: 'grapheme', maxLength: 2000 })
+    forAll(100, texts, fc.integer({ min: -5, max: 400 }), (text, tokensMax) => {
+      const clipped = clip(text, tokensMax)
+      expect(clipped === '[cut]' || countThirds(clipped) <= tokensMax).toBe(true)
+      expect(clipped.isWellFormed()).toBe(true)
+    })
+    forAll(100, fc.nat(900), fc.nat(900), fc.nat(500), (digits, letters, tokensMax) => {
+      const text = '7'.repeat(digits) + 'letters '.repeat(letters) + '7'.repeat(digits)
+      const clipped = finish(clipText(text, countUnevenly(text), tokensMax, countUnevenlySteps))
+      expect(clipped === '[cut]' || countUnevenly(clipped) <= tokensMax).toBe(true)
+    })
   })
 })
 
@@ -111,34 +86,24 @@ const anyArguments = fc.oneof(
 
 describe('clipped arguments', () => {
   test('stay a JSON object within their tokens, `{}` at least', () => {
-    fc.assert(
-      fc.property(anyArguments, fc.integer({ min: -5, max: 200 }), (argumentsText, tokensMax) => {
-        const clipped = clipCall(argumentsText, tokensMax)
-        expect(clipped === '{}' || countThirds(clipped) <= tokensMax).toBe(true)
-        if (clipped === argumentsText) return
-        const value: unknown = JSON.parse(clipped)
-        expect(value).toBeTypeOf('object')
-        expect(Array.isArray(value) || value === null).toBe(false)
-      }),
-      { numRuns: propertyRuns(300) },
-    )
+    forAll(300, anyArguments, fc.integer({ min: -5, max: 200 }), (argumentsText, tokensMax) => {
+      const clipped = clipCall(argumentsText, tokensMax)
+      expect(clipped === '{}' || countThirds(clipped) <= tokensMax).toBe(true)
+      if (clipped === argumentsText) return
+      const value: unknown = JSON.parse(clipped)
+      expect(value).toBeTypeOf('object')
+      expect(Array.isArray(value) || value === null).toBe(false)
+    })
   })
 
   test('keep their short fields whole and shorten the long one where it stands', () => {
-    const clipped = clipCall(
-      JSON.stringify({ path: 'src/queue.ts', dry: true, text: 'line\n'.repeat(900) }),
-      80,
-    )
-    expect(clipped).toMatch(
+    const given = { path: 'src/queue.ts', dry: true, text: 'line\n'.repeat(900) }
+    expect(clipCall(JSON.stringify(given), 80)).toMatch(
       /^\{"path":"src\/queue\.ts","dry":true,"text":"line\\n[^"]*\[clipped: 1500 tokens in all\][^"]*"\}$/,
     )
-  })
-
-  test('keep the spelling of numbers that JavaScript cannot hold', () => {
-    const argumentsText = `{"id":12345678901234567890,"limit":1e400,"text":"${'word '.repeat(500)}"}`
-    const clipped = clipCall(argumentsText, 80)
-    expect(clipped).toContain('"id":12345678901234567890')
-    expect(clipped).toContain('"limit":1e400')
+    // Also the spelling of numbers that JavaScript cannot hold.
+    const numbers = '"id":12345678901234567890,"limit":1e400'
+    expect(clipCall(`{${numbers},"text":"${'word '.repeat(500)}"}`, 80)).toContain(`{${numbers},"text":"`)
   })
 
   test('that are no object become one with a single text', () => {
@@ -152,43 +117,32 @@ describe('clipped arguments', () => {
 })
 
 const bounds = { maxChars: 1600, maxLines: 24 }
-const lines = (count: number): string =>
-  Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
+const lines = (count: number): string => times(count, (index) => `line ${index + 1}`).join('\n')
 
 describe('a preview', () => {
-  test('is the head and the tail, around a mark that states the original size', () => {
+  test('is the head and less of the tail, around a mark that states the original size', () => {
+    const all = lines(500).split('\n')
     const preview = previewText(lines(500), 2345, bounds).split('\n')
-    expect(preview[0]).toBe('line 1')
-    expect(preview.at(-1)).toBe('line 500')
     const mark = preview.findIndex((line) => line.startsWith('[preview'))
     expect(preview[mark]).toContain('2345 tokens')
-    expect(preview.slice(0, mark)).toEqual(lines(500).split('\n').slice(0, mark))
-    const tail = preview.slice(mark + 1)
-    expect(tail).toEqual(lines(500).split('\n').slice(-tail.length))
+    const [head, tail] = [preview.slice(0, mark), preview.slice(mark + 1)]
+    expect(head).toEqual(all.slice(0, mark))
+    expect(tail).toEqual(all.slice(-tail.length))
+    expect(tail.length).toBeGreaterThan(4)
+    expect(head.join('\n').length).toBeGreaterThan(tail.join('\n').length)
   })
 
-  test('shows more of the head than of the tail, and some of both', () => {
-    const [head = '', tail = ''] = previewText(lines(500), 2345, bounds).split(/\n\[preview.*\]\n/)
-    expect(head.length).toBeGreaterThan(tail.length)
-    expect(tail.split('\n').length).toBeGreaterThan(4)
-  })
-
-  test('cuts at a line’s end where one is near', () => {
-    const text = Array.from({ length: 80 }, (_, index) => `${index}`.padEnd(99, 'x')).join('\n')
-    const preview = previewText(text, 2700, bounds).split('\n')
-    const shown = preview.filter((line) => !line.startsWith('[preview'))
-    expect(shown.map((line) => line.length)).toEqual(shown.map(() => 99))
-  })
-
-  test('cuts within a line where a line is all there is', () => {
-    const preview = previewText('0123456789'.repeat(2000), 6667, bounds)
-    expect(preview).toMatch(/^0123456789/)
-    expect(preview).toMatch(/0123456789$/)
+  test('cuts at a line’s end where one is near, and within a line where that is all there is', () => {
+    const text = times(80, (number) => `${number}`.padEnd(99, 'x')).join('\n')
+    const shown = previewText(text, 2700, bounds).split('\n')
+    expect(new Set(shown.filter((line) => !line.startsWith('[preview')).map(({ length }) => length))).toEqual(
+      new Set([99]),
+    )
+    expect(previewText('0123456789'.repeat(2000), 6667, bounds)).toMatch(/^0123456789[^]*0123456789$/)
   })
 
   test('of a text within the bounds is that text', () => {
-    expect(previewText('short', 2, bounds)).toBe('short')
-    expect(previewText(lines(20), 60, bounds)).toBe(lines(20))
+    for (const text of ['short', lines(20)]) expect(previewText(text, 60, bounds)).toBe(text)
   })
 })
 
@@ -203,15 +157,12 @@ const anyBounds = fc.record({
 })
 
 test('whatever the text and the bounds, a preview keeps to them, is no longer than the text and splits no character', () => {
-  fc.assert(
-    fc.property(anyText, anyBounds, (text, { maxChars, maxLines }) => {
-      const preview = previewText(text, 9999, { maxChars, maxLines })
-      expect(preview.length).toBeLessThanOrEqual(text.length)
-      expect(preview.isWellFormed()).toBe(true)
-      if (preview === text) return
-      expect(preview.length).toBeLessThanOrEqual(maxChars)
-      expect(preview.split('\n').length).toBeLessThanOrEqual(maxLines)
-    }),
-    { numRuns: propertyRuns(300) },
-  )
+  forAll(300, anyText, anyBounds, (text, { maxChars, maxLines }) => {
+    const preview = previewText(text, 9999, { maxChars, maxLines })
+    expect(preview.length).toBeLessThanOrEqual(text.length)
+    expect(preview.isWellFormed()).toBe(true)
+    if (preview === text) return
+    expect(preview.length).toBeLessThanOrEqual(maxChars)
+    expect(preview.split('\n').length).toBeLessThanOrEqual(maxLines)
+  })
 })

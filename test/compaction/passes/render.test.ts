@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { collapseRepeats as collapsing } from '../../../src/compaction/passes/repeats.ts'
 import { atOnce, renderTerminal } from '../../support/at-once.ts'
+import { times } from '../../support/times.ts'
 
 const collapseRepeats = atOnce(collapsing)
 
@@ -96,7 +97,7 @@ describe('programs at work', () => {
   })
 
   test('a pull of more layers than a small terminal has rows is still one line a layer', () => {
-    const layers = Array.from({ length: 40 }, (_, layer) => `layer-${layer}`)
+    const layers = times(40, (layer) => `layer-${layer}`)
     const text = `${layers.map((layer) => `${layer}: Waiting\n`).join('')}${layers
       .map((layer, index) => `${esc}[${40 - index}A\r${layer}: Done${esc}[K\r${esc}[${40 - index}B`)
       .join('')}`
@@ -137,23 +138,23 @@ describe('programs at work', () => {
   })
 
   test('a full-screen program that was cut off, and all that follows it, stands below the rest', () => {
-    const log = Array.from({ length: 60 }, (_, line) => `line ${line}`).join('\n')
+    const log = times(60, (line) => `line ${line}`).join('\n')
     expect(renderTerminal(`$ top\n${esc}[?1049h${esc}[H${log}`)).toBe(`$ top\n${log}`)
   })
 
   test('a watcher clears the screen each time: the last round stays, and what had scrolled off before', () => {
-    const log = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('')
+    const log = times(30, (line) => `line ${line}\n`).join('')
     const shown = renderTerminal(log + [1, 2, 3].map(watched).join(''))
     expect(shown).toBe(`${log.split('\n').slice(0, 7).join('\n')}\nround 3: 0 errors\n`)
   })
 
   test("apt's bar stands in the last row, and the lines scroll above it", () => {
     const bar = (share: number) => `${esc}7${esc}[24;1H${esc}[42mProgress: [${share}%]${esc}[49m${esc}8`
-    const lines = Array.from({ length: 30 }, (_, line) => `Unpacking ${line} ...\r\n${bar(line)}`).join('')
+    const lines = times(30, (line) => `Unpacking ${line} ...\r\n${bar(line)}`).join('')
     const end = `${esc}7${esc}[1;24r${esc}8${esc}7${esc}[24;1H${esc}[K${esc}8`
     expect(
       renderTerminal(`\n${esc}7${esc}[0;23r${esc}8${esc}[1A${lines}${end}`).trimEnd().split('\n'),
-    ).toEqual(Array.from({ length: 30 }, (_, line) => `Unpacking ${line} ...`))
+    ).toEqual(times(30, (line) => `Unpacking ${line} ...`))
   })
 
   test('boxes of the VT100 set are boxes', () => {

@@ -3,6 +3,7 @@ import type { Subject } from '../../../src/compaction/subject.ts'
 import { violationsOf } from '../../support/chat-completions.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
+import { times } from '../../support/times.ts'
 
 const ROOMY = 100_000
 
@@ -16,7 +17,7 @@ function turn(name: string, roundCount: number, resultTokens = 40): object[] {
 }
 
 const turns = (count: number, roundCount: number, resultTokens = 40): object[] =>
-  Array.from({ length: count }, (_, index) => turn(`t${index}`, roundCount, resultTokens)).flat()
+  times(count, (index) => turn(`t${index}`, roundCount, resultTokens)).flat()
 
 const compactionCount = (requests: readonly Sent[]): number =>
   new Set(requests.flatMap(({ compaction }) => (compaction === null ? [] : [compaction.point]))).size

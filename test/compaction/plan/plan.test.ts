@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, rounds, send, user, type SendOptions, type Sent } from '../sending.ts'
+import { times } from '../../support/times.ts'
 
 const task = user('The task.')
 
@@ -19,7 +20,7 @@ const passesOver = (messages: readonly object[], profile: object) =>
     policy: policyOf({ fold: { at: 0.99 }, ...profile }),
   }).passes
 
-const roundPieces = Array.from({ length: 30 }, (_, index) => round(`b${index}`, prose(`b${index}`, 300)))
+const roundPieces = times(30, (index) => round(`b${index}`, prose(`b${index}`, 300)))
 
 describe('a compaction', () => {
   test('goes no further than its target asks, over the oldest messages first', () => {
@@ -39,10 +40,7 @@ describe('a compaction', () => {
   })
 
   test('folds no more than its target asks', () => {
-    const talk = Array.from({ length: 60 }, (_, index) => [
-      assistant(prose(`a${index}`, 160)),
-      user(prose(`q${index}`, 40)),
-    ])
+    const talk = times(60, (index) => [assistant(prose(`a${index}`, 160)), user(prose(`q${index}`, 40))])
     const { compaction, tokens } = firstCompaction(talk, { budgetTokens: 13_000 })
     expect(compaction?.fold).not.toBeNull()
     expect(tokens).toBeLessThanOrEqual(6530)
@@ -52,7 +50,7 @@ describe('a compaction', () => {
 
   test('takes the cheapest pass that is enough, and leaves alone what a pass that is off would do', () => {
     const log = 'compiling\r'.repeat(400) + 'compiled'
-    const logs = Array.from({ length: 6 }, (_, index) => round(`l${index}`, log, 'make')).flat()
+    const logs = times(6, (index) => round(`l${index}`, log, 'make')).flat()
     expect(passesOver(logs, {})).toEqual(['render'])
     expect(passesOver(rounds('f', 3, 2500), {})).toEqual(['preview'])
     expect(passesOver(logs, { render: { enabled: false }, clear: { keep_results: 1 } })).toEqual(['clear'])
@@ -131,7 +129,7 @@ describe('thresholds', () => {
 
   test('above the trigger make a pass wait', () => {
     const policy = policyOf({ fold: { at: 0.95 }, clear: { enabled: false } })
-    const turns = Array.from({ length: 40 }, (_, index) => [user(`q${index}`), assistant(prose('a', 200))])
+    const turns = times(40, (index) => [user(`q${index}`), assistant(prose('a', 200))])
     const talk = [task, ...turns.flat()]
     expect(send(talk, { budgetTokens: 10_000, policy }).compaction).toBeNull()
     expect(send(talk, { budgetTokens: 10_000 }).compaction).not.toBeNull()

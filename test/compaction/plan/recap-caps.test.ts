@@ -6,6 +6,7 @@ import { countsOf } from '../../../src/compaction/token-counts.ts'
 import { standingSummary } from '../../support/at-once.ts'
 import { countThirds, policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, send, sendGrowing, system, user } from '../sending.ts'
+import { times } from '../../support/times.ts'
 
 const recapOpening = '<conversation-recap>'
 
@@ -18,7 +19,7 @@ function recapsOfCompactions(conversation: readonly object[], budgetTokens: numb
 
 /** A result of so many lines, of which no two are alike. */
 function listing(prefix: string, step: number, lineCount: number): string {
-  return Array.from({ length: lineCount }, (_, line) => `${prefix}_${step}_${line}.ts is new`).join('\n')
+  return times(lineCount, (line) => `${prefix}_${step}_${line}.ts is new`).join('\n')
 }
 
 const defaults = {
@@ -34,7 +35,7 @@ describe('the room of recaps', () => {
   // A reminder that a client repeats in every turn was given room for each of its copies, and names filled it.
   test('holds a system message that is repeated once', () => {
     const reminder = system(prose('Remember the rules', 100))
-    const talk = Array.from({ length: 60 }, (_, index) => [
+    const talk = times(60, (index) => [
       reminder,
       ...round(`a${index}`, prose(`result_${index}.ts in src/part_${index}`, 200)),
     ])
@@ -47,10 +48,10 @@ describe('the room of recaps', () => {
 
   // It went up and down with the tail of each compaction, and lost the provider's cache each time.
   test('leaves the recap before the latest user message as it is while a turn goes on', () => {
-    const lineCounts = Array.from({ length: 60 }, (_, index) => 2 + ((index * index * 37) % 101))
+    const lineCounts = times(60, (index) => 2 + ((index * index * 37) % 101))
     const conversation = [
       user('The task.'),
-      ...Array.from({ length: 30 }, (_, index) => round(`a${index}`, listing('a', index, 30))).flat(),
+      ...times(30, (index) => round(`a${index}`, listing('a', index, 30))).flat(),
       assistant('Done.'),
       user('Go on.'),
       ...lineCounts.flatMap((count, index) => round(`b${index}`, listing('b', index, count))),
@@ -64,10 +65,7 @@ describe('the room of recaps', () => {
   })
 })
 
-const turns = Array.from({ length: 40 }, (_, turn) => [
-  user(`Turn ${turn}.`),
-  assistant(prose(`Answer ${turn}`, 200)),
-])
+const turns = times(40, (turn) => [user(`Turn ${turn}.`), assistant(prose(`Answer ${turn}`, 200))])
 const subject = subjectOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
 const frontier = 60
 const summary = standingSummary(

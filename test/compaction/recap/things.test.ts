@@ -7,6 +7,7 @@ import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
 import { user } from '../sending.ts'
 import { newCache } from './recaps.ts'
+import { times } from '../../support/times.ts'
 
 const namesIn = (text: string): string[] => [...thingsIn(text)].map((thing) => thing.name)
 
@@ -117,7 +118,7 @@ function* countCharacters(text: string): Steps<number> {
 /** Things that are named in more or fewer messages by their place in the list. */
 function manyThings(count: number): Map<string, Mention> {
   return new Map(
-    Array.from({ length: count }, (_, index) => [
+    times(count, (index) => [
       `src/file_${String(index).padStart(5, '0')}.ts`,
       { ...printed, messages: 1 + ((index * 7) % 13) },
     ]),

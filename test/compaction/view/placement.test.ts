@@ -5,7 +5,8 @@ import { growing, validConversation, type TestMessage } from '../../support/conv
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { rawSubject } from '../raw-subject.ts'
 import { assistant, prose, rounds, send, system, user, type Sent } from '../sending.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
+import { times } from '../../support/times.ts'
 
 /** Rounds that a fold has to take away, and the answer that ends a turn, as a client spells them. */
 const work = (prefix: string): string[] =>
@@ -112,10 +113,7 @@ describe('what the client sent side by side', () => {
 })
 
 test('under strict placement the tail begins with an assistant message where one is near', () => {
-  const turns = Array.from({ length: 12 }, (_, turn) => [
-    user(`Do ${turn}.`),
-    assistant(prose(`did ${turn}`, 200)),
-  ]).flat()
+  const turns = times(12, (turn) => [user(`Do ${turn}.`), assistant(prose(`did ${turn}`, 200))]).flat()
   const { compaction } = send([system('Be brief.'), ...turns, user('Go on.')], {
     budgetTokens: 2000,
     policy: policyOf({ recap: { max_tokens: 128 } }),
@@ -127,21 +125,19 @@ test('under strict placement the tail begins with an assistant message where one
 })
 
 test('a strictly valid conversation stays strictly valid at every request, whatever the window', () => {
-  fc.assert(
-    fc.property(
-      validConversation({ turnsMax: 4, roundsMax: 3, textCharactersMax: 3000 }),
-      fc.integer({ min: 700, max: 6000 }),
-      fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
-      (messages, budgetTokens, limit) => {
-        const policy = policyOf({ limit, keep: { recent_messages: 4 } })
-        for (const conversation of growing(strictly(messages))) {
-          expect(violations(conversation)).toEqual([])
-          const { messages: sent } = send(conversation, { budgetTokens, policy, strict: true })
-          expect(violations(sent)).toEqual([])
-        }
-      },
-    ),
-    { numRuns: propertyRuns(24) },
+  forAll(
+    24,
+    validConversation({ turnsMax: 4, roundsMax: 3, textCharactersMax: 3000 }),
+    fc.integer({ min: 700, max: 6000 }),
+    fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
+    (messages, budgetTokens, limit) => {
+      const policy = policyOf({ limit, keep: { recent_messages: 4 } })
+      for (const conversation of growing(strictly(messages))) {
+        expect(violations(conversation)).toEqual([])
+        const { messages: sent } = send(conversation, { budgetTokens, policy, strict: true })
+        expect(violations(sent)).toEqual([])
+      }
+    },
   )
 })
 

@@ -12,6 +12,7 @@ import {
   user,
   type Sent,
 } from '../sending.ts'
+import { times } from '../../support/times.ts'
 
 const recapIn = /^<conversation-recap>[^]*<\/conversation-recap>$/
 
@@ -39,7 +40,7 @@ describe('a folded view', () => {
     const [tail, around] = [outline(sent).slice(5), outline(sent).slice(0, 5)]
     expect(around).toEqual(['system: Be brief', 'user: The task', 'recap', 'user: The latest', 'recap'])
     expect(tail.length).toBeGreaterThan(10)
-    const newest = Array.from({ length: tail.length / 2 }, (_, back) => 20 - tail.length / 2 + back)
+    const newest = times(tail.length / 2, (back) => 20 - tail.length / 2 + back)
     expect(tail).toEqual(newest.flatMap((number) => ['assistant', `tool: result of b${number}`]))
   })
 

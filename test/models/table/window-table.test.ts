@@ -3,6 +3,7 @@ import { listedName, modelSpellings } from '../../../src/models/table/model-spel
 import { familyOf, openWeights, vendorModels } from '../../../src/models/table/window-families.ts'
 import windowFigures from '../../../src/models/table/window-figures.json' with { type: 'json' }
 import { isListedAt, tableWindow } from '../../../src/models/table/window-table.ts'
+import { times } from '../../support/times.ts'
 
 const total = (tokens: number) => ({ tokens, kind: 'total' })
 const input = (tokens: number) => ({ tokens, kind: 'input' })
@@ -168,7 +169,7 @@ describe('a model is found however its name is written', () => {
 
   test('versions with a dot, a dash and a p are one name', () => {
     expect(['GLM-5.2', 'glm-5-2', 'accounts/x/models/glm-5p2', 'glm_5.2'].map(listedName)).toEqual(
-      Array.from({ length: 4 }, () => 'glm-5-2'),
+      times(4, () => 'glm-5-2'),
     )
   })
 })

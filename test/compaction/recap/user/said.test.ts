@@ -7,23 +7,22 @@ import { summaryText } from '../../../../src/compaction/standing-summary.ts'
 import { finish } from '../../../../src/conversation/source.ts'
 import { conversation } from '../../../support/arbitrary-conversation.ts'
 import { standingSummary } from '../../../support/at-once.ts'
-import { propertyRuns } from '../../../support/property-runs.ts'
+import { forAll } from '../../../support/property-runs.ts'
 import { countThirds, subjectOf } from '../../../support/subject.ts'
+import { times } from '../../../support/times.ts'
 import { assistant, prose, round, rounds, user } from '../../sending.ts'
 import { newCache, recapText } from '../recaps.ts'
 
 const recap = (messages: readonly object[], tokensMax = 1300, cache = newCache()): string =>
   recapText(messages, { tokensMax, systemTokensMax: 0, cache })
 
-/** What the user said, as the recap has it. */
-function usersPart(text: string): string {
-  return text.split('The user said:\n')[1]?.split(/\n(?:Quoted from them|Also named there|<\/)/)[0] ?? ''
-}
+/** What the user said, as a recap has it. */
+const usersPart = (text: string): string =>
+  text.split('The user said:\n')[1]?.split(/\n(?:Quoted from them|Also named there|<\/)/)[0] ?? ''
 
-/** How much the user's words take in a recap of two thousand tokens. */
-function usersTokens(messages: readonly object[]): number {
-  return countThirds(usersPart(recap(messages, 2000)))
-}
+/** A talk in which user and assistant take turns, the user first. */
+const talk = (...said: readonly string[]): object[] =>
+  said.map((text, index) => (index % 2 === 0 ? user(text) : assistant(text)))
 
 const topics = ['heat pumps', 'owls', 'glaciers', 'the zip fastener', 'rye bread', 'lighthouses', 'harbours']
 const shapes = [
@@ -37,14 +36,15 @@ const shapes = [
 ]
 
 /** So many questions, requests, stories and logs, each with a long answer. */
-function chatter(count: number, from = 0): object[] {
-  return Array.from({ length: count }, (_, index) => {
+const chatter = (count: number, from = 0): object[] =>
+  times(count, (index) => {
     const n = from + index
     const topic = topics[n % topics.length] ?? ''
-    const say = shapes[n % shapes.length] ?? (() => '')
-    return [user(say(topic, n)), assistant(prose(`About ${topic} ${n}`, 150))]
+    return talk(shapes[n % shapes.length]?.(topic, n) ?? '', prose(`About ${topic} ${n}`, 150))
   }).flat()
-}
+
+/** The recap of a long chat, near whose beginning this was said. */
+const toldOf = (...said: readonly object[]): string => recap([...chatter(8), ...said, ...chatter(90, 8)])
 
 // A message that began with a client's reminder counted as written by a program, and the reminder's rules as the user's.
 test('what a client puts between the user’s words is not heard, and they are', () => {
@@ -53,8 +53,7 @@ test('what a client puts between the user’s words is not heard, and they are',
   const rule = 'Never commit without running the linter.'
   const said = usersPart(recap([user(`${reminder}\n${rule}`), ...chatter(20)]))
   expect(said).toContain(rule)
-  expect(said).not.toContain('reminder')
-  expect(said).not.toContain('mention')
+  expect(said).not.toMatch(/reminder|mention/)
 })
 
 // Of rules that were laid down early none of eighteen was left after three windows of chat, of decisions four of
@@ -72,99 +71,66 @@ describe('a rule that was laid down early is there after a long chat', () => {
     '今後はメートル法だけにしてください。',
     'لا تستخدم الرموز التعبيرية.',
   ])('alone: %s', (rule) => {
-    expect(recap([...chatter(3), user(rule), assistant('Understood.'), ...chatter(150, 3)])).toContain(rule)
+    expect(recap([...chatter(3), ...talk(rule, 'Understood.'), ...chatter(90, 3)])).toContain(rule)
   })
 
   test('inside a longer message, between what is no rule', () => {
     const rule = 'Do not ever touch the billing tables.'
-    const [before, after] = [0, 1].map((n) =>
-      `We went to the lake in ${n} hours, and it was windy. `.repeat(6),
-    )
-    const told = recap([...chatter(8), user(`${before}${rule} ${after}`), ...chatter(150, 8)])
-    expect(told).toContain(rule)
+    const told = (hours: number) => `We went to the lake in ${hours} hours, and it was windy. `.repeat(6)
+    expect(toldOf(user(`${told(0)}${rule} ${told(1)}`))).toContain(rule)
   })
 
   // What follows an answer in its message hid that it was one.
   test('as the first sentence of a longer message that answers a question, and says which', () => {
     const rule = 'Eighteen adults and seven children.'
-    const told = recap([
-      ...chatter(8),
-      assistant('How many guests do you expect?'),
-      user(`${rule} ${'The hall was cold when we saw it last week. '.repeat(6)}`),
-      ...chatter(150, 8),
-    ])
+    const said = user(`${rule} ${'The hall was cold when we saw it last week. '.repeat(6)}`)
+    const told = toldOf(assistant('How many guests do you expect?'), said)
     expect(told).toContain(`- ${rule}`)
     expect(told).toContain('(answers: How many guests do you expect?)')
   })
 
   test('that says yes to a proposal, with the proposal', () => {
-    const told = recap([
-      ...chatter(8),
-      assistant(`${prose('The notes', 100)}\n\nWe might leave Fridays without appointments.`),
-      user('Yes, always do it that way from now on.'),
-      assistant('Noted.'),
-      ...chatter(150, 8),
-    ])
-    expect(told).toContain(
-      '- Yes, always do it that way from now on. (answers: We might leave Fridays without appointments.)',
-    )
+    const proposal = 'We might leave Fridays without appointments.'
+    const rule = 'Yes, always do it that way from now on.'
+    const told = toldOf(assistant(`${prose('The notes', 100)}\n\n${proposal}`), ...talk(rule, 'Noted.'))
+    expect(told).toContain(`- ${rule} (answers: ${proposal})`)
   })
 
   test('before what a story tells and what is quoted, however it sounds', () => {
     const rule = 'The deadline is Friday at noon.'
     const story = 'He said we must never go there. It was always only dark. They had to keep quiet. '
     const quoted = '> You must always reply at once.\n> Never forget the form.\n'
-    const told = recap(
-      [
-        user(`${story.repeat(4)}\n${quoted}`),
-        assistant(prose('Well', 150)),
-        user(rule),
-        assistant(`Understood. ${prose('And so', 150)}`),
-        ...chatter(150),
-      ],
-      300,
-    )
-    expect(told).toContain(rule)
+    const begun = talk(`${story.repeat(4)}\n${quoted}`, prose('Well', 150))
+    const agreed = talk(rule, `Understood. ${prose('And so', 150)}`)
+    expect(recap([...begun, ...agreed, ...chatter(90)], 300)).toContain(rule)
   })
 
   test('in a list under its heading', () => {
     const list = 'House rules:\n- tabs for indents\n- British spelling\n- lines of eighty characters'
-    const told = recap([user(`${prose('A story', 300)}\n${list}`), ...chatter(150)])
-    for (const item of ['- tabs for indents', '- British spelling', '- lines of eighty characters'])
-      expect(told).toContain(item)
+    const told = recap([user(`${prose('A story', 300)}\n${list}`), ...chatter(90)])
+    for (const item of list.split('\n').slice(1)) expect(told).toContain(item)
   })
 
   test('by form alone, where no phrase is known', () => {
     const rule = 'Feature flags default to off.'
-    expect(recap([user(rule), assistant('Noted.'), ...chatter(150)])).toContain(rule)
+    expect(recap([...talk(rule, 'Noted.'), ...chatter(90)])).toContain(rule)
   })
 
   test('in a run of calls, too: what was thrown in at turn forty', () => {
     const rule = 'And stop renaming public methods, other teams use them.'
-    const told = recap([
-      user('Repair the queue.'),
-      ...rounds('a', 40, 200),
-      user(rule),
-      ...rounds('b', 50, 200),
-    ])
+    const told = recap([user('Repair it.'), ...rounds('a', 40, 200), user(rule), ...rounds('b', 50, 200)])
     expect(told).toContain(`- ${rule}`)
   })
 
   test('where results come as the user’s words', () => {
     const rule = 'No new dependencies, by the way.'
-    const observations = Array.from({ length: 80 }, (_, n) => [
-      assistant(`Action: run step ${n}`),
-      user(
-        `Observation: step ${n} printed\nYou must not close the window. Never stop here, number ${n}.\n${prose('out', 200)}`,
-      ),
-    ])
-    const told = recap([
-      user('Repair the queue.'),
-      ...observations.slice(0, 40).flat(),
-      assistant('?'),
-      user(rule),
-      ...observations.slice(40).flat(),
-    ])
+    const observed = (n: number): string =>
+      `Observation: step ${n} printed\nYou must not close the window. Never stop here, number ${n}.\n${prose('out', 200)}`
+    const [first, second] = [0, 40].map((from) =>
+      times(40, (n) => [assistant(`Action: run step ${from + n}`), user(observed(from + n))]).flat(),
+    )
+    const begun = [user('Repair the queue.'), ...(first ?? [])]
+    const told = recap([...begun, assistant('?'), user(rule), ...(second ?? [])])
     expect(told).toContain(`- ${rule}`)
     expect(usersPart(told).split('\n')[0]).toBe('- Repair the queue.')
   })
@@ -173,79 +139,47 @@ describe('a rule that was laid down early is there after a long chat', () => {
 describe('what the user said', () => {
   test('stands whole where it fits, to the letter', () => {
     const said = ['Prix : 3 €, « net ».', '日本語で　お願いします', 'Two  spaces\there', 'a `b` <c> "d" \\e']
-    const told = recap(said.flatMap((text) => [user(text), assistant(prose('ok', 20))]))
+    const told = recap(said.flatMap((text) => talk(text, prose('ok', 20))))
     for (const text of said) expect(told).toContain(`- ${text}\n`)
   })
 
   test('has the newest of several on one subject last, and marked', () => {
-    const told = usersPart(
-      recap([
-        user('Use Postgres for the ledger database.'),
-        assistant('Fine.'),
-        user('Never deploy on a Friday.'),
-        assistant('Fine.'),
-        user('Actually, use MySQL for the ledger database instead.'),
-        assistant('Fine.'),
-      ]),
-    )
-    expect(told.split('\n')).toEqual([
-      '- Use Postgres for the ledger database.',
-      '- Never deploy on a Friday.',
-      '- (newest on this) Actually, use MySQL for the ledger database instead.',
-    ])
+    const [before, other] = ['Use Postgres for the ledger database.', 'Never deploy on a Friday.']
+    const now = 'Actually, use MySQL for the ledger database instead.'
+    const told = usersPart(recap(talk(before, 'Fine.', other, 'Fine.', now, 'Fine.')))
+    expect(told.split('\n')).toEqual([`- ${before}`, `- ${other}`, `- (newest on this) ${now}`])
   })
 
   test('says what a short answer answers: the item that it names, else the question', () => {
     const offer = 'There are three ways:\n1. a queue\n2. a cron job\n3. a webhook\n\nWhich one do you want?'
-    const told = recap([
-      user('Help me.'),
-      assistant(offer),
-      user('The second one, please.'),
-      assistant('Shall I round to two decimals?'),
-      user('Yes, always.'),
-    ])
+    const question = 'Shall I round to two decimals?'
+    const told = recap(talk('Help me.', offer, 'The second one, please.', question, 'Yes, always.'))
     expect(told).toContain('- The second one, please. (answers: 2. a cron job)\n')
-    expect(told).toContain('- Yes, always. (answers: Shall I round to two decimals?)\n')
+    expect(told).toContain(`- Yes, always. (answers: ${question})\n`)
   })
 
   // Story: of a short answer that was given twice only the newest stood. "Yes" to a question of architecture was gone
   // because somebody had said "Yes." to a cup of tea.
   test.each([
     ['where all fits', 0],
-    ['where there is a choice', 150],
+    ['where there is a choice', 90],
   ])('has the same answer to two questions twice, %s', (_, turns) => {
-    const told = recap([
-      user('Help me.'),
-      assistant('Shall all services speak gRPC from now on?'),
-      user('Yes.'),
-      assistant('Would you like a cup of tea?'),
-      user('Yes.'),
-      ...chatter(turns),
-    ])
-    expect(told).toContain('- Yes. (answers: Shall all services speak gRPC from now on?)\n')
-    expect(told).toContain('- Yes. (answers: Would you like a cup of tea?)\n')
+    const [grpc, tea] = ['Shall all services speak gRPC from now on?', 'Would you like a cup of tea?']
+    const told = recap([...talk('Help me.', grpc, 'Yes.', tea, 'Yes.'), ...chatter(turns)])
+    for (const question of [grpc, tea]) expect(told).toContain(`- Yes. (answers: ${question})\n`)
   })
 
   test('has what was said again in answer to nothing, or to the same, once', () => {
-    const told = recap(
-      Array.from({ length: 5 }, (_, n) => [
-        assistant(`Part ${n} is done.`),
-        user('Go on.'),
-        assistant('Shall I run the tests?'),
-        user('Yes.'),
-      ]).flat(),
-    )
+    const asked = talk('Go on.', 'Shall I run the tests?', 'Yes.')
+    const told = recap(times(5, (n) => [assistant(`Part ${n} is done.`), ...asked]).flat())
     expect(usersPart(told).split('\n')).toEqual(['- Go on.', '- Yes. (answers: Shall I run the tests?)'])
   })
 
   test('may take nine tenths in a chat, and half in a run of calls, where what is no directive takes a fifth', () => {
-    const directives = Array.from({ length: 200 }, (_, n) =>
-      user(`Never use the word ${topics[n % 7]} in chapter ${n}.`),
-    )
-    const stories = Array.from({ length: 200 }, (_, n) =>
-      user(`The ${topics[n % 7]} of ${n} were large and grey.`),
-    )
+    const directives = times(200, (n) => user(`Never use the word ${topics[n % 7]} in chapter ${n}.`))
+    const stories = times(200, (n) => user(`The ${topics[n % 7]} of ${n} were large and grey.`))
     const calls = rounds('a', 100, 1000)
+    const usersTokens = (messages: readonly object[]) => countThirds(usersPart(recap(messages, 2000)))
     expect(usersTokens([...directives, ...chatter(5)])).toBeGreaterThan(1400)
     expect(usersTokens([...directives, ...calls])).toBeGreaterThan(700)
     expect(usersTokens([...directives, ...calls])).toBeLessThan(1150)
@@ -253,14 +187,11 @@ describe('what the user said', () => {
   })
 
   test('is chosen by the messages alone: the same with a cache that knows them and one that does not', () => {
-    fc.assert(
-      fc.property(conversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
-        const cache = newCache()
-        recap(messages, 700, cache)
-        expect(recap(messages, tokensMax, cache)).toBe(recap(messages, tokensMax))
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, conversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
+      const cache = newCache()
+      recap(messages, 700, cache)
+      expect(recap(messages, tokensMax, cache)).toBe(recap(messages, tokensMax))
+    })
   })
 
   test('cannot end the tag that it stands in, however it is cut', () => {
@@ -270,49 +201,33 @@ describe('what the user said', () => {
   })
 
   test('of a megabyte of one character is read', () => {
-    for (const piece of ['a', ' ', '.', '?', '`', '-', '不', '\n', 'Observation: ', 'never ', '1. '])
-      expect(
-        recap([user(piece.repeat(Math.ceil(1_000_000 / piece.length))), user('Never mind the tests.')]),
-      ).toContain('Never mind the tests.')
+    for (const piece of ['a', ' ', '.', '?', '`', '-', '不', '\n', 'Observation: ', 'never ', '1. ']) {
+      const long = user(piece.repeat(Math.ceil(1_000_000 / piece.length)))
+      expect(recap([long, user('Never mind the tests.')])).toContain('Never mind the tests.')
+    }
   })
 })
 
-describe('a summary without a recap beside it', () => {
-  const messages = [
-    user('Help me.'),
-    assistant('Gladly.'),
-    user('Never touch the billing tables.'),
-    ...round('a', 'ok'),
-    ...chatter(60),
-  ]
+test('a summary without a recap beside it carries what the user said, word for word and before all else, in its share', () => {
+  const begun = talk('Help me.', 'Gladly.', 'Never touch the billing tables.')
+  const messages = [...begun, ...round('a', 'ok'), ...chatter(60)]
   const range = { start: 0, end: messages.length, except: [0] }
   const made = (systemTokensMax: number): string =>
     summaryText(
       standingSummary(subjectOf(messages), range, { written: 'Much was done.', systemTokensMax, note: '' }),
     )
-
-  test('carries what the user said, word for word and before all else, within its share', () => {
-    const text = made(400)
-    expect(text).toContain('- Never touch the billing tables.')
-    expect(text.indexOf('The user said:')).toBeLessThan(text.indexOf('Much was done.'))
-    expect(countThirds(text)).toBeLessThan(500)
-  })
-
-  test('beside one it carries none of it', () => {
-    expect(made(0)).not.toContain('The user said:')
-  })
+  const text = made(400)
+  expect(text).toContain('- Never touch the billing tables.')
+  expect(text.indexOf('The user said:')).toBeLessThan(text.indexOf('Much was done.'))
+  expect(countThirds(text)).toBeLessThan(500)
+  expect(made(0)).not.toContain('The user said:')
 })
 
-/** Twenty turns, the replies to some of which begin with "Sure!". */
-function chatNoting(isNoted: (turn: number) => boolean): object[] {
-  return Array.from({ length: 20 }, (_, turn) => [
-    user(`Turn ${turn}.`),
-    assistant(`${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`),
-  ]).flat()
-}
-
-function sharesOf(messages: readonly object[]): ReadonlyMap<number, number> {
-  const said = messages.flatMap((_, index) => (index % 2 === 0 ? [index] : []))
+/** How far replies to twenty turns count as noting them, some of which begin with "Sure!". */
+function sharesOf(isNoted: (turn: number) => boolean): ReadonlyMap<number, number> {
+  const reply = (turn: number) => `${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`
+  const messages = times(20, (turn) => talk(`Turn ${turn}.`, reply(turn))).flat()
+  const said = times(20, (turn) => turn * 2)
   return finish(notedShares(subjectOf(messages), said, new Set(messages.keys()), newCache()))
 }
 
@@ -344,22 +259,18 @@ describe('a reply that begins with a word of assent', () => {
 
   // Assistants that begin every reply with "Sure!" tell nothing by it.
   test('says nothing where an assistant begins every reply so', () => {
-    expect(sharesOf(chatNoting((turn) => turn === 3)).get(6)).toBe(1)
-    const always = sharesOf(chatNoting(() => true))
-    expect([...always.values()].every((share) => share === 0)).toBe(true)
+    expect(sharesOf((turn) => turn === 3).get(6)).toBe(1)
+    expect(new Set(sharesOf(() => true).values())).toEqual(new Set([0]))
   })
 })
 
 // Story: all sentences of a message were judged in one go. One of forty thousand characters kept every other request
 // waiting for up to a tenth of a second. What stands again and again was looked for in all messages in one go, too.
 test('a long message is judged in steps, and what is said out of habit is found in steps', () => {
-  const text = Array.from({ length: 320 }, (_, n) => `Please never use module ${n} before the release.`)
-  const steps = userMessages(subjectOf([user(text.join(' '))]), [0], newCache())
-  expect([...steps].length).toBeGreaterThanOrEqual(10)
+  const text = times(320, (n) => `Please never use module ${n} before the release.`).join(' ')
+  expect([...userMessages(subjectOf([user(text)]), [0], newCache())].length).toBeGreaterThanOrEqual(10)
 
-  const said = subjectOf(
-    Array.from({ length: 2560 }, (_, n) => user(`Never use module ${n} in the release.`)),
-  )
+  const said = subjectOf(times(2560, (n) => user(`Never use module ${n} in the release.`)))
   const messages = finish(userMessages(said, [...said.messages.keys()], newCache()))
   const none = { tokensMax: 0, othersTokensMax: 0, shown: (shown: string) => shown, extraTokens: 0 }
   expect([...chooseWords(said, messages, none)].length).toBeGreaterThanOrEqual(20)
