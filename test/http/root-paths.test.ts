@@ -16,19 +16,10 @@ async function ask({ port }: TestProxy, target: string, method = 'GET'): Promise
 // The README says that everything else is relayed. But whoever set the URL that llama.cpp's server, Ollama and vLLM tell,
 // which ends in `/v1`, got 404 for all that they serve beside their API: `/props` went to `/v1/props`.
 describe('what a server serves at its root is reached there', () => {
-  const targets = [
-    ...[
-      '/props',
-      '/props?model=a%2Fb&autoload=false',
-      '/slots',
-      '/metrics',
-      '/health',
-      '/version',
-      '/info',
-      '/load',
-    ],
-    ...['/ping', '/get_server_info', '/api/tags', '/api/ps/', '/api//tags', '/api/blobs/sha256:0%61', '/'],
-  ]
+  const targets =
+    '/props /props?model=a%2Fb&autoload=false /slots /metrics /health /version /info /load /ping /get_server_info /api/tags /api/ps/ /api//tags /api/blobs/sha256:0%61 /'.split(
+      ' ',
+    )
 
   test.each(['', '/', '/v1', '/v1/'])('the URL in the settings ends in %j', async (end) => {
     await using upstream = await fakeUpstream(json({}))

@@ -24,7 +24,7 @@ import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { countThirds } from '../support/subject.ts'
-import { weighed, propertyRuns } from '../support/property-runs.ts'
+import { propertyRuns, weighed } from '../support/property-runs.ts'
 
 const RUNS = 24
 
@@ -153,7 +153,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
     const place = { scope: 'scope', profile: profile.name, model }
     const remembered = await records.find(chat, place)
     const newest = remembered.compaction
-    const weighed = await weigh({
+    const weight = await weigh({
       chat,
       counter: thirds,
       encoding: 'thirds',
@@ -161,11 +161,11 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       scope: 'scope',
       addedTool: null,
     })
-    const { aroundTokens, subject } = weighed
+    const { aroundTokens, subject } = weight
     const roomOf = (budgetTokens: number): Room => ({ budgetTokens, aroundTokens })
     const room = roomOf(Math.floor((run.budgets[turn.budget] ?? usual) * turn.budgetShare))
     const counted: Counted = {
-      ...weighed,
+      ...weight,
       room,
       anchor: null,
       conversationTokens: 0,

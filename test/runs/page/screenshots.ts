@@ -94,15 +94,15 @@ const mail = 'Sort the inbox of the support team: what is urgent, what is a ques
 const upgrade = 'Upgrade the build to the newest compiler and mend what breaks.'
 const notes = 'Write the release notes of 2.4 from the merged changes.'
 const repair = 'The nightly tests of the retry queue fail one time in ten. Find out why and repair it.'
-const codex = 'codex_cli_rs/0.169.0 (Debian 12.0.0; x86_64) xterm'
+const codexAgent = 'codex_cli_rs/0.169.0 (Debian 12.0.0; x86_64) xterm'
 const opencode = 'opencode/1.4.2 ai-sdk/provider-utils/4.0.1'
-const claude = 'claude-cli/2.1.332 (external, cli)'
+const claudeAgent = 'claude-cli/2.1.332 (external, cli)'
 
 const shown: readonly Shown[] = [
   agentOf(chats, ['OpenAI/Python 2.8.0', 'gpt-5-mini'], mail, { rounds: 8, seed: 11 }),
-  agentOf(['/u/codex/v1/responses', responsesBody], [codex, 'gpt-5'], upgrade, { rounds: 34, seed: 12 }),
+  agentOf(['/u/codex/v1/responses', responsesBody], [codexAgent, 'gpt-5'], upgrade, { rounds: 34, seed: 12 }),
   agentOf(chats, [opencode, 'qwen3:8b'], notes, { rounds: 20, seed: 13, branchRounds: 3 }),
-  agentOf(['/u/claude/v1/messages', messagesBody], [claude, 'claude-sonnet-4-5'], repair, {
+  agentOf(['/u/claude/v1/messages', messagesBody], [claudeAgent, 'claude-sonnet-4-5'], repair, {
     rounds: 64,
     seed: 14,
   }),
