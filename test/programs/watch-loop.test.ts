@@ -4,12 +4,13 @@ import { loopReport, watchingFlags } from '../support/loop-gaps.ts'
 import type { LoopReport } from '../support/watch-loop.ts'
 
 test('a turn of the loop is measured by its work, not by what it waits for', async () => {
-  const { longest } = await reportOf(
+  const { longest, yardstickMs } = await reportOf(
     'setTimeout(burn, 20, 30); setTimeout(burn, 200, 80); setTimeout(ask, 400)',
   )
 
   expect(longest.workMs).toBeGreaterThanOrEqual(79)
   expect(longest.workMs).toBeLessThan(160)
+  expect(yardstickMs).toBeGreaterThan(0)
 })
 
 // Far more than the start of the program takes: that once was the longest turn, on a busy machine.

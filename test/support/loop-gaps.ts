@@ -13,7 +13,11 @@ const turn = z.object({
 })
 
 /** What the watch tells. */
-export const loopReport: z.ZodType<LoopReport> = z.object({ longest: turn, longestWithoutGarbage: turn })
+export const loopReport: z.ZodType<LoopReport> = z.object({
+  longest: turn,
+  longestWithoutGarbage: turn,
+  yardstickMs: z.number(),
+})
 
 /** The turns of its event loop with the most work since the last time this was asked; null where it has ended. */
 export async function takeLoopReport(program: FoldgateProgram): Promise<LoopReport | null> {
