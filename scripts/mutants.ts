@@ -4,7 +4,8 @@
  *   npm run mutants -- --seed 1 --count 400 [--results FILE] [--tests CHECKOUT] [--survivors FILE] [--projects promises,programs]
  *
  * Mutants are drawn over all rooms of `src`, the same from the same seed. Clones of what is committed are made, all tests
- * run once in one to learn which of them reach which mutant, then only those. `--results` appends each verdict to a
+ * run once in one to learn which of them reach which mutant, then only those: the quick ones alone, the others with many
+ * faults at once. `--results` appends each verdict to a
  * file as a line of JSON, and goes on with what is not in it yet. To compare two versions of the tests: `--survivors` judges
  * only what survived by such a file, `--tests` with the tests of another checkout, whose `src` has to be the same.
  */
@@ -13,7 +14,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openCheckout, type Checkout } from './mutants/checkout.ts'
 import { drawMutants, type Mutant } from './mutants/draw.ts'
-import { judge, type Verdict } from './mutants/judge.ts'
+import { batchesOf, judgeAlone, judgeTogether, type Suspect, type Verdict } from './mutants/judge.ts'
 import { observeReach } from './mutants/reach.ts'
 
 type Result = Mutant & Verdict
@@ -55,20 +56,37 @@ say(`${mutants.length} mutants, ${waiting.length} to be judged; first all tests,
 const reach = await observeReach(first, { mutants: waiting, projects, workers: Number(workers) + 1 })
 say('which tests reach which mutant is known')
 
-await Promise.all(checkouts.map(work))
+const known = { reach, projects }
+const suspects: Suspect[] = []
+await eachByWorkers(waiting, async (checkout, mutant) => {
+  const judged = await judgeAlone(checkout, mutant, known)
+  if ('outcome' in judged) note(mutant, judged)
+  else suspects.push(judged)
+})
+const batches = batchesOf(suspects)
+say(`${suspects.length} are seen by none of their quick tests; the others, in ${batches.length} batches`)
+await eachByWorkers(batches, async (checkout, batch) => {
+  for (const [mutant, verdict] of await judgeTogether(checkout, batch, known)) note(mutant, verdict)
+})
 tell()
 
-/** Takes mutant after mutant, until none is left. */
-async function work(checkout: Checkout): Promise<void> {
-  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-    const startedMs = performance.now()
-    const verdict = await judge(checkout, { mutant, reach, projects })
-    const result = { ...mutant, ...verdict }
-    results.push(result)
-    if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`)
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)
-    say(`${results.length} of ${mutants.length}: ${inWords(result)} (${seconds} s)`)
+/** Each checkout takes one after the other, until none is left. */
+async function eachByWorkers<Item>(
+  items: readonly Item[],
+  work: (checkout: Checkout, item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items]
+  const take = async (checkout: Checkout): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(checkout, item)
   }
+  await Promise.all(checkouts.map(take))
+}
+
+function note(mutant: Mutant, verdict: Verdict): void {
+  const result = { ...mutant, ...verdict }
+  results.push(result)
+  if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`)
+  say(`${results.length} of ${mutants.length}: ${inWords(result)}`)
 }
 
 function tell(): void {

@@ -19,7 +19,7 @@ export type Step = {
  */
 export const steps: readonly Step[] = [
   step('check'),
-  // A third of the inputs are enough while a change is made.
+  // A fifth of the inputs is enough while a change is made.
   vitest('test', { command: ['npm', 'test'], env: { PROPERTY_RUNS: 'all' } }),
   vitest('programs'),
   vitest('secrets'),

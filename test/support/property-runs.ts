@@ -1,16 +1,16 @@
 import * as fc from 'fast-check'
 
-const given = process.env['PROPERTY_RUNS'] ?? 'third'
-if (given !== 'third' && given !== 'all')
-  throw new Error(`PROPERTY_RUNS is ${JSON.stringify(given)}: it has to be third or all`)
+const given = process.env['PROPERTY_RUNS'] ?? 'fifth'
+if (given !== 'fifth' && given !== 'all')
+  throw new Error(`PROPERTY_RUNS is ${JSON.stringify(given)}: it has to be fifth or all`)
 
 /**
- * How many inputs a property is tried with: a third of them where a change is made, all of them in CI, which sets
+ * How many inputs a property is tried with: a fifth of them where a change is made, all of them in CI, which sets
  * `PROPERTY_RUNS=all`.
  */
-export const propertyRuns = (all: number): number => (given === 'all' ? all : Math.ceil(all / 3))
+export const propertyRuns = (all: number): number => (given === 'all' ? all : Math.ceil(all / 5))
 
-/** Holds a promise of so many drawn inputs, or of the third that is tried where a change is made. */
+/** Holds a promise of so many drawn inputs, or of the fifth that is tried where a change is made. */
 export const forAll = <Drawn extends [unknown, ...unknown[]]>(
   runs: number,
   ...promise: [...Drawing<Drawn>, (...drawn: Drawn) => void]
