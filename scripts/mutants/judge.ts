@@ -110,10 +110,10 @@ const PORTIONS_MS = [1_500, 8_000]
 /** So many faults at once leave nearly every test as it was. */
 const BATCH_MAX = 16
 
-const START_MS = 60_000
+const START_MS = 20_000
 
 /** A loop that a mutant made endless is known by this. */
-const TIMES_AS_LONG = 10
+const TIMES_AS_LONG = 5
 
 /** Files to be asked for a mutant alone, the quickest first, in portions; and those that are left. */
 function portionsOf(tests: readonly string[], reach: Reach) {

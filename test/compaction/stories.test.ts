@@ -88,7 +88,7 @@ test('a conversation of very many request points costs no more than its length',
     expect(send(counting, { budgetTokens: 1_744 }).passes).toEqual(['fold'])
     return reads
   }
-  expect(readsOf(1_500)).toBeLessThan(2.5 * readsOf(750))
+  expect(readsOf(900)).toBeLessThan(2.5 * readsOf(450))
 })
 
 // Everything was folded into a recap; the next overflow left no room for one, and nothing was sent at all.
