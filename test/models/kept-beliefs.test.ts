@@ -163,12 +163,11 @@ const strictTemplate: Script = (received, outgoing, incoming) => {
   return answer(received, outgoing, incoming)
 }
 
-function rolesOf(received: { readonly body: Buffer }): readonly string[] {
-  return rawMessages(received).map((text) => {
+const rolesOf = (received: { readonly body: Buffer }): readonly string[] =>
+  rawMessages(received).map((text) => {
     const message: unknown = JSON.parse(text)
     return isObject(message) ? textOf(message['role']) : ''
   })
-}
 
 /** Two users in a row once the rounds between them are folded. */
 const folded = (seed: number) =>

@@ -175,9 +175,7 @@ const address = 'http://upstream'
 const one = key
 const two = modelKeyOf('default', 'c2', 'm', address)
 
-function freshStore(): Store {
-  return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
-}
+const freshStore = (): Store => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
 test('whoever learns of a window tells those who ask without a credential, and of other models nothing', async () => {
   const store = freshStore()

@@ -87,35 +87,28 @@ export async function exampleStand(profile: string, windowTokens: number) {
   }
 }
 
-export function rawOf(messages: readonly object[]): readonly string[] {
-  return messages.map((message) => JSON.stringify(message))
-}
+export const rawOf = (messages: readonly object[]): readonly string[] =>
+  messages.map((message) => JSON.stringify(message))
 
 /** The messages that stand for folded ones: written by a model, or without one. */
-export function standIns({ messages }: Received): readonly ReceivedMessage[] {
-  return messages.filter(({ text }) => /^<conversation-(?:recap|summary)>/.test(text))
-}
+export const standIns = ({ messages }: Received): readonly ReceivedMessage[] =>
+  messages.filter(({ text }) => /^<conversation-(?:recap|summary)>/.test(text))
 
 /** A text of so many tokens in o200k_base, some for the label among them; one word again and again is cheap to count. */
-export function words(label: string, tokens: number): string {
-  return `${label}:${' word'.repeat(Math.max(0, tokens - LABEL_TOKENS))}`
-}
+export const words = (label: string, tokens: number): string =>
+  `${label}:${' word'.repeat(Math.max(0, tokens - LABEL_TOKENS))}`
 
 /**
  * A system message and the task. The system message takes a small share of the window, as does the reply's limit: what
  * stands around a conversation is part of what thresholds are reckoned with.
  */
-export function openingFor(windowTokens: number): readonly object[] {
-  return [
-    system(words('You repair programs', windowTokens * AROUND_SHARE)),
-    user('Repair the nightly run of build 7c1f09ab.'),
-  ]
-}
+export const openingFor = (windowTokens: number): readonly object[] => [
+  system(words('You repair programs', windowTokens * AROUND_SHARE)),
+  user('Repair the nightly run of build 7c1f09ab.'),
+]
 
 /** The reply's limit, as small a share of the window. */
-function replyTokens(windowTokens: number): number {
-  return windowTokens * AROUND_SHARE
-}
+const replyTokens = (windowTokens: number): number => windowTokens * AROUND_SHARE
 
 /** The assistant thinking aloud and the user answering, in messages of so many tokens, up to so many in all. */
 export function talk(tokensMax: number, messageTokens: number): readonly object[] {
@@ -193,9 +186,7 @@ const MESSAGE_TOKENS = 5
 /** A call with its arguments, and the framing of both messages. */
 const ROUND_TOKENS = 35
 
-function readFile(): string {
-  return 'read_file'
-}
+const readFile = (): string => 'read_file'
 
 /** Rounds of one call each as one round that makes all of the calls. */
 function joinedRounds(rounds: readonly (readonly object[])[]): readonly object[] {

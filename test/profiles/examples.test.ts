@@ -73,14 +73,11 @@ test('they go with the package and the image, where the built-in ones are', asyn
 })
 
 /** Every fourth call reads the attempt log. */
-function toolOf(number: number): string {
-  return number % 4 === 1 ? 'read_attempts' : 'read_file'
-}
+const toolOf = (number: number): string => (number % 4 === 1 ? 'read_attempts' : 'read_file')
 
 /** A result of so many characters between two ends that tell themselves. */
-function ofLength(characters: number): string {
-  return 'first words'.padEnd(characters - 'last words'.length, ' and so on') + 'last words'
-}
+const ofLength = (characters: number): string =>
+  'first words'.padEnd(characters - 'last words'.length, ' and so on') + 'last words'
 
 /** One Foldgate with this example, before a model of such a window, for the tests of a block. */
 function standFor(profile: string, windowTokens: number) {

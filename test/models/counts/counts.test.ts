@@ -17,17 +17,15 @@ const modelOf = (model: string) => ({
 })
 const a = modelOf('a')
 
-function prompt(ownTokens: number, promptTokens: number, other: Partial<Anchor> = {}): Anchor {
-  return {
-    ownTokens,
-    promptTokens,
-    aroundTokens: 500,
-    looseTokens: 0,
-    conversationTokens: ownTokens - 500,
-    answeredBy: 'm',
-    ...other,
-  }
-}
+const prompt = (ownTokens: number, promptTokens: number, other: Partial<Anchor> = {}): Anchor => ({
+  ownTokens,
+  promptTokens,
+  aroundTokens: 500,
+  looseTokens: 0,
+  conversationTokens: ownTokens - 500,
+  answeredBy: 'm',
+  ...other,
+})
 
 /** Lets an answer to this prompt be learnt from. */
 function observe(counts: Counts, prefix: string, sent: Anchor, since: Anchor | null): boolean {

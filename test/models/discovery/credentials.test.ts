@@ -17,9 +17,9 @@ const rawHeaders = Object.entries({
 const isRevoked = ({ headers }: ReceivedRequest): boolean => headers.authorization === 'Bearer revoked'
 
 /** What its questions said in this header, each value once. */
-function seen({ server }: Discovery, name: string): readonly unknown[] {
-  return [...new Set(server.questions.map(({ headers }) => headers[name]))]
-}
+const seen = ({ server }: Discovery, name: string): readonly unknown[] => [
+  ...new Set(server.questions.map(({ headers }) => headers[name])),
+]
 
 describe("a question carries the client's credential and nothing else of its request", () => {
   test('to the default upstream', async () => {

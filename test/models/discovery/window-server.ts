@@ -24,9 +24,7 @@ export const DAY_MS = 24 * HOUR_MS
 /** Answers by method and path, the query aside; a value that is no script is sent as JSON. */
 export type Routes = Record<string, Script | object>
 
-export function isScript(answer: Script | object): answer is Script {
-  return typeof answer === 'function'
-}
+export const isScript = (answer: Script | object): answer is Script => typeof answer === 'function'
 
 /** A server that knows these endpoints. `routes` may be changed while it runs. */
 async function windowServer(
@@ -41,13 +39,14 @@ async function windowServer(
 }
 
 /** Answers in one way where this holds of the request, and otherwise in another. */
-export function either(
-  holds: (request: ReceivedRequest) => boolean,
-  one: Script | object,
-  other: Script | object = json({}, 404),
-): Script {
-  return (request, outgoing, incoming) => scriptOf(holds(request) ? one : other)(request, outgoing, incoming)
-}
+export const either =
+  (
+    holds: (request: ReceivedRequest) => boolean,
+    one: Script | object,
+    other: Script | object = json({}, 404),
+  ): Script =>
+  (request, outgoing, incoming) =>
+    scriptOf(holds(request) ? one : other)(request, outgoing, incoming)
 
 /** The list of a server that tells of these models, at the usual path. */
 export const list = (...data: readonly object[]) => ({ 'GET /v1/models': { object: 'list', data } })
@@ -173,9 +172,7 @@ export async function discovery(
 
 // --- internal ---
 
-function scriptOf(answer: Script | object): Script {
-  return isScript(answer) ? answer : json(answer)
-}
+const scriptOf = (answer: Script | object): Script => (isScript(answer) ? answer : json(answer))
 
 const question: WindowStand['question'] = (model, { path, ...rest } = {}) => ({
   upstream: null,
