@@ -40,9 +40,7 @@ function fileAfter(subject: Subject, policy: Policy, compaction: Compaction, fil
 
 type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Compaction | null }
 
-function sent(subject: Subject, options: Sending): Compacted {
-  return compactedUnder(subject, { ...options, cache })
-}
+const sent = (subject: Subject, options: Sending): Compacted => compactedUnder(subject, { ...options, cache })
 
 function smaller(subject: Subject, policy: Policy, previous: Compaction | null): Compacted | null {
   const room = { budgetTokens: 600, aroundTokens: 3, slackTokens: 0 }
@@ -65,9 +63,8 @@ function missingIn({ messages }: Subject, { view, compaction }: Compacted): read
 const asCame: ReadonlySet<string> = new Set(['kept', 'unbound', 'rendered'])
 
 /** The messages that a file holds. */
-function numbersIn(file: string): ReadonlySet<number | null> {
-  return new Set(readArchive(file).map(({ number }) => number))
-}
+const numbersIn = (file: string): ReadonlySet<number | null> =>
+  new Set(readArchive(file).map(({ number }) => number))
 
 /** Everything that a message says, in the order in which it is written. */
 function saidBy(subject: Subject, index: number): readonly string[] {

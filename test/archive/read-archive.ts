@@ -35,6 +35,4 @@ export function readArchive(text: string): readonly Section[] {
 }
 
 /** The headings of a file. */
-export function headingsOf(text: string): readonly string[] {
-  return readArchive(text).map(({ heading }) => heading)
-}
+export const headingsOf = (text: string): readonly string[] => readArchive(text).map(({ heading }) => heading)

@@ -17,13 +17,13 @@ const base = { ...made, fold: made.fold }
 const range = { start: 2, end: base.fold.frontier, except: [] }
 const path = '/var/lib/kept/abcdefgh-_012345.md'
 
-function summary(note: string, written = 'Much was done.') {
-  return standingSummary(subject, range, { written, systemTokensMax: 0, note })
-}
+const summary = (note: string, written = 'Much was done.') =>
+  standingSummary(subject, range, { written, systemTokensMax: 0, note })
 
-function compactionWith(note: string): Compaction {
-  return { ...base, fold: { ...base.fold, summaries: [summary(note)] } }
-}
+const compactionWith = (note: string): Compaction => ({
+  ...base,
+  fold: { ...base.fold, summaries: [summary(note)] },
+})
 
 /** The summary as it is sent, and what the view weighs. */
 function sentUnder(compaction: Compaction) {

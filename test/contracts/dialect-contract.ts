@@ -75,30 +75,30 @@ type Said = {
 }
 
 /** An entry of a sample conversation: what the model says opens a reply, if it does not go on with one. */
-export function sampleEntry(
+export const sampleEntry = (
   role: Role,
   text: string,
   json: string,
   more: Partial<EntrySample> = {},
-): EntrySample {
-  return { entry: json, role, text, opensReply: role === 'assistant', ...more }
-}
+): EntrySample => ({ entry: json, role, text, opensReply: role === 'assistant', ...more })
 
 /** A sample answer that has output and ends so; what else is different of it. */
-export function sampleAnswer(name: string, body: unknown, end: Finish | null, more: Partial<Said> = {}) {
-  return { name, body, hasOutput: true, finish: end, ...more }
-}
+export const sampleAnswer = (name: string, body: unknown, end: Finish | null, more: Partial<Said> = {}) => ({
+  name,
+  body,
+  hasOutput: true,
+  finish: end,
+  ...more,
+})
 
 /** A sample stream whose output has so many silent events before it. */
-export function sampleStream(
+export const sampleStream = (
   name: string,
   silent: number,
   end: Finish | null,
   events: readonly string[],
   more: Partial<Said> = {},
-) {
-  return { name, events, silent, hasOutput: true, finish: end, ...more }
-}
+) => ({ name, events, silent, hasOutput: true, finish: end, ...more })
 
 /** What every dialect owes. */
 export function dialectContract(samples: DialectSamples): void {
@@ -433,6 +433,9 @@ function withoutUsage({ answers }: Dialect, events: readonly string[]): string {
   return [...events.flatMap((event) => hider.take(event)), hider.release()].join('')
 }
 
-function pickSaid({ hasOutput, finish: end, isError = false, usage }: Said): object {
-  return { hasOutput, finish: end, isError, ...(usage === undefined ? {} : { usage }) }
-}
+const pickSaid = ({ hasOutput, finish: end, isError = false, usage }: Said): object => ({
+  hasOutput,
+  finish: end,
+  isError,
+  ...(usage === undefined ? {} : { usage }),
+})

@@ -332,14 +332,11 @@ const noIds = [
 const fromOldest = { from: 'oldest', beyond: null, limit: 1_000 } as const
 const fromNewest = { from: 'newest', beyond: null, limit: 1_000 } as const
 
-function rowsOf(...rows: readonly string[]): readonly { readonly text: string }[] {
-  return rows.map((text) => ({ text }))
-}
+const rowsOf = (...rows: readonly string[]): readonly { readonly text: string }[] =>
+  rows.map((text) => ({ text }))
 
-async function texts(
+const texts = async (
   store: Store,
   journal: JournalName,
   page: JournalPage = fromOldest,
-): Promise<readonly string[]> {
-  return (await store.readRows(journal, page)).map(({ text }) => text)
-}
+): Promise<readonly string[]> => (await store.readRows(journal, page)).map(({ text }) => text)

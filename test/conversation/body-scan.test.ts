@@ -9,9 +9,8 @@ import { endOfAnyValue, scanArray, scanObject, skipWhitespace } from '../../src/
 
 const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
 
-function scannerOf(text: string): BodyScanner {
-  return new BodyScanner(sourceOf(text), { history: 'messages', content: null }, null, roomy)
-}
+const scannerOf = (text: string): BodyScanner =>
+  new BodyScanner(sourceOf(text), { history: 'messages', content: null }, null, roomy)
 
 /** Scans a text in steps of so many bytes; the scanner at its end. */
 function scannedAll(text: string, stepBytes = 1_000): BodyScanner {
@@ -105,9 +104,8 @@ function textsOfObject(text: string) {
   ])
 }
 
-function textsOfArray(text: string) {
-  return scanArray(text, 0)?.elements.map(({ start, end }) => text.slice(start, end))
-}
+const textsOfArray = (text: string) =>
+  scanArray(text, 0)?.elements.map(({ start, end }) => text.slice(start, end))
 
 describe('scanObject', () => {
   test('delimits every key and value whatever stands between them', () => {

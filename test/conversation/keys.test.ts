@@ -8,9 +8,7 @@ function call(id: string, name: string, argumentsText: unknown) {
   return { role: 'assistant', tool_calls: [{ id, function: { name, arguments: argumentsText } }] }
 }
 
-function image(url: string) {
-  return { type: 'image_url', image_url: { url } }
-}
+const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 describe('messages that mean the same have the same digest', () => {
   test.each<[string, object, object]>([
@@ -87,9 +85,7 @@ describe('messages that mean something else have another digest', () => {
   })
 })
 
-function keysOf(...given: Parameters<typeof meaningKeys>): readonly string[] {
-  return finish(meaningKeys(...given))
-}
+const keysOf = (...given: Parameters<typeof meaningKeys>): readonly string[] => finish(meaningKeys(...given))
 
 describe('meaningKeys', () => {
   const conversation = messagesOf([system, user, assistant, user, user])

@@ -20,11 +20,10 @@ function piecesOf(body: string, items: readonly ViewItem[]) {
   return spliceMessages(scanned.elements, items, { start, end: scanned.end }, body.length)
 }
 
-function splice(body: string, items: readonly ViewItem[]): string {
-  return piecesOf(body, items)
+const splice = (body: string, items: readonly ViewItem[]): string =>
+  piecesOf(body, items)
     .map((piece) => (typeof piece === 'string' ? piece : body.slice(piece.start, piece.end)))
     .join('')
-}
 
 const body = ' {"x": 1e400, "messages" : [ 1 ,\n 2 ,  3,4\t] , "y":[0] } '
 
@@ -128,9 +127,7 @@ function entriesOf({
   return content.map((value) => ({ holder, value }))
 }
 
-function ascii(text: string): string {
-  return text.replaceAll(/[^\n\t -~]/g, '?')
-}
+const ascii = (text: string): string => text.replaceAll(/[^\n\t -~]/g, '?')
 
 describe('entries that stand in envelopes', () => {
   test('each block of a list is an entry, and an element without blocks is one itself', () => {

@@ -6,9 +6,7 @@ import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
-function structure(...messages: readonly object[]) {
-  return finish(structureOf(messagesOf(messages)))
-}
+const structure = (...messages: readonly object[]) => finish(structureOf(messagesOf(messages)))
 
 function frontiersOf(messages: readonly object[]): readonly number[] {
   const { isFrontier, messageCount } = structure(...messages)

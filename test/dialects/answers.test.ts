@@ -41,9 +41,8 @@ test('many short events are never overlong together', () => {
 const MEGABYTE = 1_000_000
 
 /** About so many characters of a list with nothing but this in it. */
-function listOf(item: string, characters: number): string {
-  return `[${`${item},`.repeat(characters / (item.length + 1))}${item}]`
-}
+const listOf = (item: string, characters: number): string =>
+  `[${`${item},`.repeat(characters / (item.length + 1))}${item}]`
 
 // Four megabytes of `{}` in an event of a stream, or in an answer, held everybody up for half a second while they were parsed.
 describe('what an upstream writes is not parsed if that takes long', () => {

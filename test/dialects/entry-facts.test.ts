@@ -14,9 +14,7 @@ function entryOf(json: string): EntrySpan {
   return { ...entry, start: 0, end: Buffer.byteLength(json) }
 }
 
-function read(json: string) {
-  return finish(readFacts(sourceOf(json), entryOf(json)))
-}
+const read = (json: string) => finish(readFacts(sourceOf(json), entryOf(json)))
 
 function call(id: unknown, name: unknown) {
   return { id, type: 'function', function: { name, arguments: '{}' } }

@@ -14,9 +14,7 @@ import { digest, sourceOf } from '../support/source.ts'
 
 const roles: ReadonlySet<string> = new Set<Role>(['user', 'assistant'])
 
-function isRole(value: unknown): value is Role {
-  return typeof value === 'string' && roles.has(value)
-}
+const isRole = (value: unknown): value is Role => typeof value === 'string' && roles.has(value)
 
 /** A dialect whose messages hold blocks: who speaks stands around them. */
 const nested: Dialect = {

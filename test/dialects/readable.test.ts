@@ -21,9 +21,8 @@ function read(json: string): { readonly source: Source; readonly message: Messag
   return message === undefined ? null : { source, message }
 }
 
-function readOf(message: object): { readonly source: Source; readonly message: Message } {
-  return read(JSON.stringify(message)) ?? expect.fail('it was not read')
-}
+const readOf = (message: object): { readonly source: Source; readonly message: Message } =>
+  read(JSON.stringify(message)) ?? expect.fail('it was not read')
 
 const huge = 2 * READ_BYTES_MAX
 

@@ -103,23 +103,21 @@ test('compose.yaml holds only what the Compose Specification knows', async () =>
 })
 
 /** A Deployment with this as its only native sidecar. */
-function withSidecar(sidecar: object) {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'example' },
-    spec: {
-      selector: { matchLabels: { app: 'example' } },
-      template: {
-        metadata: { labels: { app: 'example' } },
-        spec: {
-          initContainers: [{ name: 'sidecar', image: 'sidecar:1', ...sidecar }],
-          containers: [{ name: 'application', image: 'application:1' }],
-        },
+const withSidecar = (sidecar: object) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'example' },
+  spec: {
+    selector: { matchLabels: { app: 'example' } },
+    template: {
+      metadata: { labels: { app: 'example' } },
+      spec: {
+        initContainers: [{ name: 'sidecar', image: 'sidecar:1', ...sidecar }],
+        containers: [{ name: 'application', image: 'application:1' }],
       },
     },
-  }
-}
+  },
+})
 
 describe('the schemas', () => {
   const place = '/spec/template/spec/initContainers/0'

@@ -115,13 +115,10 @@ function plain(body: object | string, status: number): WholeAnswer {
   return { status, contentType: 'application/json', body: text }
 }
 
-function streamed(body: string): WholeAnswer {
-  return { status: 200, contentType: 'text/event-stream', body }
-}
+const streamed = (body: string): WholeAnswer => ({ status: 200, contentType: 'text/event-stream', body })
 
-function watched(answers: Answers, text: string): string {
-  return watchStream(answers, { knownWindowTokens: null }).feed(text).state
-}
+const watched = (answers: Answers, text: string): string =>
+  watchStream(answers, { knownWindowTokens: null }).feed(text).state
 
 /** Events as OpenAI sends them, numbered. */
 function written(events: readonly Event[]): string {

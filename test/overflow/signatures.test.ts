@@ -110,20 +110,19 @@ const shapes: Readonly<Record<string, (text: string) => WholeAnswer>> = {
 }
 
 /** Each of these sentences in each shape, where what is read of it is not what it means. */
-function misread<Sentence extends { readonly provider: string }>(
+const misread = <Sentence extends { readonly provider: string }>(
   sentences: readonly Sentence[],
   textOf: (sentence: Sentence) => string,
   read: (classification: Classification) => string,
   meant: (sentence: Sentence) => string,
-): readonly string[] {
-  return sentences.flatMap((sentence) =>
+): readonly string[] =>
+  sentences.flatMap((sentence) =>
     Object.entries(shapes).flatMap(([shape, wrap]) => {
       const found = read(classifyAnswer(wrap(textOf(sentence))))
       const wanted = meant(sentence)
       return found === wanted ? [] : [`${sentence.provider} inside ${shape}: ${found}, not ${wanted}`]
     }),
   )
-}
 
 test('every overflow is recognised and read, whatever it is wrapped in', () => {
   const failures = misread(

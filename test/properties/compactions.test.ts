@@ -29,9 +29,7 @@ function send(messages: readonly object[], policy: Policy, known: Known, room: R
   return { compaction, texts: viewTexts(subject, view) }
 }
 
-function roomOf(budgetTokens: number, aroundTokens: number): Room {
-  return { budgetTokens, aroundTokens }
-}
+const roomOf = (budgetTokens: number, aroundTokens: number): Room => ({ budgetTokens, aroundTokens })
 
 /** Numbers of one day, and those of another: a window that was learnt, a calibration, more tools. */
 const days = fc.record({

@@ -232,16 +232,14 @@ function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): 
 }
 
 /** All that is sent, and all that is known of it. */
-function told({ chat, pieces, compacted, isRewritten, sentTokens, made }: Form): unknown {
-  return {
-    body: bytesOf(chat.bytes, pieces).toString('latin1'),
-    compaction: compacted?.compaction ?? null,
-    view: compacted?.view ?? null,
-    isRewritten,
-    sentTokens,
-    made: made === null ? null : { compaction: made.compaction, tokensBefore: made.tokensBefore },
-  }
-}
+const told = ({ chat, pieces, compacted, isRewritten, sentTokens, made }: Form): unknown => ({
+  body: bytesOf(chat.bytes, pieces).toString('latin1'),
+  compaction: compacted?.compaction ?? null,
+  view: compacted?.view ?? null,
+  isRewritten,
+  sentTokens,
+  made: made === null ? null : { compaction: made.compaction, tokensBefore: made.tokensBefore },
+})
 
 // What was found out about a compaction is carried over to the request that goes on from the same body (P5, P6).
 test('a request that goes on from another sends what it would send if there had been none', async () => {

@@ -11,13 +11,11 @@ import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { forAllAsync, weighed } from '../support/property-runs.ts'
 import { times } from '../support/times.ts'
 
-function readingWith(lastBodies: LastBodies | null) {
-  return {
-    readFacts: createFactsReader(digest, { entriesMax: 10_000 }),
-    limits: bodyLimits,
-    ...(lastBodies === null ? {} : { lastBodies }),
-  }
-}
+const readingWith = (lastBodies: LastBodies | null) => ({
+  readFacts: createFactsReader(digest, { entriesMax: 10_000 }),
+  limits: bodyLimits,
+  ...(lastBodies === null ? {} : { lastBodies }),
+})
 
 const open = (bytesMax = 10_000_000) => createLastBodies({ bytesMax, bodyBytesMin: 0, idleMs: 60_000 })
 

@@ -35,11 +35,10 @@ function expectSound(at: Stand, messages: readonly TestMessage[], reply: ChatRep
 }
 
 /** A request that holds one conversation `times` times over, up to so many messages. */
-function repeated(messages: readonly TestMessage[], count: number): TestMessage[] {
-  return times(count, (index) => messages[index % messages.length]).filter(
+const repeated = (messages: readonly TestMessage[], count: number): TestMessage[] =>
+  times(count, (index) => messages[index % messages.length]).filter(
     (message): message is TestMessage => message !== undefined,
   )
-}
 
 describe('whatever a client sends', () => {
   const anything = fc.oneof(

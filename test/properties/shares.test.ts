@@ -186,38 +186,30 @@ describe('in a view', () => {
 })
 
 /** A message that lost its bound thoughts, and nothing else, says all that it said. */
-function toldHow(how: ViewMessage['how']): ViewMessage['how'] {
-  return how === 'unbound' ? 'kept' : how
-}
+const toldHow = (how: ViewMessage['how']): ViewMessage['how'] => (how === 'unbound' ? 'kept' : how)
 
 /** Whether a message holds nothing but thoughts that a compaction may take out. */
-function isOnlyThoughts({ messages }: Subject, index: number): boolean {
-  return messages[index]?.facts.bound === 'whole'
-}
+const isOnlyThoughts = ({ messages }: Subject, index: number): boolean =>
+  messages[index]?.facts.bound === 'whole'
 
-function isAssistant({ facts }: Subject['messages'][number]): boolean {
-  return facts.role === 'assistant'
-}
+const isAssistant = ({ facts }: Subject['messages'][number]): boolean => facts.role === 'assistant'
 
 /** Whether no content from one message to another is of a kind that no API takes, and that cannot be cut. */
-function isTextFrom({ messages, source }: Subject, from: number, to: number): boolean {
-  return messages.slice(Math.max(0, from), to).every(({ start, end }) => {
+const isTextFrom = ({ messages, source }: Subject, from: number, to: number): boolean =>
+  messages.slice(Math.max(0, from), to).every(({ start, end }) => {
     const { content = null }: { content?: unknown } = JSON.parse(source.text(start, end))
     return content === null || typeof content === 'string' || Array.isArray(content)
   })
-}
 
 /** The newest message that is no system message; -1 where there is none. */
-function newestSpoken({ messages }: Subject): number {
-  return messages.findLastIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
-}
+const newestSpoken = ({ messages }: Subject): number =>
+  messages.findLastIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
 
 /** Of the leading system messages, or of all of them. */
-function systemTokensOf(subject: Subject, areAll = false): number {
-  return subject.messages.reduce((sum, { facts }, index) => {
+const systemTokensOf = (subject: Subject, areAll = false): number =>
+  subject.messages.reduce((sum, { facts }, index) => {
     const isSystem = facts.role === 'system' || facts.role === 'developer'
     return isSystem && (areAll || index < subject.structure.systemCount)
       ? sum + (subject.sizes[index] ?? 0)
       : sum
   }, 0)
-}

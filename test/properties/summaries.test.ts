@@ -23,15 +23,14 @@ const RUNS = 50
 
 type SummaryPolicy = Policy & Pick<Profile, 'summary'>
 
-function policyWith(recapsBeside: boolean, recentMessages: number, at: number): SummaryPolicy {
-  return profileSchema.parse({
+const policyWith = (recapsBeside: boolean, recentMessages: number, at: number): SummaryPolicy =>
+  profileSchema.parse({
     trigger: 0.75,
     target: 0.5,
     keep: { recent_messages: recentMessages },
     recap: { max_tokens: 1024, beside_summaries: recapsBeside },
     summary: { at, model: 'cheap' },
   })
-}
 
 /** What a model wrote: long and short, in any script, with our own tags, or nothing at all because it failed. */
 const written = fc.oneof(

@@ -33,8 +33,8 @@ type Company = {
 }
 
 /** Tenants that are told apart in any way, with many things to do. */
-function anyCompany(): fc.Arbitrary<Company> {
-  return fc.record({
+const anyCompany = (): fc.Arbitrary<Company> =>
+  fc.record({
     credentials: fc.constantFrom(
       'bearer tokens',
       'keys behind one gateway token',
@@ -45,7 +45,6 @@ function anyCompany(): fc.Arbitrary<Company> {
     isMarked: fc.boolean(),
     deeds: fc.array(deed, { minLength: 16, maxLength: 30, size: 'max' }),
   })
-}
 
 type Telling = {
   readonly outcomes: readonly (readonly Outcome[])[]
@@ -59,9 +58,8 @@ const markOf = (tenant: number): string => `MARK-OF-TENANT-${tenant}`
 const held = 'key-that-foldgate-holds'
 
 /** Whose request it is, by a header that is passed on; questions about windows have none. */
-function tenantOf({ headers }: ReceivedRequest): number | null {
-  return headers['x-tenant'] === undefined ? null : Number(headers['x-tenant'])
-}
+const tenantOf = ({ headers }: ReceivedRequest): number | null =>
+  headers['x-tenant'] === undefined ? null : Number(headers['x-tenant'])
 
 /** Lets some of the tenants do their deeds: each its own one after the other, all of them beside each other. */
 async function live(

@@ -26,8 +26,8 @@ function weShow(text: string, size: ScreenSize): string | null {
 }
 
 /** A tab stays a tab in what we show, and is blanks in a terminal. CJK takes two columns. */
-function withoutTabs(text: string): string {
-  return text.replaceAll(/[^\n]*\t[^\n]*/g, (line) => {
+const withoutTabs = (text: string): string =>
+  text.replaceAll(/[^\n]*\t[^\n]*/g, (line) => {
     let shown = ''
     let columns = 0
     for (const character of line) {
@@ -38,11 +38,8 @@ function withoutTabs(text: string): string {
     }
     return shown
   })
-}
 
-function isWide(character: string): boolean {
-  return /[\p{sc=Han}\p{sc=Hangul}\uff21-\uff3a]/u.test(character)
-}
+const isWide = (character: string): boolean => /[\p{sc=Han}\p{sc=Hangul}\uff21-\uff3a]/u.test(character)
 
 test.each([
   ['plain characters', arbitraryDrawing, 400],

@@ -32,9 +32,8 @@ type AnyMessage = {
   tool_calls?: { id?: unknown }[]
 }
 
-function bytesAt(body: Buffer, { start, end }: { start: number; end: number }): unknown {
-  return JSON.parse(body.subarray(start, end).toString())
-}
+const bytesAt = (body: Buffer, { start, end }: { start: number; end: number }): unknown =>
+  JSON.parse(body.subarray(start, end).toString())
 
 /** Whatever was read agrees with JSON.parse of the whole; returns whether it was read. */
 function agreesWithJsonParse(body: Buffer): boolean {
@@ -61,9 +60,7 @@ function agreesWithJsonParse(body: Buffer): boolean {
   return true
 }
 
-function idOf(id: unknown, otherwise: string): string {
-  return typeof id === 'string' ? id : otherwise
-}
+const idOf = (id: unknown, otherwise: string): string => (typeof id === 'string' ? id : otherwise)
 
 // --- bodies ---
 
@@ -90,9 +87,7 @@ function write(value: Json, next: () => number): string {
   return `{${entries.join(',') || space()}}`
 }
 
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
-}
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 function writeString(text: string, next: () => number): string {
   const units = times(text.length, (index) => text.charAt(index))

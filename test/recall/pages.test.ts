@@ -168,11 +168,7 @@ function partsOf(json: string): readonly string[] {
 }
 
 /** Without what marks lines that look like the tool's own. */
-function unmarked(text: string): string {
-  return text.replaceAll(/^\\(?=[ \t]*(?:\[recall: |#\d+ \[))/gim, '')
-}
+const unmarked = (text: string): string => text.replaceAll(/^\\(?=[ \t]*(?:\[recall: |#\d+ \[))/gim, '')
 
 /** A text as it stands within a JSON string. */
-function inner(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
-}
+const inner = (text: string): string => JSON.stringify(text).slice(1, -1)

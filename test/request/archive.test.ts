@@ -40,11 +40,10 @@ const conversationOf = (reply: Pick<ChatReply, 'header'>): string =>
   reply.header('x-foldgate-conversation') ?? ''
 
 /** What a file holds of messages: their texts by their place in a conversation with one system message. */
-function textsIn(file: string): ReadonlyMap<number, string> {
-  return new Map(
+const textsIn = (file: string): ReadonlyMap<number, string> =>
+  new Map(
     readArchive(file).flatMap(({ number, fences }) => (number === null ? [] : [[number, fences[0] ?? '']])),
   )
-}
 
 /** What a message says, or else what it calls. */
 function saidBy(message: TestMessage | undefined): string {

@@ -43,19 +43,15 @@ const unanswered = (id: string) => result(id, '[no result was recorded for this 
 /** Two files were to be read when the user broke the turn off. */
 const aborted = [user('Read both.'), calling('a', 'b'), result('a', 'one'), user('Stop. Only the first.')]
 
-function bodiesOf(at: Stand): readonly string[] {
-  return at.upstream.requests.map(({ body }) => body.toString())
-}
+const bodiesOf = (at: Stand): readonly string[] => at.upstream.requests.map(({ body }) => body.toString())
 
-function rolesOf(at: Stand, index: number): string {
-  return rawMessages(at.upstream.requests[index])
+const rolesOf = (at: Stand, index: number): string =>
+  rawMessages(at.upstream.requests[index])
     .map((text) => /"role":"(\w+)"/.exec(text)?.[1])
     .join()
-}
 
-function failuresOf(at: Stand): readonly string[] {
-  return at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))
-}
+const failuresOf = (at: Stand): readonly string[] =>
+  at.foldgate.log.filter((line) => line.includes('a part of Foldgate failed'))
 
 /** The rules of tool calls that are broken in what was sent, but for calls of the last round that wait. */
 function brokenCalls(raw: readonly string[]): readonly string[] {
@@ -222,14 +218,13 @@ test('an overflow of a repaired request is recovered, and what is sent obeys the
 })
 
 /** A long run of an agent that lost some of its results, got some twice, and was interrupted now and then. */
-function batteredRun(rounds: number): TestMessage[] {
-  return longRun(rounds, 11, 0.5).flatMap((message, index): TestMessage[] => {
+const batteredRun = (rounds: number): TestMessage[] =>
+  longRun(rounds, 11, 0.5).flatMap((message, index): TestMessage[] => {
     if (message.role === 'assistant' && index % 5 === 0) return [message, user(`Wait, step ${index}.`)]
     if (message.role !== 'tool') return [message]
     if (index % 7 === 0) return []
     return index % 11 === 0 ? [message, message] : [message]
   })
-}
 
 describe('a long run with lost, repeated and late results', () => {
   test('is compacted as it grows, obeys the rules, and begins with what was sent before but where a compaction falls (P5)', async () => {

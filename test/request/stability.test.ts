@@ -33,20 +33,16 @@ async function stand(options: Partial<FoldgateOptions> = {}) {
   return { ...at, send }
 }
 
-function openStore(): Store {
-  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
-}
+const openStore = (): Store => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 
-function brokenIn(raw: readonly string[]) {
-  return ruleBreaks(
+const brokenIn = (raw: readonly string[]) =>
+  ruleBreaks(
     raw.map((text): unknown => JSON.parse(text)),
     'lenient',
   )
-}
 
-function startsWith(longer: readonly string[], shorter: readonly string[]): boolean {
-  return shorter.every((text, index) => longer[index] === text)
-}
+const startsWith = (longer: readonly string[], shorter: readonly string[]): boolean =>
+  shorter.every((text, index) => longer[index] === text)
 
 /** A cache mark on one message, and reasoning on the newest. */
 const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =>

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { createAllowance } from '../../src/scheduling/allowance.ts'
 
-function takenAt(allowance: ReturnType<typeof createAllowance>, wanted: number): number {
-  return Array.from({ length: wanted }, allowance.take).filter((isTaken) => isTaken).length
-}
+const takenAt = (allowance: ReturnType<typeof createAllowance>, wanted: number): number =>
+  Array.from({ length: wanted }, allowance.take).filter((isTaken) => isTaken).length
 
 test('so many are had a second, and what was not taken is saved up for no longer than that', () => {
   let nowMs = 5_000

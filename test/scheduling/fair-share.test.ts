@@ -20,13 +20,12 @@ function ask(share: FairShare, name: string, isAnswered = false): Asker {
 }
 
 /** Requests of one client that each took one. */
-function takers(share: FairShare, name: string, count: number, isAnswered = false): readonly Asker[] {
-  return times(count, () => {
+const takers = (share: FairShare, name: string, count: number, isAnswered = false): readonly Asker[] =>
+  times(count, () => {
     const asker = ask(share, name, isAnswered)
     expect(asker.lease.take(1)).toBe('taken')
     return asker
   })
-}
 
 describe('of what there is', () => {
   test('one who is alone has all', () => {

@@ -11,13 +11,9 @@ import {
 import { sections } from '../../src/summaries/sections.ts'
 import { digest } from '../support/source.ts'
 
-function settingsOf(summary: object = {}): SummarySettings {
-  return profileSchema.parse({ summary }).summary
-}
+const settingsOf = (summary: object = {}): SummarySettings => profileSchema.parse({ summary }).summary
 
-function messagesOf(...texts: readonly string[]) {
-  return texts.map((text) => ({ text, tokens: text.length }))
-}
+const messagesOf = (...texts: readonly string[]) => texts.map((text) => ({ text, tokens: text.length }))
 
 const fencedAs = (name: string, key: string, data: string): string =>
   `<${name}-${key}>\n${data}\n</${name}-${key}>`

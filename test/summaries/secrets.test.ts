@@ -87,9 +87,8 @@ describe('secrets', () => {
   })
 })
 
-function nestedKey(key: string): string {
-  return JSON.stringify({ body: JSON.stringify({ api_key: key, user: 'ann' }) })
-}
+const nestedKey = (key: string): string =>
+  JSON.stringify({ body: JSON.stringify({ api_key: key, user: 'ann' }) })
 
 /** CPU time that a task takes, in milliseconds. */
 function cpuMs(task: () => unknown): number {

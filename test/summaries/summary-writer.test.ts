@@ -36,14 +36,13 @@ const recordOf = (text: string) => ({ kind: 'written', text, tokens: 3 })
 /** A writer that is there at once. */
 const writing = (text: string) => vi.fn<SummaryJob['write']>(async () => summaryOf(text))
 
-function openStore(): Store {
-  return openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
-}
+const openStore = (): Store => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
 /** Whose leases last for hours, however short they are asked for. */
-function lasting(store: Store): Store {
-  return { ...store, lease: (key, holder) => store.lease(key, holder, 3_600_000) }
-}
+const lasting = (store: Store): Store => ({
+  ...store,
+  lease: (key, holder) => store.lease(key, holder, 3_600_000),
+})
 
 function writerOn(store: Store, leaseMs = 15_000) {
   const told: SummaryResult[] = []
@@ -59,21 +58,19 @@ function writerOn(store: Store, leaseMs = 15_000) {
   return { ...summaries, told, defects }
 }
 
-function jobOf(write: SummaryJob['write'], more: Partial<SummaryJob> = {}): SummaryJob {
-  return {
-    key: 'summary:a',
-    conversation: 'conversation',
-    wantedAtMs: performance.now(),
-    model: 'cheap',
-    upstream: 'default',
-    scope: 'a',
-    concurrent: 2,
-    heldBytes: 1000,
-    mayBegin: () => true,
-    write,
-    ...more,
-  }
-}
+const jobOf = (write: SummaryJob['write'], more: Partial<SummaryJob> = {}): SummaryJob => ({
+  key: 'summary:a',
+  conversation: 'conversation',
+  wantedAtMs: performance.now(),
+  model: 'cheap',
+  upstream: 'default',
+  scope: 'a',
+  concurrent: 2,
+  heldBytes: 1000,
+  mayBegin: () => true,
+  write,
+  ...more,
+})
 
 /** A writer that goes on until it is told to end, or is broken off. */
 function writer(text = 'what was done') {

@@ -19,30 +19,27 @@ import { propertyRuns } from '../support/property-runs.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
 
-function entriesOf(entryCount: number, tokens = 100) {
-  return Array.from({ length: entryCount }, (_, index) => {
+const entriesOf = (entryCount: number, tokens = 100) =>
+  Array.from({ length: entryCount }, (_, index) => {
     const text = `[user]\nentry-${index}; ${'word '.repeat((tokens * 3) / 5)}`.slice(0, tokens * 3)
     return { text, tokens: countThirds(text) }
   })
-}
 
-function orderOf(order: Partial<SummaryOrder> = {}, summary: object = {}): SummaryOrder {
-  return {
-    previous: null,
-    messages: entriesOf(50),
-    replacedTokens: 20_000,
-    settings: profileSchema.parse({ summary }).summary,
-    model: 'cheap',
-    limitField: 'max_tokens',
-    dialect: chatCompletions,
-    windowTokens: 128_000,
-    spendableTokens: 1_000_000,
-    cachedCall: null,
-    rejectionsKey: 'fake cheap',
-    subject: { count: countThirds, countSteps: countThirdsSteps, digest },
-    ...order,
-  }
-}
+const orderOf = (order: Partial<SummaryOrder> = {}, summary: object = {}): SummaryOrder => ({
+  previous: null,
+  messages: entriesOf(50),
+  replacedTokens: 20_000,
+  settings: profileSchema.parse({ summary }).summary,
+  model: 'cheap',
+  limitField: 'max_tokens',
+  dialect: chatCompletions,
+  windowTokens: 128_000,
+  spendableTokens: 1_000_000,
+  cachedCall: null,
+  rejectionsKey: 'fake cheap',
+  subject: { count: countThirds, countSteps: countThirdsSteps, digest },
+  ...order,
+})
 
 const bodySchema = z.looseObject({
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
@@ -102,15 +99,15 @@ const tokensOf = ({ messages }: Body): number =>
   messages.reduce((sum, { content }) => sum + countThirds(content), 0)
 
 /** Refuses until a request holds no more than so many tokens, as a server counts them that counts as we do. */
-function withWindow(windowTokens: number, states: boolean): Script {
-  return (body) => {
+const withWindow =
+  (windowTokens: number, states: boolean): Script =>
+  (body) => {
     const tokens = tokensOf(body)
     const refuse = states
       ? overflow(windowTokens, tokens)
       : refusal('the prompt is too long: exceeds the context window')
     return (tokens > windowTokens ? refuse : completion(good))(body)
   }
-}
 
 /** Refuses the last field that it finds, whatever it is. */
 const refusesLastField: Script = (body) => {
@@ -118,11 +115,10 @@ const refusesLastField: Script = (body) => {
   return refusal(`Unknown parameter: '${last}'.`, last)(body)
 }
 
-function entryNames(bodies: readonly Body[]): string[] {
-  return bodies.flatMap(({ messages }) =>
+const entryNames = (bodies: readonly Body[]): string[] =>
+  bodies.flatMap(({ messages }) =>
     [...(messages[1]?.content.matchAll(/entry-\d+/g) ?? [])].map(([name]) => name),
   )
-}
 
 describe('a summary is written', () => {
   test('with one plain request, and its cost is what the provider states', async () => {

@@ -39,26 +39,23 @@ const silent: TokenCounter = {
   },
 }
 
-function dataAddress(bytes: Buffer, type = 'image/png'): string {
-  return `data:${type};base64,${Buffer.concat([bytes, Buffer.alloc(2_000, 0x5a)]).toString('base64')}`
-}
+const dataAddress = (bytes: Buffer, type = 'image/png'): string =>
+  `data:${type};base64,${Buffer.concat([bytes, Buffer.alloc(2_000, 0x5a)]).toString('base64')}`
 
 function imagePart(bytes: Buffer, detail?: string, type?: string) {
   const url = dataAddress(bytes, type)
   return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
 }
 
-function image(widthPixels: number, heightPixels: number, detail: Media['detail'] = 'auto'): Media {
-  return {
-    kind: 'image',
-    place: 'inline',
-    detail,
-    widthPixels,
-    heightPixels,
-    dataBytes: 3_000_000,
-    digest: 'd',
-  }
-}
+const image = (widthPixels: number, heightPixels: number, detail: Media['detail'] = 'auto'): Media => ({
+  kind: 'image',
+  place: 'inline',
+  detail,
+  widthPixels,
+  heightPixels,
+  dataBytes: 3_000_000,
+  digest: 'd',
+})
 
 const at = (address: string) => ({ type: 'image_url', image_url: { url: address } })
 

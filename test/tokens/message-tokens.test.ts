@@ -46,12 +46,10 @@ test('a name costs one more than itself', () => {
   expect(tokensOf({}, { name: 'alice' })).toBe(4 + 1 + counter.count('alice'))
 })
 
-function callsOf(count: number) {
-  return {
-    callIds: Array.from({ length: count }, () => 'call_1'),
-    callNames: Array.from({ length: count }, () => 'read_file'),
-  }
-}
+const callsOf = (count: number) => ({
+  callIds: Array.from({ length: count }, () => 'call_1'),
+  callNames: Array.from({ length: count }, () => 'read_file'),
+})
 
 test('a call costs eight beside its name and arguments, several together 20 more', () => {
   const argumentsText = '{"path":"src/main.ts"}'

@@ -18,13 +18,10 @@ const parameters = object({ city: text }, ['city'])
 const weather = { name: 'get_weather', description: 'Tell the weather of a place', parameters }
 const tool = { type: 'function', function: weather }
 
-function withMargin(tokens: number): number {
-  return tokens + Math.ceil(tokens * 0.1)
-}
+const withMargin = (tokens: number): number => tokens + Math.ceil(tokens * 0.1)
 
-async function tokensOf(tools: unknown, model: string): Promise<number> {
-  return finish(toolsTokens(tools, await loadCounter(encodingFor(model)), model))
-}
+const tokensOf = async (tools: unknown, model: string): Promise<number> =>
+  finish(toolsTokens(tools, await loadCounter(encodingFor(model)), model))
 
 test.each([undefined, null, []])('no tools (%j) cost nothing, with any model', async (tools) => {
   for (const model of ['gpt-4o', 'claude-opus-5', 'llama-3.3-70b', 'm'])
@@ -248,12 +245,10 @@ function format(name: string, schema: object, description?: string) {
   return { type: 'json_schema', json_schema: { name, schema, strict: true, ...more } }
 }
 
-function kind(name: string, data: object) {
-  return {
-    ...object({ kind: { const: name, type: 'string' }, data }, ['kind', 'data']),
-    additionalProperties: false,
-  }
-}
+const kind = (name: string, data: object) => ({
+  ...object({ kind: { const: name, type: 'string' }, data }, ['kind', 'data']),
+  additionalProperties: false,
+})
 
 describe('a response format', () => {
   const city = { ...town, additionalProperties: false }

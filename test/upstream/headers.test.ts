@@ -11,9 +11,8 @@ import { createHeldKeyMarks } from '../../src/upstream/held-key-marks.ts'
 import { retryAfterMs } from '../../src/upstream/retry-after.ts'
 
 /** A flat header list from lines. */
-function raw(...lines: string[]): string[] {
-  return lines.flatMap((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])
-}
+const raw = (...lines: string[]): string[] =>
+  lines.flatMap((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])
 
 const plain = { forwardCredential: true, configured: [], bodyBytes: null } as const
 

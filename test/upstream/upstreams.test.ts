@@ -42,18 +42,16 @@ function open(
   return upstreams
 }
 
-function request(given: Partial<UpstreamRequest> = {}): UpstreamRequest {
-  return {
-    upstream: null,
-    method: 'POST',
-    target: parseTarget('/v1/chat/completions'),
-    rawHeaders: [],
-    withholdCredential: false,
-    body: null,
-    signal: null,
-    ...given,
-  }
-}
+const request = (given: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
+  upstream: null,
+  method: 'POST',
+  target: parseTarget('/v1/chat/completions'),
+  rawHeaders: [],
+  withholdCredential: false,
+  body: null,
+  signal: null,
+  ...given,
+})
 
 async function text(answer: Answer): Promise<string> {
   const pieces: Buffer[] = []

@@ -8,13 +8,11 @@ import { times } from '../../support/times.ts'
 const ROOMY = 100_000
 
 /** A turn: a request, so many rounds, a reply. */
-function turn(name: string, roundCount: number, resultTokens = 40): object[] {
-  return [
-    user(`Do ${name}.`),
-    ...rounds(name, roundCount, resultTokens),
-    assistant(prose(`did ${name}`, resultTokens)),
-  ]
-}
+const turn = (name: string, roundCount: number, resultTokens = 40): object[] => [
+  user(`Do ${name}.`),
+  ...rounds(name, roundCount, resultTokens),
+  assistant(prose(`did ${name}`, resultTokens)),
+]
 
 const turns = (count: number, roundCount: number, resultTokens = 40): object[] =>
   times(count, (index) => turn(`t${index}`, roundCount, resultTokens)).flat()

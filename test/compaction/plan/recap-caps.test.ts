@@ -11,16 +11,14 @@ import { times } from '../../support/times.ts'
 const recapOpening = '<conversation-recap>'
 
 /** The contents of the recaps that each compaction of a growing conversation writes. */
-function recapsOfCompactions(conversation: readonly object[], budgetTokens: number): string[][] {
-  return sendGrowing(conversation, { budgetTokens, policy: policyOf(defaults) })
+const recapsOfCompactions = (conversation: readonly object[], budgetTokens: number): string[][] =>
+  sendGrowing(conversation, { budgetTokens, policy: policyOf(defaults) })
     .filter(({ isCompacted }) => isCompacted)
     .map(({ contents }) => contents.filter((content) => content.startsWith(recapOpening)))
-}
 
 /** A result of so many lines, of which no two are alike. */
-function listing(prefix: string, step: number, lineCount: number): string {
-  return times(lineCount, (line) => `${prefix}_${step}_${line}.ts is new`).join('\n')
-}
+const listing = (prefix: string, step: number, lineCount: number): string =>
+  times(lineCount, (line) => `${prefix}_${step}_${line}.ts is new`).join('\n')
 
 const defaults = {
   trigger: 1,

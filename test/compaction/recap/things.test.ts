@@ -116,14 +116,13 @@ function* countCharacters(text: string): Steps<number> {
 }
 
 /** Things that are named in more or fewer messages by their place in the list. */
-function manyThings(count: number): Map<string, Mention> {
-  return new Map(
+const manyThings = (count: number): Map<string, Mention> =>
+  new Map(
     times(count, (index) => [
       `src/file_${String(index).padStart(5, '0')}.ts`,
       { ...printed, messages: 1 + ((index * 7) % 13) },
     ]),
   )
-}
 
 /** The lines for things that a user's message named: no call gives them a context. */
 function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {

@@ -17,13 +17,12 @@ import { times } from '../../support/times.ts'
 const recapIn = /^<conversation-recap>[^]*<\/conversation-recap>$/
 
 /** What stands where, in short: a recap, or what a message begins with. */
-function outline({ messages, contents }: Sent): string[] {
-  return messages.map(({ role }, index) => {
+const outline = ({ messages, contents }: Sent): string[] =>
+  messages.map(({ role }, index) => {
     const content = contents[index] ?? ''
     if (recapIn.test(content)) return 'recap'
     return content === '' ? role : `${role}: ${content.slice(0, content.search(/[:.]/))}`
   })
-}
 
 describe('a folded view', () => {
   const conversation = [

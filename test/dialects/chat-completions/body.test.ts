@@ -8,9 +8,7 @@ import { sourceOf } from '../../support/source.ts'
 
 const messages = '[{"role":"user","content":"hi"}]'
 
-function readBody(body: string) {
-  return finish(readChatBody(sourceOf(body), bodyLimits, null))
-}
+const readBody = (body: string) => finish(readChatBody(sourceOf(body), bodyLimits, null))
 
 function requestIn(body: string): BodyFacts {
   const result = readBody(body)
@@ -19,13 +17,11 @@ function requestIn(body: string): BodyFacts {
 }
 
 /** What is read of a request with these fields beside its messages. */
-function settings(fields: object): BodyFacts {
-  return requestIn(JSON.stringify({ ...fields, messages: [{ role: 'user' }] }))
-}
+const settings = (fields: object): BodyFacts =>
+  requestIn(JSON.stringify({ ...fields, messages: [{ role: 'user' }] }))
 
-function textAt(body: string, span: Span | null | undefined): string | null {
-  return span ? Buffer.from(body).subarray(span.start, span.end).toString() : null
-}
+const textAt = (body: string, span: Span | null | undefined): string | null =>
+  span ? Buffer.from(body).subarray(span.start, span.end).toString() : null
 
 /** The body with the addition in it; null where there is none. */
 function asking(body: string): string | null {

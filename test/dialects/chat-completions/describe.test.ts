@@ -9,9 +9,7 @@ function uncutOf(fields: object) {
   return { uncut: parsed.uncut, opaqueCharacters: parsed.opaqueCharacters }
 }
 
-function textOf(fields: object): string {
-  return uncutOf(fields).uncut
-}
+const textOf = (fields: object): string => uncutOf(fields).uncut
 
 // Hundred thousand tokens of thoughts went upstream uncounted: only contents and calls were.
 describe('thoughts that are sent back count', () => {

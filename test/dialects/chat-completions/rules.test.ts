@@ -114,14 +114,11 @@ const answer = (id: string | undefined, content: unknown = 'seen') => ({
   content,
 })
 
-function repaired(messages: readonly object[]): unknown[] {
-  return repairedOf([user, ...messages]).texts.map((text): unknown => JSON.parse(text))
-}
+const repaired = (messages: readonly object[]): unknown[] =>
+  repairedOf([user, ...messages]).texts.map((text): unknown => JSON.parse(text))
 
 /** As JSON says it. */
-function behindUser(messages: readonly object[]): unknown {
-  return JSON.parse(JSON.stringify([user, ...messages]))
-}
+const behindUser = (messages: readonly object[]): unknown => JSON.parse(JSON.stringify([user, ...messages]))
 
 const gone = '[result of a tool call that is not in this conversation]'
 const told = (content: unknown) => ({ role: 'user', content })

@@ -88,9 +88,8 @@ function legacyCall(argumentsText: string): string {
   return `{"role":"assistant","reasoning":1e400,"function_call":{"x":1,"x":2,"arguments":${JSON.stringify(argumentsText)},"name":"write"},"content":null}`
 }
 
-function result(id: string, text: string): string {
-  return `{"tool_call_id":"${id}","cost":1e400,"role":"tool","content":${JSON.stringify(text)},"x":{"a":1,"a":2}}`
-}
+const result = (id: string, text: string): string =>
+  `{"tool_call_id":"${id}","cost":1e400,"role":"tool","content":${JSON.stringify(text)},"x":{"a":1,"a":2}}`
 
 function callArguments(message: string): string[] {
   const { source, messages } = readRaw(`[${message}]`)
@@ -165,9 +164,8 @@ function argumentsOf(message: string) {
   }))
 }
 
-function listed(...calls: readonly string[]): string {
-  return `{"role":"assistant","content":"ä","tool_calls" : [ ${calls.join(' , ')} ]}`
-}
+const listed = (...calls: readonly string[]): string =>
+  `{"role":"assistant","content":"ä","tool_calls" : [ ${calls.join(' , ')} ]}`
 
 describe('the arguments of calls stand where they were read from', () => {
   test('in the order of the calls, those without any left out', () => {

@@ -6,13 +6,12 @@ import { gif, jpeg, png, webp } from '../../support/images.ts'
 import { digest } from '../../support/source.ts'
 import { audioSecondsOf } from '../../../src/dialects/media/audio-length.ts'
 
-function broken(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
-}
+const broken = (bytes: Buffer): string => bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
 
-function imagePart(bytes: Buffer, type = 'image/png') {
-  return { type: 'image_url', image_url: { url: `data:${type};base64,${bytes.toString('base64')}` } }
-}
+const imagePart = (bytes: Buffer, type = 'image/png') => ({
+  type: 'image_url',
+  image_url: { url: `data:${type};base64,${bytes.toString('base64')}` },
+})
 
 describe('the size of an inline image is read from its header', () => {
   test.each([
@@ -184,9 +183,7 @@ describe('a part is known by kind, place and digest', () => {
   })
 })
 
-function secondsOf(bytes: Buffer): number {
-  return audioSecondsOf(bytes.toString('base64'), 0, bytes.length)
-}
+const secondsOf = (bytes: Buffer): number => audioSecondsOf(bytes.toString('base64'), 0, bytes.length)
 
 type Wav = { bytesPerSecond: number; dataBytes: number; statedBytes?: number; tagBytes?: number }
 

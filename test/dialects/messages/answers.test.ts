@@ -22,15 +22,13 @@ function eventsOf(events: readonly { readonly text: string }[]) {
 }
 
 /** What the events of one stream say, each. */
-function factsOf(events: readonly { readonly text: string }[]): (AnswerFacts | string)[] {
-  return eventsOf(events)
+const factsOf = (events: readonly { readonly text: string }[]): (AnswerFacts | string)[] =>
+  eventsOf(events)
     .map(messagesAnswers.openStream())
     .map((said) => (said.kind === 'facts' ? said.facts : said.kind))
-}
 
-function silentEvents(events: readonly { readonly text: string }[]): number {
-  return factsOf(events).findIndex((facts) => typeof facts === 'object' && facts.hasOutput)
-}
+const silentEvents = (events: readonly { readonly text: string }[]): number =>
+  factsOf(events).findIndex((facts) => typeof facts === 'object' && facts.hasOutput)
 
 function removedIn(events: readonly { readonly text: string }[]) {
   const observer = createTailObserver('stream', messagesAnswers)

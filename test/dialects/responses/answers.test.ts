@@ -21,27 +21,20 @@ function eventsOf(events: readonly { readonly text: string }[]) {
 }
 
 /** What the events of one stream say, each. */
-function factsOf(events: readonly { readonly text: string }[]): (AnswerFacts | string)[] {
-  return eventsOf(events)
+const factsOf = (events: readonly { readonly text: string }[]): (AnswerFacts | string)[] =>
+  eventsOf(events)
     .map(responsesAnswers.openStream())
     .map((said) => (said.kind === 'facts' ? said.facts : said.kind))
-}
 
-function silentEvents(events: readonly { readonly text: string }[]): number {
-  return factsOf(events).findIndex((facts) => typeof facts === 'object' && facts.hasOutput)
-}
+const silentEvents = (events: readonly { readonly text: string }[]): number =>
+  factsOf(events).findIndex((facts) => typeof facts === 'object' && facts.hasOutput)
 
-function added(item: object) {
-  return { type: 'response.output_item.added', output_index: 0, item }
-}
+const added = (item: object) => ({ type: 'response.output_item.added', output_index: 0, item })
 
-function spoken(kind: string, delta: string) {
-  return { type: `response.${kind}.delta`, delta }
-}
+const spoken = (kind: string, delta: string) => ({ type: `response.${kind}.delta`, delta })
 
-function telling(event: object): boolean[] {
-  return eventsOf([{ text: `data: ${JSON.stringify(event)}\n\n` }]).map(responsesAnswers.isTelling)
-}
+const telling = (event: object): boolean[] =>
+  eventsOf([{ text: `data: ${JSON.stringify(event)}\n\n` }]).map(responsesAnswers.isTelling)
 
 describe('reasoning that was left out of the prompt', () => {
   const removed = { type: 'reasoning', action: 'removed' }

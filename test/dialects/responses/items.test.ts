@@ -190,9 +190,11 @@ test.each<[string, JsonObject, JsonObject]>([
   },
 )
 
-function outputOf(text: string) {
-  return { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text }] }
-}
+const outputOf = (text: string) => ({
+  type: 'function_call_output',
+  call_id: 'a',
+  output: [{ type: 'input_text', text }],
+})
 
 /** An item with this text in its only slot. */
 function withText(value: JsonObject, text: string): unknown {

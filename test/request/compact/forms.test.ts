@@ -93,12 +93,12 @@ test('a dry run of a small conversation leaves it as it is, and forced makes a c
 })
 
 /** Plans views that come out at a share of what they were planned with, and notes each. */
-function planner(share: number, plans: number[] = []) {
-  return async (plannedTokens: number) => {
+const planner =
+  (share: number, plans: number[] = []) =>
+  async (plannedTokens: number) => {
     plans.push(plannedTokens)
     return { sentTokens: Math.floor(plannedTokens * share) }
   }
-}
 
 test.each([1, 0.9, 0.7, 0.5])('a view that comes out at %s of its plan fills the budget', async (share) => {
   const view = await filledView(10_000, planner(share))

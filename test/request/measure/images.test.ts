@@ -51,9 +51,7 @@ const conversation = images.flatMap(({ message }) => [message, answer]).slice(0,
 const conversationTokens =
   images.reduce((sum, { tokens }) => sum + look + tokens, 0) + (images.length - 1) * hello + priming
 
-function chat(messages: readonly TestMessage[], model = 'gpt-4o') {
-  return JSON.stringify({ model, messages })
-}
+const chat = (messages: readonly TestMessage[], model = 'gpt-4o') => JSON.stringify({ model, messages })
 
 describe('a conversation with images', () => {
   test('is counted by their pixels, and goes on as it came where it fits', async () => {
@@ -127,9 +125,7 @@ const long = 'seven words of which each is one '.repeat(Math.ceil((1.5 * READ_BY
 const small = { role: 'user', content: 'hello' }
 const profile = { window: { tokens: 8_192 } }
 
-function tokensIn(header: string | null): number {
-  return Number.parseInt(header ?? '', 10)
-}
+const tokensIn = (header: string | null): number => Number.parseInt(header ?? '', 10)
 
 test('a message that is too long to be read whole is counted by samples, and the answer says so', async () => {
   await using stand = await standWith(completion('fine'), { profile })

@@ -8,13 +8,13 @@ import { eventually, passingTime } from '../../support/eventually.ts'
 const small = chatOf([{ role: 'user', content: 'hello' }])
 
 /** Answers each path with its own JSON, every other with 404. */
-function paths(answers: Readonly<Record<string, unknown>>): Script {
-  return (request, outgoing, incoming) => {
+const paths =
+  (answers: Readonly<Record<string, unknown>>): Script =>
+  (request, outgoing, incoming) => {
     const path = request.url.split('?')[0] ?? ''
     const answer = path in answers ? json(answers[path]) : json({ error: 'unknown path' }, 404)
     return answer(request, outgoing, incoming)
   }
-}
 
 const vllm = (windows: Readonly<Record<string, number>>): Script =>
   paths({

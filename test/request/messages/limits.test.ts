@@ -176,9 +176,8 @@ test('what is learnt with the beta holds with it alone', async () => {
   expect(await windowOf(at, 'claude-sonnet-4-5')).toBe('200000;source=table')
 })
 
-function event(type: string, more: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
-}
+const event = (type: string, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 
 const used = { input_tokens: 9_000, output_tokens: 0 }
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'local', content: [], usage: used }

@@ -26,9 +26,7 @@ afterEach(async () => {
 })
 
 /** Each word of letters is a token, and so is every other character but blanks. */
-function wordCount(text: string): number {
-  return text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
-}
+const wordCount = (text: string): number => text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
 
 /** A strict upstream of the Messages API with a Foldgate in front; both are closed behind the test. */
 export async function openStand({
@@ -130,15 +128,13 @@ export function contentOf(answered: Answered): readonly JsonObject[] {
   return Array.isArray(content) ? content.filter(isJsonObject) : []
 }
 
-export function user(text: string): JsonObject {
-  return { role: 'user', content: text }
-}
+export const user = (text: string): JsonObject => ({ role: 'user', content: text })
 
 export const readTool = { name: 'read', input_schema: { type: 'object', properties: {} } }
 
 /** Rounds of an agent without thinking, of some 620 words each. */
-export function roundsOf(count: number, from = 0): JsonObject[] {
-  return Array.from({ length: count }, (_, offset) => {
+export const roundsOf = (count: number, from = 0): JsonObject[] =>
+  Array.from({ length: count }, (_, offset) => {
     const id = `toolu_${from + offset}`
     const content = `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(75)}`
     return [
@@ -149,11 +145,7 @@ export function roundsOf(count: number, from = 0): JsonObject[] {
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content }] },
     ]
   }).flat()
-}
 
 /** What the upstream refused, and the thinking that it found was made on something else. */
-export function troubleOf({ upstream }: MessagesStand): unknown[] {
-  return upstream.requests.flatMap(({ rejected, transformations }) =>
-    [rejected ?? [], transformations].flat(),
-  )
-}
+export const troubleOf = ({ upstream }: MessagesStand): unknown[] =>
+  upstream.requests.flatMap(({ rejected, transformations }) => [rejected ?? [], transformations].flat())

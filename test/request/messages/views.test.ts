@@ -91,13 +91,14 @@ async function sentOf(windowTokens: number, messages: readonly JsonObject[]): Pr
   return sent.filter(isJsonObject)
 }
 
-function repeatedRoles(messages: readonly JsonObject[]): readonly unknown[] {
-  return messages.filter(({ role }, index) => role === messages[index - 1]?.['role'])
-}
+const repeatedRoles = (messages: readonly JsonObject[]): readonly unknown[] =>
+  messages.filter(({ role }, index) => role === messages[index - 1]?.['role'])
 
-function resultOf(id: string, content: unknown): JsonObject {
-  return { type: 'tool_result', tool_use_id: id, content }
-}
+const resultOf = (id: string, content: unknown): JsonObject => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+})
 
 function besideResults(message: JsonObject): JsonObject {
   const { content } = message
@@ -154,9 +155,7 @@ test('of messages that say how much is left none takes the place of a rule', asy
   expect(sent.at(-1)?.blocks).toEqual([{ type: 'text', text: left(99) }])
 })
 
-function left(round: number): string {
-  return `<total_tokens>${9_000_000 - 700 * round} tokens left</total_tokens>`
-}
+const left = (round: number): string => `<total_tokens>${9_000_000 - 700 * round} tokens left</total_tokens>`
 
 // A client sent the result of a search for tools twice. Both name tools that hold for all that follows, so both were said again
 // behind a fold, each with its call: the same call stood there twice, which the client had not written.
@@ -195,9 +194,7 @@ test('a call whose result stands there twice is said again once', async () => {
 const made = { role: 'assistant', content: [{ type: 'compaction', content: 'The parts were read.' }] }
 const rule = { role: 'system', content: 'Answer in one line.' }
 
-function wish(index: number, words: number) {
-  return user(`Wish ${index}: ${'more '.repeat(words)}`)
-}
+const wish = (index: number, words: number) => user(`Wish ${index}: ${'more '.repeat(words)}`)
 
 // What users had said before the server's own compaction gave way, the oldest first, and what the operator had said between
 // them stood first then: Anthropic refuses a system message there.

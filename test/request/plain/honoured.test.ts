@@ -65,9 +65,8 @@ describe('a small conversation that was compacted', () => {
   })
 })
 
-function profilesOf(tokens: number): ReadonlyMap<string, Profile> {
-  return new Map([['default', { ...profileSchema.parse({ window: { tokens } }), name: 'default' }]])
-}
+const profilesOf = (tokens: number): ReadonlyMap<string, Profile> =>
+  new Map([['default', { ...profileSchema.parse({ window: { tokens } }), name: 'default' }]])
 
 test('profiles that change are in force at the next request', async () => {
   let profiles = profilesOf(100_000)

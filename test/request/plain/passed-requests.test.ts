@@ -7,17 +7,15 @@ const ways = apis.flatMap((api) =>
 )
 
 /** What metrics tell of so many requests. */
-function counts(requests: number) {
-  return {
-    requests,
-    received: requests * 31,
-    sent: requests * 31,
-    cached: requests * 7,
-    pressures: requests,
-    firstBytes: requests,
-    added: requests,
-  }
-}
+const counts = (requests: number) => ({
+  requests,
+  received: requests * 31,
+  sent: requests * 31,
+  cached: requests * 7,
+  pressures: requests,
+  firstBytes: requests,
+  added: requests,
+})
 
 describe('a small request of a kind that was looked into', () => {
   test.each(ways)('%s, %s: goes on as it came, and is counted', async (name, _, api, more) => {

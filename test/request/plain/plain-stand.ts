@@ -11,25 +11,24 @@ export type Asked = {
 }
 
 /** A Foldgate that looks into so many small requests a second (null: into all) and passes the others of a kind on. */
-export function plainStand(
+export const plainStand = (
   script: Script | readonly Script[],
   { detailed = 0, ...options }: Partial<FoldgateOptions> & { readonly detailed?: number | null } = {},
-): Promise<ReportStand> {
-  return reportStand(script, {
+): Promise<ReportStand> =>
+  reportStand(script, {
     profile: { window: { tokens: 100_000 } },
     ...options,
     settings: { small_requests: { detailed_per_s: detailed }, ...options.settings },
   })
-}
 
 /** Sends headers and body in one piece, as clients send small requests. */
-export function ask(
+export const ask = (
   { url }: { readonly url: string },
   path: string,
   body: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Asked> {
-  return new Promise((resolve, reject) => {
+): Promise<Asked> =>
+  new Promise((resolve, reject) => {
     const sending = request(`${url}${path}`, {
       method: 'POST',
       agent: false,
@@ -55,12 +54,9 @@ export function ask(
     })
     sending.end(body)
   })
-}
 
 /** Whether nobody looked into a request: it has no id then. */
-export function isPassed({ headers }: Asked): boolean {
-  return headers['x-foldgate-conversation'] === undefined
-}
+export const isPassed = ({ headers }: Asked): boolean => headers['x-foldgate-conversation'] === undefined
 
 /**
  * Asks for the same kind of answer until one is passed on. Resolves with how many were looked into before: what is on record
@@ -155,10 +151,10 @@ export type Api = {
 }
 
 /** Of a request that wants a stream: a stream; else a plain answer. */
-export function answerOf({ plain, streamed }: Api): Script {
-  return (received, ...connection) =>
+export const answerOf =
+  ({ plain, streamed }: Api): Script =>
+  (received, ...connection) =>
     (received.body.includes('"stream":true') ? events(streamed) : plain)(received, ...connection)
-}
 
 // --- internal ---
 

@@ -113,9 +113,8 @@ function requests(): Buffer[] {
   return [...changed, Buffer.from(JSON.stringify(chatOf(branch))), ...changed.slice(0, 3)]
 }
 
-function sent(received: readonly { readonly body: Buffer }[]): readonly string[] {
-  return received.map(({ body }) => body.toString('utf8'))
-}
+const sent = (received: readonly { readonly body: Buffer }[]): readonly string[] =>
+  received.map(({ body }) => body.toString('utf8'))
 
 test('what reaches the upstream is the same with the latest bodies at hand and without', async () => {
   const profile = { window: { tokens: 24_000, output_reserve: 512 } }

@@ -12,19 +12,17 @@ const place = { scope: 'scope', profile: 'default', model: 'model' }
 const HOUR_MS = 3_600_000
 const BEGUN_MS = 1_000 * HOUR_MS
 
-function placesOn(store: Store, nowMs: () => number = () => BEGUN_MS, lifetimeMs = 0): CompactedPlaces {
-  return createCompactedPlaces({
+const placesOn = (store: Store, nowMs: () => number = () => BEGUN_MS, lifetimeMs = 0): CompactedPlaces =>
+  createCompactedPlaces({
     store,
     guarded: createStoreGuard(createFailures(() => {})),
     lifetimeMs,
     nowMs,
   })
-}
 
 /** What is known once it was looked up. */
-function known(places: CompactedPlaces, of = place): Promise<number> {
-  return eventually(() => places.fewestBytes(of) ?? expect.fail('not looked up yet'), { interval: 1 })
-}
+const known = (places: CompactedPlaces, of = place): Promise<number> =>
+  eventually(() => places.fewestBytes(of) ?? expect.fail('not looked up yet'), { interval: 1 })
 
 /** Notes a compaction of messages that have so many bytes beside those of a reply, which may come back without its thoughts. */
 function note(places: CompactedPlaces, bytes: number): void {

@@ -271,20 +271,18 @@ describe('what the records of a request cost', () => {
 })
 
 /** A run whose results are followed by a user message, as pictures are that no tool message may carry. */
-function withPictures(run: readonly TestMessage[]): TestMessage[] {
-  return run.flatMap((message) =>
+const withPictures = (run: readonly TestMessage[]): TestMessage[] =>
+  run.flatMap((message) =>
     message.role === 'tool' ? [message, { role: 'user', content: 'As you see.' }] : [message],
   )
-}
 
-function talk(turns: number): TestMessage[] {
-  return Array.from({ length: turns }, (_, turn) => [
+const talk = (turns: number): TestMessage[] =>
+  Array.from({ length: turns }, (_, turn) => [
     { role: 'user', content: `Question ${turn}.` },
     { role: 'assistant', content: `Answer ${turn}.` },
   ])
     .flat()
     .slice(0, -1)
-}
 
 async function closing<Server extends { close(): Promise<void> }>(
   opening: Promise<Server>,

@@ -52,14 +52,13 @@ function asker(store: Store = newStore()) {
 }
 
 /** The same of a running Foldgate, whose requests come one after the other. */
-function client(at: ReportStand) {
-  return async function ask(messages: readonly TestMessage[]): Promise<Identity> {
+const client = (at: ReportStand) =>
+  async function ask(messages: readonly TestMessage[]): Promise<Identity> {
     const reply = await postChat(at.url, chatOf(messages))
     const conversation = reply.header('x-foldgate-conversation')
     const card: ConversationCard = JSON.parse((await at.admin(`/conversations/${conversation}`)).text)
     return { conversation: card.id, parent: card.parent }
   }
-}
 
 /** A tool round that reads these files. */
 const calls = (...paths: readonly string[]): TestMessage[] => [

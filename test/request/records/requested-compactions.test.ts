@@ -12,9 +12,8 @@ import { reportStand, type ReportStand } from '../../activity/report/report-stan
 const newStore = (): Store => openMemoryStore({ bytesMax: 16_000_000, lifetimeMs: 0 })
 const conversation = 'abcdefgh12345678'
 
-function wishesOn(store: Store) {
-  return createRequestedCompactions(store, createStoreGuard(createFailures(() => {})))
-}
+const wishesOn = (store: Store) =>
+  createRequestedCompactions(store, createStoreGuard(createFailures(() => {})))
 
 const failing = async () => Promise.reject(new Error('the store is broken'))
 

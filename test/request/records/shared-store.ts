@@ -47,6 +47,4 @@ export function sharedStore(): SharedStore {
   }
 }
 
-export function isLearnt(key: string): boolean {
-  return key.startsWith('model:')
-}
+export const isLearnt = (key: string): boolean => key.startsWith('model:')

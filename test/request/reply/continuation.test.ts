@@ -18,13 +18,13 @@ const streamed = { stream: true, stream_options: { include_usage: true } }
 const askedOf = ({ requests }: FakeUpstream): Asked[] =>
   requests.map(({ body }) => JSON.parse(body.toString()))
 
-function standCut(reply: (asked: Asked) => ScriptedReply, max = 3, changed: object = {}): Promise<Stand> {
-  return standWith(model(reply), { profile: { continuation: { max }, ...changed } })
-}
+const standCut = (reply: (asked: Asked) => ScriptedReply, max = 3, changed: object = {}): Promise<Stand> =>
+  standWith(model(reply), { profile: { continuation: { max }, ...changed } })
 
 /** A model that stops after so many characters each time; `repeats`: it begins with the words that it is asked to begin with. */
-function cutEvery(chars: number, repeats = false) {
-  return (asked: Asked): ScriptedReply => {
+const cutEvery =
+  (chars: number, repeats = false) =>
+  (asked: Asked): ScriptedReply => {
     const said = asked.messages.length === 1 ? '' : String(asked.messages.at(-2)?.content)
     const rest = whole.slice(said.length)
     const blanks = said.slice(said.trimEnd().length)
@@ -33,7 +33,6 @@ function cutEvery(chars: number, repeats = false) {
       ? { text: begin + rest }
       : { text: begin + rest.slice(0, chars), reason: 'length' }
   }
-}
 
 describe.each([
   ['plainly', {}],
@@ -157,13 +156,13 @@ describe.each([
 const half = 'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n'
 const ended = 'data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 
-function breakingAfter(text: string): Script {
-  return (_request, outgoing) => {
+const breakingAfter =
+  (text: string): Script =>
+  (_request, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     outgoing.write(text)
     setTimeout(() => outgoing.destroy(), 20)
   }
-}
 
 // Half of a continuation had flowed when the upstream broke off: a client that had a cut reply was left with none.
 test('a stream whose continuation breaks off stands as one that was cut', async () => {

@@ -13,9 +13,8 @@ const call = (name: string, argumentsText = '{}') => ({
   function: { name, arguments: argumentsText },
 })
 
-function stepAfter(message: object, reason: string, changed: Partial<StepLimits> = {}): string {
-  return nextStep(replyOf({ ...message }, reason, null), { ...limits, ...changed }).kind
-}
+const stepAfter = (message: object, reason: string, changed: Partial<StepLimits> = {}): string =>
+  nextStep(replyOf({ ...message }, reason, null), { ...limits, ...changed }).kind
 
 test.each([
   ['an ordinary end', { content: 'x' }, 'stop', 'end'],

@@ -429,12 +429,11 @@ test('an answer with a coding that nobody can read here passes as it came', asyn
 const settings = { upstreams: { default: { concurrency: 1 } } }
 
 /** A refusal that is longer than what is read of one, and does not end. */
-function endless(status: number): Script {
-  return function refuseForever(_request, outgoing) {
+const endless = (status: number): Script =>
+  function refuseForever(_request, outgoing) {
     outgoing.writeHead(status, { 'content-type': 'application/json' })
     outgoing.write(`{"error":{"message":"${'No. '.repeat(100_000)}`)
   }
-}
 
 describe.each([400, 429])('a refusal with status %d that nobody reads', (status) => {
   test.each([

@@ -28,15 +28,14 @@ export type AskedMessage = {
 /** The tool that Foldgate offers, by its name in what the upstream got. */
 export const RECALL = 'recall_conversation'
 
-export function hasRecall({ tools = [] }: Asked): boolean {
-  return tools.some((tool) => tool.function.name === RECALL)
-}
+export const hasRecall = ({ tools = [] }: Asked): boolean =>
+  tools.some((tool) => tool.function.name === RECALL)
 
 let answers = 0
 
 /** A model: what it says to a request. Streams one character of text at a time where the request streams. */
-export function model(reply: (asked: Asked) => ScriptedReply | Script): Script {
-  return async function answerAsModel(request, outgoing, incoming) {
+export const model = (reply: (asked: Asked) => ScriptedReply | Script): Script =>
+  async function answerAsModel(request, outgoing, incoming) {
     const asked: Asked = JSON.parse(request.body.toString())
     const said = reply(asked)
     if (typeof said === 'function') return said(request, outgoing, incoming)
@@ -56,16 +55,14 @@ export function model(reply: (asked: Asked) => ScriptedReply | Script): Script {
     }
     outgoing.end('data: [DONE]\n\n')
   }
-}
 
 // --- internal ---
 
 const usageOf = ({ usage }: ScriptedReply) =>
   usage ?? { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
 
-function reasonOf({ reason, calls }: ScriptedReply): string {
-  return reason ?? (calls === undefined ? 'stop' : 'tool_calls')
-}
+const reasonOf = ({ reason, calls }: ScriptedReply): string =>
+  reason ?? (calls === undefined ? 'stop' : 'tool_calls')
 
 function wireCalls({ calls = [] }: ScriptedReply) {
   return calls.map((call, at) => ({

@@ -6,12 +6,11 @@ import { openStand, outputOf, post, roundsOf, user, type Item, type ResponsesSta
 
 const words = (count: number): string => 'quick brown fox jumps '.repeat(count / 4)
 
-function opened(): Promise<ResponsesStand> {
-  return openStand({
+const opened = (): Promise<ResponsesStand> =>
+  openStand({
     windowTokens: 4_000,
     reply: () => ({ output: [{ type: 'message', text: 'All is well.' }] }),
   })
-}
 
 /** An item of this form with what it needs beside it. */
 const whole = ({ item, before, behind }: Form, said: string): Item[] =>

@@ -33,9 +33,7 @@ afterEach(async () => {
 })
 
 /** Each word of letters is a token, and so is every other character but blanks. */
-function wordCount(text: string): number {
-  return text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
-}
+const wordCount = (text: string): number => text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
 
 /** A strict upstream of the Responses API with a Foldgate in front; both are closed behind the test. */
 export async function openStand({
@@ -90,21 +88,24 @@ export function outputOf({ text }: Answered): Item[] {
 }
 
 /** The data of the events of a stream. */
-function eventsOf(text: string): Item[] {
-  return text
+const eventsOf = (text: string): Item[] =>
+  text
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
     .map((line) => parseJsonText(line.slice('data: '.length)))
     .filter(isJsonObject)
-}
 
-export function user(text: string): Item {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
-}
+export const user = (text: string): Item => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+})
 
-export function developer(text: string): Item {
-  return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] }
-}
+export const developer = (text: string): Item => ({
+  type: 'message',
+  role: 'developer',
+  content: [{ type: 'input_text', text }],
+})
 
 export const readTool = {
   type: 'function',
@@ -171,6 +172,5 @@ export function roundsOf(count: number, from = 0): Item[] {
 }
 
 /** What the upstream refused, and the reasoning that it left out. */
-export function troubleOf({ upstream }: ResponsesStand): unknown[] {
-  return upstream.requests.flatMap(({ rejected, removed }) => [rejected ?? [], removed].flat())
-}
+export const troubleOf = ({ upstream }: ResponsesStand): unknown[] =>
+  upstream.requests.flatMap(({ rejected, removed }) => [rejected ?? [], removed].flat())

@@ -43,15 +43,16 @@ const isStreamed = ({ body }: ReceivedRequest) => /"stream": ?true/.test(body.to
  * What llama-cpp-python does with a window of 4,096 tokens of three bytes: a plain request is refused in words, and a
  * stream ends before it has begun.
  */
-function silentIn(
-  empty: Script,
-  streamOf: Script = events([
-    chunk({ choices: [{ index: 0, delta: { content: 'fine' } }] }),
-    stopped(),
-    done,
-  ]),
-): Script {
-  return (received, outgoing, incoming) => {
+const silentIn =
+  (
+    empty: Script,
+    streamOf: Script = events([
+      chunk({ choices: [{ index: 0, delta: { content: 'fine' } }] }),
+      stopped(),
+      done,
+    ]),
+  ): Script =>
+  (received, outgoing, incoming) => {
     const tokens = Math.round(received.body.length / 3)
     const message = `This model's maximum context length is 4096 tokens. However, you requested ${tokens} tokens (${tokens} in the messages, None in the completion). Please reduce the length of the messages or completion.`
     const refusal = json(
@@ -64,19 +65,16 @@ function silentIn(
     const answer = isStreamed(received) ? (fits ? streamOf : empty) : fits ? completion('fine') : refusal
     return answer(received, outgoing, incoming)
   }
-}
 
-function dataOf(text: string): unknown[] {
-  return text
+const dataOf = (text: string): unknown[] =>
+  text
     .split('\n\n')
     .filter((event) => event.startsWith('data: {'))
     .map((event): unknown => JSON.parse(event.slice('data: '.length)))
-}
 
 /** The spelling is the client's: spaces, a number beyond doubles, an unknown field. */
-function spelled(value: string, options: string): string {
-  return `{ "model" : "test-model","stream" : ${value}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
-}
+const spelled = (value: string, options: string): string =>
+  `{ "model" : "test-model","stream" : ${value}${options}, "seed":12345678901234567890,"messages":[{"role":"user","content":"Hi"}],"x":1e400}`
 
 // llama-cpp-python begins a stream before it has counted the prompt: 200, no event, the end. Behind LiteLLM that is one
 // empty choice. It was relayed for ever, while plain requests to the same server were recovered.

@@ -175,19 +175,16 @@ const result = (part: number) => ({
 })
 
 /** What a client asked; Foldgate's own questions come beside it. */
-function posted<Request extends { readonly method: string }>(at: {
+const posted = <Request extends { readonly method: string }>(at: {
   readonly requests: readonly Request[]
-}): readonly Request[] {
-  return at.requests.filter(({ method }) => method === 'POST')
-}
+}): readonly Request[] => at.requests.filter(({ method }) => method === 'POST')
 
-function post(url: string, path: string, body: string, headers: Record<string, string> = {}) {
-  return fetch(url + path, {
+const post = (url: string, path: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(url + path, {
     method: 'POST',
     body,
     headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test', ...headers },
   })
-}
 
 test.each(
   dialects.flatMap((dialect) => (['status', 'first event'] as const).map((shape) => ({ ...dialect, shape }))),

@@ -13,17 +13,15 @@ const run = longRun(80, 4)
 const request = (messages: number) => chatOf(run.slice(0, messages))
 
 /** What counts in a body: all of it is text. */
-function sizes({ upstream }: Stand): readonly number[] {
-  return upstream.requests.map(({ body }) => body.length)
-}
+const sizes = ({ upstream }: Stand): readonly number[] => upstream.requests.map(({ body }) => body.length)
 
 /** Refuses prompts of more than so many bytes, without a number or with what vLLM says of them. */
-function refusingBeyond(bytesMax: number, refusal: Script = tooLong): Script {
-  return (received, outgoing, incoming) => {
+const refusingBeyond =
+  (bytesMax: number, refusal: Script = tooLong): Script =>
+  (received, outgoing, incoming) => {
     const answer = received.body.length > bytesMax ? refusal : completion('fine')
     return answer(received, outgoing, incoming)
   }
-}
 
 // A budget of half of what was refused was planned down to seven tenths of it, and the view came out smaller still:
 // two thirds of a conversation were thrown away where a third might have been enough.

@@ -289,9 +289,8 @@ describe('nothing waits for longer than it must', () => {
   })
 })
 
-function chunkOf(said: string, reason: string, more: string): string {
-  return `data: {"choices":[{"index":0,"delta":${said},"finish_reason":${reason}}]${more}}`
-}
+const chunkOf = (said: string, reason: string, more: string): string =>
+  `data: {"choices":[{"index":0,"delta":${said},"finish_reason":${reason}}]${more}}`
 
 /** Of these, streams and what only looks like one are put together. */
 const fragments = [

@@ -60,6 +60,4 @@ export function openPlays(
 
 // --- internal ---
 
-function profileOf(name: string, keys: object): Profile {
-  return { ...profileSchema.parse(keys), name }
-}
+const profileOf = (name: string, keys: object): Profile => ({ ...profileSchema.parse(keys), name })

@@ -21,9 +21,7 @@ const request = chatOf(run)
 /** Of a Foldgate that knows no window, unless the profile says one. */
 const play = openPlays()
 
-function sizes(at: Play): number[] {
-  return at.bodies().map((body) => body.length)
-}
+const sizes = (at: Play): number[] => at.bodies().map((body) => body.length)
 
 /** Whether a request holds these messages of the client's, byte for byte. */
 function holds(
@@ -34,9 +32,8 @@ function holds(
   return messages.every((message) => raw.includes(JSON.stringify(message)))
 }
 
-function chunk(delta: object, finish: string | null = null, more: object = {}): string {
-  return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`
-}
+const chunk = (delta: object, finish: string | null = null, more: object = {}): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`
 
 const tooLong =
   "This model's maximum context length is 4096 tokens. However, your messages resulted in 6000 tokens."

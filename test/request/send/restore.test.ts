@@ -34,12 +34,11 @@ async function stand(script: Script | readonly Script[], options: { profile?: ob
   return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
 }
 
-function rolesOf(raw: readonly string[]): string[] {
-  return raw.map((text) => {
+const rolesOf = (raw: readonly string[]): string[] =>
+  raw.map((text) => {
     const message: unknown = JSON.parse(text)
     return isObject(message) ? textOf(message['role']) : ''
   })
-}
 
 /** Refuses every request in which user follows user, in the words of a chat template. */
 const strictTemplate: Script = (received, outgoing, incoming) => {

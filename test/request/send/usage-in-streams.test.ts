@@ -60,9 +60,8 @@ async function sentUnder(inStreams: keyof typeof plays, body: object | string): 
 /** The one body that came to the upstream, as the client names its model. */
 const onlyBody = (at: Play) => at.bodies()[0]?.replace(/"play-\d+"/, '"test-model"')
 
-function refusing(message: string, status = 400, more: object = {}): Script {
-  return json({ error: { message, ...more } }, status)
-}
+const refusing = (message: string, status = 400, more: object = {}): Script =>
+  json({ error: { message, ...more } }, status)
 
 const unknownField = refusing("Unknown parameter: 'stream_options'.", 400, { param: 'stream_options' })
 const opaque = refusing('I cannot make sense of this.')
@@ -175,9 +174,8 @@ describe('a streamed request that is rewritten', () => {
   })
 })
 
-function chunkOf(text: string, reason: string): string {
-  return `data: {"id":"x","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":${reason}}],"usage":null}\n\n`
-}
+const chunkOf = (text: string, reason: string): string =>
+  `data: {"id":"x","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":${reason}}],"usage":null}\n\n`
 
 describe('where usage is asked for', () => {
   const plain = { ...request, stream: false }

@@ -172,19 +172,15 @@ export const isPending = ({ summary }: Turn): boolean => summary === 'pending'
 export const isCompacted = ({ action }: Turn): boolean => action === 'compacted'
 
 /** The contents of the messages in a view that hold a summary. */
-export function summariesIn({ received }: Pick<Turn, 'received'>): readonly string[] {
-  return received.filter((message) => message.includes(SUMMARY_OPEN)).map(contentOf)
-}
+export const summariesIn = ({ received }: Pick<Turn, 'received'>): readonly string[] =>
+  received.filter((message) => message.includes(SUMMARY_OPEN)).map(contentOf)
 
 /** The contents of those that hold a recap. */
-export function recapsIn({ received }: Pick<Turn, 'received'>): readonly string[] {
-  return received.filter((message) => message.includes('<conversation-recap>')).map(contentOf)
-}
+export const recapsIn = ({ received }: Pick<Turn, 'received'>): readonly string[] =>
+  received.filter((message) => message.includes('<conversation-recap>')).map(contentOf)
 
 /** The text of a message with string content. */
-export function contentOf(message: string): string {
-  return rawMember(message, 'content')
-}
+export const contentOf = (message: string): string => rawMember(message, 'content')
 
 /** A member of a raw message, as text. */
 export function rawMember(message: string, name: string): string {

@@ -138,8 +138,7 @@ function unevenStore(): Store {
 
 const MANY = 30
 
-function manyTimes(agent: Agent, urls: readonly string[]) {
-  return Promise.all(
+const manyTimes = (agent: Agent, urls: readonly string[]) =>
+  Promise.all(
     Array.from({ length: MANY }, (_, index) => agent.again({ url: urls[index % urls.length] ?? '' })),
   )
-}

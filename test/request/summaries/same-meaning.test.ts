@@ -14,16 +14,14 @@ async function run(agent: AgentOptions) {
 }
 
 /** A view without its system messages, and what the client itself changes from request to request. */
-function conversing(received: readonly string[]): readonly string[] {
-  return received.flatMap((raw) => {
+const conversing = (received: readonly string[]): readonly string[] =>
+  received.flatMap((raw) => {
     const { role, content, tool_calls: calls, tool_call_id: id }: Partial<TestMessage> = JSON.parse(raw)
     return role === 'system' ? [] : [JSON.stringify({ role, content, calls, id })]
   })
-}
 
-function renamed(messages: readonly TestMessage[], turn: number): readonly TestMessage[] {
-  return JSON.parse(JSON.stringify(messages).replaceAll(/call_(\d+)/g, `call_${turn}x$1`))
-}
+const renamed = (messages: readonly TestMessage[], turn: number): readonly TestMessage[] =>
+  JSON.parse(JSON.stringify(messages).replaceAll(/call_(\d+)/g, `call_${turn}x$1`))
 
 const changes: readonly (readonly [string, AgentOptions])[] = [
   [

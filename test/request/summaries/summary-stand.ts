@@ -129,14 +129,11 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
 export const countedAlike = { tokens: 8000, output_reserve: 1000, ratio: 1 }
 
 /** A store that outlives the Foldgates before it, as a file or a Redis does: for restarts and replicas. */
-export function keptOpen(store: Store): Store {
-  return { ...store, close: async () => {} }
-}
+export const keptOpen = (store: Store): Store => ({ ...store, close: async () => {} })
 
 /** The rounds whose messages stand in a call, by their number: a summary never quotes what a tool was called with. */
-export function roundsIn(text: string): readonly number[] {
-  return [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1]))
-}
+export const roundsIn = (text: string): readonly number[] =>
+  [...text.matchAll(/"path":"src\/f(\d+)\.ts"/g)].map((found) => Number(found[1]))
 
 /** A good answer of the summary model, which it gives when the test likes. */
 export function withheld() {
@@ -145,9 +142,7 @@ export function withheld() {
 }
 
 /** An empty one, which outlives the Foldgates before it. */
-export function openStore(): Store {
-  return keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
-}
+export const openStore = (): Store => keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
 
 // --- internal ---
 

@@ -63,6 +63,4 @@ const JOURNAL_MS = 600
 /** Few, so that there are several pages. */
 const EVENTS_PER_PAGE = 7
 
-function endedIn(cards: readonly ConversationCard[]): number {
-  return sumOf(cards, ({ requests }) => requests)
-}
+const endedIn = (cards: readonly ConversationCard[]): number => sumOf(cards, ({ requests }) => requests)

@@ -46,8 +46,7 @@ export function tableOf(figures: readonly Figure[]): string {
 // --- internal ---
 
 /** Sums of fractions come out otherwise in another order. */
-function shown(value: number | string): string {
-  return typeof value === 'string'
+const shown = (value: number | string): string =>
+  typeof value === 'string'
     ? value
     : value.toLocaleString('en-US', { maximumFractionDigits: 6, useGrouping: true })
-}

@@ -182,21 +182,16 @@ const PER_TOKENS = 1_000_000
 /** Of what was never sent, size and cache are reckoned: from own counts, and from the request point before. */
 const WHOLE_SHARE = 0.05
 
-function costOf({ promptTokens, cachedTokens }: { promptTokens: number; cachedTokens: number }): number {
-  return ((promptTokens - cachedTokens) * prices.input + cachedTokens * prices.cached_input) / PER_TOKENS
-}
+const costOf = ({ promptTokens, cachedTokens }: { promptTokens: number; cachedTokens: number }): number =>
+  ((promptTokens - cachedTokens) * prices.input + cachedTokens * prices.cached_input) / PER_TOKENS
 
-function shownMoney(amount: number): string {
-  return amount === 0 ? '-' : money(Math.abs(amount))
-}
+const shownMoney = (amount: number): string => (amount === 0 ? '-' : money(Math.abs(amount)))
 
-function isShown(page: string, amount: number): boolean {
-  return amount === 0 || page.includes(`${shownMoney(amount)} in money`)
-}
+const isShown = (page: string, amount: number): boolean =>
+  amount === 0 || page.includes(`${shownMoney(amount)} in money`)
 
-function shownIn(page: string, amount: number): string {
-  return isShown(page, amount) ? shownMoney(amount) : (/\S+ in money/.exec(page)?.[0] ?? 'nothing')
-}
+const shownIn = (page: string, amount: number): string =>
+  isShown(page, amount) ? shownMoney(amount) : (/\S+ in money/.exec(page)?.[0] ?? 'nothing')
 
 /** The messages of the last request as the page shows them, and as the upstream received them. */
 function messageFigures({ requests, books }: Walk): readonly Figure[] {
@@ -231,9 +226,8 @@ function isWholeOrCut(shown: string, text: string): boolean {
 /** What was never sent nobody has counted but Foldgate: its count and the upstream's may differ by this share. */
 const NEAR_SHARE = 0.03
 
-function isNear(one: number, other: number, of = Math.max(one, other)): boolean {
-  return Math.abs(one - other) <= of * NEAR_SHARE
-}
+const isNear = (one: number, other: number, of = Math.max(one, other)): boolean =>
+  Math.abs(one - other) <= of * NEAR_SHARE
 
 function savedTokens(row: UsageRow): number {
   const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: areBounds } = row

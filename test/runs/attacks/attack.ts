@@ -45,14 +45,12 @@ export type Chat = {
 export type Json = string | Buffer
 
 /** An attack in the container of the sidecar, where no other room is given. */
-export function attack(
+export const attack = (
   name: string,
   bytes: number,
   chat: Attack['chat'],
   more: Partial<Attack> = {},
-): Attack {
-  return { name, room: 'sidecar', bytes, chat, ...more }
-}
+): Attack => ({ name, room: 'sidecar', bytes, chat, ...more })
 
 /** The body of a chat, once as it is and once longer by one message, as its client's next request would be. */
 export function bodyOf(chat: Chat, isGrown: boolean, path: AttackPath = 'chat/completions'): Buffer {
@@ -82,9 +80,7 @@ export function around(...middle: readonly Json[]): Chat {
 }
 
 /** A short conversation behind something else that the body says. */
-export function behind(member: Json): Chat {
-  return { ...around(), before: [member] }
-}
+export const behind = (member: Json): Chat => ({ ...around(), before: [member] })
 
 /** A short conversation before something else that the body says. */
 export function before(...members: readonly Json[]): Chat {
@@ -98,19 +94,17 @@ export function times(text: string, bytes: number): Buffer {
 }
 
 /** An array of one item as often as it fits. */
-export function listOf(item: string, bytes: number): Buffer {
-  return json`[${times(`${item},`, bytes)}${item}]`
-}
+export const listOf = (item: string, bytes: number): Buffer => json`[${times(`${item},`, bytes)}${item}]`
 
 /** So many of something, one after the other. */
-export function many<One>(count: number, one: (index: number) => One): One[] {
-  return Array.from({ length: count }, (_, index) => one(index))
-}
+export const many = <One>(count: number, one: (index: number) => One): One[] =>
+  Array.from({ length: count }, (_, index) => one(index))
 
 /** One kind after the other, over and over. */
-export function alternating(...kinds: readonly ((index: number) => Json)[]): (index: number) => Json {
-  return (index) => kinds[index % kinds.length]?.(index) ?? ask
-}
+export const alternating =
+  (...kinds: readonly ((index: number) => Json)[]): ((index: number) => Json) =>
+  (index) =>
+    kinds[index % kinds.length]?.(index) ?? ask
 
 /** JSON with texts filled in as they are. */
 export function json(parts: TemplateStringsArray, ...values: readonly Json[]): Buffer {
@@ -125,9 +119,7 @@ export function commas(items: readonly Json[]): Buffer {
 }
 
 /** Arrays within arrays, as deep as so many bytes make them. */
-export function nested(bytes: number): Buffer {
-  return json`${times('[', bytes / 2)}${times(']', bytes / 2)}`
-}
+export const nested = (bytes: number): Buffer => json`${times('[', bytes / 2)}${times(']', bytes / 2)}`
 
 export const MEGABYTE = 1_000_000
 
@@ -135,9 +127,7 @@ export const MEGABYTE = 1_000_000
 export type Coding = keyof typeof packers
 
 /** As small as it gets, for what says the same again and again. */
-export function packed(bytes: Buffer, coding: Coding): Buffer {
-  return packers[coding](bytes)
-}
+export const packed = (bytes: Buffer, coding: Coding): Buffer => packers[coding](bytes)
 
 // --- internal ---
 

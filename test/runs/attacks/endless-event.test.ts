@@ -13,8 +13,8 @@ const piece = Buffer.from('x'.repeat(64 * 1024))
 const opening = 'data: {"choices":[{"index":0,"delta":{"content":"'
 
 /** An event of so many bytes whose end waits until the client has got so much of it. */
-function longEvent(eventBytes: number, closing: Promise<void>): Script {
-  return async function answer(_, outgoing) {
+const longEvent = (eventBytes: number, closing: Promise<void>): Script =>
+  async function answer(_, outgoing) {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     outgoing.write('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}]}\n\n')
     outgoing.write(opening)
@@ -24,7 +24,6 @@ function longEvent(eventBytes: number, closing: Promise<void>): Script {
     await closing
     outgoing.end('"},"finish_reason":null}]}\n\ndata: [DONE]\n\n')
   }
-}
 
 const settings = { settings: { usage: { in_streams: 'always' } } }
 

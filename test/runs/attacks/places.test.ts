@@ -21,13 +21,11 @@ const slowOrFine: Script = (request, outgoing, incoming) =>
     ? events(['data: 1\n\n'], 'never')(request, outgoing, incoming)
     : completion('fine')(request, outgoing, incoming)
 
-function keyed(script: Script): Promise<Stand> {
-  return standWith(script, { settings: { client_keys, limits: { concurrent: PLACES } }, env: keys })
-}
+const keyed = (script: Script): Promise<Stand> =>
+  standWith(script, { settings: { client_keys, limits: { concurrent: PLACES } }, env: keys })
 
-function get(path: string, key: string): string {
-  return `GET /v1/${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
-}
+const get = (path: string, key: string): string =>
+  `GET /v1/${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
 
 function chat(at: Stand, key: string): Promise<Response> {
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello.' }] })
@@ -38,9 +36,8 @@ function chat(at: Stand, key: string): Promise<Response> {
   })
 }
 
-async function connections(at: Stand, count: number): Promise<readonly Socket[]> {
-  return Promise.all(Array.from({ length: count }, () => openRaw(at.foldgate.listening.port)))
-}
+const connections = async (at: Stand, count: number): Promise<readonly Socket[]> =>
+  Promise.all(Array.from({ length: count }, () => openRaw(at.foldgate.listening.port)))
 
 function destroyAll(sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.destroy()

@@ -22,15 +22,15 @@ export type Posting = {
 }
 
 /** Asks for a reply. Whatever becomes of it is a result. */
-export function post({
+export const post = ({
   port,
   body,
   key,
   path = 'chat/completions',
   agent,
   headers,
-}: Posting): Promise<Posted> {
-  return new Promise((resolve) => {
+}: Posting): Promise<Posted> =>
+  new Promise((resolve) => {
     const outgoing = request({
       host: '127.0.0.1',
       port,
@@ -67,7 +67,6 @@ export function post({
     })
     outgoing.end(body)
   })
-}
 
 // --- internal ---
 

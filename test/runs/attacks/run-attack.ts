@@ -128,9 +128,8 @@ export async function runAttack(
   }
 }
 
-export function megabytes(bytes: number | null): string {
-  return bytes === null ? '–' : String(Math.round(bytes / 1024 / 1024))
-}
+export const megabytes = (bytes: number | null): string =>
+  bytes === null ? '–' : String(Math.round(bytes / 1024 / 1024))
 
 // --- internal ---
 
@@ -157,6 +156,5 @@ function gapWrong(loop: LoopReport | null, gapMsMax: number): readonly string[] 
     : [`held the loop for ${Math.round(gapMs)} ms, where ${Math.round(mostMs)} are the most on this machine`]
 }
 
-function lastOf(lines: readonly string[]): string {
-  return lines.join('').match(/FATAL ERROR[^\n]*|RangeError[^\n]*/)?.[0] ?? lines.join('').slice(-200)
-}
+const lastOf = (lines: readonly string[]): string =>
+  lines.join('').match(/FATAL ERROR[^\n]*|RangeError[^\n]*/)?.[0] ?? lines.join('').slice(-200)

@@ -103,11 +103,10 @@ const WARMING_MS = 400
 
 const QUIET_MS = 300
 
-function pauseOf(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
+const pauseOf = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
     setTimeout(resolve, milliseconds)
   })
-}
 
 /** What a program is given to live in. */
 export type Room = {
@@ -143,9 +142,10 @@ const object = z.looseObject({})
  * What V8 chooses in a container of this memory: half of it for what is old, the least for what is new. Node 24 in a
  * control group of 512 MiB has a heap of 259 MiB by that.
  */
-function flagsByMemory(mebibytes: number): readonly string[] {
-  return [`--max-old-space-size=${mebibytes / 2}`, '--max-semi-space-size=1']
-}
+const flagsByMemory = (mebibytes: number): readonly string[] => [
+  `--max-old-space-size=${mebibytes / 2}`,
+  '--max-semi-space-size=1',
+]
 
 /** A body as it reached the upstream. */
 export type Received = {
@@ -205,9 +205,7 @@ async function openAttackedUpstream(): Promise<AttackedUpstream> {
   }
 }
 
-export function digestOf(body: Buffer): string {
-  return createHash('sha1').update(body).digest('hex')
-}
+export const digestOf = (body: Buffer): string => createHash('sha1').update(body).digest('hex')
 
 function replyOf(path: string): string {
   if (path.includes('/messages')) return MESSAGE

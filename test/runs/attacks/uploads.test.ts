@@ -10,9 +10,8 @@ import { standWith, type Stand } from '../../support/stand.ts'
 
 const MEGABYTE = 1024 * 1024
 
-function head(path: string, ...lines: readonly string[]): string {
-  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
-}
+const head = (path: string, ...lines: readonly string[]): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
 
 function chat(at: Stand, key: string, body: string): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

@@ -113,13 +113,12 @@ type CountedRequest = {
 }
 
 /** The conversations of a folder that have `usage` rows. */
-function readCountedRecordings(folder: string): readonly CountedRecording[] {
-  return readLines(folder, null).flatMap(({ line, row: { id, model, usage, messages: said } }) => {
+const readCountedRecordings = (folder: string): readonly CountedRecording[] =>
+  readLines(folder, null).flatMap(({ line, row: { id, model, usage, messages: said } }) => {
     if (!Array.isArray(usage) || !Array.isArray(said)) return []
     const { messages, tools } = cutRawRequest(line)
     return [{ id: String(id), model: String(model), messages, tools, requests: usage.flatMap(requestOf) }]
   })
-}
 
 /** What was believed of a request before its answer, and what the provider then said. */
 type Believed = {

@@ -101,11 +101,10 @@ function wholeInPlain(text: string): Whole {
   return { text: message.content ?? '', calls, reason }
 }
 
-function streamsIn(folder: string): readonly (readonly string[])[] {
-  return readLines(folder, null).flatMap(({ row: { contentType, response } }) =>
+const streamsIn = (folder: string): readonly (readonly string[])[] =>
+  readLines(folder, null).flatMap(({ row: { contentType, response } }) =>
     contentType === 'text/event-stream' && typeof response === 'string' ? [eventsIn(response)] : [],
   )
-}
 
 function textsIn(folder: string): readonly string[] {
   const texts = readRecordings(folder, null).flatMap(({ messages }) =>
@@ -133,9 +132,8 @@ function wholeOf(events: readonly string[]): Whole {
 }
 
 /** The events of a recorded stream, but for its last word. */
-function eventsIn(response: string): readonly string[] {
-  return response.split(/(?<=\n\n)/).filter((event) => event.startsWith('data: {'))
-}
+const eventsIn = (response: string): readonly string[] =>
+  response.split(/(?<=\n\n)/).filter((event) => event.startsWith('data: {'))
 
 /**
  * A recorded answer cut before event `at`, as the output limit cuts: what is left of it ends with `length`. Asked to go
@@ -157,12 +155,11 @@ function cutAnswer(events: readonly string[], at: number): CutAnswer {
 }
 
 /** Where a recorded answer can be cut so that something was said before. */
-function cutsOf(events: readonly string[]): readonly number[] {
-  return events.flatMap((_, at) => {
+const cutsOf = (events: readonly string[]): readonly number[] =>
+  events.flatMap((_, at) => {
     const { text, calls } = wholeOf(events.slice(0, at))
     return at < events.length - 1 && (text.trim() !== '' || calls.length > 0) ? [at] : []
   })
-}
 
 /** A stream's events as one plain answer. */
 function plainOf(events: readonly string[]): object {

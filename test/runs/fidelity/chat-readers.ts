@@ -62,18 +62,12 @@ export function openBlockChatReader(): ChatReader {
 
 type Item = { readonly text: string; readonly item: WireItem }
 
-function itemOf(text: string): Item {
-  return { text, item: parsedItem(text) }
-}
+const itemOf = (text: string): Item => ({ text, item: parsedItem(text) })
 
-function isSaid({ item }: Item): boolean {
-  return typeOf(item) !== 'reasoning'
-}
+const isSaid = ({ item }: Item): boolean => typeOf(item) !== 'reasoning'
 
 /** An id may have gone with the reasoning that it belongs to. */
-function itemsKey(said: readonly Item[]): string {
-  return said.map(({ text }) => withoutId(text)).join('\n')
-}
+const itemsKey = (said: readonly Item[]): string => said.map(({ text }) => withoutId(text)).join('\n')
 
 /** A reply is at most one message and the calls behind it; anything else is one item. */
 function repliesOf(items: readonly Item[]): readonly (readonly Item[])[] {
@@ -95,9 +89,7 @@ function repliesOf(items: readonly Item[]): readonly (readonly Item[])[] {
   return replies
 }
 
-function isCall(item: WireItem): boolean {
-  return typeOf(item) === 'function_call'
-}
+const isCall = (item: WireItem): boolean => typeOf(item) === 'function_call'
 
 function messageOf(said: readonly Item[]): WireItem {
   const [first = {}] = said.map(({ item }) => item)
@@ -122,9 +114,8 @@ function contentOf(content: unknown, type: 'input_text' | 'output_text' = 'input
   return onlyText(parts)
 }
 
-function onlyText(parts: readonly WireItem[]): unknown {
-  return parts.length === 1 && 'text' in (parts[0] ?? {}) ? parts[0]?.['text'] : parts
-}
+const onlyText = (parts: readonly WireItem[]): unknown =>
+  parts.length === 1 && 'text' in (parts[0] ?? {}) ? parts[0]?.['text'] : parts
 
 function callOf(item: WireItem): WireItem {
   return {
@@ -136,17 +127,14 @@ function callOf(item: WireItem): WireItem {
 
 type Entry = { readonly text: string; readonly message: WireItem; readonly block: WireItem }
 
-function saidBlocks(entries: readonly string[]): readonly Entry[] {
-  return entries.flatMap((text) => {
+const saidBlocks = (entries: readonly string[]): readonly Entry[] =>
+  entries.flatMap((text) => {
     const message = parsedItem(text)
     const [block = {}] = blocksOf(message['content'])
     return isThinking(block) ? [] : [{ text, message, block }]
   })
-}
 
-function blocksKey(said: readonly Entry[]): string {
-  return said.map(({ text }) => text).join('\n')
-}
+const blocksKey = (said: readonly Entry[]): string => said.map(({ text }) => text).join('\n')
 
 function chatMessage(said: readonly Entry[], idOf: ReadonlyMap<string, string | null>): WireItem {
   const [first] = said

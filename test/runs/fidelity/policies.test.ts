@@ -15,9 +15,8 @@ const messages: readonly RawMessage[] = [
 ]
 
 /** Every message takes one token. */
-function sentBy(policy: Policy, budgetTokens: number): readonly RawMessage[] {
-  return policy({ messages, budgetTokens, sizeOf: () => 1 })
-}
+const sentBy = (policy: Policy, budgetTokens: number): readonly RawMessage[] =>
+  policy({ messages, budgetTokens, sizeOf: () => 1 })
 
 describe.each([...policies])('%s', (_, policy) => {
   test('never splits a tool round, and stays within its budget where the newest round allows it', () => {

@@ -12,18 +12,15 @@ export type PolicyInput = {
 export type Policy = (input: PolicyInput) => readonly RawMessage[]
 
 /** As if the window were endless. */
-export function everything({ messages }: PolicyInput): readonly RawMessage[] {
-  return messages
-}
+export const everything = ({ messages }: PolicyInput): readonly RawMessage[] => messages
 
 /**
  * The newest rounds that fit, and nothing in front of them: not even the system message. This is the cut that gives
  * the costs which were once measured for a sliding window (half of the prompt cached); with a pinned head in front
  * of it, a fifth more is cached.
  */
-export function newestSuffix(input: PolicyInput): readonly RawMessage[] {
-  return newest(input, roundsOf(input.messages), input.budgetTokens).flat()
-}
+export const newestSuffix = (input: PolicyInput): readonly RawMessage[] =>
+  newest(input, roundsOf(input.messages), input.budgetTokens).flat()
 
 /** The same behind the system messages and the task. */
 export function headAndSuffix(input: PolicyInput): readonly RawMessage[] {
@@ -94,10 +91,8 @@ function newest(input: PolicyInput, rounds: readonly Round[], roomTokens: number
   return rounds.slice(from)
 }
 
-function sizeOfAll({ sizeOf }: PolicyInput, messages: readonly RawMessage[]): number {
-  return messages.reduce((sum, message) => sum + sizeOf(message), 0)
-}
+const sizeOfAll = ({ sizeOf }: PolicyInput, messages: readonly RawMessage[]): number =>
+  messages.reduce((sum, message) => sum + sizeOf(message), 0)
 
-function placeholder({ message }: RawMessage): RawMessage {
-  return rawMessage(JSON.stringify({ ...message, content: '[Old tool result content cleared]' }))
-}
+const placeholder = ({ message }: RawMessage): RawMessage =>
+  rawMessage(JSON.stringify({ ...message, content: '[Old tool result content cleared]' }))

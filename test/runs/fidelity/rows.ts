@@ -138,6 +138,5 @@ const flags = {
   json: yes,
 }
 
-function hasRequest(folder: string, file: string): boolean {
-  return readRecordings(folder, file).some(({ points }) => points.length > 0)
-}
+const hasRequest = (folder: string, file: string): boolean =>
+  readRecordings(folder, file).some(({ points }) => points.length > 0)

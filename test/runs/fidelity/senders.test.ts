@@ -156,13 +156,9 @@ function recordingOf(all: readonly RawMessage[]): Recording {
 }
 
 /** A token for four characters serves for a judge. */
-function count(text: string): number {
-  return Math.ceil(text.length / 4)
-}
+const count = (text: string): number => Math.ceil(text.length / 4)
 
-function roomOf(windowTokens: number) {
-  return { windowTokens, reserveTokens: 4000 }
-}
+const roomOf = (windowTokens: number) => ({ windowTokens, reserveTokens: 4000 })
 
 async function walkFoldgate(windowTokens: number, strategy = 'truncate') {
   const room = roomOf(windowTokens)

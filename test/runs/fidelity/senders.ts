@@ -128,17 +128,15 @@ export async function openFoldgateSender(options: FoldgateSenderOptions): Promis
 }
 
 /** What went wrong with one request of Foldgate's. */
-export function faultsOf(
+export const faultsOf = (
   exchange: Exchange<{ readonly rejected: unknown }>,
   isMoreBroken: boolean,
-): Sent['faults'] {
-  return {
-    refused: refusedIn(exchange),
-    errors: exchange.isReply ? 0 : 1,
-    failedOpen: exchange.action.startsWith('failed-open') ? 1 : 0,
-    broken: isMoreBroken ? 1 : 0,
-  }
-}
+): Sent['faults'] => ({
+  refused: refusedIn(exchange),
+  errors: exchange.isReply ? 0 : 1,
+  failedOpen: exchange.action.startsWith('failed-open') ? 1 : 0,
+  broken: isMoreBroken ? 1 : 0,
+})
 
 // --- internal ---
 

@@ -187,24 +187,15 @@ function identityIn(message: WireMessage): string {
 }
 
 /** Whether a message is known by what it answers or calls, so that none of its text has to be there. */
-function hasName(message: WireMessage): boolean {
-  return message.role === 'tool' || message.role === 'function' || callsOf(message).length > 0
-}
+const hasName = (message: WireMessage): boolean =>
+  message.role === 'tool' || message.role === 'function' || callsOf(message).length > 0
 
-function isClip(original: string, kept: KeptText): boolean {
-  return (
-    lengthOf(kept) >= Math.min(COMMON_CHARACTERS, original.length) &&
-    kept.ownCharacters <= MARK_CHARACTERS_MAX
-  )
-}
+const isClip = (original: string, kept: KeptText): boolean =>
+  lengthOf(kept) >= Math.min(COMMON_CHARACTERS, original.length) && kept.ownCharacters <= MARK_CHARACTERS_MAX
 
-function readText({ message }: RawMessage): string {
-  return textsOf(message['content']).join('\n')
-}
+const readText = ({ message }: RawMessage): string => textsOf(message['content']).join('\n')
 
-function lengthOf({ pieces }: KeptText): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0)
-}
+const lengthOf = ({ pieces }: KeptText): number => pieces.reduce((sum, piece) => sum + piece.length, 0)
 
 function newest(
   client: readonly RawMessage[],
@@ -259,6 +250,4 @@ function longest(limit: number, holds: (length: number) => boolean): number {
   return known
 }
 
-function lastOf(text: string, length: number): string {
-  return text.slice(text.length - length)
-}
+const lastOf = (text: string, length: number): string => text.slice(text.length - length)

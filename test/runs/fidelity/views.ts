@@ -35,12 +35,10 @@ export function openViewSample({ count: wanted, seed }: ViewsWanted, { recording
 }
 
 /** So many of them with the lowest lots. */
-export function lowest<Drawn extends { readonly lot: string }>(
+export const lowest = <Drawn extends { readonly lot: string }>(
   drawn: readonly Drawn[],
   wanted: number,
-): readonly Drawn[] {
-  return drawn.toSorted((one, other) => (one.lot < other.lot ? -1 : 1)).slice(0, wanted)
-}
+): readonly Drawn[] => drawn.toSorted((one, other) => (one.lot < other.lot ? -1 : 1)).slice(0, wanted)
 
 type Title = { readonly recording: Recording; readonly row: string; readonly room: Room }
 

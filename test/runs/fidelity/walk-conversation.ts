@@ -105,14 +105,11 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
 /** The request before: the client's newest message, and what the upstream received for it, by messages or items. */
 type Before = { readonly newest: string; readonly entries: readonly string[] }
 
-function isSamePrompt(before: Before, now: Before): boolean {
-  return (
-    before.newest !== now.newest &&
-    before.entries.length > 0 &&
-    before.entries.length === now.entries.length &&
-    isBeginning(before.entries, now.entries)
-  )
-}
+const isSamePrompt = (before: Before, now: Before): boolean =>
+  before.newest !== now.newest &&
+  before.entries.length > 0 &&
+  before.entries.length === now.entries.length &&
+  isBeginning(before.entries, now.entries)
 
 /** Whether what is sent whole exceeds the budget by itself: tools, system messages, and a newest message of the user. */
 function isTooLarge({ client, roomTokens, sizeOf }: WorkableInput): boolean {
@@ -130,11 +127,8 @@ function openParser(messages: readonly RawMessage[]): (text: string) => RawMessa
   }
 }
 
-function areEqual(received: readonly RawMessage[], client: readonly RawMessage[]): boolean {
-  return (
-    received.length === client.length && received.every(({ text }, index) => text === client[index]?.text)
-  )
-}
+const areEqual = (received: readonly RawMessage[], client: readonly RawMessage[]): boolean =>
+  received.length === client.length && received.every(({ text }, index) => text === client[index]?.text)
 
 /** What the budget leaves beside tools and leading system messages. */
 function roomOf({ messages, budgetTokens, sizeOf }: PolicyInput): number {

@@ -84,13 +84,10 @@ function calling(argumentsText: string) {
   return { role: 'assistant', content: null, tool_calls: [call] }
 }
 
-function runsIn(message: Parameters<typeof textsIn>[0]): ReadonlySet<string> {
-  return new Set(textsIn(message).flatMap((each) => [...runsOf(each)]))
-}
+const runsIn = (message: Parameters<typeof textsIn>[0]): ReadonlySet<string> =>
+  new Set(textsIn(message).flatMap((each) => [...runsOf(each)]))
 
-function read(written: Message) {
-  return openReader()(written)
-}
+const read = (written: Message) => openReader()(written)
 
 function sightOf(...messages: readonly Message[]) {
   const sight = openSight()

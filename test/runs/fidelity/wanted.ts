@@ -141,9 +141,8 @@ function leaves(value: unknown): readonly string[] {
  * A recap may quote arguments as the JSON that they were, where a line break is two characters. Every text is read
  * as if it had been quoted so, and both spellings of the same words are the same words.
  */
-function unescaped(text: string): string {
-  return text.includes('\\') ? text.replaceAll(/\\+[nrt]/g, ' ').replaceAll(/\\+"/g, '"') : text
-}
+const unescaped = (text: string): string =>
+  text.includes('\\') ? text.replaceAll(/\\+[nrt]/g, ' ').replaceAll(/\\+"/g, '"') : text
 
 const THING_CHARS_MAX = 200
 

@@ -129,6 +129,5 @@ function input(client: readonly RawMessage[], received: readonly RawMessage[], r
   return { client, received, standings, sizeOf: sizeInWords, roomTokens }
 }
 
-function figures(client: readonly RawMessage[], received: readonly RawMessage[], roomTokens: number) {
-  return workableFigures(input(client, received, roomTokens))
-}
+const figures = (client: readonly RawMessage[], received: readonly RawMessage[], roomTokens: number) =>
+  workableFigures(input(client, received, roomTokens))

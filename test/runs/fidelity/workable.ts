@@ -37,9 +37,9 @@ export function workableFigures(input: WorkableInput): Partial<Tally> {
 }
 
 /** Of a request for which no room is left, all that can be asked for. */
-export function newestFigure(input: WorkableInput): Pick<Tally, 'newestAbsent'> {
-  return { newestAbsent: isNewestThere(input, input.standings.of(input.client, input.received)) ? 0 : 1 }
-}
+export const newestFigure = (input: WorkableInput): Pick<Tally, 'newestAbsent'> => ({
+  newestAbsent: isNewestThere(input, input.standings.of(input.client, input.received)) ? 0 : 1,
+})
 
 /** The share of the room that the newest messages take which were received byte for byte, one next to the other. */
 export function recentShare({ client, received, sizeOf, roomTokens }: WorkableInput): number {
@@ -62,14 +62,11 @@ export function newestShare(client: readonly RawMessage[], roomTokens: number, s
 }
 
 /** What the newest round may take of a room, in tokens. */
-export function newestRoundTokens(roomTokens: number): number {
-  return NEWEST_ROUND_SHARE * roomTokens
-}
+export const newestRoundTokens = (roomTokens: number): number => NEWEST_ROUND_SHARE * roomTokens
 
 /** How many tokens of the first or the latest user message have to be in the view, where it is not the newest. */
-export function taskShare(task: RawMessage, roomTokens: number, sizeOf: SizeOf): number {
-  return Math.max(0, Math.min(sizeOf(task), TASK_SHARE * roomTokens))
-}
+export const taskShare = (task: RawMessage, roomTokens: number, sizeOf: SizeOf): number =>
+  Math.max(0, Math.min(sizeOf(task), TASK_SHARE * roomTokens))
 
 /** The level at which sizes, each cut down to it, come to what is allowed; no bound where all of them fit. */
 export function waterLevel(sizes: readonly number[], allowed: number): number {
@@ -114,15 +111,12 @@ function isNewestThere(input: WorkableInput, standingAt: ReadonlyMap<number, Sta
 }
 
 /** The indexes of the newest messages of these roles. */
-function newestOf(
+const newestOf = (
   client: readonly RawMessage[],
   count: number,
   roles: readonly unknown[],
-): readonly number[] {
-  return client
-    .flatMap(({ message }, index) => (roles.includes(message['role']) ? [index] : []))
-    .slice(-count)
-}
+): readonly number[] =>
+  client.flatMap(({ message }, index) => (roles.includes(message['role']) ? [index] : [])).slice(-count)
 
 function isReadable(standing: Standing | undefined): boolean {
   if (standing === undefined) return false

@@ -37,12 +37,11 @@ export type StageOptions = Pick<ProgramOptions, 'profiles' | 'env'> & {
 }
 
 /** The same with a window so small that whatever is long is compacted, and limits that bodies of a run can reach. */
-export function openSmallStage(limits: object): Promise<Stage> {
-  return openStage({
+export const openSmallStage = (limits: object): Promise<Stage> =>
+  openStage({
     settings: { limits, usage: { in_streams: 'never' } },
     profiles: { default: { window: { tokens: 2_000, output_reserve: 256 }, template: 'lenient' } },
   })
-}
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const upstream = await openRecordingUpstream()
@@ -136,9 +135,8 @@ const GOOD_BODY = '{"model":"good","messages":[{"role":"user","content":"Is anyb
 
 const usual = () => answerOf('200 OK', ['content-type: application/json'], REPLY)
 
-function isGood({ startLine, body }: Received): boolean {
-  return startLine === 'POST /base/v1/chat/completions HTTP/1.1' && body.toString() === GOOD_BODY
-}
+const isGood = ({ startLine, body }: Received): boolean =>
+  startLine === 'POST /base/v1/chat/completions HTTP/1.1' && body.toString() === GOOD_BODY
 
 /** What a token's holder sends to the admin listener of a stage. */
 function adminHeaders({ env }: Pick<StageOptions, 'env'>): readonly string[] {

@@ -38,14 +38,12 @@ type Parts<Value> = {
 }
 
 /** A target out of a generator and a check, which returns an input's fate and throws where something is wrong with it. */
-export function fuzzTarget<Value>(
+export const fuzzTarget = <Value>(
   name: string,
   share: number,
   shows: readonly Fate[],
   openParts: () => Promise<Parts<Value>>,
-): FuzzTarget {
-  return { name, share, shows, open: async () => openOf(await openParts()) }
-}
+): FuzzTarget => ({ name, share, shows, open: async () => openOf(await openParts()) })
 
 export type TargetReport = {
   readonly name: string
@@ -132,35 +130,33 @@ async function takeUncaught(): Promise<readonly string[]> {
   return uncaught.splice(0)
 }
 
-function openOf<Value>({ arbitrary, check, close }: Parts<Value>): OpenTarget {
-  return {
-    close,
-    run: async ({ seed, path, onInput, isTimeUp }) => {
-      let failedAtMs: number | null = null
-      const property = fc.asyncProperty(arbitrary, async (input) => {
-        // What is skipped passes: a batch ends with the time, and so does the search for a smaller input.
-        if (failedAtMs === null ? isTimeUp() : performance.now() - failedAtMs > SHRINKING_MS) return
-        const beganMs = performance.now()
-        try {
-          const fate = await check(input)
-          const thrown = await takeUncaught()
-          if (thrown.length > 0) throw new Error(thrown.join('\n'))
-          if (failedAtMs === null) onInput(fate, performance.now() - beganMs)
-        } catch (error) {
-          if (failedAtMs === null) onInput('failed', performance.now() - beganMs)
-          failedAtMs ??= performance.now()
-          throw error
-        }
-      })
-      const replay = path === null ? {} : { path, endOnFailure: true }
-      const details = await fc.check(property, { seed, numRuns: BATCH_INPUTS, ...replay })
-      if (!details.failed) return null
-      const { counterexamplePath, counterexample, errorInstance } = details
-      return {
-        path: counterexamplePath ?? '',
-        input: fc.stringify(counterexample),
-        error: errorInstance instanceof Error ? errorInstance.message : String(errorInstance),
+const openOf = <Value>({ arbitrary, check, close }: Parts<Value>): OpenTarget => ({
+  close,
+  run: async ({ seed, path, onInput, isTimeUp }) => {
+    let failedAtMs: number | null = null
+    const property = fc.asyncProperty(arbitrary, async (input) => {
+      // What is skipped passes: a batch ends with the time, and so does the search for a smaller input.
+      if (failedAtMs === null ? isTimeUp() : performance.now() - failedAtMs > SHRINKING_MS) return
+      const beganMs = performance.now()
+      try {
+        const fate = await check(input)
+        const thrown = await takeUncaught()
+        if (thrown.length > 0) throw new Error(thrown.join('\n'))
+        if (failedAtMs === null) onInput(fate, performance.now() - beganMs)
+      } catch (error) {
+        if (failedAtMs === null) onInput('failed', performance.now() - beganMs)
+        failedAtMs ??= performance.now()
+        throw error
       }
-    },
-  }
-}
+    })
+    const replay = path === null ? {} : { path, endOnFailure: true }
+    const details = await fc.check(property, { seed, numRuns: BATCH_INPUTS, ...replay })
+    if (!details.failed) return null
+    const { counterexamplePath, counterexample, errorInstance } = details
+    return {
+      path: counterexamplePath ?? '',
+      input: fc.stringify(counterexample),
+      error: errorInstance instanceof Error ? errorInstance.message : String(errorInstance),
+    }
+  },
+})

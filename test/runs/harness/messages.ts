@@ -75,15 +75,13 @@ export function entriesOf(rawMessage: string): readonly string[] {
 }
 
 /** The entries of a client's messages. */
-export function livedEntries(messages: readonly LivedMessage[]): readonly LivedEntry[] {
-  return messages.flatMap((message) =>
-    entriesOf(rawText(message)).map((text) => ({ text, reply: message.reply })),
-  )
-}
+export const livedEntries = (messages: readonly LivedMessage[]): readonly LivedEntry[] =>
+  messages.flatMap((message) => entriesOf(rawText(message)).map((text) => ({ text, reply: message.reply })))
 
 /** Reads entries; `counter` is the judge's. */
-export function blockReader(counter: BlockCounter): EntryReader {
-  return (text) => {
+export const blockReader =
+  (counter: BlockCounter): EntryReader =>
+  (text) => {
     const parsed: unknown = JSON.parse(text)
     const message: WireBlock = isObject(parsed) ? parsed : {}
     const { role } = message
@@ -98,7 +96,6 @@ export function blockReader(counter: BlockCounter): EntryReader {
       tokens: isWhole ? counter.message(blocks) : counter.block(block),
     }
   }
-}
 
 // --- internal ---
 
@@ -189,18 +186,14 @@ function seen(request: RecordedMessagesRequest): LivedReceived {
 }
 
 /** A spelling that a re-serialised body would lose. */
-function spell(block: WireBlock): string {
-  return JSON.stringify(block).replace(':', ': ')
-}
+const spell = (block: WireBlock): string => JSON.stringify(block).replace(':', ': ')
 
-function rawText({ role, blocks }: LivedMessage): string {
-  return `{"role":"${role}","content":[${blocks.join(',')}]}`
-}
+const rawText = ({ role, blocks }: LivedMessage): string =>
+  `{"role":"${role}","content":[${blocks.join(',')}]}`
 
 /** What names a block of thinking. */
-function thoughtNames(blocks: readonly WireBlock[]): readonly string[] {
-  return blocks.filter(isThinking).map((block) => textOf(block['signature'] ?? block['data']))
-}
+const thoughtNames = (blocks: readonly WireBlock[]): readonly string[] =>
+  blocks.filter(isThinking).map((block) => textOf(block['signature'] ?? block['data']))
 
 function kindOf(role: unknown, block: WireBlock) {
   if (role === 'system') return 'told'

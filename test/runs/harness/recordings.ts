@@ -28,17 +28,16 @@ export const OUTPUT_TOKENS = 1024
 export const MODEL = 'gpt-4o-replay'
 
 /** Every conversation of a folder of recordings, or of one file of it. */
-export function readRecordings(folder: string, onlyFile: string | null): readonly Recording[] {
-  return readLines(folder, onlyFile).flatMap(({ file, line, row }) => {
+export const readRecordings = (folder: string, onlyFile: string | null): readonly Recording[] =>
+  readLines(folder, onlyFile).flatMap(({ file, line, row }) => {
     const id = String(row['id'])
     if (Array.isArray(row['messages'])) return [readConversation(line, file, id)]
     return isObject(row['request']) ? [readRequest(row['request'], file, id)] : []
   })
-}
 
 /** Each line of a folder's files that holds an object, with that. */
-export function readLines(folder: string, onlyFile: string | null) {
-  return recordingFiles(folder, onlyFile).flatMap((name) =>
+export const readLines = (folder: string, onlyFile: string | null) =>
+  recordingFiles(folder, onlyFile).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8')
       .split('\n')
       .flatMap((line) => {
@@ -46,7 +45,6 @@ export function readLines(folder: string, onlyFile: string | null) {
         return isObject(row) ? [{ file: fileOf(name), line, row }] : []
       }),
   )
-}
 
 /** The files of a folder of recordings, or the one of this name, with or without its ending. */
 export function recordingFiles(folder: string, onlyFile: string | null): readonly string[] {
@@ -70,11 +68,8 @@ export function rawMessage(text: string): RawMessage {
 }
 
 /** Before every assistant message; the end of a recording was no request. */
-export function requestPoints(messages: readonly RawMessage[]): readonly number[] {
-  return messages.flatMap(({ message }, index) =>
-    message['role'] === 'assistant' && index > 0 ? [index] : [],
-  )
-}
+export const requestPoints = (messages: readonly RawMessage[]): readonly number[] =>
+  messages.flatMap(({ message }, index) => (message['role'] === 'assistant' && index > 0 ? [index] : []))
 
 /** A conversation that was made, with a request at its end as well. */
 export function madeRecording(file: string, id: string, messages: readonly RawMessage[]): Recording {
@@ -84,23 +79,19 @@ export function madeRecording(file: string, id: string, messages: readonly RawMe
 }
 
 /** What `tools` says; undefined where there are none. */
-export function toolsIn({ tools }: Pick<Recording, 'tools'>): unknown {
-  return tools === '' ? undefined : JSON.parse(tools)
-}
+export const toolsIn = ({ tools }: Pick<Recording, 'tools'>): unknown =>
+  tools === '' ? undefined : JSON.parse(tools)
 
 /** The texts of the messages that a request carries. */
-export function textsBefore({ messages }: Pick<Recording, 'messages'>, point: number): readonly string[] {
-  return messages.slice(0, point).map(({ text }) => text)
-}
+export const textsBefore = ({ messages }: Pick<Recording, 'messages'>, point: number): readonly string[] =>
+  messages.slice(0, point).map(({ text }) => text)
 
 /** The same messages without their texts. */
-export function messagesOf(messages: readonly RawMessage[]): readonly Record<string, unknown>[] {
-  return messages.map(({ message }) => message)
-}
+export const messagesOf = (messages: readonly RawMessage[]): readonly Record<string, unknown>[] =>
+  messages.map(({ message }) => message)
 
-export function isSystem({ message }: RawMessage): boolean {
-  return message['role'] === 'system' || message['role'] === 'developer'
-}
+export const isSystem = ({ message }: RawMessage): boolean =>
+  message['role'] === 'system' || message['role'] === 'developer'
 
 /** How many system and developer messages a conversation begins with. */
 export function systemCountOf(messages: readonly RawMessage[]): number {
@@ -118,9 +109,7 @@ export function spread(points: readonly number[], most: number | null): readonly
 
 // --- internal ---
 
-function fileOf(name: string): string {
-  return name.replace(/\.jsonl$/, '')
-}
+const fileOf = (name: string): string => name.replace(/\.jsonl$/, '')
 
 function readConversation(line: string, file: string, id: string): Recording {
   const { messages: texts, tools } = cutRawRequest(line)

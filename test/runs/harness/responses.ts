@@ -74,8 +74,9 @@ export function itemsBody({ instructions, tools, items, isStreamed, outputTokens
 }
 
 /** Reads the JSON of items; `tokensOf` is the judge's count. */
-export function itemReader(tokensOf: (item: WireItem) => number): EntryReader {
-  return (text) => {
+export const itemReader =
+  (tokensOf: (item: WireItem) => number): EntryReader =>
+  (text) => {
     const item = parsedItem(text)
     return {
       kind: kindOf(item),
@@ -85,7 +86,6 @@ export function itemReader(tokensOf: (item: WireItem) => number): EntryReader {
       tokens: tokensOf(item),
     }
   }
-}
 
 export function parsedItem(text: string): WireItem {
   const parsed: unknown = JSON.parse(text)
@@ -93,9 +93,7 @@ export function parsedItem(text: string): WireItem {
 }
 
 /** Its reasoning may have gone, and its id with it. */
-export function withoutId(text: string): string {
-  return text.replace(/"id":"[^"]*",/, '')
-}
+export const withoutId = (text: string): string => text.replace(/"id":"[^"]*",/, '')
 
 // --- internal ---
 
@@ -161,9 +159,8 @@ function seen(request: RecordedResponsesRequest): LivedReceived {
   }
 }
 
-function thoughtsAmong(items: readonly WireItem[]): readonly string[] {
-  return items.filter((item) => typeOf(item) === 'reasoning').map((item) => textOf(item['id']))
-}
+const thoughtsAmong = (items: readonly WireItem[]): readonly string[] =>
+  items.filter((item) => typeOf(item) === 'reasoning').map((item) => textOf(item['id']))
 
 /** How the client writes an item: with ids of its own, and with what Codex keeps about it. */
 function spellItem(item: WireItem, place: number): string {

@@ -168,9 +168,8 @@ export async function standBetween<Received extends { readonly method: string }>
 }
 
 /** How many attempts of an exchange the upstream refused. */
-export function refusedIn({ received }: { readonly received: readonly { readonly rejected: unknown }[] }) {
-  return received.filter(({ rejected }) => rejected !== null).length
-}
+export const refusedIn = ({ received }: { readonly received: readonly { readonly rejected: unknown }[] }) =>
+  received.filter(({ rejected }) => rejected !== null).length
 
 // --- internal ---
 

@@ -102,9 +102,8 @@ export function createSubject({ recording, counter, ...given }: SubjectOptions):
 }
 
 /** Whether the upstream refuses broken sequences: a recording that is broken itself has to get through as well. */
-export function rulesFor(messages: readonly RawMessage[]): 'enforced' | 'unchecked' {
-  return ruleBreaks(messagesOf(messages), 'lenient').length === 0 ? 'enforced' : 'unchecked'
-}
+export const rulesFor = (messages: readonly RawMessage[]): 'enforced' | 'unchecked' =>
+  ruleBreaks(messagesOf(messages), 'lenient').length === 0 ? 'enforced' : 'unchecked'
 
 /** A plain request of these messages, with tools and an output limit that need not be the recording's. */
 export function bodyOf(
@@ -117,14 +116,12 @@ export function bodyOf(
 }
 
 /** The same of the messages that the recording has before this point. */
-export function bodyAt(recording: Recording, point: number, outputTokens: number): Buffer {
-  return bodyOf(recording, textsBefore(recording, point), { outputTokens })
-}
+export const bodyAt = (recording: Recording, point: number, outputTokens: number): Buffer =>
+  bodyOf(recording, textsBefore(recording, point), { outputTokens })
 
 /** The last user message; -1 where there is none. */
-export function latestUser(messages: readonly RawMessage[]): number {
-  return messages.findLastIndex(({ message }) => message['role'] === 'user')
-}
+export const latestUser = (messages: readonly RawMessage[]): number =>
+  messages.findLastIndex(({ message }) => message['role'] === 'user')
 
 /** The newest message that is no system message, where it is a user's; -1 where it is not. */
 export function newestUserOf(messages: readonly RawMessage[]): number {
@@ -143,6 +140,4 @@ export function longestOf(folder: string, file: string | null, count: (text: str
 }
 
 /** Tokens of the last request. */
-export function lastTokens(subject: Subject): number {
-  return subject.promptTokens(subject.points.at(-1) ?? 0)
-}
+export const lastTokens = (subject: Subject): number => subject.promptTokens(subject.points.at(-1) ?? 0)

@@ -23,27 +23,21 @@ export function runsTable<Run>(
 }
 
 /** Rounded, with commas between thousands. */
-export function grouped(number: number): string {
-  return Math.round(number).toLocaleString('en-US')
-}
+export const grouped = (number: number): string => Math.round(number).toLocaleString('en-US')
 
-export function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`
-}
+export const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
 
 /** In percent, rounded down, so that 100 is all and 95 is enough; of nothing, a dash. */
-export function shareOf(part: number, all: number): string {
-  return all === 0 ? '–' : `${(Math.floor((1000 * part) / all) / 10).toFixed(1)} %`
-}
+export const shareOf = (part: number, all: number): string =>
+  all === 0 ? '–' : `${(Math.floor((1000 * part) / all) / 10).toFixed(1)} %`
 
 /** Adds one tally's figures to another's. */
 export function addTo(sums: Record<string, number>, figures: Readonly<Record<string, number | undefined>>) {
   for (const [name, figure] of Object.entries(figures)) sums[name] = (sums[name] ?? 0) + (figure ?? 0)
 }
 
-export function sumOf<Item>(items: readonly Item[], figure: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + figure(item), 0)
-}
+export const sumOf = <Item>(items: readonly Item[], figure: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + figure(item), 0)
 
 /** The least of the samples that so large a share of them does not exceed; null where there are none. */
 export function quantile(samples: readonly number[], share: number): number | null {

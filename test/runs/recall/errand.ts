@@ -147,11 +147,8 @@ const TOOL = 'recall_conversation'
 /** As many as a profile takes: how many were needed is what is measured. */
 const ROUNDS_MAX = 100
 
-function namesTool(tools: unknown): boolean {
-  return (
-    Array.isArray(tools) &&
-    tools.some(
-      (tool: unknown) => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === TOOL,
-    )
+const namesTool = (tools: unknown): boolean =>
+  Array.isArray(tools) &&
+  tools.some(
+    (tool: unknown) => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === TOOL,
   )
-}

@@ -29,9 +29,8 @@ export function sumOf(tallies: readonly Tally[]): Tally {
 }
 
 /** Whether everything can be reached. */
-export function isSound({ things, inView, missing, inTheEnd, byName }: Tally): boolean {
-  return inView + inTheEnd === things && byName === missing
-}
+export const isSound = ({ things, inView, missing, inTheEnd, byName }: Tally): boolean =>
+  inView + inTheEnd === things && byName === missing
 
 type WalkOptions = { readonly windowTokens: number; readonly reserveTokens: number }
 
@@ -115,6 +114,5 @@ function note(tally: Tally, search: ErrandReport, reading: ErrandReport): void {
 }
 
 /** What a model reads in a tool result. */
-function namesIn(text: string): ReadonlySet<string> {
-  return new Set(textsIn({ role: 'tool', content: text }).flatMap((each) => [...thingsOf(each)]))
-}
+const namesIn = (text: string): ReadonlySet<string> =>
+  new Set(textsIn({ role: 'tool', content: text }).flatMap((each) => [...thingsOf(each)]))

@@ -40,9 +40,15 @@ export function readServerAnswers(folder: string): readonly ServerAnswer[] {
   return parsed
 }
 
-export function answerOfRecorded({ status, content_type: contentType, body }: RecordedAnswer): WholeAnswer {
-  return { status, contentType, body: typeof body === 'string' ? body : JSON.stringify(body) }
-}
+export const answerOfRecorded = ({
+  status,
+  content_type: contentType,
+  body,
+}: RecordedAnswer): WholeAnswer => ({
+  status,
+  contentType,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
 
 export function answerOfServer({ status, headers, body }: ServerAnswer): WholeAnswer {
   const contentType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
@@ -156,9 +162,8 @@ export function wrongIn(read: Classification, expected: Expected): string {
 // --- internal ---
 
 /** The window of an answer without an error is what is known beforehand. */
-function isPlainAnswer({ status, body }: RecordedAnswer): boolean {
-  return status === 200 && typeof body === 'object'
-}
+const isPlainAnswer = ({ status, body }: RecordedAnswer): boolean =>
+  status === 200 && typeof body === 'object'
 
 /** Ollama refuses without numbers; all others were started with a window of 8,192 unless they say another. */
 function windowOf(server: string, version: string, asked: string): { readonly windowTokens?: number } {

@@ -119,14 +119,13 @@ async function besideUnfair(seconds: number) {
   }
 }
 
-function startServer(upstreamPort: number): Promise<FoldgateProgram> {
-  return startSoaked({
+const startServer = (upstreamPort: number): Promise<FoldgateProgram> =>
+  startSoaked({
     upstream: `http://127.0.0.1:${upstreamPort}/v1`,
     settings: { drain: { delay_s: 0, timeout_s: 5 }, log_level: 'error' },
     // Ten megabytes fit: what compacting them takes is the length of a turn of theirs, not its weight.
     profile: { window: { tokens: 8_000_000 } },
   })
-}
 
 function program(file: string, port: number): ChildProcess {
   const path = fileURLToPath(new URL(`fairness/${file}`, import.meta.url))
@@ -182,6 +181,5 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-function lineOf(name: string, { aloneMs, elsewhereMs, besideMs, times }: Waits): string {
-  return `A fair client, ${name}: ${aloneMs.toFixed(1)} ms alone; beside an unfair one ${elsewhereMs.toFixed(1)} ms if that is served by another Foldgate, ${besideMs.toFixed(1)} ms if by the same, ${times.toFixed(1)} times as long.`
-}
+const lineOf = (name: string, { aloneMs, elsewhereMs, besideMs, times }: Waits): string =>
+  `A fair client, ${name}: ${aloneMs.toFixed(1)} ms alone; beside an unfair one ${elsewhereMs.toFixed(1)} ms if that is served by another Foldgate, ${besideMs.toFixed(1)} ms if by the same, ${times.toFixed(1)} times as long.`

@@ -149,9 +149,7 @@ async function beClient({ name, dice, visits, until }: Client, around: Surroundi
   visitor.leave()
 }
 
-function isAnswer(outcome: string): boolean {
-  return outcome === 'answered' || outcome === 'compacted'
-}
+const isAnswer = (outcome: string): boolean => outcome === 'answered' || outcome === 'compacted'
 
 /** Waits until sockets and files are as they were; says what is held then. */
 async function rest(

@@ -2,18 +2,17 @@ import { startFoldgateProgram, type FoldgateProgram } from '../../support/foldga
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** The real program before an upstream, with its store in a file of its own, and an inspector that tells what lives. */
-export function startSoaked(options: {
+export const startSoaked = (options: {
   readonly upstream: string
   readonly settings: object
   readonly profile: object
-}): Promise<FoldgateProgram> {
-  return startFoldgateProgram({
+}): Promise<FoldgateProgram> =>
+  startFoldgateProgram({
     settings: { ...options.settings, upstreams: { default: { url: options.upstream } } },
     profiles: { default: options.profile },
     nodeFlags: ['--inspect=127.0.0.1:0'],
     admin: false,
   })
-}
 
 // --- internal ---
 
@@ -37,8 +36,8 @@ export async function liveMegabytes(inspector: string): Promise<number> {
 type Answer = { readonly id: number; readonly result: Readonly<Record<string, unknown>> }
 
 /** One question at a time. */
-function ask(socket: WebSocket, method: string): Promise<Answer['result']> {
-  return new Promise((resolve) => {
+const ask = (socket: WebSocket, method: string): Promise<Answer['result']> =>
+  new Promise((resolve) => {
     socket.addEventListener(
       'message',
       ({ data }) => {
@@ -49,7 +48,6 @@ function ask(socket: WebSocket, method: string): Promise<Answer['result']> {
     )
     socket.send(JSON.stringify({ id: 1, method }))
   })
-}
 
 /** What a process holds at one moment. */
 export type VitalSigns = {

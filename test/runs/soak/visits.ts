@@ -10,19 +10,15 @@ export const VISIT_HEADER = 'x-soak-visit'
  * Every request carries a mark, by which the server chooses what to answer and the client knows what it has to get. It
  * names the tenant, so that nobody gets or sends what is another's.
  */
-function markOf(tenant: string, number: number): string {
-  return `mark-${tenant}-${number.toString(36)}`
-}
+const markOf = (tenant: string, number: number): string => `mark-${tenant}-${number.toString(36)}`
 
 /** The tenants whose marks stand in a text. */
-export function tenantsIn(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(/\bmark-([a-z]+)-/g)].map((found) => found[1] ?? ''))
-}
+export const tenantsIn = (text: string): ReadonlySet<string> =>
+  new Set([...text.matchAll(/\bmark-([a-z]+)-/g)].map((found) => found[1] ?? ''))
 
 /** The newest mark in a text; '' where there is none. */
-export function lastMarkIn(text: string): string {
-  return [...text.matchAll(/\bmark-[a-z]+-[0-9a-z]+\b/g)].at(-1)?.[0] ?? ''
-}
+export const lastMarkIn = (text: string): string =>
+  [...text.matchAll(/\bmark-[a-z]+-[0-9a-z]+\b/g)].at(-1)?.[0] ?? ''
 
 /** What the server does with a request. */
 export type Reply = {
@@ -112,23 +108,19 @@ function mannerBy(dice: Dice): Manner {
   return dice.pick(['leaves while sending', 'leaves while waiting', 'leaves while reading'])
 }
 
-function embeddings(mark: string) {
-  return {
-    kind: 'embeddings' as const,
-    path: '/v1/embeddings',
-    contentType: 'application/json',
-    body: Buffer.from(JSON.stringify({ model: 'e', input: mark })),
-  }
-}
+const embeddings = (mark: string) => ({
+  kind: 'embeddings' as const,
+  path: '/v1/embeddings',
+  contentType: 'application/json',
+  body: Buffer.from(JSON.stringify({ model: 'e', input: mark })),
+})
 
-function upload(mark: string, dice: Dice) {
-  return {
-    kind: 'upload' as const,
-    path: '/v1/files',
-    contentType: 'application/octet-stream',
-    body: Buffer.concat([Buffer.alloc(1 + dice.below(1_000_000), 46), Buffer.from(` ${mark}`)]),
-  }
-}
+const upload = (mark: string, dice: Dice) => ({
+  kind: 'upload' as const,
+  path: '/v1/files',
+  contentType: 'application/octet-stream',
+  body: Buffer.concat([Buffer.alloc(1 + dice.below(1_000_000), 46), Buffer.from(` ${mark}`)]),
+})
 
 /** One request, and how its client behaves. */
 export type Visit = {
@@ -198,13 +190,12 @@ export function openVisitor(port: number): Visitor {
 /** Long enough for all that the machine may do beside; what has not come by then never comes. */
 const PATIENCE_MS = 60_000
 
-function answerTo(outgoing: ClientRequest): Promise<IncomingMessage | Error> {
-  return new Promise((resolve) => {
+const answerTo = (outgoing: ClientRequest): Promise<IncomingMessage | Error> =>
+  new Promise((resolve) => {
     outgoing.once('response', resolve)
     outgoing.on('error', resolve)
     outgoing.setTimeout(PATIENCE_MS, () => outgoing.destroy(new Error('silence')))
   })
-}
 
 /** False where the client left meanwhile. */
 async function send(outgoing: ClientRequest, visit: Visit, dice: Dice): Promise<boolean> {
@@ -279,9 +270,7 @@ function outcomeOf(
   return incoming.headers['x-foldgate-action'] === 'compacted' ? 'compacted' : 'answered'
 }
 
-function unexpected(status: number, text: string): Outcome {
-  return `wrong: ${status} ${text.slice(0, 160)}`
-}
+const unexpected = (status: number, text: string): Outcome => `wrong: ${status} ${text.slice(0, 160)}`
 
 /** What the model said, streamed or plain. */
 function textIn(body: string): string {

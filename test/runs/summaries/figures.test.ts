@@ -64,22 +64,23 @@ test('compaction requests are timed apart from the others', () => {
 
 // --- internal ---
 
-function request(beganMs: number, given: Partial<ObservedRequest> = {}): ObservedRequest {
-  return {
-    beganMs,
-    acceptedMs: beganMs + 5,
-    endedMs: beganMs + 6,
-    promptTokens: 0,
-    cachedTokens: 0,
-    isCompaction: false,
-    summary: 'none',
-    foldedTokens: 0,
-    refused: 0,
-    isReply: true,
-    ...given,
-  }
-}
+const request = (beganMs: number, given: Partial<ObservedRequest> = {}): ObservedRequest => ({
+  beganMs,
+  acceptedMs: beganMs + 5,
+  endedMs: beganMs + 6,
+  promptTokens: 0,
+  cachedTokens: 0,
+  isCompaction: false,
+  summary: 'none',
+  foldedTokens: 0,
+  refused: 0,
+  isReply: true,
+  ...given,
+})
 
-function call(beganMs: number, endedMs: number, promptTokens = 0): ObservedCall {
-  return { beganMs, endedMs, promptTokens, completionTokens: 10 }
-}
+const call = (beganMs: number, endedMs: number, promptTokens = 0): ObservedCall => ({
+  beganMs,
+  endedMs,
+  promptTokens,
+  completionTokens: 10,
+})

@@ -100,13 +100,11 @@ async function quiet(arrived: () => number): Promise<void> {
 const QUIET_ROUNDS = 6
 const QUIET_ROUND_MS = 5
 
-function isSummaryCall(request: AcceptedRequest): boolean {
-  return isCached(request) || /<messages-[\w-]{8,}>/.test(request.rawMessages.at(-1) ?? '')
-}
+const isSummaryCall = (request: AcceptedRequest): boolean =>
+  isCached(request) || /<messages-[\w-]{8,}>/.test(request.rawMessages.at(-1) ?? '')
 
-function isCached({ rawMessages }: AcceptedRequest): boolean {
-  return rawMessages.at(-1)?.includes('does not come from the user') === true
-}
+const isCached = ({ rawMessages }: AcceptedRequest): boolean =>
+  rawMessages.at(-1)?.includes('does not come from the user') === true
 
 // What cached tokens cost of others' price, by provider.
 const CACHED_WEIGHTS = [0.1, 0.25, 0.5]

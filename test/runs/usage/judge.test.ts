@@ -5,24 +5,26 @@ import type { Seen, Told } from './walk-talk.ts'
 
 const silent: Told = { windows: [], warnings: [], failures: [] }
 
-function seen(given: Partial<Seen>): Seen {
-  return {
-    status: 200,
-    windowTokens: 16_000,
-    source: 'config',
-    pressure: null,
-    trueTokens: 5000,
-    outputTokens: 1024,
-    isRewritten: false,
-    isCut: false,
-    leastTokens: 0,
-    ...given,
-  }
-}
+const seen = (given: Partial<Seen>): Seen => ({
+  status: 200,
+  windowTokens: 16_000,
+  source: 'config',
+  pressure: null,
+  trueTokens: 5000,
+  outputTokens: 1024,
+  isRewritten: false,
+  isCut: false,
+  leastTokens: 0,
+  ...given,
+})
 
-function scenario(given: Partial<Scenario>): Scenario {
-  return { family: 'honest', kind: 'openai', windowTokens: 16_000, configuredTokens: 16_000, ...given }
-}
+const scenario = (given: Partial<Scenario>): Scenario => ({
+  family: 'honest',
+  kind: 'openai',
+  windowTokens: 16_000,
+  configuredTokens: 16_000,
+  ...given,
+})
 
 test('a window that is learnt over the one from settings is a miss, seen in an answer or an event', () => {
   const learnt = seen({ windowTokens: 6072, source: 'learnt', isRewritten: true })

@@ -6,16 +6,14 @@ import { keyOf, usageKinds, type Prompt } from './usage-kinds.ts'
 /** A word is a token here. */
 const count = (text: string) => (text === '' ? 0 : text.split(' ').length)
 
-function promptOf(...messages: readonly (readonly [role: string, words: number])[]): Prompt {
-  return {
-    messages: messages.map(([role, words], index) => {
-      const message = { role, content: Array.from({ length: words }, () => `word${index}`).join(' ') }
-      return { message, key: keyOf(JSON.stringify(message)) }
-    }),
-    tools: undefined,
-    toolsKey: keyOf(''),
-  }
-}
+const promptOf = (...messages: readonly (readonly [role: string, words: number])[]): Prompt => ({
+  messages: messages.map(([role, words], index) => {
+    const message = { role, content: Array.from({ length: words }, () => `word${index}`).join(' ') }
+    return { message, key: keyOf(JSON.stringify(message)) }
+  }),
+  tools: undefined,
+  toolsKey: keyOf(''),
+})
 
 function kindNamed(name: string) {
   const kind = usageKinds.find((each) => each.name === name)

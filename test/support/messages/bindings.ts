@@ -129,9 +129,8 @@ const BEGINNING = 'Eq'
 const SIGNATURES_MAX = 100_000
 
 /** What a block shows without its signature. */
-function shownDigest(block: WireBlock): string {
-  return valueDigest({ ...block, signature: null, data: null, cache_control: null })
-}
+const shownDigest = (block: WireBlock): string =>
+  valueDigest({ ...block, signature: null, data: null, cache_control: null })
 
 /** The oldest thinking may be left out, but none of it from the middle, and nothing that was out may be back. */
 function isSamePrefix(made: Prefix, now: Prefix): boolean {

@@ -87,9 +87,12 @@ export function systemBreak(system: unknown): string | null {
 
 // --- internal ---
 
-function breakOf(rule: BlockRule, index: number, message: string, errorCode?: string): BlockBreak {
-  return { rule, index, message, errorCode: errorCode ?? null }
-}
+const breakOf = (rule: BlockRule, index: number, message: string, errorCode?: string): BlockBreak => ({
+  rule,
+  index,
+  message,
+  errorCode: errorCode ?? null,
+})
 
 /** How a conversation begins and ends. */
 function endBreaks(messages: readonly SentMessage[], allowsPrefill: boolean): readonly BlockBreak[] {
@@ -142,13 +145,11 @@ function callBreaks(messages: readonly SentMessage[], turns: readonly Turn[]): r
   return [...breaks, ...messages.flatMap((message) => resultBreaks(message, asked(message.index)))]
 }
 
-function unanswered(index: number, ids: readonly string[]): string {
-  return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
-}
+const unanswered = (index: number, ids: readonly string[]): string =>
+  `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
 
-function idsOf(blocks: readonly WireBlock[]): readonly string[] {
-  return blocks.filter((block) => typeOf(block) === 'tool_use').map((block) => textOf(block['id']))
-}
+const idsOf = (blocks: readonly WireBlock[]): readonly string[] =>
+  blocks.filter((block) => typeOf(block) === 'tool_use').map((block) => textOf(block['id']))
 
 /** The calls that a message answers: results stand before anything else in it. */
 function leadingResults(message: SentMessage | undefined): ReadonlySet<string> {
@@ -296,6 +297,5 @@ function resultBreak({ content }: WireBlock, at: string): string | null {
   return content.some(isEmptyText) ? 'messages: text content blocks must be non-empty' : null
 }
 
-function isEmptyText(part: unknown): boolean {
-  return isObject(part) && typeOf(part) === 'text' && textOf(part['text']) === ''
-}
+const isEmptyText = (part: unknown): boolean =>
+  isObject(part) && typeOf(part) === 'text' && textOf(part['text']) === ''

@@ -44,9 +44,8 @@ const UNCOUNTED = new Set(['type', 'id', 'tool_use_id', 'is_error', 'cache_contr
 const MEDIA = new Set(['image', 'document'])
 
 /** Each result stands in a frame of its own, as in a chat. */
-function frameTokens(blocks: readonly WireBlock[]): number {
-  return blocks.every((block) => typeOf(block) === 'tool_result') ? 0 : MESSAGE_TOKENS
-}
+const frameTokens = (blocks: readonly WireBlock[]): number =>
+  blocks.every((block) => typeOf(block) === 'tool_result') ? 0 : MESSAGE_TOKENS
 
 function countBlock(count: (text: string) => number, block: WireBlock): number {
   const type = typeOf(block)

@@ -95,13 +95,10 @@ function openCallIds() {
   }
 }
 
-function isSystem({ role }: WireMessage): boolean {
-  return role === 'system' || role === 'developer'
-}
+const isSystem = ({ role }: WireMessage): boolean => role === 'system' || role === 'developer'
 
-function isResult(message: WireMessage | undefined): boolean {
-  return message?.role === 'tool' || message?.role === 'function'
-}
+const isResult = (message: WireMessage | undefined): boolean =>
+  message?.role === 'tool' || message?.role === 'function'
 
 /** Every other time the thoughts can be read, and the rest of the time the signature is all that there is of them. */
 function thinkingOf({ thinkingTokens: tokens = 200 }: ChatOptions, reply: number): readonly ScriptedBlock[] {
@@ -139,9 +136,7 @@ function inputOf(argumentsText: string): Readonly<Record<string, unknown>> {
 }
 
 /** This API takes no empty texts. */
-function spoken(text: string): string {
-  return text.trim() === '' ? '(nothing)' : text
-}
+const spoken = (text: string): string => (text.trim() === '' ? '(nothing)' : text)
 
 function saidBlocks(content: unknown): readonly WireBlock[] {
   const parts = partsOf(content).filter(({ type, text }) => type !== 'text' || textOf(text).trim() !== '')

@@ -87,6 +87,8 @@ function chatMessagesOf({ role, blocks }: SentMessage): readonly WireMessage[] {
   return [...results, { role, content: said, ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 
-function partOf(what: unknown, tokens: number): PromptPart {
-  return { hash: hash('sha1', valueDigest(what)), tokens, text: null }
-}
+const partOf = (what: unknown, tokens: number): PromptPart => ({
+  hash: hash('sha1', valueDigest(what)),
+  tokens,
+  text: null,
+})

@@ -206,13 +206,11 @@ export function openMessagesJudge(options: MessagesJudgeOptions, bindings: Bindi
   }
 }
 
-export function refusal(
+export const refusal = (
   reason: MessagesRejection['reason'],
   message: string,
   errorCode: string | null = null,
-): MessagesRejection {
-  return { reason, status: 400, type: 'invalid_request_error', message, errorCode }
-}
+): MessagesRejection => ({ reason, status: 400, type: 'invalid_request_error', message, errorCode })
 
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
@@ -261,9 +259,8 @@ function brokenRule(body: WireBlock, options: MessagesJudgeOptions): MessagesRej
   return broken === undefined ? null : refusal(broken.rule, broken.message, broken.errorCode)
 }
 
-function isCompacted({ blocks }: SentMessage): boolean {
-  return blocks.some((block) => typeOf(block) === 'compaction')
-}
+const isCompacted = ({ blocks }: SentMessage): boolean =>
+  blocks.some((block) => typeOf(block) === 'compaction')
 
 function forged({ path, block }: SignedBlock): MessagesRejection {
   const type = typeOf(block)
@@ -272,12 +269,11 @@ function forged({ path, block }: SignedBlock): MessagesRejection {
   return refusal('signature', `${path}: Invalid \`${member}\` in \`${type}\` block`, code)
 }
 
-function modified({ path }: SignedBlock): MessagesRejection {
-  return refusal(
+const modified = ({ path }: SignedBlock): MessagesRejection =>
+  refusal(
     'signature',
     `${path}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`,
   )
-}
 
 function bound({ path, block }: SignedBlock, reason: MismatchReason, hasBeta: boolean): MessagesRejection {
   const what = boundTo[reason]
@@ -328,9 +324,8 @@ function windowProblem(
   return `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${outputTokens} > ${windowTokens}, decrease input length or \`max_tokens\` and try again`
 }
 
-function thinkingTypeOf({ thinking }: WireBlock): string {
-  return isObject(thinking) ? textOf(thinking['type']) : ''
-}
+const thinkingTypeOf = ({ thinking }: WireBlock): string =>
+  isObject(thinking) ? textOf(thinking['type']) : ''
 
 const known = new Set(
   (
@@ -346,9 +341,8 @@ const tried: Readonly<Record<string, readonly string[]>> = {
   thread: ['message-threads-2026-08-12'],
 }
 
-function isTaken(name: string, betas: ReadonlySet<string>): boolean {
-  return known.has(name) || tried[name]?.some((beta) => betas.has(beta)) === true
-}
+const isTaken = (name: string, betas: ReadonlySet<string>): boolean =>
+  known.has(name) || tried[name]?.some((beta) => betas.has(beta)) === true
 
 function toolsProblem(tools: unknown): string | null {
   if (tools === undefined) return null

@@ -235,9 +235,7 @@ function parsed(text: string): WireBlock {
   }
 }
 
-function textBlock(said: string): WireBlock {
-  return { type: 'text', text: said }
-}
+const textBlock = (said: string): WireBlock => ({ type: 'text', text: said })
 
 function search(made: number): readonly ScriptedBlock[] {
   const id = `srvtoolu_${made}`

@@ -68,14 +68,10 @@ export function openMarkCache({ minimumTokens = 1024 }: { readonly minimumTokens
 export type MarkTtl = '5m' | '1h'
 
 /** The mark of a block, its own or that of something in it; null without. */
-export function markOf(block: WireBlock): MarkTtl | null {
-  return marksIn(block).at(-1) ?? null
-}
+export const markOf = (block: WireBlock): MarkTtl | null => marksIn(block).at(-1) ?? null
 
 /** The mark that a request sets on the last block that can have one; null without. */
-export function automaticMarkOf(body: WireBlock): MarkTtl | null {
-  return ttlOf(body['cache_control'])
-}
+export const automaticMarkOf = (body: WireBlock): MarkTtl | null => ttlOf(body['cache_control'])
 
 /** What is wrong with the marks of a request; null if nothing is. */
 export function marksProblem(body: WireBlock, messages: readonly SentMessage[]): string | null {

@@ -91,9 +91,8 @@ export function messageOf(reply: WrittenReply, state: 'begun' | 'whole') {
 }
 
 /** What the server did to the history itself: nothing. It says so where it was asked. */
-function contextManagementOf({ body }: WrittenReply) {
-  return body['context_management'] === undefined ? {} : { context_management: { applied_edits: [] } }
-}
+const contextManagementOf = ({ body }: WrittenReply) =>
+  body['context_management'] === undefined ? {} : { context_management: { applied_edits: [] } }
 
 /** As a body states it. */
 function usageBody({ promptTokens, cache, outputTokens }: NonNullable<MessagesUsage>) {
@@ -137,9 +136,8 @@ const THINKING_TOKENS = 200
 /** Of a signature that holds no thoughts. */
 const SIGNATURE_TOKENS = 40
 
-function event(type: string, members: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
-}
+const event = (type: string, members: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 
 /** A block as it is when it begins. */
 function begun(block: WireBlock): WireBlock {

@@ -19,9 +19,7 @@ export type SentMessage = {
 /** Neighbours of one role, which the server takes as one message. */
 export type Turn = { readonly role: string; readonly messages: readonly SentMessage[] }
 
-export function typeOf(block: WireBlock): string {
-  return textOf(block['type'])
-}
+export const typeOf = (block: WireBlock): string => textOf(block['type'])
 
 /** Content in blocks: a text is one block of text. */
 export function blocksOf(content: unknown): readonly WireBlock[] {
@@ -60,14 +58,12 @@ export function isThinking(block: WireBlock): boolean {
 }
 
 /** A call that the server answers itself. */
-export function isServerCall(block: WireBlock): boolean {
-  return typeOf(block) === 'server_tool_use' || typeOf(block) === 'mcp_tool_use'
-}
+export const isServerCall = (block: WireBlock): boolean =>
+  typeOf(block) === 'server_tool_use' || typeOf(block) === 'mcp_tool_use'
 
 /** What the server has answered to a call of that kind. */
-export function isServerResult(block: WireBlock): boolean {
-  return typeOf(block) !== 'tool_result' && typeOf(block).endsWith('_tool_result')
-}
+export const isServerResult = (block: WireBlock): boolean =>
+  typeOf(block) !== 'tool_result' && typeOf(block).endsWith('_tool_result')
 
 /**
  * A digest of what a block says: the same for every spelling of the JSON and with any mark for the cache. The input of a
@@ -80,9 +76,7 @@ export function meaningOf(block: WireBlock): string {
 }
 
 /** The text or the blocks of `system`, or the tools, without marks. */
-export function unmarked(list: unknown): readonly WireBlock[] {
-  return blocksOf(list).map(withoutMark)
-}
+export const unmarked = (list: unknown): readonly WireBlock[] => blocksOf(list).map(withoutMark)
 
 // --- internal ---
 

@@ -151,8 +151,8 @@ function groupBreaks(items: readonly WireItem[], issued: Issued): readonly ItemB
   return breaks
 }
 
-function placeBreaks(items: readonly WireItem[]): readonly ItemBreak[] {
-  return items.flatMap((item, index): readonly ItemBreak[] => {
+const placeBreaks = (items: readonly WireItem[]): readonly ItemBreak[] =>
+  items.flatMap((item, index): readonly ItemBreak[] => {
     const broken = (rule: ItemRule, message: string) => [
       { rule, index, message, param: `input[${index}]`, code: 'invalid_value' },
     ]
@@ -168,7 +168,6 @@ function placeBreaks(items: readonly WireItem[]): readonly ItemBreak[] {
     const repeated = `Invalid 'input[${index}]': a 'configuration_update' may not follow another.`
     return broken('update-repeated', repeated)
   })
-}
 
 const requiredFields: Readonly<Record<string, readonly string[]>> = {
   message: ['content'],
@@ -227,9 +226,11 @@ function contentBreak(content: unknown, at: string, known: readonly string[]): S
   return null
 }
 
-function invalidType(param: string, expected: string): ShapeBreak {
-  return { message: `Invalid type for '${param}': expected ${expected}.`, param, code: 'invalid_type' }
-}
+const invalidType = (param: string, expected: string): ShapeBreak => ({
+  message: `Invalid type for '${param}': expected ${expected}.`,
+  param,
+  code: 'invalid_type',
+})
 
 function invalidValue(param: string, value: unknown, known: readonly string[]): ShapeBreak {
   const supported = known.map((one) => `'${one}'`).join(', ')
@@ -237,6 +238,8 @@ function invalidValue(param: string, value: unknown, known: readonly string[]): 
   return { message, param, code: 'invalid_value' }
 }
 
-function missing(param: string): ShapeBreak {
-  return { message: `Missing required parameter: '${param}'.`, param, code: 'missing_required_parameter' }
-}
+const missing = (param: string): ShapeBreak => ({
+  message: `Missing required parameter: '${param}'.`,
+  param,
+  code: 'missing_required_parameter',
+})

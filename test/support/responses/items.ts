@@ -78,9 +78,7 @@ function openCallIds() {
   }
 }
 
-function isSystem({ role }: WireMessage): boolean {
-  return role === 'system' || role === 'developer'
-}
+const isSystem = ({ role }: WireMessage): boolean => role === 'system' || role === 'developer'
 
 function inputOf(message: WireMessage, calls: ReturnType<typeof openCallIds>): WireItem {
   const { role, content } = message

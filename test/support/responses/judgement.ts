@@ -179,9 +179,7 @@ const windowRejection: ResponsesRejection = {
   code: 'context_length_exceeded',
 }
 
-function isGiven(item: WireItem): boolean {
-  return typeOf(item) === 'message' && item['role'] !== 'assistant'
-}
+const isGiven = (item: WireItem): boolean => typeOf(item) === 'message' && item['role'] !== 'assistant'
 
 function isSealed(item: WireItem): boolean {
   const type = typeOf(item)
@@ -214,14 +212,16 @@ const moved = {
 }
 
 /** A function whose name stands in an object of its own, as chat completions have it, or nowhere. */
-function isUnnamed(tool: WireItem): boolean {
-  return ['function', 'custom', 'namespace'].includes(textOf(tool['type'])) && textOf(tool['name']) === ''
-}
+const isUnnamed = (tool: WireItem): boolean =>
+  ['function', 'custom', 'namespace'].includes(textOf(tool['type'])) && textOf(tool['name']) === ''
 
-function missing(param: string): ResponsesRejection {
-  return badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
-}
+const missing = (param: string): ResponsesRejection =>
+  badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
 
-function badField(message: string, param: string, code: string): ResponsesRejection {
-  return { reason: 'parameter', status: 400, message, param, code }
-}
+const badField = (message: string, param: string, code: string): ResponsesRejection => ({
+  reason: 'parameter',
+  status: 400,
+  message,
+  param,
+  code,
+})

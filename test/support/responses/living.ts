@@ -177,6 +177,8 @@ function parsed(text: string): WireItem {
   }
 }
 
-function user(text: string): WireItem {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
-}
+const user = (text: string): WireItem => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+})

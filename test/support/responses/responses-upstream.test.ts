@@ -43,15 +43,14 @@ async function post(url: string, body: object | string, path = '/responses') {
 }
 
 /** The events of a stream, each with its name taken from its `event` line. */
-function eventsOf(text: string) {
-  return text
+const eventsOf = (text: string) =>
+  text
     .split('\n\n')
     .filter((event) => event !== '')
     .map((event) => {
       const [name = '', data = ''] = event.split('\n')
       return { name: name.replace('event: ', ''), data: JSON.parse(data.replace('data: ', '')) }
     })
-}
 
 const supported = (value: string, ...known: string[]) =>
   `item-shape: Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`

@@ -185,9 +185,12 @@ export function* failedEvents(
 const REASONING_TOKENS = 200
 const COMPACTION_TOKENS = 300
 
-function transformation({ id, reason }: RemovedReasoning) {
-  return { type: 'reasoning', id, action: 'removed', reason }
-}
+const transformation = ({ id, reason }: RemovedReasoning) => ({
+  type: 'reasoning',
+  id,
+  action: 'removed',
+  reason,
+})
 
 type Events = (type: string, members: object) => string
 

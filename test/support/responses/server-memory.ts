@@ -17,13 +17,11 @@ export type ServerMemory = {
   readonly responses: LRUCache<string, readonly WireItem[]>
 }
 
-export function openServerMemory(): ServerMemory {
-  return {
-    issued: lruCache(ITEMS_MAX),
-    items: lruCache(ITEMS_MAX),
-    responses: lruCache(RESPONSES_MAX),
-  }
-}
+export const openServerMemory = (): ServerMemory => ({
+  issued: lruCache(ITEMS_MAX),
+  items: lruCache(ITEMS_MAX),
+  responses: lruCache(RESPONSES_MAX),
+})
 
 /** Remembers a reply, and stores it where `stored` gives what its model had seen. */
 export function remember(
@@ -108,9 +106,8 @@ export function prefixesOf(body: WireItem, items: readonly WireItem[]): readonly
 }
 
 /** The prefix behind one more item; `head` is the one before the first. */
-export function prefixAfter(head: string, before: string, item: WireItem): string {
-  return hash('sha1', `${typeOf(item) === 'compaction' ? head : before} ${meaningOf(item)}`)
-}
+export const prefixAfter = (head: string, before: string, item: WireItem): string =>
+  hash('sha1', `${typeOf(item) === 'compaction' ? head : before} ${meaningOf(item)}`)
 
 /** Why the reasoning of an item is not shown to the model; null if it is, `false` if its content is none of this server's. */
 export function judgeSeal(seals: Seals, item: WireItem, now: SealedFor): RemovalReason | null | false {
@@ -135,14 +132,12 @@ function isReference(item: WireItem): boolean {
   return type === 'item_reference' || (type === 'reasoning' && typeof item['id'] === 'string' && isBare)
 }
 
-function notFound(
+const notFound = (
   status: 400 | 404,
   message: string,
   param: string,
   code: string | null,
-): ResponsesRejection {
-  return { reason: 'not-found', status, message, param, code }
-}
+): ResponsesRejection => ({ reason: 'not-found', status, message, param, code })
 
 /** How the real ones begin. */
 const FERNET = 'gAAAAAB'

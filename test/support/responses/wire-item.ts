@@ -26,14 +26,12 @@ export function partsOf(content: unknown, textType: 'input_text' | 'output_text'
 }
 
 /** The type that the texts of a message have. */
-export function textTypeOf(message: WireItem): 'input_text' | 'output_text' {
-  return message['role'] === 'assistant' ? 'output_text' : 'input_text'
-}
+export const textTypeOf = (message: WireItem): 'input_text' | 'output_text' =>
+  message['role'] === 'assistant' ? 'output_text' : 'input_text'
 
 /** What pairs a call with its output. */
-export function callIdOf(item: WireItem): string {
-  return textOf(item['call_id'] ?? item['approval_request_id'] ?? item['id'])
-}
+export const callIdOf = (item: WireItem): string =>
+  textOf(item['call_id'] ?? item['approval_request_id'] ?? item['id'])
 
 /** The calls that a client answers: the type of the output that it does so with, and how errors speak of it. */
 export const outputTypeOf: ReadonlyMap<string, string> = new Map([
@@ -62,9 +60,8 @@ export function meaningOf(item: WireItem): string {
 }
 
 /** A digest of what the model notices of a value. */
-export function seenDigest(value: unknown): string {
-  return valueDigest(value, (name) => name !== BOOKKEEPING && !UNSEEN.has(name))
-}
+export const seenDigest = (value: unknown): string =>
+  valueDigest(value, (name) => name !== BOOKKEEPING && !UNSEEN.has(name))
 
 // --- internal ---
 

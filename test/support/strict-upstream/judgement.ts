@@ -124,9 +124,12 @@ function parameterRejection(body: Record<string, unknown>): Rejection | null {
   return null
 }
 
-function badParameter(message: string, param: string, code: string): Rejection {
-  return { reason: 'parameter', message, param, code }
-}
+const badParameter = (message: string, param: string, code: string): Rejection => ({
+  reason: 'parameter',
+  message,
+  param,
+  code,
+})
 
 function outputTokensOf(body: Record<string, unknown>): number | null {
   const limit = body['max_completion_tokens'] ?? body['max_tokens']

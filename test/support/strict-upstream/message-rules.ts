@@ -76,17 +76,14 @@ function shapeBreak(message: unknown, index: number): RuleBreak | null {
   return { rule: 'content-missing', index, message: wrong, param: `messages.[${index}].content`, code: null }
 }
 
-function isContent(content: unknown): boolean {
-  return typeof content === 'string' || (Array.isArray(content) && content.length > 0)
-}
+const isContent = (content: unknown): boolean =>
+  typeof content === 'string' || (Array.isArray(content) && content.length > 0)
 
-function mayLackContent(message: WireMessage & Record<string, unknown>): boolean {
-  return callsOf(message).length > 0 || isObject(message['audio']) || typeof message['refusal'] === 'string'
-}
+const mayLackContent = (message: WireMessage & Record<string, unknown>): boolean =>
+  callsOf(message).length > 0 || isObject(message['audio']) || typeof message['refusal'] === 'string'
 
-function isResult(message: WireMessage | undefined): boolean {
-  return message?.role === 'tool' || message?.role === 'function'
-}
+const isResult = (message: WireMessage | undefined): boolean =>
+  message?.role === 'tool' || message?.role === 'function'
 
 function toolBreaks(messages: readonly WireMessage[]): RuleBreak[] {
   const breaks: RuleBreak[] = []
@@ -133,40 +130,32 @@ function roundBreaks(
   return breaks
 }
 
-function orphan(index: number): RuleBreak {
-  return {
-    rule: 'result-orphan',
-    index,
-    message:
-      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-    param: `messages.[${index}].role`,
-    code: null,
-  }
-}
+const orphan = (index: number): RuleBreak => ({
+  rule: 'result-orphan',
+  index,
+  message:
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+  param: `messages.[${index}].role`,
+  code: null,
+})
 
-function unknownCall(index: number, id: string): RuleBreak {
-  return {
-    rule: 'result-unknown-call',
-    index,
-    message: `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`,
-    param: `messages.[${index}].tool_call_id`,
-    code: null,
-  }
-}
+const unknownCall = (index: number, id: string): RuleBreak => ({
+  rule: 'result-unknown-call',
+  index,
+  message: `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`,
+  param: `messages.[${index}].tool_call_id`,
+  code: null,
+})
 
-function unanswered(index: number, ids: readonly (string | null)[]): RuleBreak {
-  return {
-    rule: 'calls-unanswered',
-    index,
-    message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.map((id) => id ?? '(none)').join(', ')}`,
-    param: `messages.[${index + 1}].role`,
-    code: null,
-  }
-}
+const unanswered = (index: number, ids: readonly (string | null)[]): RuleBreak => ({
+  rule: 'calls-unanswered',
+  index,
+  message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.map((id) => id ?? '(none)').join(', ')}`,
+  param: `messages.[${index + 1}].role`,
+  code: null,
+})
 
-function isSystem(message: WireMessage): boolean {
-  return message.role === 'system' || message.role === 'developer'
-}
+const isSystem = (message: WireMessage): boolean => message.role === 'system' || message.role === 'developer'
 
 const alternation =
   'After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.'

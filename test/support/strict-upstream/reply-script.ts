@@ -69,37 +69,30 @@ export function* streamedReply(
 // About what a server sends at a time when it generates faster than the client reads.
 const PIECE_CHARACTERS = 40
 
-function event(data: string): string {
-  return `data: ${data}\n\n`
-}
+const event = (data: string): string => `data: ${data}\n\n`
 
-function head(frame: ReplyFrame, object: string) {
-  return {
-    id: frame.id,
-    object,
-    created: frame.createdS,
-    model: frame.model,
-    system_fingerprint: 'fp_strict',
-  }
-}
+const head = (frame: ReplyFrame, object: string) => ({
+  id: frame.id,
+  object,
+  created: frame.createdS,
+  model: frame.model,
+  system_fingerprint: 'fp_strict',
+})
 
 function callBody(call: ScriptedCall) {
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.argumentsText } }
 }
 
-function finishReasonOf(script: ReplyScript): string {
-  return script.finishReason ?? ((script.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop')
-}
+const finishReasonOf = (script: ReplyScript): string =>
+  script.finishReason ?? ((script.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop')
 
-function usageBody(usage: ReplyUsage) {
-  return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
-  }
-}
+const usageBody = (usage: ReplyUsage) => ({
+  prompt_tokens: usage.promptTokens,
+  completion_tokens: usage.completionTokens,
+  total_tokens: usage.promptTokens + usage.completionTokens,
+  prompt_tokens_details: { cached_tokens: usage.cachedTokens, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+})
 
 /** Pieces of a text, never cut inside a character. */
 export function* piecesOf(text: string): Generator<string> {

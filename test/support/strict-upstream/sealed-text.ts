@@ -10,38 +10,32 @@ export type SealedTexts = {
 }
 
 /** `key` tells one maker from another; `beginning` stands before every text. */
-export function openSealedTexts(key: string, beginning: string): SealedTexts {
-  return {
-    seal(what, tokens) {
-      const told = Buffer.from(JSON.stringify(what)).toString('base64url')
-      const charactersMin = Math.ceil((tokens * 16) / 3)
-      const fillerLength = charactersMin - beginning.length - told.length - TAG_CHARACTERS - 2
-      const text = `${beginning}${told}.${fillerOf(told, fillerLength)}`
-      return `${text}.${tagOf(key, text)}`
-    },
-    open(sealed) {
-      const end = sealed.lastIndexOf('.')
-      const text = sealed.slice(0, end)
-      if (!text.startsWith(beginning) || sealed.slice(end + 1) !== tagOf(key, text)) return null
-      const [told = ''] = text.slice(beginning.length).split('.')
-      const read: unknown = JSON.parse(Buffer.from(told, 'base64url').toString())
-      return isObject(read) ? read : null
-    },
-  }
-}
+export const openSealedTexts = (key: string, beginning: string): SealedTexts => ({
+  seal(what, tokens) {
+    const told = Buffer.from(JSON.stringify(what)).toString('base64url')
+    const charactersMin = Math.ceil((tokens * 16) / 3)
+    const fillerLength = charactersMin - beginning.length - told.length - TAG_CHARACTERS - 2
+    const text = `${beginning}${told}.${fillerOf(told, fillerLength)}`
+    return `${text}.${tagOf(key, text)}`
+  },
+  open(sealed) {
+    const end = sealed.lastIndexOf('.')
+    const text = sealed.slice(0, end)
+    if (!text.startsWith(beginning) || sealed.slice(end + 1) !== tagOf(key, text)) return null
+    const [told = ''] = text.slice(beginning.length).split('.')
+    const read: unknown = JSON.parse(Buffer.from(told, 'base64url').toString())
+    return isObject(read) ? read : null
+  },
+})
 
 /** What a sealed text takes of the window: four bytes a token. */
-export function sealedTokens(sealed: string): number {
-  return Math.ceil((sealed.length * 3) / 4 / 4)
-}
+export const sealedTokens = (sealed: string): number => Math.ceil((sealed.length * 3) / 4 / 4)
 
 // --- internal ---
 
 const TAG_CHARACTERS = 27
 
-function tagOf(key: string, text: string): string {
-  return createHmac('sha1', key).update(text).digest('base64url')
-}
+const tagOf = (key: string, text: string): string => createHmac('sha1', key).update(text).digest('base64url')
 
 /** As good as random, the same for the same seed. */
 function fillerOf(seed: string, length: number): string {

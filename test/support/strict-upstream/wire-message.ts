@@ -15,9 +15,8 @@ export type WireMessage = {
 
 export type WireCall = { readonly id: string | null; readonly name: string; readonly argumentsText: string }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body, or another text of JSON; null where it is no object. */
 export function parseObject(text: string): Record<string, unknown> | null {
@@ -67,9 +66,7 @@ export function mediaCount(content: unknown): number {
 }
 
 /** A text field, '' where it is missing or no text. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 // --- internal ---
 

@@ -26,9 +26,7 @@ test.each([
   expect(columnsOf(character, before)).toBe(columns)
 })
 
-function asLatin1(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text))
-}
+const asLatin1 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
 
 test('UTF-8 that was read as Latin-1 is known by its lead and the number of what follows', () => {
   expect(['é', '”', '🚀'].map((character) => mojibakeLength(asLatin1(character), 0))).toEqual([2, 3, 4])
@@ -62,9 +60,7 @@ test.each([
 
 const esc = '\u001b'
 
-function sequence(text: string, at = 0): Sequence {
-  return sequenceReader(text)(at)
-}
+const sequence = (text: string, at = 0): Sequence => sequenceReader(text)(at)
 
 test('a control sequence has its private marker and intermediates in its name', () => {
   expect(sequence(`${esc}[?25;1049h.`)).toEqual({ name: '[?h', parameters: [25, 1049], end: 11 })

@@ -28,9 +28,8 @@ function inPieces(rest: string) {
   )
 }
 
-function cumulative(text: string, tokens: number) {
-  return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: { prompt_tokens: tokens } })}\n\n`
-}
+const cumulative = (text: string, tokens: number) =>
+  `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: { prompt_tokens: tokens } })}\n\n`
 
 /** What the client gets of these answers, each going on from the one before. */
 function joined(answers: readonly (readonly StreamEvent[])[], options: CallRules = rules) {

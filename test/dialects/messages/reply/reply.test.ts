@@ -17,9 +17,8 @@ import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought 
 
 const { joinedBodies, joinedStreams } = joiningOf(messagesReplies)
 
-function eventsOf(body: unknown): string[] {
-  return (messageAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
-}
+const eventsOf = (body: unknown): string[] =>
+  (messageAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The messages, as JSON, by which a model goes on behind these blocks, all of whose calls were answered. */
 function turn(content: readonly JsonObject[], before = '', reason = 'tool_use'): readonly string[] {

@@ -11,17 +11,20 @@ export type About = {
   readonly more?: object
 }
 
-export function text(words: string, more: object = {}): JsonObject {
-  return { type: 'text', text: words, ...more }
-}
+export const text = (words: string, more: object = {}): JsonObject => ({ type: 'text', text: words, ...more })
 
-export function thought(words = 'Hm.', signature = `signed ${words}`): JsonObject {
-  return { type: 'thinking', thinking: words, signature }
-}
+export const thought = (words = 'Hm.', signature = `signed ${words}`): JsonObject => ({
+  type: 'thinking',
+  thinking: words,
+  signature,
+})
 
-export function callOf(name: string, input: object = {}, id = `toolu_${name}`): JsonObject {
-  return { type: 'tool_use', id, name, input }
-}
+export const callOf = (name: string, input: object = {}, id = `toolu_${name}`): JsonObject => ({
+  type: 'tool_use',
+  id,
+  name,
+  input,
+})
 
 export function search(id = 'srvtoolu_1'): readonly JsonObject[] {
   const found = [{ type: 'web_search_result', url: 'https://a.example', encrypted_content: 'x' }]
@@ -149,6 +152,4 @@ export function readStrictly(events: readonly (StreamEvent | string)[]): JsonObj
 
 // --- internal ---
 
-function objectOr(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {}
-}
+const objectOr = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})

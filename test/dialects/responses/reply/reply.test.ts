@@ -24,9 +24,8 @@ import {
 
 const { joinedBodies, joinedStreams } = joiningOf(responsesReplies)
 
-function eventsOf(body: unknown): string[] {
-  return (responseAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
-}
+const eventsOf = (body: unknown): string[] =>
+  (responseAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The items by which a model goes on behind these, all of whose calls were answered. */
 function turn(items: readonly JsonObject[], more: object = {}, before = ''): unknown[] {
@@ -624,9 +623,7 @@ function streamOfCall(name: string, callId: string, id: string): readonly Stream
   ].map(eventOf)
 }
 
-function textOf(event: StreamEvent | string): string {
-  return typeof event === 'string' ? event : event.text
-}
+const textOf = (event: StreamEvent | string): string => (typeof event === 'string' ? event : event.text)
 
 /** A part of a message with what a server says of its text. */
 function part(text: string) {
@@ -634,6 +631,4 @@ function part(text: string) {
   return { type: 'output_text', text, annotations, logprobs: [{ token: text }] }
 }
 
-function isDelta({ text }: StreamEvent): boolean {
-  return text.includes('.delta')
-}
+const isDelta = ({ text }: StreamEvent): boolean => text.includes('.delta')

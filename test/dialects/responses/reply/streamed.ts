@@ -18,17 +18,23 @@ export function message(words: string, id = 'msg_1', more: object = {}): JsonObj
   return { id, type: 'message', role: 'assistant', status: 'completed', content, ...more }
 }
 
-export function thought(id = 'rs_1', encrypted = `secret of ${id}`): JsonObject {
-  return { id, type: 'reasoning', summary: [], encrypted_content: encrypted }
-}
+export const thought = (id = 'rs_1', encrypted = `secret of ${id}`): JsonObject => ({
+  id,
+  type: 'reasoning',
+  summary: [],
+  encrypted_content: encrypted,
+})
 
 export function callOf(name: string, args = '{}', id = `fc_${name}`): JsonObject {
   return { id, type: 'function_call', status: 'completed', call_id: `call_${id}`, name, arguments: args }
 }
 
-export function search(id = 'ws_1'): JsonObject {
-  return { id, type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'q' } }
-}
+export const search = (id = 'ws_1'): JsonObject => ({
+  id,
+  type: 'web_search_call',
+  status: 'completed',
+  action: { type: 'search', query: 'q' },
+})
 
 export function responseOf(output: readonly JsonObject[], about: About = {}): JsonObject {
   const { id = 'resp_1', reason, usage, more } = about
@@ -64,9 +70,8 @@ export function streamOf(
 }
 
 /** The events with numbers from 0 on. */
-export function numbered(events: readonly JsonObject[]): readonly StreamEvent[] {
-  return events.map((event, at) => eventOf({ ...event, sequence_number: at }))
-}
+export const numbered = (events: readonly JsonObject[]): readonly StreamEvent[] =>
+  events.map((event, at) => eventOf({ ...event, sequence_number: at }))
 
 /** The response that a stream ends with. */
 export function endOf(events: readonly (StreamEvent | string)[]): JsonObject {

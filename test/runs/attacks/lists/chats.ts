@@ -39,9 +39,8 @@ const tiny = (bytes: number): Chat => ({
   messages: [json`${times('{"role":"user","content":"a"},', bytes)}${ask}`],
 })
 
-function members(bytes: number): string {
-  return many(Math.floor(bytes / 13), (index) => `"k${String(index).padStart(8, '0')}":0`).join(',')
-}
+const members = (bytes: number): string =>
+  many(Math.floor(bytes / 13), (index) => `"k${String(index).padStart(8, '0')}":0`).join(',')
 
 function ordinary(index: number): Json {
   const text = `Number ${index}: the file ledger.ts reads rows, checks sums and writes what is new. `

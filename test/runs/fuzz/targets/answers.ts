@@ -54,12 +54,11 @@ const oddEvents = texts`
 `
 
 /** Events that say of what type they are, some of them by name, too. */
-function typed(name: fc.Arbitrary<string>, members: fc.Arbitrary<object>): fc.Arbitrary<string> {
-  return fc.tuple(name, fc.boolean(), members).map(([type, isNamed, more]) => {
+const typed = (name: fc.Arbitrary<string>, members: fc.Arbitrary<object>): fc.Arbitrary<string> =>
+  fc.tuple(name, fc.boolean(), members).map(([type, isNamed, more]) => {
     const data = JSON.stringify({ type, ...more })
     return `${isNamed ? `event: ${type}\n` : ''}data: ${data}\n\n`
   })
-}
 
 function chatTexts(): AnswerTexts {
   const call = withSome({
@@ -319,13 +318,13 @@ const LONG = Array.from({ length: 60 }, (_, round) => [
 /** Behind it a stream that is read for more has nothing that could be missing. */
 const lastWord = /data: ?\[DONE\]|response\.(?:completed|incomplete|failed)|message_stop/
 
-function answering(
+const answering = (
   name: string,
   words: AnswerTexts,
   path: string,
   history: 'messages' | 'input',
-): FuzzTarget {
-  return fuzzTarget(name, 3, ['the same bytes'], async () => {
+): FuzzTarget =>
+  fuzzTarget(name, 3, ['the same bytes'], async () => {
     const all = {
       window: { tokens: 2_000, output_reserve: 256 },
       recall: { enabled: true },
@@ -374,7 +373,6 @@ function answering(
       },
     }
   })
-}
 
 /**
  * Answers of an upstream with anything in them, while usage, overflow, continuation and recall are read for in them. What

@@ -35,13 +35,12 @@ type Dialect = History & {
 }
 
 /** A unit that lost an entry, has one twice or in another order. */
-function brokenOf(unit: fc.Arbitrary<Unit>): fc.Arbitrary<Unit> {
-  return fc.tuple(unit, fc.nat({ max: 5 }), oneText`lost ¦ twice ¦ turned`).map(([whole, share, how]) => {
+const brokenOf = (unit: fc.Arbitrary<Unit>): fc.Arbitrary<Unit> =>
+  fc.tuple(unit, fc.nat({ max: 5 }), oneText`lost ¦ twice ¦ turned`).map(([whole, share, how]) => {
     const at = share % whole.length
     if (how === 'lost') return whole.toSpliced(at, 1)
     return how === 'twice' ? whole.toSpliced(at, 0, whole[at]) : whole.toReversed()
   })
-}
 
 /** Good units alone, or broken and wrong ones among them. */
 function unitsOf(good: fc.Arbitrary<Unit>, broken: fc.Arbitrary<Unit>, wrong: fc.Arbitrary<unknown>) {

@@ -84,9 +84,7 @@ async function storeWith(contents: Pick<Contents, 'entries' | 'rows'>): Promise<
   return store
 }
 
-function openStore(): Store {
-  return openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
-}
+const openStore = (): Store => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 
 /** Now and then a prompt is refused, so that there is a window to be learnt. */
 function answersInTurn(): Script {

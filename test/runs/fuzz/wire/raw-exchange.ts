@@ -136,15 +136,11 @@ function readAnswers(bytes: Buffer, methods: readonly string[], isClosed: boolea
   return answers
 }
 
-function shown(bytes: Buffer, at: number): string {
-  return JSON.stringify(bytes.toString('latin1', at, at + 400))
-}
+const shown = (bytes: Buffer, at: number): string => JSON.stringify(bytes.toString('latin1', at, at + 400))
 
-function answerFrom(message: WireMessage, status: number): Answer {
-  return {
-    ...message,
-    status,
-    header: (lowerName) => valuesOf(message.headers, lowerName)[0] ?? null,
-    code: ownErrorCode(message.body),
-  }
-}
+const answerFrom = (message: WireMessage, status: number): Answer => ({
+  ...message,
+  status,
+  header: (lowerName) => valuesOf(message.headers, lowerName)[0] ?? null,
+  code: ownErrorCode(message.body),
+})

@@ -59,9 +59,8 @@ export function readAnswer(bytes: Buffer, at: number, method: string, isClosed: 
 }
 
 /** All values of a header, by its lower-case name. */
-export function valuesOf(headers: WireMessage['headers'], lowerName: string): readonly string[] {
-  return headers.flatMap(([name, value]) => (name.toLowerCase() === lowerName ? [value] : []))
-}
+export const valuesOf = (headers: WireMessage['headers'], lowerName: string): readonly string[] =>
+  headers.flatMap(([name, value]) => (name.toLowerCase() === lowerName ? [value] : []))
 
 // --- internal ---
 
@@ -69,9 +68,7 @@ type Head = { readonly kind: 'head' } & Omit<WireMessage, 'body'>
 type Body = { readonly kind: 'body'; readonly body: Buffer; readonly end: number }
 type Unreadable = Exclude<Reading, { kind: 'message' }>
 
-function invalid(why: string): Unreadable {
-  return { kind: 'invalid', why }
-}
+const invalid = (why: string): Unreadable => ({ kind: 'invalid', why })
 
 function finished(head: Head, body: Body | Unreadable): Reading {
   if (body.kind !== 'body') return body
