@@ -49,6 +49,7 @@ export function openCheckout(from: string): Checkout {
   writeFileSync(join(folder, 'mutants.config.ts'), CONFIGURATION)
   const sources = join(folder, 'src')
   const originals = new Map<string, string>()
+  const running = new Set<number>()
   return {
     folder,
     sources,
@@ -57,8 +58,11 @@ export function openCheckout(from: string): Checkout {
       writeFileSync(join(sources, file), text)
     },
     putBack: (file) => writeFileSync(join(sources, file), originals.get(file) ?? ''),
-    runTests: (run) => runTests(folder, run),
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    runTests: (run) => runTests(folder, run, running),
+    close: () => {
+      running.forEach(endGroup)
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 
@@ -69,7 +73,7 @@ config.test.setupFiles.push('./watch-tests.ts')
 export default config
 `
 
-async function runTests(folder: string, run: TestRun): Promise<TestReport> {
+async function runTests(folder: string, run: TestRun, running: Set<number>): Promise<TestReport> {
   const report = join(folder, 'report.json')
   const wanted = join(folder, 'wanted.json')
   rmSync(report, { force: true })
@@ -95,17 +99,20 @@ async function runTests(folder: string, run: TestRun): Promise<TestReport> {
       detached: true,
     },
   )
-  const overdue = setTimeout(() => endGroup(child.pid), run.timeoutMs)
+  const { pid: leader } = child
+  if (leader === undefined) throw new Error('vitest cannot be started here')
+  running.add(leader)
+  const overdue = setTimeout(() => endGroup(leader), run.timeoutMs)
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve)
   })
   clearTimeout(overdue)
-  endGroup(child.pid)
+  endGroup(leader)
+  running.delete(leader)
   return { isGreen: code === 0, told: readReport(report, folder) }
 }
 
-function endGroup(leader: number | undefined): void {
-  if (leader === undefined) return
+function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL')
   } catch (error) {
