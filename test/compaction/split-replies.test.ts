@@ -18,34 +18,29 @@ import { times } from '../support/times.ts'
 // it, and a result beside another call was nobody's.
 
 /** A chat with tools in it: rules, answers in a word, rounds of two calls, offers; `isInTwo`: these in two texts each. */
-function chatOf(isInTwo: boolean): readonly TestMessage[] {
-  return [
-    { role: 'system', content: 'You help.' },
-    user('Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.'),
-    reply('I keep the locks as they are.', `Understood. ${'The locks stay where they are. '.repeat(20)}`),
-    ...times(12, (round) => [
-      user(round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.'),
-      callingTwo(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
-      resultOf(`call_${round}_0`, `echo step ${round}\n`.repeat(20)),
-      resultOf(
-        `call_${round}_1`,
-        `log line of build ${round}0417 in /var/log/build_${round}.txt\n`.repeat(20),
-      ),
-      reply(
-        `Nothing strange in ${round}.`,
-        `Step ${round} copies artifacts_${round} to the mirror. Shall I go on with the next, or with number ${round + 2}?`,
-        ...(isInTwo ? [`It is step_${round + 1}.sh.`] : []),
-      ),
-    ]).flat(),
-    user('Yes, but from now on answer in one sentence.'),
-    reply('One sentence.', 'Noted.'),
-    user('And what is the last step?'),
-    reply('The last one.', `Besides the mirror ${'it signs what was built '.repeat(12)}.`),
-    user('Who runs it?'),
-    reply('A timer.', `In practice the timer ${'of the host starts it '.repeat(12)}.`),
-    user('And when?'),
-  ]
-}
+const chatOf = (isInTwo: boolean): readonly TestMessage[] => [
+  { role: 'system', content: 'You help.' },
+  user('Repair the nightly run of /srv/build/nightly.sh, please. Never touch the locks.'),
+  reply('I keep the locks as they are.', `Understood. ${'The locks stay where they are. '.repeat(20)}`),
+  ...times(12, (round) => [
+    user(round === 0 ? 'What does step 0 do? Look at its log, too.' : 'Yes, the next one.'),
+    callingTwo(round, `Two files tell of step ${round}.`, `I read /srv/build/step_${round}.sh.`),
+    resultOf(`call_${round}_0`, `echo step ${round}\n`.repeat(20)),
+    resultOf(`call_${round}_1`, `log line of build ${round}0417 in /var/log/build_${round}.txt\n`.repeat(20)),
+    reply(
+      `Nothing strange in ${round}.`,
+      `Step ${round} copies artifacts_${round} to the mirror. Shall I go on with the next, or with number ${round + 2}?`,
+      ...(isInTwo ? [`It is step_${round + 1}.sh.`] : []),
+    ),
+  ]).flat(),
+  user('Yes, but from now on answer in one sentence.'),
+  reply('One sentence.', 'Noted.'),
+  user('And what is the last step?'),
+  reply('The last one.', `Besides the mirror ${'it signs what was built '.repeat(12)}.`),
+  user('Who runs it?'),
+  reply('A timer.', `In practice the timer ${'of the host starts it '.repeat(12)}.`),
+  user('And when?'),
+]
 
 const chat = chatOf(false)
 
@@ -67,9 +62,7 @@ function callingTwo(round: number, thought: string, text: string): TestMessage {
   return { ...reply(thought, text), tool_calls: calls }
 }
 
-function listed(what: string): string {
-  return times(40, (line) => `${line} of the ${what}`).join('\n')
-}
+const listed = (what: string): string => times(40, (line) => `${line} of the ${what}`).join('\n')
 
 /** A compaction of the whole conversation as it would be of the pieces. */
 function placed(compaction: Compaction | null, { placeOf }: Split): Compaction | null {
@@ -91,13 +84,11 @@ function placed(compaction: Compaction | null, { placeOf }: Split): Compaction |
   }
 }
 
-function recapsOf(subject: Subject, { view }: Compacted): string[] {
-  return viewTexts(subject, view).filter((text) => text.includes('<conversation-recap>'))
-}
+const recapsOf = (subject: Subject, { view }: Compacted): string[] =>
+  viewTexts(subject, view).filter((text) => text.includes('<conversation-recap>'))
 
-function wordsOf(subject: Subject): readonly UserMessage[] {
-  return finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ charsMax: 1e6 })))
-}
+const wordsOf = (subject: Subject): readonly UserMessage[] =>
+  finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ charsMax: 1e6 })))
 
 /** How many messages name each thing, and how many of the assistant's. */
 function timesNamed(subject: Subject): Map<string, readonly number[]> {

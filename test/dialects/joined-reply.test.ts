@@ -235,10 +235,6 @@ function isEnd({ type }: JsonObject): boolean {
   return type === 'response.completed' || type === 'response.incomplete'
 }
 
-function isThought({ type }: JsonObject): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
-}
+const isThought = ({ type }: JsonObject): boolean => type === 'thinking' || type === 'redacted_thinking'
 
-function isEmpty(block: JsonObject): boolean {
-  return block['text'] === ''
-}
+const isEmpty = (block: JsonObject): boolean => block['text'] === ''

@@ -16,9 +16,7 @@ const broken: fc.Arbitrary<readonly object[]> = fc.oneof(
 const spoken = arbitraryMessages.map((messages) =>
   messages.filter((message) => isResult(message) || ['user', 'assistant'].includes(String(roleOf(message)))),
 )
-function parsed(texts: readonly string[]): object[] {
-  return texts.map((text) => JSON.parse(text))
-}
+const parsed = (texts: readonly string[]): object[] => texts.map((text) => JSON.parse(text))
 
 function roleOf(message: object | undefined): unknown {
   return message !== undefined && 'role' in message ? message.role : undefined

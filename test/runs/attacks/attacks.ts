@@ -40,9 +40,7 @@ type Row = {
 }
 
 /** A line for each attack: the worst of all manners. */
-function tableOf(rows: readonly Row[]): string {
-  return alignedTable([columns, ...rows.map(cellsOf)])
-}
+const tableOf = (rows: readonly Row[]): string => alignedTable([columns, ...rows.map(cellsOf)])
 
 /** The blow that held the loop for longest, garbage left out; null where none has told. */
 function worstOf(blows: readonly Blow[]) {
@@ -95,9 +93,8 @@ function cellsOf({ name, blows, quietMs }: Row): string[] {
   ]
 }
 
-function gapOf({ workMs, garbageMs }: { readonly workMs: number; readonly garbageMs: number }): number {
-  return workMs - garbageMs
-}
+const gapOf = ({ workMs, garbageMs }: { readonly workMs: number; readonly garbageMs: number }): number =>
+  workMs - garbageMs
 
 /** Where a turn of the loop spent its time, by a CPU profile: the functions with most of it, as lines. */
 function whereIn(profileJson: string, { beganMicros, endedMicros }: Turn): readonly string[] {
@@ -156,12 +153,11 @@ function add(sums: Map<string, number>, name: string, micros: number): void {
   sums.set(name, (sums.get(name) ?? 0) + micros)
 }
 
-function mostOf(sums: ReadonlyMap<string, number>, all: number, count: number): readonly string[] {
-  return [...sums]
+const mostOf = (sums: ReadonlyMap<string, number>, all: number, count: number): readonly string[] =>
+  [...sums]
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, count)
     .map(([name, micros]) => `${String(Math.round((100 * micros) / all)).padStart(3)} %  ${name}`)
-}
 
 const TRIES = 3
 

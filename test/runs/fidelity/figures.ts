@@ -69,9 +69,8 @@ export function isSound(tally: Tally, areRefusalsAllowed = false): boolean {
 }
 
 /** From every view an agent could go on. */
-export function isWorkable(tally: Tally): boolean {
-  return tally.newestAbsent + tally.samePrompt + tally.taskGone === 0
-}
+export const isWorkable = (tally: Tally): boolean =>
+  tally.newestAbsent + tally.samePrompt + tally.taskGone === 0
 
 /** What stands below the tables, so that nobody takes the row with summaries for what a model would do. */
 export const summariesNote =
@@ -169,14 +168,13 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 }
 
 /** Null where there is no sample. */
-function quantilesOf(samples: readonly number[]) {
-  return { tenth: quantile(samples, 0.1), median: quantile(samples, 0.5) }
-}
+const quantilesOf = (samples: readonly number[]) => ({
+  tenth: quantile(samples, 0.1),
+  median: quantile(samples, 0.5),
+})
 
 /** As a percentage; of nothing, nothing is lost. */
-function share(part: number, all: number): number {
-  return all === 0 ? 100 : (100 * part) / all
-}
+const share = (part: number, all: number): number => (all === 0 ? 100 : (100 * part) / all)
 
 function decimal(number: number | null, digits: number): string {
   return number === null ? '-' : number.toFixed(digits)

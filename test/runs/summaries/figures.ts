@@ -101,9 +101,8 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
 }
 
 /** A column for each run, a row for each figure. */
-export function tableOf(runs: readonly { readonly name: string; readonly run: Figures }[]): string {
-  return runsTable(runs, cells)
-}
+export const tableOf = (runs: readonly { readonly name: string; readonly run: Figures }[]): string =>
+  runsTable(runs, cells)
 
 // --- internal ---
 

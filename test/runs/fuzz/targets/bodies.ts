@@ -78,7 +78,10 @@ function oddBody(): fc.Arbitrary<OddBody> {
 }
 
 function shown(body: Buffer): OddBody {
-  return { bytes: () => body, toString: () => JSON.stringify(body.toString('latin1')) }
+  return {
+    bytes: () => body,
+    toString: () => JSON.stringify(body.toString('latin1')),
+  }
 }
 
 /** JSON that is no chat completion, but looks like one. */

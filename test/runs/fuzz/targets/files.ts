@@ -205,9 +205,8 @@ function settingsOf(values: Values): fc.Arbitrary<unknown> {
 }
 
 /** What else it is stays. */
-function asNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^[\d.]+$/.test(value) ? Number(value) : value
-}
+const asNumber = (value: unknown): unknown =>
+  typeof value === 'string' && /^[\d.]+$/.test(value) ? Number(value) : value
 
 /**
  * Settings and profiles with anything in them. Either they load, or every problem is told in a line of its own, with its
