@@ -7,6 +7,7 @@ import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { createHeapTidying } from '../../src/heap/tidy-heap.ts'
 import { bytesPassed, exchangeOver } from '../../src/heap/young-garbage.ts'
+import { isObject } from '../support/strict-upstream/wire-message.ts'
 
 const FACTS = 400_000
 const CONVERSATIONS = 3
@@ -44,10 +45,5 @@ process.stdout.write(
 
 function isOfEverything(entry: object): boolean {
   const detail: unknown = 'detail' in entry ? entry.detail : null
-  return (
-    typeof detail === 'object' &&
-    detail !== null &&
-    'kind' in detail &&
-    detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR
-  )
+  return isObject(detail) && detail['kind'] === constants.NODE_PERFORMANCE_GC_MAJOR
 }

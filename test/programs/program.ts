@@ -35,7 +35,6 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
   return program
 }
 
-/** Runs it to its end. */
 export async function output(args: readonly string[], options: ProgramOptions) {
   const program = runProgram(args, options)
   const code = await program.ended

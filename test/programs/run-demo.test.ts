@@ -13,11 +13,8 @@ import { readFoldgateHeaders } from '../../src/demo/foldgate-headers.ts'
 import { wires } from '../../src/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)
-
-/** A window that is never reached. */
 const roomy = { windowTokens: 1_000_000, outputReserveChecked: true, count } as const
 
-/** A server that takes Foldgate's place: its window is never reached, so it has nothing to compact. */
 async function endless(say = (_text: string) => 'noted') {
   const reply = ({ rawMessages }: { readonly rawMessages: readonly string[] }) => ({
     content: say(rawMessages.at(-1) ?? ''),
@@ -27,12 +24,10 @@ async function endless(say = (_text: string) => 'noted') {
   return stand
 }
 
-/** Puts a server in Foldgate's place. */
 const inPlace = ({ url }: { readonly url: string }) => ({
   startFoldgate: async () => ({ url, close: async () => {} }),
 })
 
-/** The demo in front of a strict server that is no Foldgate. */
 async function takesAll(
   dialect: 'responses' | 'messages',
   stand: { url: string; close: () => Promise<void>; requests: readonly { readonly rejected: unknown }[] },
@@ -110,36 +105,33 @@ test('tells at which request the conversation ended without Foldgate, and with w
 })
 
 // Thoughts are passed over.
-test('in the Responses API a strict server takes the whole conversation', async () => {
-  const stand = await startResponsesUpstream({
+test('in the other APIs a strict server takes the whole conversation', async () => {
+  const items = await startResponsesUpstream({
     ...roomy,
-    reply: ({ items }) => ({
+    reply: ({ items: { length } }) => ({
       output: [
         { type: 'reasoning' },
-        { type: 'message', text: `Of ${items.length} items.` },
-        { type: 'function_call', callId: `call_of_${items.length}`, name: 'search', arguments: '{}' },
+        { type: 'message', text: `Of ${length} items.` },
+        { type: 'function_call', callId: `call_of_${length}`, name: 'search', arguments: '{}' },
       ],
     }),
   })
-  await takesAll('responses', stand)
-  const types = stand.requests[1]?.items.map(typeOf)
+  await takesAll('responses', items)
+  const types = items.requests[1]?.items.map(typeOf)
   expect(types).toEqual(['message', 'message', 'message', 'function_call', 'function_call_output'])
-})
-
-test('in the Messages API a strict server takes the whole conversation', async () => {
-  const stand = await startMessagesUpstream({
+  const blocks = await startMessagesUpstream({
     ...roomy,
-    reply: ({ messages }) => ({
+    reply: ({ messages: { length } }) => ({
       content: [
         { type: 'thinking' },
-        { type: 'text', text: `Of ${messages.length} messages.` },
-        { type: 'tool_use', id: `toolu_${messages.length}`, name: 'search', input: {} },
+        { type: 'text', text: `Of ${length} messages.` },
+        { type: 'tool_use', id: `toolu_${length}`, name: 'search', input: {} },
       ],
     }),
   })
-  await takesAll('messages', stand)
-  const types = stand.requests[1]?.messages.map(({ blocks }) => blocks.map(({ type }) => type).join())
-  expect(types).toEqual(['text', 'text,tool_use', 'tool_result'])
+  await takesAll('messages', blocks)
+  const made = blocks.requests[1]?.messages.map((message) => message.blocks.map(({ type }) => type).join())
+  expect(made).toEqual(['text', 'text,tool_use', 'tool_result'])
 })
 
 test('is plain text within the width where there is no terminal, and coloured only where it may be', async () => {
@@ -157,7 +149,7 @@ test("reads what Foldgate did from the answers' headers", async () => {
   expect(text).toMatch(/ 9,876 +4,000 +█+░+ +129% +75% +compacted: clear, fold/)
 })
 
-test('with a server of your own, says which facts were kept and which were lost', async () => {
+test('with a server of your own, says which facts were kept and which were lost, or why it cannot be reached', async () => {
   const facts = '47113 ines.halvorsen@ledger.example'
   const server = await endless((last) => (/port|e-mail/.test(last) ? facts : 'noted'))
   const upstream = { url: server.url, model: 'mine', apiKey: 'key' }
@@ -167,19 +159,15 @@ test('with a server of your own, says which facts were kept and which were lost'
   expect(unwrapped(text)).toContain('sent directly, was answered; kept: port, e-mail.')
   expect(server.requests.length).toBeLessThanOrEqual(41)
   expect(Math.max(...server.requests.map((request) => request.promptTokens))).toBeGreaterThan(6000)
-})
-
-test('says why when a server of your own cannot be reached, and gives up', async () => {
-  const gone = await endless()
-  await gone.close()
-  const upstream = { url: gone.url, model: 'mine', apiKey: 'key' }
-  const { failed, text } = await run({ upstream })
-  expect(failed).toBe(3)
-  expect(text).toMatch(/failed: .*(Connection error|ECONNREFUSED)/)
+  await server.close()
+  const gone = await run({ upstream })
+  expect([gone.failed, gone.text]).toEqual([
+    3,
+    expect.stringMatching(/failed: .*(Connection error|ECONNREFUSED)/),
+  ])
 })
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'hello' }] }
-/** A server that gives every request the same answer. */
 async function serve(status: number, body: string): Promise<ChatTarget> {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body)

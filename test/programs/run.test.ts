@@ -49,7 +49,6 @@ async function digestOf(folder: string): Promise<string> {
 
 const script = (source: string): readonly string[] => [process.execPath, '-e', source]
 
-/** Runs `foldgate run`: its exit code, and what it says. */
 async function run(args: readonly string[], started: Awaited<ReturnType<typeof user>>) {
   const { code, stdout, stderr } = await output(['run', ...args], started)
   return { code, stdout, stderr, ended: [code, stdout], refused: [code, stderr] }

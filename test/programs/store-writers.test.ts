@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+
 import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const stores = new URL('../../src/stores/sqlite-store.ts', import.meta.url).href
@@ -32,7 +32,7 @@ for (let value = 0; value < Number(count); value += 1) {
 await store.close()
 `
 
-async function openAt(path: string): Promise<Store> {
+async function openAt(path: string) {
   const store = await openSqliteStore({ path, bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
   onTestFinished(store.close)
   return store

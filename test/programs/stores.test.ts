@@ -15,10 +15,8 @@ import { putValue } from '../support/put-value.ts'
 
 const user = (content: string) => ({ role: 'user' as const, content })
 const assistant = (content: string) => ({ role: 'assistant' as const, content })
-
 const begun = chatOf([user('hello')])
 const continued = chatOf([user('hello'), assistant('fine'), user('and now?')])
-
 const defaultFile = (home: string) => join(home, '.local/state/foldgate/foldgate.sqlite')
 
 async function conversationOf(url: string, body: object): Promise<string> {
@@ -148,7 +146,6 @@ describe.skipIf(redisProgram === undefined)(`a server behind TLS${withoutRedis}`
   })
 })
 
-/** Runs `foldgate purge`. */
 async function purged(cwd: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const { code, stdout, stderr } = await output(['purge', ...args], { cwd, env })
   return [code, stdout, stderr]

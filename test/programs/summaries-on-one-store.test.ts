@@ -89,9 +89,6 @@ describe.concurrent.each(stores)('two processes on $name', ({ isThere, open }) =
   )
 })
 
-// --- internal ---
-
-/** Processes before the same upstreams, with the same settings and the same store. */
 async function processes(stand: SummaryStand, store: string, count: number, onEnd: OnEnd) {
   const settings = {
     upstreams: { ...stand.upstreams, default: { url: stand.upstreamUrl } },

@@ -45,27 +45,15 @@ test('a start tells which addresses lack their /v1 and where nothing listens, as
   const right = await server({ '/v1/models': list })
   const mute = await server({}, [0, ''])
   const nobody = `http://127.0.0.1:${await freePort()}`
-  const upstreams = {
-    vllm: vllm.origin,
-    studio: studio.origin,
-    page: page.origin,
-    both: both.origin,
-    'locked-all': lockedAll.origin,
-    neither: neither.origin,
-    right: `${right.origin}/v1`,
-    mute: mute.origin,
-    nobody: `${nobody}/v1`,
+  const servers = { vllm, studio, page, both, 'locked-all': lockedAll, neither, mute }
+  const addresses = [
+    ...Object.entries(servers).map(([name, { origin }]) => [name, origin] as const),
+    ['right', `${right.origin}/v1`] as const,
+    ['nobody', `${nobody}/v1`] as const,
     // Asked of nobody: the address has its version, and is elsewhere.
-    elsewhere: 'https://foldgate.invalid/v1',
-  }
-  const settings = {
-    upstreams: {
-      default: { api_key_env: 'KEY' },
-      ...Object.fromEntries(
-        Object.entries(upstreams).map(([name, url]) => [name, { url, forward_client_key: false }]),
-      ),
-    },
-  }
+    ['elsewhere', 'https://foldgate.invalid/v1'] as const,
+  ].map(([name, url]) => [name, { url, forward_client_key: false }] as const)
+  const settings = { upstreams: { default: { api_key_env: 'KEY' }, ...Object.fromEntries(addresses) } }
   const cwd = await temporaryFolder({ 'foldgate.yaml': JSON.stringify(settings) })
   const foldgate = await serve(['--upstream', ollama.origin], { cwd, env: { KEY: 'PLANTED' } })
   const lines = [
@@ -98,25 +86,18 @@ test('a start tells which addresses lack their /v1 and where nothing listens, as
   // One that does not answer keeps it from ending no more than from starting.
   foldgate.child.kill('SIGINT')
   expect(await foldgate.ended).toBe(0)
-  const log = foldgate
-    .stdout()
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const written = foldgate.stdout().trim().split('\n')
+  const log = written.map((line) => JSON.parse(line))
   const warned = log.filter(({ level }) => level !== 'info')
   const refusals = warned.filter(({ message }) => message === 'a request was refused or failed')
-  expect(refusals).toEqual([
-    {
-      time: expect.any(String),
-      level: 'warn',
-      message: 'a request was refused or failed',
-      code: 'host_not_allowed',
-      status: 403,
-      request: 'POST /v1/chat/completions',
-      client: '127.0.0.1',
-      user_agent: 'an-agent/1.0',
-    },
-  ])
+  const told = {
+    level: 'warn',
+    message: 'a request was refused or failed',
+    code: 'host_not_allowed',
+    status: 403,
+  }
+  const whose = { request: 'POST /v1/chat/completions', client: '127.0.0.1', user_agent: 'an-agent/1.0' }
+  expect(refusals).toEqual([{ time: expect.any(String), ...told, ...whose }])
   const troubles = warned.filter((line) => !refusals.includes(line)).map(({ message }) => message)
   expect([troubles.length, new Set(troubles)]).toEqual([lines.length, new Set(lines)])
   expect(log.filter(({ message }) => message.includes('WebSocket'))).toHaveLength(1)
