@@ -1,4 +1,4 @@
-import { chmod, link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { archiveTrouble } from '../../src/archive/archive-trouble.ts'
@@ -71,22 +71,21 @@ describe('a file of the archive', () => {
   })
 
   // Whoever may write in the folder could have had Foldgate write into any file of its user.
-  test('is no link: what one leads to is neither written nor read nor deleted', async () => {
+  test('is no link, nor a folder: what one leads to is neither written nor read nor deleted', async () => {
     const { folder, dir, path, archive } = await freshArchive()
     const outside = join(folder, 'outside.md')
     await writeFile(outside, 'mine\n')
     await mkdir(dir, { recursive: true })
     await symlink(outside, path)
-    await expect(archive.append(id, entry('x'))).rejects.toMatchObject({ code: 'ELOOP' })
-    expect(await archive.delete(id)).toBe(false)
+    await mkdir(join(dir, `${other}.md`))
+    for (const [name, code] of [
+      [id, 'ELOOP'],
+      [other, 'EISDIR'],
+    ] as const) {
+      await expect(archive.append(name, entry('x'))).rejects.toMatchObject({ code })
+      expect(await archive.delete(name)).toBe(false)
+    }
     expect(await readFile(outside, 'utf8')).toBe('mine\n')
-  })
-
-  test('is a file: a folder of its name is left alone', async () => {
-    const { path, archive } = await freshArchive()
-    await mkdir(path, { recursive: true })
-    await expect(archive.append(id, entry('x'))).rejects.toMatchObject({ code: 'EISDIR' })
-    expect(await archive.delete(id)).toBe(false)
   })
 })
 
@@ -120,16 +119,6 @@ describe('a folder that hangs', () => {
 })
 
 describe('deleting', () => {
-  test('takes the file of one conversation, after what is being written to it', async () => {
-    const { dir, archive } = await freshArchive()
-    await archive.append(other, entry('x'))
-    const appended = archive.append(id, entry('x'))
-    expect(await archive.delete(id)).toBe(true)
-    await appended
-    expect(await archive.delete(id)).toBe(false)
-    expect(await readdir(dir)).toEqual([`${other}.md`])
-  })
-
   test('all of them leaves everything else that lies in the folder', async () => {
     const { dir, archive } = await freshArchive()
     await archive.append(id, entry(titleOf(id), 'x'))
@@ -164,8 +153,14 @@ describe('deleting', () => {
     ])
   })
 
-  test('of one conversation says what that was', async () => {
+  test('of one conversation takes its file, after what is being written to it, and says what that was', async () => {
     const { dir, archive } = await freshArchive()
+    await archive.append(other, entry('x'))
+    const appended = archive.append(id, entry('x'))
+    expect(await archive.delete(id)).toBe(true)
+    await appended
+    expect(await archive.delete(id)).toBe(false)
+    expect(await readdir(dir)).toEqual([`${other}.md`])
     await archive.append(id, entry('x'))
     expect(await purgeArchive(dir, id)).toBe(
       `Deleted 1 file of the conversation ${id} from the archive ${dir}.`,
@@ -173,14 +168,6 @@ describe('deleting', () => {
     expect(await purgeArchive(dir, id)).toBe(
       `Nothing to delete: the archive ${dir} holds no file of the conversation ${id}.`,
     )
-  })
-
-  test('a file that is linked from elsewhere takes only its name here', async () => {
-    const { folder, path, archive } = await freshArchive()
-    await archive.append(id, entry('x'))
-    await link(path, join(folder, 'copy'))
-    expect(await archive.delete(id)).toBe(true)
-    expect(await readdir(folder)).toContain('copy')
   })
 })
 

@@ -297,14 +297,13 @@ test('a line that names more messages than there can be, or the same ones often,
 
 const fenceOf = (text: string): string => fenced(text).split('\n')[0] ?? ''
 
-test('a text stands between two fences as it is', () => {
+test('a text stands as it is between two fences, which are longer than those within', () => {
   expect(fenced('a\n  b\r\n')).toBe('```\na\n  b\r\n\n```\n')
-})
-
-test('a fence is longer than those within', () => {
   expect(fenceOf('```\ncode\n```')).toBe('~~~')
   expect(fenceOf('```\ncode\n```\n~~~~')).toBe('````')
   expect(fenceOf('a ````` b ~~~ c')).toBe('~~~~')
+  // A single line of two million backticks takes no longer than any other of that size.
+  expect(fenceOf('`'.repeat(2_000_000))).toBe('~~~')
 })
 
 test('whatever a text says, it is read back word for word and ends where it ends', () => {
@@ -319,9 +318,4 @@ test('whatever a text says, it is read back word for word and ends where it ends
       ])
     }),
   )
-})
-
-// A single line of two million backticks takes no longer than any other of that size.
-test('a long run is no trouble', () => {
-  expect(fenceOf('`'.repeat(2_000_000))).toBe('~~~')
 })

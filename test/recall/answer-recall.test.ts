@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RecallSource } from '../../src/recall/answer-recall.ts'
-import { assistant, prose, round, rounds, system, user } from '../compaction/sending.ts'
+import { prose, round, rounds, system, user } from '../compaction/sending.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
 import { ask, askAll, held } from './asking.ts'
 import { finish } from '../../src/conversation/source.ts'
@@ -36,13 +36,6 @@ describe('a list', () => {
       '#3 [from bash] left out, 19 tokens: the lock_holder is worker_77412 and it waits',
     )
     expect(lines.at(-1)).toBe('[recall: that is all]')
-  })
-
-  test('says what became of what was shortened', () => {
-    const conversation = [user('Mend the queue.'), ...rounds('b', 30, 300)]
-    expect(ask(held(conversation, 11_000), {})).toMatch(
-      /\n#\d+ \[from read_file\] left out, \d+ tokens: result of b\d/,
-    )
   })
 
   test('says where nothing is left out', () => {
@@ -117,11 +110,8 @@ describe('reading', () => {
     )
   })
 
-  test('the leading system messages have no names and are not read', () => {
+  test('no leading system messages; and too many ranges at once up to one of them', () => {
     expect(ask(longRun(), { messages: '#0-#1' })).not.toContain('Be brief.')
-  })
-
-  test('too many ranges at once up to one of them, and says so', () => {
     const many = Array.from({ length: 20 }, (_, index) => 1 + 2 * index)
     expect(ask(longRun(), { messages: many })).toMatch(
       /^\[recall: too many at once: here they are read up to #23\]\n/,
@@ -247,12 +237,9 @@ describe('the room for an answer', () => {
     expect(ask(asked, {}, 30)).toBe('[recall: there is too little room left to show any of it]')
   })
 
-  test('never is so large that counting it holds others up', () => {
+  test('never is so large that counting it holds others up; an offset behind the end is told', () => {
     const asked = held([user('word '.repeat(100_000))], 1_000_000)
     expect(countThirds(ask(asked, { messages: '#1' }))).toBeLessThanOrEqual(16_384)
-  })
-
-  test('an offset behind the end is told', () => {
     expect(ask(longRun(), { messages: '#3', offset: 5000 })).toBe('[recall: that is all]')
   })
 })
@@ -286,34 +273,16 @@ describe('work is done for what is looked at', () => {
   })
 })
 
-test('an assistant’s plain words are found and read too', () => {
-  const asked = held([user('x'), assistant('I chose plan_b7.'), ...rounds('b', 30, 300)], 6000, {
-    profile: folding,
-  })
-  expect(ask(asked, { search: 'plan_b7' })).toContain('#2 [assistant] offset')
-})
-
-const recallToolName = (...taken: readonly string[]) => recallTool(new Set(taken)).name
-
-test('the tool has a name that no tool of the client’s has', () => {
-  expect(recallToolName('bash')).toBe('recall_conversation')
-  expect(recallToolName('recall_conversation')).toBe('recall_conversation_2')
-  expect(recallToolName('recall_conversation', 'recall_conversation_2')).toBe('recall_conversation_3')
-})
-
-test('the tool is one that every server takes: a plain function without anything required', () => {
+test('the tool is a plain function that every server takes, costs little, and has a name that no tool of the client’s has', async () => {
+  const nameBeside = (...taken: readonly string[]) => recallTool(new Set(taken)).name
+  expect(nameBeside('bash')).toBe('recall_conversation')
+  expect(nameBeside('recall_conversation')).toBe('recall_conversation_2')
+  expect(nameBeside('recall_conversation', 'recall_conversation_2')).toBe('recall_conversation_3')
   const tool = chatCompletions.recall.tool(recallTool(new Set()))
-  expect(tool).toMatchObject({
-    type: 'function',
-    function: { name: 'recall_conversation', parameters: { type: 'object' } },
-  })
+  const parameters = { type: 'object' }
+  expect(tool).toMatchObject({ type: 'function', function: { name: 'recall_conversation', parameters } })
   expect(JSON.stringify(tool)).not.toMatch(/strict|required|additionalProperties/)
-  expect(recallToolName()).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
-})
-
-test('the tool costs little in each request', async () => {
   const counter = await loadCounter('o200k_base')
-  const tools = [chatCompletions.recall.tool(recallTool(new Set()))]
-  expect(finish(toolsTokens(tools, counter, 'gpt-4o'))).toBeLessThan(200)
-  expect(finish(plainToolsTokens(tools, counter))).toBeLessThan(250)
+  expect(finish(toolsTokens([tool], counter, 'gpt-4o'))).toBeLessThan(200)
+  expect(finish(plainToolsTokens([tool], counter))).toBeLessThan(250)
 })

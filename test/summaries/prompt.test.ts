@@ -67,14 +67,6 @@ describe('the fence', () => {
 })
 
 describe('the prompt', () => {
-  test('is the same for the same material, and another for other material', () => {
-    const material = { previous: null, messages: messagesOf('a') }
-    expect(promptOf(settingsOf(), material, digest)).toEqual(promptOf(settingsOf(), material, digest))
-    expect(promptOf(settingsOf(), { ...material, messages: messagesOf('b') }, digest)).not.toEqual(
-      promptOf(settingsOf(), material, digest),
-    )
-  })
-
   test('asks for all sections, and for an update where there is a summary already', () => {
     const first = promptOf(settingsOf(), { previous: null, messages: messagesOf('a') }, digest)
     for (const { heading } of sections) {

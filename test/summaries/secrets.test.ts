@@ -52,7 +52,7 @@ describe('secrets', () => {
     expect(redacted(text)).toBe(text)
   })
 
-  // By the clock it failed on a machine that was busy with other things: what is counted is the work, at its best.
+  // A quadratic search would take this test beyond its time.
   test('takes time in proportion to the text, whatever it is made of', () => {
     // Beginnings of every shape, over and over, with nothing that would end them: what makes a search go back.
     const beginnings = [
@@ -67,15 +67,8 @@ describe('secrets', () => {
       'password"=\'aaa',
       '\n',
     ]
-    for (const beginning of beginnings) {
-      const sizes = [25_000, 100_000].map((length) => {
-        const text = beginning.repeat(Math.ceil(length / beginning.length))
-        return Math.min(...[1, 2, 3].map(() => cpuMs(() => redacted(text))))
-      })
-      // Four times the text; a quadratic search would take sixteen times as long.
-      const [small = 0, large = 0] = sizes
-      expect({ beginning, isLinear: large < 10 * small + 50 }).toEqual({ beginning, isLinear: true })
-    }
+    for (const beginning of beginnings)
+      expect(redacted(beginning.repeat(Math.ceil(400_000 / beginning.length)))).not.toBe('')
   })
 
   test('never throws', () => {
@@ -89,11 +82,3 @@ describe('secrets', () => {
 
 const nestedKey = (key: string): string =>
   JSON.stringify({ body: JSON.stringify({ api_key: key, user: 'ann' }) })
-
-/** CPU time that a task takes, in milliseconds. */
-function cpuMs(task: () => unknown): number {
-  const before = process.cpuUsage()
-  task()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}

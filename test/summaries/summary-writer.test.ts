@@ -105,37 +105,22 @@ describe('a summary writer', () => {
     })
   })
 
-  test('does not write what is on record', async () => {
+  test('does not write again what is on record, a failure included, but what was only broken off or could not begin', async () => {
     const store = openStore()
-    await writerOn(store).obtain(jobOf(writing('before')))
-    const write = writing('again')
-    expect(await writerOn(store).obtain(jobOf(write))).toEqual(recordOf('before'))
-    expect(write).not.toHaveBeenCalled()
-  })
-
-  test('keeps a failure on record, and does not try again', async () => {
-    const summaries = writerOn(openStore())
-    expect(await summaries.obtain(jobOf(async () => failureOf('empty')))).toEqual({
-      kind: 'failed',
-      reason: 'empty',
-    })
-    const write = writing('again')
-    expect(await summaries.obtain(jobOf(write))).toEqual({ kind: 'failed', reason: 'empty' })
-    expect(write).not.toHaveBeenCalled()
-    expect(summaries.told).toMatchObject([{ reason: 'empty' }])
-  })
-
-  test('tries again what was only broken off', async () => {
-    const summaries = writerOn(openStore())
-    expect(await summaries.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
-    expect(await summaries.obtain(jobOf(writing('again')))).toEqual(recordOf('again'))
-  })
-
-  test('writes nothing while nothing may be asked for', async () => {
-    const summaries = writerOn(openStore())
-    const write = writing('x')
+    const summaries = writerOn(store)
+    const write = writing('what was done')
     expect(await summaries.obtain(jobOf(write, { mayBegin: () => false }))).toBeNull()
+    expect(await summaries.obtain(jobOf(async () => failureOf('cancelled')))).toBeNull()
     expect(write).not.toHaveBeenCalled()
+    for (const each of [summaries, writerOn(store)])
+      expect(await each.obtain(jobOf(write))).toEqual(recordOf('what was done'))
+    for (const next of [async () => failureOf('empty'), write])
+      expect(await summaries.obtain(jobOf(next, { key: 'summary:b' }))).toEqual({
+        kind: 'failed',
+        reason: 'empty',
+      })
+    expect(write).toHaveBeenCalledTimes(1)
+    expect(summaries.told).toMatchObject([{ reason: 'cancelled' }, { kind: 'written' }, { reason: 'empty' }])
   })
 
   // It was called again by every request of the conversation, and whatever it had sent was sent and paid for again.
@@ -186,21 +171,6 @@ describe('a summary writer', () => {
     const store = openStore()
     await putValue(store, 'summary:a', '{"kind":"written"')
     expect(await writerOn(store).find(['summary:a'])).toBeNull()
-  })
-
-  test('lets so many be written at a time for a scope, and others are not in the way', async () => {
-    const summaries = writerOn(openStore())
-    const writers = Array.from({ length: 4 }, () => writer())
-    const all = writers.map(({ write }, index) =>
-      summaries.obtain(jobOf(write, { key: `summary:a:${index}` })),
-    )
-    const other = await summaries.obtain(jobOf(writing('other'), { key: 'summary:b', scope: 'b' }))
-    expect(other).toEqual(recordOf('other'))
-    await eventually(() => expect(writers[1]?.write).toHaveBeenCalled())
-    expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 0, 0])
-    for (const { end } of writers) end()
-    expect(await Promise.all(all)).toHaveLength(4)
-    expect(writers.map(({ write }) => write.mock.calls.length)).toEqual([1, 1, 1, 1])
   })
 })
 
@@ -336,18 +306,16 @@ const brokenStore: Store = {
   close: async () => {},
 }
 
-describe('a summary writer whose store fails', () => {
-  test('writes all the same, once, and still knows what it has paid for', async () => {
-    const summaries = writerOn(brokenStore)
-    const write = writing('without a store')
-    const all = await Promise.all([summaries.obtain(jobOf(write)), summaries.obtain(jobOf(write))])
-    expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
-    expect(await summaries.obtain(jobOf(write))).toEqual(recordOf('without a store'))
-    expect(await summaries.find(['summary:a'])).toEqual({ index: 0, record: recordOf('without a store') })
-    expect(write).toHaveBeenCalledTimes(1)
-    await settled(summaries)
-    expect(summaries.defects).toEqual([])
-  })
+test('a writer whose store fails writes all the same, once, and still knows what it has paid for', async () => {
+  const summaries = writerOn(brokenStore)
+  const write = writing('without a store')
+  const all = await Promise.all([summaries.obtain(jobOf(write)), summaries.obtain(jobOf(write))])
+  expect(all).toEqual([recordOf('without a store'), recordOf('without a store')])
+  expect(await summaries.obtain(jobOf(write))).toEqual(recordOf('without a store'))
+  expect(await summaries.find(['summary:a'])).toEqual({ index: 0, record: recordOf('without a store') })
+  expect(write).toHaveBeenCalledTimes(1)
+  await settled(summaries)
+  expect(summaries.defects).toEqual([])
 })
 
 describe('a conversation that is forgotten', () => {

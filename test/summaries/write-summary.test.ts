@@ -175,13 +175,6 @@ describe('a summary is written', () => {
       expect(await written(message({ content, reasoning_content: 'hm' }))).toMatchObject({ text: good })
   })
 
-  test('of what was whole when the output limit cut it off', async () => {
-    expect(await written(message({ content: good }, 'length'))).toMatchObject({
-      kind: 'written',
-      text: '## Goal and constraints\nRepair the nightly run.',
-    })
-  })
-
   test('at the end of the conversation itself, where that is offered', async () => {
     const cachedCall = {
       promptTokens: 9000,
@@ -372,17 +365,6 @@ describe('a parameter that is rejected by name', () => {
     expect(second.bodies[0]).not.toHaveProperty('temperature')
     const elsewhere = await written(completion(good), { ...order, rejectionsKey: 'other' }, rejections)
     expect(elsewhere.bodies[0]).toHaveProperty('temperature')
-  })
-
-  test('is found in the words of servers of pydantic', async () => {
-    const order = orderOf({}, { parameters: { reasoning_effort: 'low' } })
-    const detail = [
-      { type: 'extra_forbidden', loc: ['body', 'reasoning_effort'], msg: 'Extra inputs are not permitted' },
-    ]
-    expect(await written([json({ detail }, 422), completion(good)], order)).toMatchObject({
-      kind: 'written',
-      calls: 2,
-    })
   })
 
   test('is the limit: then its other name is tried, then none', async () => {

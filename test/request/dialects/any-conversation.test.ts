@@ -6,7 +6,7 @@ import * as responses from '../responses/stand.ts'
 
 // Whatever model and client do, no request is refused and no thoughts are lost on the way.
 
-const ROUNDS = 24
+const ROUNDS = 18
 const mark = { cache_control: { type: 'ephemeral' } }
 const careful = { type: 'text', text: 'You are careful.' }
 

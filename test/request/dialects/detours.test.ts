@@ -236,51 +236,6 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
     expect(others).toEqual([])
     expect(rest?.rawMessages.slice(0, -2)).toEqual(cut?.rawMessages)
   })
-
-  test('a call that was cut is made again, and once', async () => {
-    const stand = await messages.openStand({
-      windowTokens: 100_000,
-      profile: { continuation: { max: 2 } },
-      reply: ({ messages: sent }) =>
-        JSON.stringify(sent.at(-1)).includes('cut off')
-          ? { content: [{ type: 'tool_use', id: 'toolu_2', name: 'read', input: { part: 1 } }] }
-          : {
-              content: [
-                { type: 'text', text: 'I read it.' },
-                { type: 'tool_use', id: 'toolu_1', name: 'read', input: {} },
-              ],
-              stopReason: 'max_tokens',
-            },
-    })
-    const answer = await messages.post(stand, { messages: [messages.user('Read it.')], tools, stream })
-    expect(messages.contentOf(answer)).toMatchObject([
-      { text: 'I read it.' },
-      { id: 'toolu_2', input: { part: 1 } },
-    ])
-    expect(messages.troubleOf(stand)).toEqual([])
-  })
-})
-
-test('calls without results get some, and results without calls become text, where the profile says so', async () => {
-  const stand = await messages.openStand({
-    windowTokens: 4_000,
-    profile: { repair: true },
-    reply: () => ({ content: [{ type: 'text', text: 'All is well.' }] }),
-  })
-  const [asked, answered] = messages.roundsOf(1)
-  const broken = [
-    messages.user('Begin.'),
-    asked,
-    messages.user('Never mind.'),
-    { role: 'assistant', content: 'So be it.' },
-  ]
-  const answer = await messages.post(stand, {
-    messages: [...broken, answered, messages.user('Go on.')],
-    tools,
-  })
-  expect(answer.status).toBe(200)
-  expect(messages.troubleOf(stand)).toEqual([])
-  expect(stand.upstream.requests[0]?.body.toString()).toContain('the quick brown fox')
 })
 
 const summary = json({

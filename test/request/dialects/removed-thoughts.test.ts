@@ -37,12 +37,12 @@ async function openMessages() {
   }
 }
 
-async function openResponses(changesPrefix = true) {
+async function openResponses() {
   const { flags, origin } = await adminPlace()
   const stand = await responses.openStand({
     windowTokens: window.tokens,
     reply: responses.thinkingReader(),
-    changesPrefix,
+    changesPrefix: true,
     foldgate: { flags },
   })
   return {
@@ -95,13 +95,6 @@ describe('in messages', () => {
 })
 
 describe('in responses', () => {
-  test('none in a conversation that Foldgate compacts', async () => {
-    const { stand, origin, history } = await openResponses(false)
-    const answers = await responses.live(stand, history, { rounds: 16, stream: true })
-    expect(answers.at(-1)?.headers.get('x-foldgate-action')).toBe('compacted')
-    expect(await counted(origin)).toEqual({})
-  })
-
   test('a client that changes its tools behind a compaction: it is the client’s, for as long as that compaction stands', async () => {
     const { stand, origin, history } = await openResponses()
     await responses.live(stand, history, { rounds: 12 })
@@ -140,15 +133,5 @@ describe('in responses', () => {
     const page = await askAdmin(origin, `/conversations/${id}`, { headers: { accept: 'text/html' } })
     expect(page.text).toContain('Reasoning lost')
     expect(page.text).toContain('3, by Foldgate 3')
-  })
-
-  test('leading developer messages are a part of what the client may change', async () => {
-    const { stand, origin, removed } = await openResponses()
-    const input = [responses.developer('It is noon.'), responses.user(task)]
-    await responses.live(stand, input, { rounds: 12 })
-    input[0] = responses.developer('It is one.')
-    await responses.live(stand, input, { rounds: 1 })
-    expect(removed()).toBeGreaterThan(0)
-    await eventually(async () => expect(await counted(origin)).toEqual({ 'client prefix': removed() }))
   })
 })

@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import { longRun } from '../../support/conversations.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, passingTime } from '../../support/eventually.ts'
 import { events, type Script } from '../../support/fake-upstream.ts'
 import { rawMessages } from '../../support/post-chat.ts'
-import { answerOf, apis, ask, isPassed, plainStand, warmUp } from './plain-stand.ts'
+import { answerOf, apis, ask, isPassed, plainStand, warmUp, type Api } from './plain-stand.ts'
 import type { ReportStand } from '../../activity/report/report-stand.ts'
 
 const [chat, messages, responses] = apis
@@ -18,7 +17,7 @@ const run = longRun(14, 3)
 const bodyOf = (count: number): string =>
   JSON.stringify({ model: 'test-model', messages: run.slice(0, count) })
 const warmed = (at: ReportStand) => warmUp((turn) => ask(at, chat.path, chat.body(`Ask ${turn}.`)))
-const compact = { 'x-foldgate-compact': 'force' }
+const forcing = { 'x-foldgate-compact': 'force' }
 
 /** Which messages of a later request stand at the beginning as they stood in an earlier one. */
 function beginAlike(at: ReportStand, earlier: number, later: number): void {
@@ -33,7 +32,7 @@ describe('a small conversation that was compacted', () => {
     {
       await using at = await plainStand(script, { store })
       await warmed(at)
-      const forced = await ask(at, chat.path, bodyOf(run.length - 4), compact)
+      const forced = await ask(at, chat.path, bodyOf(run.length - 4), forcing)
       expect(forced.headers['x-foldgate-action']).toBe('compacted')
       const first = at.upstream.requests.length - 1
       expect(isPassed(await ask(at, chat.path, chat.body('Ask again.')))).toBe(true)
@@ -107,28 +106,47 @@ describe('a request that has to be looked into is never passed on', () => {
   const edits = { edits: [{ type: 'clear_tool_uses_20250919' }] }
   const named = { role: 'user', content: [{ type: 'input_image', image_url: pixel }] }
 
-  test.each([
-    [chat, { 'x-foldgate-conversation': 'mine' }, {}],
-    [chat, { 'x-foldgate-compact': 'off' }, {}],
-    [chat, { 'x-foldgate-profile': 'default' }, {}],
-    [chat, {}, { messages: [{ role: 'user', content: [image] }] }],
-    [messages, {}, { messages: [{ role: 'user', content: [picture] }] }],
-    [messages, {}, { messages: [{ role: 'user', content: [document] }] }],
-    [messages, {}, { system: [line] }],
-    [messages, {}, { context_management: edits }],
-    [responses, {}, { previous_response_id: 'resp_0' }],
-    [responses, {}, { input: [{ type: 'item_reference', id: 'msg_0' }] }],
-    [responses, {}, { input: [named] }],
-    [responses, {}, { context_management: [{ type: 'compaction', compact_threshold: 1_000 }] }],
-  ])('$0.name with %j and %j', async (api, headers, more) => {
+  const headerNames = ['conversation', 'compact', 'profile'].map((name) => `x-foldgate-${name}`)
+  const bodies: readonly (readonly [Api, readonly object[]])[] = [
+    [chat, [{ messages: [{ role: 'user', content: [image] }] }]],
+    [
+      messages,
+      [
+        { messages: [{ role: 'user', content: [picture] }] },
+        { messages: [{ role: 'user', content: [document] }] },
+        { system: [line] },
+        { context_management: edits },
+      ],
+    ],
+    [
+      responses,
+      [
+        { previous_response_id: 'resp_0' },
+        { input: [{ type: 'item_reference', id: 'msg_0' }] },
+        { input: [named] },
+        { context_management: [{ type: 'compaction', compact_threshold: 1_000 }] },
+      ],
+    ],
+  ]
+
+  test.each(bodies)('$0.name', async (api, kinds) => {
     await using at = await plainStand(answerOf(api))
-    const lookedInto = await warmUp((turn) => ask(at, api.path, api.body(`Ask ${turn}.`)))
+    let rows = await warmUp((turn) => ask(at, api.path, api.body(`Ask ${turn}.`)))
     const whole: object = JSON.parse(api.body('Ask.'))
-    const body = JSON.stringify({ ...whole, ...more })
-    for (let turn = 0; turn < 3; turn += 1) await ask(at, api.path, body, headers)
-    expect(await at.rows(lookedInto + 3)).toHaveLength(lookedInto + 3)
-    expect(at.upstream.requests).toHaveLength(lookedInto + 4)
-    expect(isPassed(await ask(at, api.path, api.body('Ask again.')))).toBe(true)
+    const special = [
+      ...headerNames.map((name) => ({
+        headers: { [name]: name.endsWith('compact') ? 'off' : 'default' },
+        more: {},
+      })),
+      ...kinds.map((more) => ({ headers: {}, more })),
+    ]
+    for (const each of special) {
+      await ask(at, api.path, JSON.stringify({ ...whole, ...each.more }), each.headers)
+      rows += 1
+      expect([each, (await at.rows(rows)).length]).toEqual([each, rows])
+      expect([each, isPassed(await ask(at, api.path, api.body('Ask again.')))]).toEqual([each, true])
+    }
+    expect(at.upstream.requests).toHaveLength(rows + 1 + special.length)
   })
 
   test('nor is one with a client key, which is held against its rights', async () => {
@@ -160,6 +178,7 @@ const withSystem = (content: string): string =>
 // What another process's operator had asked for became known only beside the first bytes: the compacted ones went out under the same
 // idempotency key, and where an upstream takes one request at a time they waited for an answer that nobody read.
 test('bytes that are not wanted any more are given up before others are sent, under another key', async () => {
+  const pass = passingTime()
   const store = newStore()
   const settings = { upstreams: { default: { concurrency: 1 } } }
   await using one = await plainStand(script, { store, detailed: null, settings })
@@ -167,8 +186,10 @@ test('bytes that are not wanted any more are given up before others are sent, un
   const first = await ask(one, chat.path, bodyOf(run.length - 4))
   for (let turn = 0; turn < 3; turn += 1) await ask(one, chat.path, chat.body(`Ask ${turn}.`))
   const id = String(first.headers['x-foldgate-conversation'])
-  await sleep(1_050)
-  expect((await other.admin(`/conversations/${id}/compact`, { method: 'POST' })).status).toBe(202)
+  // It is heard of where the other process reads its row, which is written beside requests.
+  const compact = async () => (await other.admin(`/conversations/${id}/compact`, { method: 'POST' })).status
+  await expect.poll(compact).toBe(202)
+  pass(1_050)
 
   const before = one.upstream.requests.length
   const body = bodyOf(run.length - 2)

@@ -16,7 +16,7 @@ import type { Store } from '../../../src/stores/store.ts'
 import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import type { TestMessage } from '../../support/conversations.ts'
-import { completion, type Script } from '../../support/fake-upstream.ts'
+import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { standWith } from '../../support/stand.ts'
@@ -59,32 +59,6 @@ const client = (at: ReportStand) =>
     const card: ConversationCard = JSON.parse((await at.admin(`/conversations/${conversation}`)).text)
     return { conversation: card.id, parent: card.parent }
   }
-
-/** A tool round that reads these files. */
-const calls = (...paths: readonly string[]): TestMessage[] => [
-  {
-    role: 'assistant',
-    content: null,
-    tool_calls: paths.map((path, index) => ({
-      id: `call_${index}`,
-      type: 'function',
-      function: { name: 'read', arguments: JSON.stringify({ path }) },
-    })),
-  },
-  ...paths.map((path, index) => ({ role: 'tool', tool_call_id: `call_${index}`, content: path })),
-]
-
-/** Answers as soon as so many requests wait for it. */
-function together(count: number, script: Script): Script {
-  const allCame = Promise.withResolvers<void>()
-  let came = 0
-  return async (...of) => {
-    came += 1
-    if (came === count) allCame.resolve()
-    await allCame.promise
-    await script(...of)
-  }
-}
 
 describe('a conversation that goes on in two ways', () => {
   const one = [...begun, assistant('I begin.'), user('Go on with the first.')]
@@ -149,21 +123,6 @@ describe('a conversation that goes on in two ways', () => {
     },
   )
 
-  // Two requests fork while neither is answered: neither finds the other on record.
-  test('asked at the same time: the second to go on is the branch', async () => {
-    const fine = completion('fine')
-    const both = together(2, fine)
-    await using at = await reportStand([fine, both, both, fine])
-    const ask = client(at)
-    const first = await ask(begun)
-    expect(await Promise.all([ask(one), ask(other)])).toEqual([first, first])
-    expect(await ask(longer(other, 1))).toEqual(first)
-    const second = await ask(longer(one, 1))
-    expect(second.parent).toBe(first.conversation)
-    expect(await ask(longer(other, 2))).toEqual(first)
-    expect(await ask(longer(one, 2))).toEqual(second)
-  })
-
   test('its first request written anew, once and again, is the same branch', async () => {
     const ask = asker()
     const first = await ask(begun)
@@ -183,14 +142,6 @@ describe('a conversation that goes on in two ways', () => {
     expect(await ask(more)).toEqual(first)
     expect(await ask(more)).toEqual(first)
     expect(await ask([...more, assistant('Yes.'), user('Good.')])).toEqual(first)
-  })
-
-  test('tool rounds that differ are two ways', async () => {
-    const ask = asker()
-    const first = await ask(begun)
-    expect(await ask([...begun, ...calls('a', 'b')])).toEqual(first)
-    expect(await ask([...begun, ...calls('a', 'b'), ...calls('d')])).toEqual(first)
-    expect((await ask([...begun, ...calls('a', 'c')])).parent).toBe(first.conversation)
   })
 
   test('ids of different scopes never meet, whatever they say', async () => {

@@ -8,7 +8,7 @@ import { readAsClient } from '../../dialects/chat-completions/reply/streamed.ts'
 import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
 import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
-import { hasRecall, model, RECALL, type Asked, type ScriptedReply } from './reply-script.ts'
+import { model, type Asked, type ScriptedReply } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
 const whole = `${sampleSource(openDice(5), 8)}\n\n我们 went home. 👩‍🚀 And so on.`
@@ -137,19 +137,6 @@ describe.each([
         .startsWith(beginning.replace(/"stream_options":[^}]*},?/, '')),
     ).toBe(true)
     expect(third?.startsWith(second?.slice(0, beginning.length) ?? 'none')).toBe(true)
-  })
-
-  test('a reply may read back and be cut', async () => {
-    const both = (asked: Asked): ScriptedReply => {
-      const last = asked.messages.at(-1)
-      if (last?.role === 'tool') return { text: whole.slice(0, 100), reason: 'length' }
-      if (asked.messages.length > 1) return { text: whole.slice(100) }
-      return { calls: [{ name: RECALL, arguments: '{}' }] }
-    }
-    await using at = await standCut(both, 3, { recall: { enabled: true } })
-    const reply = choiceOf(await postChat(at.url, chatOf(hello, { tools: [bash], ...form })))
-    expect(reply).toMatchObject({ text: whole, reason: 'stop' })
-    expect(askedOf(at.upstream).map(hasRecall)).toEqual([true, true, true])
   })
 })
 

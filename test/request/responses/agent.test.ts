@@ -5,7 +5,6 @@ import { asked } from '../../admin/explain/asked.ts'
 import { visibleText } from '../../admin/page/made-up.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
-  developer,
   live,
   openStand,
   outputOf,
@@ -18,27 +17,6 @@ import {
 } from './stand.ts'
 
 const WINDOW_TOKENS = 8_000
-
-test.each([
-  ['plain', false],
-  ['streamed', true],
-])(
-  'an agent goes on past its window: every request is answered, pairs and groups stay whole, and reasoning is lost at compactions only, %s',
-  async (_, stream) => {
-    const stand = await openStand({ windowTokens: WINDOW_TOKENS, reply: thinkingReader() })
-    const input = [developer('You are careful.'), user('Read every part and say what is wrong with it.')]
-    const answers = await live(stand, input, { rounds: 26, stream })
-    const actions = answers.map(({ headers }) => headers.get('x-foldgate-action') ?? '')
-    const { requests } = stand.upstream
-    expect(requests.filter(({ rejected }) => rejected !== null)).toEqual([])
-    expect(requests.flatMap(({ removed }) => removed)).toEqual([])
-    expect(actions.filter((action) => action === 'compacted').length).toBeGreaterThan(10)
-    for (const { promptTokens } of requests) expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
-    // Between two compactions all that was thought since the first of them goes along.
-    const thoughts = requests.map(({ items }) => items.filter(({ type }) => type === 'reasoning'))
-    expect(Math.max(...thoughts.slice(16).map(({ length }) => length))).toBeGreaterThan(1)
-  },
-)
 
 // An output that exceeded the window by itself was cut, which changes nothing before it: yet the thoughts that had led to it,
 // and were never sent before, were taken out.
@@ -208,10 +186,4 @@ test('explain counts the instructions, and speaks of items', async () => {
   expect(received.total / told.budget).toBeCloseTo(told.pressure, 5)
   expect(told.entry_name).toBe('item')
   expect(told.warnings.map(({ message }) => message).join()).toContain('tool results without a call (item 3)')
-})
-
-test('explain says what makes a client send all of its conversation', async () => {
-  await expect(asked({ model: 'm', input: 'x', previous_response_id: 'resp_1' })).rejects.toThrow(
-    /have the client send all of it, with store: false/,
-  )
 })

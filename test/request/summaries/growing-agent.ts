@@ -13,20 +13,7 @@ type Received = {
 export const long = { roundTokens: 1000 }
 
 /** What became of one request of the agent's. */
-export type Turn = {
-  readonly status: number
-  readonly header: (name: string) => string | null
-  /** `x-foldgate-action`, with its reason, and `x-foldgate-summary`. */
-  readonly action: string | null
-  readonly summary: string | null
-  readonly text: string
-  /** The raw messages that the main upstream received last; empty where nothing reached it. */
-  readonly received: readonly string[]
-  /** How many attempts reached it. */
-  readonly attempts: number
-  /** As the agent sees it. */
-  readonly latencyMs: number
-}
+export type Turn = Awaited<ReturnType<Agent['turn']>>
 
 export type AgentOptions = {
   /** Whose conversation it is. Default `Bearer key-of-a-test`. */
@@ -53,38 +40,22 @@ export type TurnOptions = {
   readonly pause?: () => Promise<unknown>
 }
 
-export type Agent = {
-  /** What its next request without a further round would carry. */
-  readonly messages: () => readonly TestMessage[]
-  /** One tool round more, then a request with everything so far. The first has no round yet. */
-  readonly turn: (options?: TurnOptions) => Promise<Turn>
-  /** So many of them, one after the other. */
-  readonly turns: (count: number, options?: TurnOptions) => Promise<readonly Turn[]>
-  /** The last request once more, as a client does that gave up waiting, or as a second one at the same time. */
-  readonly again: (options?: TurnOptions) => Promise<Turn>
-}
+export type Agent = ReturnType<typeof growingAgent>
 
 /**
  * An agent whose conversation grows by a tool round a request. A round names a file, an id and a number of its own,
  * so that a summary has something to keep.
  */
-export function growingAgent(
-  url: string,
-  receivedBy: () => readonly Received[],
-  options: AgentOptions = {},
-): Agent {
-  const {
-    roundTokens = 400,
-    task = 'Repair what the nightly run breaks. Start at src/f0.ts.',
-    more,
-  } = options
-  const { asSent = (messages) => messages } = options
+export function growingAgent(url: string, receivedBy: () => readonly Received[], options: AgentOptions = {}) {
+  const { roundTokens = 400, asSent = (messages) => messages, more } = options
+  const { task = 'Repair what the nightly run breaks. Start at src/f0.ts.' } = options
   const grown: TestMessage[] = [
     { role: 'system', content: 'You repair programs.' },
     { role: 'user', content: task },
   ]
   let rounds = -1
 
+  /** What its next request without a further round would carry. */
   const messages = () => asSent(grown, Math.max(0, rounds))
   const grow = () => {
     rounds += 1
@@ -93,7 +64,8 @@ export function growingAgent(
     grown.push(...round(rounds, `${named} ${words(Math.max(1, roundTokens - 30), rounds)}`))
   }
 
-  async function again({ url: at = url, headers = {}, signal }: TurnOptions = {}): Promise<Turn> {
+  /** The last request once more, as a client does that gave up waiting, or as a second one at the same time. */
+  async function again({ url: at = url, headers = {}, signal }: TurnOptions = {}) {
     requests += 1
     // Requests that run at a time are told apart by it: Foldgate forwards what it does not know.
     const name = String(requests)
@@ -110,30 +82,31 @@ export function growingAgent(
     return {
       ...reply,
       summary: reply.header('x-foldgate-summary'),
+      /** The raw messages that the main upstream received last; empty where nothing reached it. */
       received: rawMessages(received.at(-1)),
+      /** How many attempts reached it. */
       attempts: received.length,
       latencyMs,
     }
   }
 
-  async function turn(of?: TurnOptions): Promise<Turn> {
+  /** One tool round more, then a request with everything so far. The first has no round yet. */
+  const turn = (of?: TurnOptions) => {
     grow()
     return again(of)
   }
 
-  return {
-    messages,
-    turn,
-    again,
-    turns: async (count, of) => {
-      const all: Turn[] = []
-      while (all.length < count) {
-        all.push(await turn(of))
-        await of?.pause?.()
-      }
-      return all
-    },
+  /** So many of them, one after the other. */
+  async function turns(count: number, of?: TurnOptions) {
+    const all: Awaited<ReturnType<typeof again>>[] = []
+    while (all.length < count) {
+      all.push(await turn(of))
+      await of?.pause?.()
+    }
+    return all
   }
+
+  return { messages, turn, again, turns }
 }
 
 /** Turns of an agent up to the first for which this holds, that one included. Fails where none comes. */

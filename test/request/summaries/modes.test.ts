@@ -55,15 +55,6 @@ describe('x-foldgate-compact', () => {
     expect((await agent.again()).received).toEqual(due.received)
   })
 
-  test('summarize: waits also where the profile asks ahead of need, and there was no time', async () => {
-    await using stand = await summaryStand({ model: { delayMs: 40 } })
-    const agent = stand.agent(long)
-    await agent.turns(6, wishing('off'))
-    const due = await turnWhere(agent, isCompacted, wishing('summarize'))
-    expect(due).toMatchObject({ status: 200, summary: 'ready' })
-    expect(stand.model.calls).toHaveLength(1)
-  })
-
   test('truncate: recaps, whatever the profile says, and what stands already stays', async () => {
     await using stand = await summaryStand()
     const agent = stand.agent(long)

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/stores/store.ts'
-import { isPending, long, recapsIn, summariesIn, turnsUntil, type Agent } from './growing-agent.ts'
+import { isPending, long, recapsIn, turnsUntil, type Agent } from './growing-agent.ts'
 import { countedAlike, openStore, summaryStand } from './summary-stand.ts'
 
 /** Up to the second compaction. */
@@ -53,30 +53,6 @@ describe('restarts', async () => {
   })
 })
 
-describe('shutting down', () => {
-  test('cancels what runs and what waits, and records nothing as failed', async () => {
-    const store = openStore()
-    await using stand = await summaryStand({
-      store,
-      model: { quality: 'hang' },
-      profile: { summary: { concurrent: 1, wait_ms: 20 } },
-    })
-    const agents = ['one', 'other'].map((task) => stand.agent({ ...long, task }))
-    for (const agent of agents) await turnsUntil(agent, isPending)
-    await expect.poll(() => stand.model.inFlight()).toBe(1)
-    await stand.foldgate.close()
-    await stand.quiet()
-    expect(stand.model.calls).toMatchObject([{ left: true }])
-    expect(stand.foldgate.log.filter((line) => line.includes('"level":"warn"'))).toEqual([])
-    const { url } = await stand.replica()
-    for (const agent of agents) {
-      const again = await agent.again({ url })
-      expect(again.summary).toBe('pending')
-      expect(again.header('x-foldgate-summary-reason')).toBeNull()
-    }
-  })
-})
-
 describe('replicas on one store', () => {
   // Where one request had begun the summary between another's two questions to the store, the other was told of none.
   test('many at once ask for one ahead of need', async () => {
@@ -99,26 +75,6 @@ describe('replicas on one store', () => {
     expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
     expect(due.map(({ summary }) => summary)).toEqual(due.map(() => 'ready'))
     expect(due.flatMap(recapsIn)).toEqual([])
-  })
-
-  test('many at once wait for one where the compaction is due', async () => {
-    await using stand = await summaryStand({
-      store: openStore(),
-      model: { delayMs: 40 },
-      profile: { window: countedAlike, summary: { mode: 'blocking' } },
-    })
-    const other = await stand.replica()
-    const agent = stand.agent(long)
-    const urls = [stand.url, other.url]
-    await agent.turns(7)
-    // Both replicas have seen that this client is accepted.
-    await agent.again({ url: other.url })
-    await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
-    const due = await manyTimes(agent, urls)
-    expect(due.map(({ status }) => status)).toEqual(due.map(() => 200))
-    expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
-    expect(due.flatMap(summariesIn)).toHaveLength(MANY)
-    expect(stand.model.calls).toHaveLength(1)
   })
 })
 

@@ -49,14 +49,11 @@ const changes: readonly (readonly [string, AgentOptions])[] = [
 describe('what means the same is summarised once', async () => {
   const plain = await run({})
 
-  test('the plain run is summarised', () => {
-    expect(plain.calls.length).toBeGreaterThan(1)
-    expect(plain.turns.flatMap(summariesIn).length).toBeGreaterThan(3)
-  })
-
   test.each(changes)(
     '%s costs no further summary call, and changes no byte of a view but its own',
     async (_, agent) => {
+      expect(plain.calls.length).toBeGreaterThan(1)
+      expect(plain.turns.flatMap(summariesIn).length).toBeGreaterThan(3)
       const changed = await run(agent)
       expect(changed.calls).toEqual(plain.calls)
       expect(changed.turns.map(({ received }) => conversing(received))).toEqual(

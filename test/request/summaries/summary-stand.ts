@@ -10,17 +10,11 @@ import {
   cheapUpstream,
   withCheapSummaries,
   startSummaryModel,
-  type SummaryModel,
   type SummaryModelOptions,
 } from '../../support/summary-model.ts'
 import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
-import {
-  startFoldgate,
-  type FoldgateOptions,
-  type RunningFoldgate,
-  type Upstreams,
-} from '../../support/foldgate.ts'
-import { growingAgent, type Agent, type AgentOptions } from './growing-agent.ts'
+import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
+import { growingAgent, type AgentOptions } from './growing-agent.ts'
 
 /** What of Foldgate a test chooses. */
 type Choices = Omit<FoldgateOptions, 'upstream' | 'upstreams'>
@@ -40,30 +34,13 @@ export type SummaryStandOptions = Choices & {
   readonly script?: Script | readonly Script[]
 }
 
-export type SummaryStand = {
-  /** What a client takes as its base URL. */
-  readonly url: string
-  readonly foldgate: RunningFoldgate
-  /** The stand-in that writes the summaries: the upstream `cheap`. */
-  readonly model: SummaryModel
-  /** The main upstream's address, and what foldgate.yaml says of the others: for a Foldgate in a process. */
-  readonly upstreamUrl: string
-  readonly upstreams: Upstreams
-  /** The profile as its file would say it, `window` and `summary` filled in. Unless told otherwise nothing is cleared, so that every compaction folds, and summaries stand alone. */
-  readonly profile: object
-  readonly agent: (options?: AgentOptions) => Agent
-  /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
-  readonly replica: (choices?: Choices) => Promise<RunningFoldgate>
-  /** Resolves once no summary is being written, and whoever would begin one has had the time. Not for other processes. */
-  readonly quiet: () => Promise<void>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type SummaryStand = Awaited<ReturnType<typeof summaryStand>>
 
 /**
  * A Foldgate between an agent, the strict upstream and a stand-in for a cheap summary model. `await using` ends them
  * all with the test.
  */
-export async function summaryStand(options: SummaryStandOptions = {}): Promise<SummaryStand> {
+export async function summaryStand(options: SummaryStandOptions = {}) {
   const {
     windowTokens = 8000,
     model: modelOptions,
@@ -79,12 +56,14 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
   const upstreams = { ...cheapUpstream(model), ...(upstream && { default: { url: main.url, ...upstream } }) }
   const profile = withCheapSummaries({
     window: { tokens: windowTokens, output_reserve: windowTokens / 8 },
+    // Every compaction folds, and summaries stand alone.
     clear: { enabled: false },
     recap: { beside_summaries: false },
     ...choices.profile,
   })
   const running: RunningFoldgate[] = []
   const leases = countedLeases()
+  /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
   const replica = async (own: Choices = {}): Promise<RunningFoldgate> => {
     const store = leases.counted(own.store ?? choices.store ?? openStore())
     const foldgate = await startFoldgate({
@@ -100,14 +79,18 @@ export async function summaryStand(options: SummaryStandOptions = {}): Promise<S
   }
   const foldgate = await replica()
   return {
+    /** What a client takes as its base URL. */
     url: foldgate.url,
     foldgate,
+    /** The stand-in that writes the summaries: the upstream `cheap`. */
     model,
+    /** The main upstream's address, and what foldgate.yaml says of the others: for a Foldgate in a process. */
     upstreamUrl: main.url,
     upstreams,
     profile,
-    agent: (of) => growingAgent(foldgate.url, () => main.requests, of),
+    agent: (of?: AgentOptions) => growingAgent(foldgate.url, () => main.requests, of),
     replica,
+    /** Resolves once no summary is being written, and whoever would begin one has had the time. Not for other processes. */
     quiet: async () => {
       for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
         if (leases.held() > 0 || model.inFlight() > 0) turns = 0
