@@ -3,16 +3,14 @@ import OpenAI from 'openai'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { longConversation } from '../support/long-conversation.ts'
-import type { ChatLibrary, ThinkingLibrary } from './errands.ts'
+import { LONGEST, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import { LAST_WORDS, QUESTIONS, ROUNDS, type Stand } from './stand/agent-stand.ts'
 
 // Its traces would go to OpenAI.
 sdk.setTracingDisabled(true)
 
 const maxTurns = ROUNDS + 2
-
 const clientOf = (at: Stand): OpenAI => new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
-
 const chatModel = (at: Stand) => new sdk.OpenAIChatCompletionsModel(clientOf(at), 'm')
 
 function agentOf(at: Stand, model: sdk.Model | string) {
@@ -36,7 +34,6 @@ async function runTurns(run: (history: sdk.AgentInputItem[]) => Promise<Ran>): P
   }
 }
 
-/** OpenAI's Agents SDK, set to chat completions. */
 export const agentsSdk: ChatLibrary = {
   name: 'OpenAI Agents SDK',
   packageName: '@openai/agents',
@@ -55,19 +52,15 @@ export const agentsSdk: ChatLibrary = {
       expect(text).toContain(LAST_WORDS)
     },
   },
-  structured: [
-    {
-      form: 'plain',
-      run: async (at) => {
-        const outputType = z.object({ longest: z.string(), lines: z.number() })
-        const described = { name: 'Measurer', instructions: 'You measure.', model: chatModel(at) }
-        const history = longConversation().map(({ role, content }) =>
-          role === 'user' ? sdk.user(content) : sdk.assistant(content),
-        )
-        return (await sdk.run(new sdk.Agent({ ...described, outputType }), history)).finalOutput
-      },
+  structured: {
+    plain: async (at) => {
+      const described = { name: 'Measurer', instructions: 'You measure.', model: chatModel(at) }
+      const history = longConversation().map(({ role, content }) =>
+        role === 'user' ? sdk.user(content) : sdk.assistant(content),
+      )
+      return (await sdk.run(new sdk.Agent({ ...described, outputType: LONGEST }), history)).finalOutput
     },
-  ],
+  },
 }
 
 /** With the model class that it takes if it is told of none. */

@@ -3,9 +3,9 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import * as ai from 'ai'
 import { expect } from 'vitest'
-import { z } from 'zod'
+
 import { longConversation } from '../support/long-conversation.ts'
-import { TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
+import { LONGEST, TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import {
   LAST_WORDS,
   OUTPUT_TOKENS,
@@ -42,7 +42,6 @@ function agentOf(at: Stand, model: ai.LanguageModel) {
   return { model, tools: { read_file }, stopWhen: ai.stepCountIs(ROUNDS + 2), maxRetries: 0 }
 }
 
-/** Vercel's AI SDK. */
 export const aiSdk: ChatLibrary = {
   name: 'Vercel AI SDK',
   packageName: 'ai',
@@ -79,15 +78,10 @@ export const aiSdk: ChatLibrary = {
       expect(text).toBe(LAST_WORDS)
     },
   },
-  structured: [
-    {
-      form: 'plain',
-      run: async (at) => {
-        const schema = z.object({ longest: z.string(), lines: z.number() })
-        return (await ai.generateText({ ...asked(at), output: ai.Output.object({ schema }) })).output
-      },
-    },
-  ],
+  structured: {
+    plain: async (at) =>
+      (await ai.generateText({ ...asked(at), output: ai.Output.object({ schema: LONGEST }) })).output,
+  },
   errors: async (at) => {
     const asking = ai.generateText({ model: modelOf(at), prompt: TOO_LONG, maxRetries: 0 })
     await expect(asking).rejects.toMatchObject({
@@ -99,9 +93,8 @@ export const aiSdk: ChatLibrary = {
 
 type Asked = ReturnType<typeof agentOf> & { readonly messages: ai.ModelMessage[] }
 
-async function generated(request: Asked): Promise<readonly ai.ModelMessage[]> {
-  return (await ai.generateText(request)).responseMessages
-}
+const generated = async (request: Asked): Promise<readonly ai.ModelMessage[]> =>
+  (await ai.generateText(request)).responseMessages
 
 async function streamed(request: Asked): Promise<readonly ai.ModelMessage[]> {
   const errors: unknown[] = []

@@ -6,9 +6,8 @@ import type { ThinkingLibrary } from './errands.ts'
 import { LAST_WORDS, OUTPUT_TOKENS, QUESTIONS, type ThinkingStand } from './stand/agent-stand.ts'
 
 /** Anthropic's own client adds the `/v1`. Retries would hide what these tests look for. */
-function clientOf(at: ThinkingStand): Anthropic {
-  return new Anthropic({ baseURL: at.url.replace(/\/v1$/, ''), apiKey: 'key', maxRetries: 0 })
-}
+const clientOf = (at: ThinkingStand): Anthropic =>
+  new Anthropic({ baseURL: at.url.replace(/\/v1$/, ''), apiKey: 'key', maxRetries: 0 })
 
 const settings = {
   model: 'm',
@@ -18,7 +17,6 @@ const settings = {
 } as const
 
 const described = { name: 'read_file', description: 'Reads a file.' }
-
 const inputSchema = { type: 'object', properties: { path: { type: 'string' } } } as const
 
 type Ask = (client: Anthropic, asked: Anthropic.MessageCreateParamsNonStreaming) => Promise<Anthropic.Message>

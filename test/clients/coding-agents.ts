@@ -25,9 +25,7 @@ import { haveFilesRead, LAST_WORDS, openReadingStand, TASK, type ReadFile } from
  * for endless: a server with a small one behind it ends its work, unless somebody folds.
  */
 export function codingAgent(matrix: Matrix): void {
-  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent', {
-    lacks: programsLack,
-  })
+  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent', { lacks: programsLack })
   describe('pi, a coding agent', () => {
     test(
       'reads files until the window would have overflowed, then writes one',
@@ -128,8 +126,6 @@ export function claudeCodeCompact(matrix: Matrix): void {
   })
 }
 
-// --- internal ---
-
 const PI_WINDOW_TOKENS = 12_000
 const FILES = 30
 const REPORTED = `The report on ${FILES} files is written.`
@@ -137,10 +133,8 @@ const REPORT = `${FILES} files were read.\n`
 
 /** One for each file, a command, the report, the last words. */
 const REQUESTS = FILES + 3
-
 const pi = inPackages('@mariozechner/pi-coding-agent/dist/cli.js')
 
-/** Has the agent do its work in a folder of its own, and tells what became of it. */
 async function work(how: 'alone' | 'through Foldgate') {
   const upstream = await startScriptedModel()
   const foldgate =
@@ -188,10 +182,7 @@ async function startScriptedModel() {
   })
 
   function call(name: string, input: object) {
-    return {
-      content: null,
-      toolCalls: [{ id: `call_${round}`, name, argumentsText: JSON.stringify(input) }],
-    }
+    return { content: null, toolCalls: [{ id: `call_${round}`, name, argumentsText: JSON.stringify(input) }] }
   }
 }
 
@@ -283,8 +274,8 @@ async function readAll(agent: ReadingAgent): Promise<string> {
 }
 
 /** For each request whose newest entry is not all of the file that the request before asked for: what of it is missing. */
-function unreadResults(loop: readonly LoopRequest[], files: readonly ReadFile[]): readonly string[] {
-  return loop.slice(1).flatMap(({ newestResult }, round) => {
+const unreadResults = (loop: readonly LoopRequest[], files: readonly ReadFile[]): readonly string[] =>
+  loop.slice(1).flatMap(({ newestResult }, round) => {
     const file = files[round]
     if (file === undefined) return []
     const missing = file.lines.filter((line) => !newestResult.includes(line))
@@ -292,34 +283,24 @@ function unreadResults(loop: readonly LoopRequest[], files: readonly ReadFile[])
       ? []
       : [`request ${round + 2}: ${missing.length} of ${file.lines.length} lines of ${file.name}`]
   })
-}
 
-function isTaskIn({ said }: LoopRequest): boolean {
-  return said.some((text) => text.includes(TASK))
-}
+const isTaskIn = ({ said }: LoopRequest): boolean => said.some((text) => text.includes(TASK))
 
-/** Tokens that a round adds to the prompt, the most of all rounds. */
 function largestGrowth(requests: readonly LoopRequest[]): number {
   const sizes = requests.map(({ promptTokens }) => promptTokens)
   return Math.max(...sizes.slice(1).map((tokens, index) => tokens - (sizes[index] ?? 0)))
 }
 
-type Run = RunSizes & {
-  /** Requests that fitted without Foldgate. */
-  readonly fitting: number
-  readonly loop: readonly LoopRequest[]
-}
+type Run = RunSizes & { readonly fitting: number; readonly loop: readonly LoopRequest[] }
 
-/** Figures of a run, for whoever looks at it. */
-function told(name: string, run: Run): string {
-  return `${[
+const told = (name: string, run: Run): string =>
+  `${[
     `${name}: of ${run.budgetTokens} tokens the first prompt takes ${run.fixedTokens}, a round up to ${run.roundTokens}`,
     `alone ${run.fitting} requests fit`,
     `through Foldgate ${compactionsOf(run.loop).length} compactions, at most ${compactionsMax(run)}`,
     `messages ${spread(run.loop.map(({ rawEntries }) => rawEntries.length))}`,
     `tokens unused ${spread(run.loop.map(({ promptTokens }) => run.budgetTokens - promptTokens))}`,
   ].join('; ')}\n`
-}
 
 function spread(values: readonly number[]): string {
   const sorted = [...values].sort((one, other) => one - other)

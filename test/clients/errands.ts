@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { json, stream } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
 import type { Feature, Matrix } from './matrix.ts'
@@ -23,34 +24,28 @@ export type ChatLibrary = {
   /** Asks once with a conversation longer than the window; what the model said. */
   readonly chat?: (at: AgentStand) => Promise<unknown>
   readonly stream?: (at: AgentStand) => Promise<unknown>
-  /** Has the model read files. */
   readonly loop?: Loop
-  /** The same with answers that are streamed. */
   readonly streamedLoop?: Loop
   /** Has an object of a schema made of a long conversation, in each of these ways. */
-  readonly structured?: readonly {
-    readonly form: 'plain' | 'streamed'
-    readonly run: (at: AgentStand) => Promise<unknown>
-  }[]
-  /** Shows that refusals are its own errors. */
+  readonly structured?: { readonly [form in 'plain' | 'streamed']?: (at: AgentStand) => Promise<unknown> }
   readonly errors?: (at: AgentStand) => Promise<void>
   /** Leaves in the middle of a stream, at `words `. */
   readonly abort?: (at: { readonly url: string }) => Promise<void>
-  /** Asks for one embedding. */
   readonly embed?: (at: { readonly url: string }) => Promise<unknown>
-  /** Shows that files are uploaded and downloaded as they are. */
   readonly files?: () => Promise<void>
 }
 
 /** Over so many turns. */
 type Loop = { readonly turns: number; readonly run: (at: AgentStand) => Promise<void> }
 
+/** What an object is made by. */
+export const LONGEST = z.object({ longest: z.string(), lines: z.number() })
 /** What no prompt may be: over the window by itself. */
 export const TOO_LONG = 'a very long question '.repeat(3_000)
 
 export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
   const { name, packageName, lacks = [], path = '/v1/chat/completions' } = library
-  const { chat, stream: streamed, loop, streamedLoop, structured = [], errors, abort, embed, files } = library
+  const { chat, stream: streamed, loop, streamedLoop, structured = {}, errors, abort, embed, files } = library
   const shows = matrix.client(name, packageName, { lacks })
   const shown = (title: string, features: Feature | readonly Feature[], run: () => Promise<void>) =>
     showing(title, shows(features, run))
@@ -85,7 +80,7 @@ export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
       })
     }
 
-    const strict = isAllTurns(loop) ? loop : isAllTurns(streamedLoop) ? streamedLoop : undefined
+    const strict = [loop, streamedLoop].find((each) => each?.turns === QUESTIONS.length)
     if (strict !== undefined)
       shown('the same over several turns under a strict template', 'strict', async () => {
         await using at = await agentStand('strict')
@@ -93,12 +88,15 @@ export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
         expectTurns(at, strict.turns, { form: strict === loop ? 'plain' : 'streamed', path })
       })
 
-    for (const { form, run } of structured)
+    for (const form of ['plain', 'streamed'] as const) {
+      const run = structured[form]
+      if (run === undefined) continue
       shown(`an object of a schema, ${form}`, 'structured', async () => {
         await using at = await agentStand()
         expect(await run(at)).toEqual({ longest: 'src/main.ts', lines: 20 })
         expectCompacted(at, 1, { form, path })
       })
+    }
 
     if (errors !== undefined)
       shown("refusals are the library's own errors", 'errors', async () => {
@@ -139,30 +137,24 @@ export type ThinkingLibrary = {
   readonly streamed: Reading
 }
 
-type ThinkingApi = {
-  readonly title: string
-  readonly path: string
-  readonly lacks: readonly Feature[]
-  readonly stand: typeof responsesStand
-  /** The prompt alone, or with the reply that is asked for. */
-  readonly overflow: RegExp
-}
+type ThinkingApi = typeof responsesApi | typeof messagesApi
 
-export const responsesApi: ThinkingApi = {
+export const responsesApi = {
   title: 'Responses API',
   path: '/v1/responses',
   lacks: [],
   stand: responsesStand,
+  /** The prompt alone, or with the reply that is asked for. */
   overflow: /exceeds the context window/,
-}
+} as const
 
-export const messagesApi: ThinkingApi = {
+export const messagesApi = {
   title: 'Messages API',
   path: '/v1/messages',
   lacks: ['embeddings'],
   stand: messagesStand,
   overflow: /prompt is too long|exceed context limit/,
-}
+} as const
 
 export function thinkingLibrary(matrix: Matrix, api: ThinkingApi, library: ThinkingLibrary): void {
   const { plain, streamed } = library
@@ -197,10 +189,6 @@ export function thinkingLibrary(matrix: Matrix, api: ThinkingApi, library: Think
   describe.each([name])('%s', () => {
     for (const [title, show] of errands) showing(title, show)
   })
-}
-
-function isAllTurns(loop: Loop | undefined): boolean {
-  return loop?.turns === QUESTIONS.length
 }
 
 function showing(title: string, show: () => Promise<void>): void {

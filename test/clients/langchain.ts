@@ -6,14 +6,14 @@ import { createAgent, tool } from 'langchain'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { longConversation } from '../support/long-conversation.ts'
-import { TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
+import { LONGEST, TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import { LAST_WORDS, OUTPUT_TOKENS, QUESTIONS, ROUNDS, type Stand } from './stand/agent-stand.ts'
 
 /** Two steps of its graph for each round, and more than the agent takes. */
 const recursionLimit = 4 * ROUNDS
 
-function modelOf(at: { readonly url: string }, streaming = false): ChatOpenAI {
-  return new ChatOpenAI({
+const modelOf = (at: { readonly url: string }, streaming = false): ChatOpenAI =>
+  new ChatOpenAI({
     model: 'm',
     apiKey: 'key',
     maxRetries: 0,
@@ -21,7 +21,6 @@ function modelOf(at: { readonly url: string }, streaming = false): ChatOpenAI {
     ...(streaming && { streaming }),
     configuration: { baseURL: at.url },
   })
-}
 
 function agentOf(at: Stand, model: BaseChatModel) {
   const readFile = tool(({ path }: { path: string }) => at.readFile(path), {
@@ -48,7 +47,6 @@ const longMessages = (): BaseMessage[] =>
     role === 'user' ? new HumanMessage(content) : new AIMessage(content),
   )
 
-/** LangChain's model for OpenAI-compatible servers, and its agent. */
 export const langchain: ChatLibrary = {
   name: 'LangChain',
   packageName: '@langchain/openai',
@@ -70,16 +68,9 @@ export const langchain: ChatLibrary = {
       expect(text).toContain(LAST_WORDS)
     },
   },
-  structured: [
-    {
-      form: 'plain',
-      run: async (at) => {
-        const longest = z.object({ longest: z.string(), lines: z.number() })
-        const model = modelOf(at).withStructuredOutput(longest, { method: 'jsonSchema' })
-        return model.invoke(longMessages())
-      },
-    },
-  ],
+  structured: {
+    plain: (at) => modelOf(at).withStructuredOutput(LONGEST, { method: 'jsonSchema' }).invoke(longMessages()),
+  },
   errors: async (at) => {
     await expect(modelOf(at).invoke([new HumanMessage(TOO_LONG)])).rejects.toMatchObject({
       name: 'ContextOverflowError',

@@ -29,14 +29,12 @@ export const programsLack: readonly Feature[] = ['chat', 'structured', 'abort', 
 type ClientOptions = {
   /** Whether it cannot run on this machine. Its tests are to skip then, and its row stands as it stood. Default false. */
   readonly isAbsent?: boolean
-  /** What it has no feature for. */
   readonly lacks?: readonly Feature[]
   /** Tells the version of its package. Default: what npm has installed. */
   readonly versionOf?: (packageName: string) => string | Promise<string>
 }
 
 export type Matrix = {
-  /** A row for a client; `packageName` is the one whose version is told. */
   readonly client: (name: string, packageName: string, options?: ClientOptions) => ShowFeature
   /** The page: what tests have shown so far, and nothing else. `standing` is the page as it is. */
   readonly page: (standing: string) => Promise<string>
@@ -83,8 +81,6 @@ export function openMatrix(): Matrix {
     missing: () => missing,
   }
 }
-
-// --- internal ---
 
 const columns: readonly string[] = Object.keys(features)
 

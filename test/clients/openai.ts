@@ -12,7 +12,7 @@ import { longConversation } from '../support/long-conversation.ts'
 import { standWith } from '../support/stand.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { isObject } from '../support/strict-upstream/wire-message.ts'
-import { TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
+import { LONGEST, TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import {
   LAST_WORDS,
   QUESTIONS,
@@ -23,28 +23,24 @@ import {
 } from './stand/agent-stand.ts'
 
 /** Retries would hide what these tests look for. */
-function clientOf(at: { readonly url: string }): OpenAI {
-  return new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
-}
+const clientOf = (at: { readonly url: string }): OpenAI =>
+  new OpenAI({ baseURL: at.url, apiKey: 'key', maxRetries: 0 })
 
 const messages = [...longConversation()]
 const hi = [{ role: 'user' as const, content: 'hi' }]
 const limits = { maxChatCompletions: ROUNDS + 2 }
 const pathSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
 
-/** A tool as `runTools` takes it: it reads files. */
-function readFileTool(readFile: (path: string) => string) {
-  return {
-    type: 'function' as const,
-    function: {
-      name: 'read_file',
-      description: 'Reads a file.',
-      parameters: pathSchema,
-      parse: (text: string) => ({ path: String(/"path":"([^"]+)"/.exec(text)?.[1]) }),
-      function: ({ path }: { path: string }) => readFile(path),
-    },
-  }
-}
+const readFileTool = (readFile: (path: string) => string) => ({
+  type: 'function' as const,
+  function: {
+    name: 'read_file',
+    description: 'Reads a file.',
+    parameters: pathSchema,
+    parse: (text: string) => ({ path: String(/"path":"([^"]+)"/.exec(text)?.[1]) }),
+    function: ({ path }: { path: string }) => readFile(path),
+  },
+})
 
 async function runStreamed(client: OpenAI, model: string, at: AgentStand): Promise<void> {
   const asked = [{ role: 'user' as const, content: QUESTIONS[0] }]
@@ -53,13 +49,8 @@ async function runStreamed(client: OpenAI, model: string, at: AgentStand): Promi
   expect(await runner.finalContent()).toBe(LAST_WORDS)
 }
 
-const wanted = {
-  model: 'm',
-  messages,
-  response_format: zodResponseFormat(z.object({ longest: z.string(), lines: z.number() }), 'longest'),
-}
+const wanted = { model: 'm', messages, response_format: zodResponseFormat(LONGEST, 'longest') }
 
-/** The official SDK. */
 export const openai: ChatLibrary = {
   name: 'OpenAI SDK',
   packageName: 'openai',
@@ -97,19 +88,13 @@ export const openai: ChatLibrary = {
     },
   },
   streamedLoop: { turns: 1, run: (at) => runStreamed(clientOf(at), 'm', at) },
-  structured: [
-    {
-      form: 'plain',
-      run: async (at) => (await clientOf(at).chat.completions.parse(wanted)).choices[0]?.message.parsed,
+  structured: {
+    plain: async (at) => (await clientOf(at).chat.completions.parse(wanted)).choices[0]?.message.parsed,
+    streamed: async (at) => {
+      const { choices } = await clientOf(at).chat.completions.stream(wanted).finalChatCompletion()
+      return choices[0]?.message.parsed
     },
-    {
-      form: 'streamed',
-      run: async (at) => {
-        const { choices } = await clientOf(at).chat.completions.stream(wanted).finalChatCompletion()
-        return choices[0]?.message.parsed
-      },
-    },
-  ],
+  },
   // The upstream's and Foldgate's.
   errors: async (at) => {
     const { completions } = clientOf(at).chat
@@ -272,7 +257,6 @@ async function recallStand() {
   }
 }
 
-/** The official SDK, with a model that reads back what was folded. */
 export function openaiRecall(): void {
   describe('runTools of the official OpenAI SDK, where the model reads back what was folded forty rounds ago', () => {
     test.each(['plain', 'streamed'] as const)(

@@ -27,7 +27,7 @@ export function pythonClients(matrix: Matrix): void {
   describe.skipIf(isAbsent)('clients of Python', () => {
     beforeAll(installPython, INSTALL_MS)
 
-    for (const { name, packageName, script, open, feature, made, lacks = [] } of clients) {
+    for (const [name, packageName, script, { open, feature, made, lacks = [] }] of clients) {
       const shows = matrix.client(name, packageName, { isAbsent, versionOf, lacks })
       test(
         `${name} reads files until the window would have overflowed`,
@@ -47,16 +47,9 @@ export function pythonClients(matrix: Matrix): void {
   })
 }
 
-// --- internal ---
-
-/** Some eighty packages come over the network. */
 const INSTALL_MS = 600_000
 
 type PythonClient = {
-  readonly name: string
-  readonly packageName: string
-  /** Its function in `clients.py`. */
-  readonly script: string
   readonly open: () => Promise<Stand>
   readonly feature: Feature
   readonly made?: Made
@@ -64,55 +57,39 @@ type PythonClient = {
 }
 
 const loop = { open: agentStand, feature: 'loop' } as const
+const streaming = (stand: typeof responsesStand, path: string): PythonClient => ({
+  open: () => stand('through Foldgate'),
+  feature: 'streamedLoop',
+  made: { form: 'streamed', path },
+})
 
-const clients: readonly PythonClient[] = [
-  { name: 'OpenAI SDK, Python', packageName: 'openai', script: 'openai_sdk', ...loop },
-  {
-    name: 'OpenAI SDK, Python, Responses API',
-    packageName: 'openai',
-    script: 'openai_responses',
-    open: () => responsesStand('through Foldgate'),
-    feature: 'streamedLoop',
-    made: { form: 'streamed', path: '/v1/responses' },
-  },
-  {
-    name: 'Anthropic SDK, Python, Messages API',
-    packageName: 'anthropic',
-    script: 'anthropic_sdk',
-    open: () => messagesStand('through Foldgate'),
-    feature: 'streamedLoop',
-    made: { form: 'streamed', path: '/v1/messages' },
-    lacks: ['embeddings'],
-  },
-  {
-    name: 'LangChain, Python',
-    packageName: 'langchain-openai',
-    script: 'langchain_agent',
-    lacks: ['files'],
-    ...loop,
-  },
-  {
-    name: 'OpenAI Agents SDK, Python',
-    packageName: 'openai-agents',
-    script: 'agents_sdk',
-    lacks: ['embeddings', 'files'],
-    ...loop,
-  },
-  {
-    name: 'Pydantic AI',
-    packageName: 'pydantic-ai-slim',
-    script: 'pydantic_ai_agent',
-    lacks: ['files'],
-    ...loop,
-  },
-  {
-    name: 'Instructor',
-    packageName: 'instructor',
-    script: 'instructor_client',
-    open: agentStand,
-    feature: 'structured',
-    lacks: ['loop', 'streamedLoop', 'wholeWindow', 'embeddings', 'files'],
-  },
+const clients: readonly (readonly [name: string, packageName: string, script: string, PythonClient])[] = [
+  ['OpenAI SDK, Python', 'openai', 'openai_sdk', loop],
+  [
+    'OpenAI SDK, Python, Responses API',
+    'openai',
+    'openai_responses',
+    streaming(responsesStand, '/v1/responses'),
+  ],
+  [
+    'Anthropic SDK, Python, Messages API',
+    'anthropic',
+    'anthropic_sdk',
+    { ...streaming(messagesStand, '/v1/messages'), lacks: ['embeddings'] },
+  ],
+  ['LangChain, Python', 'langchain-openai', 'langchain_agent', { ...loop, lacks: ['files'] }],
+  ['OpenAI Agents SDK, Python', 'openai-agents', 'agents_sdk', { ...loop, lacks: ['embeddings', 'files'] }],
+  ['Pydantic AI', 'pydantic-ai-slim', 'pydantic_ai_agent', { ...loop, lacks: ['files'] }],
+  [
+    'Instructor',
+    'instructor',
+    'instructor_client',
+    {
+      open: agentStand,
+      feature: 'structured',
+      lacks: ['loop', 'streamedLoop', 'wholeWindow', 'embeddings', 'files'],
+    },
+  ],
 ]
 
 const folder = fileURLToPath(new URL('python/', import.meta.url))
@@ -148,7 +125,6 @@ function installPython(): void {
   writeFileSync(complete, state)
 }
 
-/** The version of a package that is installed. */
 function versionOf(packageName: string): string {
   const lines = readFileSync(list, 'utf8').split('\n')
   const line = lines.find((each) => each.startsWith(`${packageName}==`))

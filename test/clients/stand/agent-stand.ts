@@ -18,8 +18,6 @@ export const OUTPUT_TOKENS = 512
 
 /** Tool rounds that the model makes before it answers a user message. */
 export const ROUNDS = 12
-
-/** What a user asks for, one turn after the other. */
 export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] as const
 
 /** How a turn ends. */
@@ -27,30 +25,23 @@ export const LAST_WORDS = `All ${ROUNDS} files are read.`
 
 /** A strict upstream with a small window, a model that reads a file in each of a few rounds, then answers, and what is read. */
 export type Stand<Upstream extends Seen = Seen> = {
-  /** What the client takes as its base URL, with `/v1`. */
   readonly url: string
   readonly upstream: Upstream
-  /** What the agent's tool returns: source code, each file another. */
   readonly readFile: (path: string) => string
   /** Tokens of all that it has returned: what the client sends of it again with every request. */
   readonly returnedTokens: () => number
-  /** The files that were read, in order. */
   readonly read: readonly string[]
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /** An upstream of any dialect, as far as it is asked. */
-type Seen = {
-  readonly url: string
-  readonly requests: readonly SeenRequest[]
-  readonly close: () => Promise<void>
-}
-
-type SeenRequest = {
-  readonly path: string
-  readonly rejected: { readonly reason: string } | null
-  readonly promptTokens: number
-  readonly body: { readonly includes: (text: string) => boolean }
+type Seen = Pick<StrictUpstream, 'url' | 'close'> & {
+  readonly requests: readonly {
+    readonly path: string
+    readonly rejected: { readonly reason: string } | null
+    readonly promptTokens: number
+    readonly body: { readonly includes: (text: string) => boolean }
+  }[]
 }
 
 export type AgentStand = Stand<StrictUpstream>
@@ -144,13 +135,7 @@ export async function messagesStand(how: How): Promise<ThinkingStand> {
   }
 }
 
-/** How requests were made. */
-export type Made = {
-  /** Default: plain. */
-  readonly form?: 'plain' | 'streamed'
-  /** Where the upstream got them. Default: where chat completions are. */
-  readonly path?: string
-}
+export type Made = { readonly form?: 'plain' | 'streamed'; readonly path?: string }
 
 /** So many requests were made, none was refused, each fitted the window, and Foldgate had to do something for it. */
 export function expectCompacted({ upstream }: Stand, requests: number, made: Made = {}): void {
@@ -170,8 +155,6 @@ export function expectTurns(at: Stand, turns: number, made: Made = {}): void {
   expect(at.returnedTokens()).toBeGreaterThan(WINDOW_TOKENS)
   expectCompacted(at, turns * (ROUNDS + 1), made)
 }
-
-// --- internal ---
 
 async function strictness() {
   const { count } = await loadCounter('o200k_base')

@@ -5,15 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { text } from 'node:stream/consumers'
 
-/** A file of the installed packages. */
-export function inPackages(path: string): string {
-  return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
-}
+export const inPackages = (path: string): string =>
+  fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
 
 /** All that a program is told of where it runs. */
-export function environment(home: string) {
-  return { HOME: home, TMPDIR: home, PATH: process.env['PATH'] }
-}
+export const environment = (home: string) => ({ HOME: home, TMPDIR: home, PATH: process.env['PATH'] })
 
 /** npm leaves a binary out where the machine is another, and brings one that a different C library cannot load. Null where it runs. */
 export function whyItDoesNotRun(program: string, ...args: readonly string[]): string | null {
@@ -23,8 +19,6 @@ export function whyItDoesNotRun(program: string, ...args: readonly string[]): st
   if (error !== undefined) return `${[program, ...args].join(' ')} cannot be started here: ${error.message}`
   return status === 0 ? null : `${[program, ...args].join(' ')} --version ended with exit code ${status}`
 }
-
-// --- internal ---
 
 export type Program = {
   readonly command: string

@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { environment, inPackages, whyItDoesNotRun } from './installed-program.ts'
+import { environment, inPackages, whyItDoesNotRun, type Program } from './installed-program.ts'
 import type { Dialect } from './reading-models.ts'
-import type { Program } from './installed-program.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,13 +12,10 @@ export type ReadingAgent = {
   readonly name: string
   readonly packageName: string
   readonly dialect: Dialect
-  /** Of the server. */
   readonly windowTokens: number
-  /** Files that its model reads, one a round. */
   readonly rounds: number
   /** Tokens that are kept free for what the model writes. */
   readonly outputTokens: number
-  /** Why it cannot run on this machine; null where it can. */
   readonly impossible: () => string | null
   /** Requests that it makes beside those of its loop while nothing is refused: the model is offered no tool in them. */
   readonly requestsAside: number
@@ -28,7 +24,6 @@ export type ReadingAgent = {
    * it shortened before anything is refused.
    */
   readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
-  /** Writes its settings, and says how it is started. */
   readonly prepare: (at: Workplace) => Promise<Program>
   /** What stands between it and the server, or Foldgate. Default: nothing. */
   readonly front?: Front
@@ -42,9 +37,7 @@ export type Front = (at: {
 
 /** Where an agent works, and at what. */
 export type Workplace = {
-  /** A folder for whatever it keeps: settings, logs, temporary files. */
   readonly home: string
-  /** The folder with the files. */
   readonly folder: string
   readonly baseUrl: string
   readonly task: string
@@ -112,30 +105,26 @@ const claudeCodeRouter: Front = async ({ home, baseUrl }) => {
 }
 
 const program = inPackages('@musistudio/claude-code-router/dist/cli.js')
-
 const POLL_MS = 100
 const POLLS_MAX = 300
 
-function configuration(port: number, baseUrl: string): object {
-  return {
-    LOG: false,
-    HOST: '127.0.0.1',
-    PORT: port,
-    NON_INTERACTIVE_MODE: true,
-    Providers: [
-      {
-        name: 'local',
-        api_base_url: `${baseUrl}/messages`,
-        api_key: 'key',
-        models: ['m'],
-        transformer: { use: ['Anthropic'] },
-      },
-    ],
-    Router: { default: 'local,m' },
-  }
-}
+const configuration = (port: number, baseUrl: string): object => ({
+  LOG: false,
+  HOST: '127.0.0.1',
+  PORT: port,
+  NON_INTERACTIVE_MODE: true,
+  Providers: [
+    {
+      name: 'local',
+      api_base_url: `${baseUrl}/messages`,
+      api_key: 'key',
+      models: ['m'],
+      transformer: { use: ['Anthropic'] },
+    },
+  ],
+  Router: { default: 'local,m' },
+})
 
-/** Any answer will do. */
 async function untilItAnswers(url: string): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const answered = await fetch(url).then(
@@ -150,13 +139,9 @@ async function untilItAnswers(url: string): Promise<void> {
 
 /** Tokens that an agent asks for with every request, where it can be told to. */
 const OUTPUT_TOKENS = 8_000
-
 const ENDLESS_TOKENS = 1_000_000
-
 const WINDOW_TOKENS = 30_000
-
-const ROUNDS = 40
-
+const usual = { windowTokens: WINDOW_TOKENS, rounds: 40, outputTokens: OUTPUT_TOKENS, requestsAside: 0 }
 const NO_ROOM_FOR_CODEX = "ran out of room in the model's context window"
 
 /**
@@ -170,9 +155,7 @@ export const readingAgents: readonly ReadingAgent[] = [
     // The program itself; the package that people install chooses one of these by their processor.
     packageName: 'opencode-linux-x64-baseline',
     dialect: 'chat completions',
-    windowTokens: WINDOW_TOKENS,
-    rounds: ROUNDS,
-    outputTokens: OUTPUT_TOKENS,
+    ...usual,
     impossible: () => whyItDoesNotRun(opencode),
     // A title for the conversation.
     requestsAside: 1,
@@ -223,8 +206,6 @@ export const readingAgents: readonly ReadingAgent[] = [
   }),
 ]
 
-// --- internal ---
-
 const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
 const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')
 const codex = inPackages('@openai/codex/bin/codex.js')
@@ -234,11 +215,8 @@ function qwenAgent(name: string, dialect: Dialect): ReadingAgent {
     name,
     packageName: '@qwen-code/qwen-code',
     dialect,
-    windowTokens: WINDOW_TOKENS,
-    rounds: ROUNDS,
-    outputTokens: OUTPUT_TOKENS,
+    ...usual,
     impossible: () => null,
-    requestsAside: 0,
     atTheWindow: 'summarises',
     prepare: async ({ home, folder, baseUrl, task }) => {
       await mkdir(join(home, '.qwen'))
@@ -249,12 +227,7 @@ function qwenAgent(name: string, dialect: Dialect): ReadingAgent {
         // All of its tools are offered to the model, which is scripted and only reads.
         args: [qwenCode, '--yolo', '--auth-type', api, '--prompt', task],
         cwd: folder,
-        env: {
-          ...environment(home),
-          OPENAI_BASE_URL: baseUrl,
-          OPENAI_API_KEY: 'key',
-          OPENAI_MODEL: 'm',
-        },
+        env: { ...environment(home), OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'key', OPENAI_MODEL: 'm' },
       }
     },
   }
@@ -300,11 +273,9 @@ function codexAgent({ name, atTheWindow, settings, outputTokens = 4_096 }: Codex
     name,
     packageName: '@openai/codex',
     dialect: 'responses',
-    windowTokens: WINDOW_TOKENS,
-    rounds: ROUNDS,
+    ...usual,
     outputTokens,
     impossible: () => whyItDoesNotRun(process.execPath, codex),
-    requestsAside: 0,
     atTheWindow,
     prepare: async ({ home, folder, baseUrl, task }) => {
       await writeFile(join(home, 'config.toml'), `model = "gpt-5-codex"\n${settings(baseUrl).join('\n')}\n`)

@@ -22,27 +22,22 @@ import { isObject, textOf, textsOf } from '../../support/strict-upstream/wire-me
 
 export type Dialect = 'chat completions' | 'responses' | 'messages'
 
-/** A strict server with a model that has one file after the other read. */
 export type ReadingModel = {
   readonly url: string
   readonly requests: () => readonly LoopRequest[]
   readonly close: () => Promise<void>
 }
 
-/** A request as the server received it. */
 export type LoopRequest = SentRequest & {
   /** Whether it is one of the work: it offers tools, and wants none of them left alone. */
   readonly isLoop: boolean
   readonly rejected: { readonly reason: string } | null
-  /** What a tool returned, if that stands last. */
   readonly newestResult: string
-  /** Texts of the user's. */
   readonly said: readonly string[]
   /** Thoughts that the server left out of the prompt, for what stood before them had changed. */
   readonly thoughtsLeftOut: number
 }
 
-/** What the model has read, by names, and what it says then. */
 export type Reading = {
   readonly windowTokens: number
   readonly folder: string
@@ -61,8 +56,6 @@ export async function startReadingModel(dialect: Dialect, reading: Reading): Pro
 
 /** What the model answers to whoever wants the conversation summarised. */
 export const SUMMARY = '<summary>The files of the folder are being read.</summary>'
-
-// --- internal ---
 
 type Options = {
   readonly windowTokens: number
@@ -172,19 +165,16 @@ function wantsSummary(messages: readonly SentMessage[]): boolean {
   return saidIn(newest?.blocks ?? []).some((text) => text.includes('Respond with TEXT ONLY'))
 }
 
-function saidIn(blocks: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
-  return blocks.map(({ text }) => textOf(text)).filter((text) => text !== '')
-}
+const saidIn = (blocks: readonly Readonly<Record<string, unknown>>[]): readonly string[] =>
+  blocks.map(({ text }) => textOf(text)).filter((text) => text !== '')
 
 const OFFERED = '"tools":[{'
 
-function textIn(content: unknown): readonly string[] {
-  return partsOf(content, 'input_text').map((part) => textOf(part['text']))
-}
+const textIn = (content: unknown): readonly string[] =>
+  partsOf(content, 'input_text').map((part) => textOf(part['text']))
 
-function offersTools({ tools }: Readonly<Record<string, unknown>>): boolean {
-  return Array.isArray(tools) && tools.length > 0
-}
+const offersTools = ({ tools }: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(tools) && tools.length > 0
 
 /** How the model has a file shown: by the tool that reads one, or by a shell. */
 function readingCall(
@@ -203,29 +193,23 @@ function readingCall(
   return { name: textOf(reading['name']), argumentsText: JSON.stringify({ [textOf(required[0])]: path }) }
 }
 
-export type SentRequest = {
-  /** Its messages or items, each as it was written. */
-  readonly rawEntries: readonly string[]
-  readonly promptTokens: number
-}
+export type SentRequest = { readonly rawEntries: readonly string[]; readonly promptTokens: number }
 
 /** The requests that do not begin with all entries of the request before: nothing else tells of a compaction at the upstream. */
-export function compactionsOf(requests: readonly SentRequest[]): readonly number[] {
-  return requests.flatMap(({ rawEntries }, index) => {
+export const compactionsOf = (requests: readonly SentRequest[]): readonly number[] =>
+  requests.flatMap(({ rawEntries }, index) => {
     const before = requests[index - 1]?.rawEntries ?? []
     return before.some((entry, position) => rawEntries[position] !== entry) ? [index] : []
   })
-}
 
 /** For each compaction of a request that would have fitted with some room to spare: what its prompt would have taken. */
-export function earlyCompactions(requests: readonly SentRequest[], run: RunSizes): readonly string[] {
-  return compactionsOf(requests).flatMap((index) => {
+export const earlyCompactions = (requests: readonly SentRequest[], run: RunSizes): readonly string[] =>
+  compactionsOf(requests).flatMap((index) => {
     const grown = (requests[index - 1]?.promptTokens ?? 0) + run.roundTokens
     return grown < run.budgetTokens * FULL
       ? [`request ${index + 1}: ${grown} of ${run.budgetTokens} tokens`]
       : []
   })
-}
 
 export type RunSizes = {
   readonly requests: number
@@ -254,7 +238,6 @@ export function compactionsMax({ requests, budgetTokens, fixedTokens, roundToken
 
 /** Where a compaction ends by default, as a share of what is not fixed. */
 const TARGET = 0.7
-
 const SLACK = 1
 
 /** A prompt of this share of the budget may be taken for too large: Foldgate counts before the upstream does. */

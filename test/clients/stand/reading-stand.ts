@@ -10,26 +10,19 @@ import { startReadingModel, type LoopRequest } from './reading-models.ts'
 import { runProgram } from './installed-program.ts'
 
 export const TASK = 'Report on the files of this folder, one after the other.'
-
 export const LAST_WORDS = 'The report on all files is complete.'
 
 /** A file that was read: its lines, of which the first, the middle and the last stand in no other file. */
 export type ReadFile = { readonly name: string; readonly lines: readonly string[]; readonly tokens: number }
 
-/** An agent at its place of work, and the server that it asks. */
 export type ReadingStand = {
   readonly files: readonly ReadFile[]
-  /** Has the agent do something, and resolves with what it said and how it ended. */
   readonly run: (task: string, options?: RunOptions) => ReturnType<typeof runProgram>
-  /** What the upstream has received so far. */
   readonly requests: () => readonly LoopRequest[]
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-type RunOptions = {
-  /** Further arguments of its command line. */
-  readonly args?: readonly string[]
-}
+type RunOptions = { readonly args?: readonly string[] }
 
 /** Lays a folder of files out for an agent, for a model that asks for one after the other and then has done. */
 export async function openReadingStand(
@@ -91,12 +84,8 @@ export async function layOut(folder: string, count: (text: string) => number): P
   return files
 }
 
-// --- internal ---
-
 /** About what a page of source code has. */
 const FILE_TOKENS = 1_200
-
-/** More than are read. */
 const FILES = 50
 
 function makeFile(dice: Dice, number: number, count: (text: string) => number): ReadFile {
