@@ -30,17 +30,13 @@ async function watchAt(directory: string) {
   return { directory, watching, loads, problems, observed }
 }
 
-test('editors that write beside and rename are seen, again and again', async () => {
-  const { directory, observed } = await watchFolder({ 'x.yaml': '' })
+test('editors that write beside and rename are seen, again and again, and new and removed files', async () => {
+  const { directory, observed, loads } = await watchFolder({ 'x.yaml': '' })
   for (const value of [true, false, true]) {
     await writeFile(join(directory, '.x.yaml.tmp'), `observe: ${value}`)
     await rename(join(directory, '.x.yaml.tmp'), join(directory, 'x.yaml'))
     await eventually(() => expect(observed()).toBe(value))
   }
-})
-
-test('new and removed files are seen', async () => {
-  const { directory, loads } = await watchFolder({ 'x.yaml': '' })
   await writeFile(join(directory, 'y.yaml'), '')
   await eventually(() => expect(loads.at(-1)?.has('y')).toBe(true))
   await unlink(join(directory, 'x.yaml'))
@@ -62,12 +58,14 @@ test('an invalid change is told and not used; the next valid one is', async () =
 describe('the folder itself', () => {
   test('may come later, and is watched from then on', async () => {
     const directory = join(await temporaryFolder(), 'profiles')
-    const { loads, problems } = await watchAt(directory)
+    const { loads, problems, watching } = await watchAt(directory)
     await mkdir(directory)
     await writeFile(join(directory, 'x.yaml'), '')
     await eventually(() => expect(loads.at(-1)?.has('x')).toBe(true))
     await writeFile(join(directory, 'y.yaml'), '')
-    await eventually(() => expect(loads.at(-1)?.has('y')).toBe(true))
+    // A reload that is asked for finds it at once.
+    await watching.reload()
+    expect(loads.at(-1)?.has('y')).toBe(true)
     expect(problems).toEqual([])
   })
 
@@ -110,14 +108,6 @@ describe('the folder itself', () => {
     await writeFile(join(folder, 'two', 'x.yaml'), 'observe: false')
     await eventually(() => expect(observed()).toBe(false))
     expect(problems).toEqual([])
-  })
-
-  test('that comes later is found at once by a reload that is asked for', async () => {
-    const directory = join(await temporaryFolder(), 'profiles')
-    const { loads, watching } = await watchAt(directory)
-    await rename(await temporaryFolder({ 'x.yaml': '' }), directory)
-    await watching.reload()
-    expect(loads.at(-1)?.has('x')).toBe(true)
   })
 })
 

@@ -37,13 +37,10 @@ describe('the image', () => {
     expect(dependencies?.instructions).toContainEqual({ name: 'RUN', text: without })
   })
 
-  test('runs no install script', () => {
+  // Kubernetes refuses `runAsNonRoot` for a user by name: it could be root's.
+  test('runs no install script, and as an unprivileged user, by number', () => {
     const npm = everywhere('RUN').filter((command) => /^npm (?!pkg )/.test(command))
     expect(npm).toEqual(['npm ci --ignore-scripts', 'npm run build', 'npm ci --ignore-scripts'])
-  })
-
-  // Kubernetes refuses `runAsNonRoot` for a user by name: it could be root's.
-  test('runs as an unprivileged user, by number', () => {
     expect(instruction('USER')).toEqual(['1000:1000'])
   })
 
@@ -64,12 +61,9 @@ describe('the image', () => {
     expect(Object.keys(commands)).toContain(probe?.[1])
   })
 
-  test('listens where other containers reach it, on the port that it says', () => {
+  test('listens where other containers reach it, on the port that it says, and sets only variables that are read', () => {
     expect(instruction('ENV').join(' ')).toMatch(/\bFOLDGATE_HOST=0\.0\.0\.0\b/)
     expect(instruction('EXPOSE')).toEqual([String(settingsSchema.parse({}).port)])
-  })
-
-  test('sets only variables that are read', () => {
     const known = new Set<string | undefined>(flags.map(({ environment }) => environment))
     const named = instruction('ENV').flatMap((each) => each.match(/\bFOLDGATE_\w+(?==)/g) ?? [])
     expect(named.filter((name) => !known.has(name))).toEqual([])

@@ -58,11 +58,20 @@ async function startOf(file: KubernetesFile) {
 }
 
 describe.each(kubernetesFiles)('%s', (file) => {
-  test('has settings and profiles that Foldgate starts with, keys in files included', async () => {
+  test('has settings and profiles that Foldgate starts with, time for the shutdown and memory for its limits', async () => {
+    const { pod, container } = await foldgateIn(file)
     const { settings, profiles } = await startOf(file)
     expect(settings.upstreams.get('default')?.url).toBe('https://api.openai.com/v1')
     // The profile of the ConfigMap is read, not only the built-in one of its name.
     expect(profiles.get('default')?.keep.recent_messages).toBe(12)
+    const { delay_s, timeout_s } = settings.drain
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delay_s + timeout_s + 5)
+    // V8 takes half of a container's memory for its heap.
+    const [, amount = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(container.resources.limits?.memory ?? '') ?? []
+    const allBytes = Number(amount) * 1024 ** (unit === 'Gi' ? 3 : 2)
+    expect(startWarnings(settings, settings, { allBytes, heapBytes: allBytes / 2 })).toEqual([])
+    const { bytes_in_flight_mb, last_bodies_mb } = settings.limits
+    expect((bytes_in_flight_mb + last_bodies_mb) * 1024 ** 2).toBeLessThanOrEqual(allBytes / 2)
   })
 
   test('sets only variables that Foldgate reads, or that stand in one of them; no Service sets any', async () => {
@@ -72,24 +81,6 @@ describe.each(kubernetesFiles)('%s', (file) => {
     expect(unknown).toEqual([])
     // A Service named foldgate makes Kubernetes set FOLDGATE_PORT=tcp://10.… in every pod of its namespace.
     expect(pod.enableServiceLinks).toBe(false)
-  })
-
-  test('gives the shutdown the time that the settings give it', async () => {
-    const { pod } = await foldgateIn(file)
-    const { delay_s, timeout_s } = (await startOf(file)).settings.drain
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delay_s + timeout_s + 5)
-  })
-
-  // V8 takes half of a container's memory for its heap.
-  test('has limits that its memory is enough for', async () => {
-    const { container } = await foldgateIn(file)
-    const [, amount = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(container.resources.limits?.memory ?? '') ?? []
-    const allBytes = Number(amount) * 1024 ** (unit === 'Gi' ? 3 : 2)
-    const { settings } = await startOf(file)
-    const place = { host: settings.host, port: settings.port }
-    expect(startWarnings(settings, place, { allBytes, heapBytes: allBytes / 2 })).toEqual([])
-    const { bytes_in_flight_mb, last_bodies_mb } = settings.limits
-    expect((bytes_in_flight_mb + last_bodies_mb) * 1024 ** 2).toBeLessThanOrEqual(allBytes / 2)
   })
 
   test('runs everything without root, capabilities or a way to get them, Foldgate on a read-only root', async () => {
@@ -122,38 +113,25 @@ describe.each(kubernetesFiles)('%s', (file) => {
   })
 })
 
-describe('the sidecar', () => {
-  test('is native: it begins before the application, stays, and is probed before it is waited for', async () => {
-    const { pod, container } = await foldgateIn('sidecar.yaml')
-    expect(pod.initContainers).toEqual([container])
-    expect(container).toMatchObject({ restartPolicy: 'Always', ports: [], startupProbe: expect.anything() })
-  })
-
-  test('listens on loopback, where the application looks for it, and nowhere else', async () => {
-    const { pod, container } = await foldgateIn('sidecar.yaml')
-    expect(valueOf(container, 'FOLDGATE_HOST')).toBe('127.0.0.1')
-    const [application] = pod.containers
-    if (application === undefined) throw new Error('no application')
-    expect(valueOf(application, 'OPENAI_BASE_URL')).toBe(`http://127.0.0.1:${port}/v1`)
-    expect(await ofKind('sidecar.yaml', kinds.Service)).toEqual([])
-  })
-
-  test('is probed by a command that Foldgate has, which may take the time that it gives itself', async () => {
-    const { container } = await foldgateIn('sidecar.yaml')
-    for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
-      const [node, script, command = ''] = probe?.exec?.command ?? []
-      expect([node, script]).toEqual(['node', 'dist/main.js'])
-      expect(Object.keys(commands)).toContain(command)
-      expect(probe?.timeoutSeconds).toBeGreaterThan(3)
-      expect(probe).not.toHaveProperty('httpGet')
-    }
-  })
-
-  test('writes its records where the image has its volume', async () => {
-    const { container } = await foldgateIn('sidecar.yaml')
-    const writable = container.volumeMounts.filter(({ readOnly }) => !readOnly)
-    expect(writable.map(({ mountPath }) => mountPath)).toEqual(['/var/lib/foldgate'])
-  })
+test('the sidecar is native, listens on loopback alone and is probed by a command that Foldgate has', async () => {
+  const { pod, container } = await foldgateIn('sidecar.yaml')
+  expect(pod.initContainers).toEqual([container])
+  expect(container).toMatchObject({ restartPolicy: 'Always', ports: [], startupProbe: expect.anything() })
+  expect(valueOf(container, 'FOLDGATE_HOST')).toBe('127.0.0.1')
+  const [application = expect.fail()] = pod.containers
+  expect(valueOf(application, 'OPENAI_BASE_URL')).toBe(`http://127.0.0.1:${port}/v1`)
+  expect(await ofKind('sidecar.yaml', kinds.Service)).toEqual([])
+  for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
+    const [node, script, command = ''] = probe?.exec?.command ?? []
+    expect([node, script]).toEqual(['node', 'dist/main.js'])
+    expect(Object.keys(commands)).toContain(command)
+    // It may take the time that it gives itself.
+    expect(probe?.timeoutSeconds).toBeGreaterThan(3)
+    expect(probe).not.toHaveProperty('httpGet')
+  }
+  // It writes its records where the image has its volume.
+  const writable = container.volumeMounts.filter(({ readOnly }) => !readOnly)
+  expect(writable.map(({ mountPath }) => mountPath)).toEqual(['/var/lib/foldgate'])
 })
 
 describe('the deployment', () => {
@@ -185,24 +163,16 @@ describe('the deployment', () => {
     }
   })
 
-  test('probes what Foldgate answers, on the port that it listens on', async () => {
-    const { container } = await foldgateIn('deployment.yaml')
-    expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
-    expect(container.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
-    expect(container.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
-    expect(container.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' })
-  })
-
-  test('keeps serving until every node knows that it ends', async () => {
-    const { container } = await foldgateIn('deployment.yaml')
-    const { settings } = await startOf('deployment.yaml')
-    expect(settings.drain.delay_s).toBeGreaterThan(container.readinessProbe?.periodSeconds ?? 10)
-  })
-
-  test('holds the provider’s key in a file, and lets nobody in without a key of its own', async () => {
-    const { settings } = await startOf('deployment.yaml')
-    expect(settings.client_keys.map(({ name }) => name)).toEqual(['application'])
+  test('probes what Foldgate answers, on the port that it listens on, and serves until every node knows its end', async () => {
     const { pod, container } = await foldgateIn('deployment.yaml')
+    const { settings } = await startOf('deployment.yaml')
+    expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe]
+    const asked = ['/healthz', '/healthz', '/readyz'].map((path) => ({ path, port: 'http' }))
+    expect(probes.map((probe) => probe?.httpGet)).toEqual(asked)
+    expect(settings.drain.delay_s).toBeGreaterThan(container.readinessProbe?.periodSeconds ?? 10)
+    // The provider's key is in a file, and nobody is let in without a key of its own.
+    expect(settings.client_keys.map(({ name }) => name)).toEqual(['application'])
     expect(container.env.map(({ name }) => name).filter((name) => /KEY/.test(name))).toEqual([])
     expect(pod.volumes.find(({ name }) => name === 'keys')?.secret).toMatchObject({ defaultMode: 0o440 })
   })

@@ -135,19 +135,15 @@ describe('what is told is told whole', () => {
     expect([...new Set(missing)]).toEqual([])
   })
 
-  test('the README fits into some minutes', () => {
+  test('README and decisions fit into some minutes; every metric and every error but the catch-all is explained', () => {
     expect(pageAt('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
-  })
-
-  test('docs/observability.md explains every metric', () => {
-    const page = pageAt('docs/observability.md')
-    expect(Object.keys(metricNames).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
-  })
-
-  test('docs/edges.md names every error of our own but the catch-all', () => {
-    const page = pageAt('docs/edges.md')
-    const missing = Object.keys(httpStatusOf).filter((code) => !page.includes(`\`${code}\``))
-    expect(missing).toEqual(['internal_error'])
+    const decisions = pages.filter(({ path }) => path.startsWith('docs/decisions/'))
+    expect(decisions.length).toBeGreaterThan(4)
+    expect(decisions.filter(({ text }) => text.split(/\s+/).length > 450).map(({ path }) => path)).toEqual([])
+    const unnamed = (page: string, names: object) =>
+      Object.keys(names).filter((name) => !pageAt(page).includes(`\`${name}\``))
+    expect(unnamed('docs/observability.md', metricNames)).toEqual([])
+    expect(unnamed('docs/edges.md', httpStatusOf)).toEqual(['internal_error'])
   })
 
   test('every promise names a test file', () => {
@@ -155,27 +151,17 @@ describe('what is told is told whole', () => {
     expect(promises.map((text, index) => text.startsWith(`P${index + 1}.`))).toEqual(Array(11).fill(true))
     expect(promises.filter((text) => !/\]\(\.\.\/test\/[\w/-]+\.test\.ts\)/.test(text))).toEqual([])
   })
-
-  test('decision pages fit on a page', () => {
-    const decisions = pages.filter(({ path }) => path.startsWith('docs/decisions/'))
-    expect(decisions.length).toBeGreaterThan(4)
-    expect(decisions.filter(({ text }) => text.split(/\s+/).length > 450).map(({ path }) => path)).toEqual([])
-  })
 })
 
 // A page on security that nobody can hold to its word is worth as little as none. Each claim names what would fail if it
 // were not true.
 describe.each(['SECURITY.md', 'docs/privacy.md'])('%s', (path) => {
-  const read = () => readFile(join(root, path), 'utf8')
-
-  test('names a test for each thing that it claims', async () => {
-    const claims = claimsIn(await read())
+  test('names a test that is there for each thing that it claims', async () => {
+    const text = await readFile(join(root, path), 'utf8')
+    const claims = claimsIn(text)
     expect(claims.length).toBeGreaterThan(10)
     expect(claims.filter((claim) => !/\btest\/[\w/.-]+/.test(claim))).toEqual([])
-  })
-
-  test('names tests that are there', async () => {
-    const named = [...(await read()).matchAll(/\btest\/[\w/-]+(?:\.test)?(?:\.ts)?/g)].map(([name]) => name)
+    const named = [...text.matchAll(/\btest\/[\w/-]+(?:\.test)?(?:\.ts)?/g)].map(([name]) => name)
     expect(named.length).toBeGreaterThan(20)
     expect(await missingOf(named)).toEqual([])
   })

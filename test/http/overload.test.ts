@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { completion, silence, type Script } from '../support/fake-upstream.ts'
 import { standWith, type Stand } from '../support/stand.ts'
 import { eventually } from '../support/eventually.ts'
@@ -83,11 +83,20 @@ describe('whatever ends a request, the bytes that were held for it are free', ()
 // It is late by the clock of its arrival, which is told of each piece that comes.
 test('a client that stops in the middle is told, and what was held for it is free', async () => {
   await using at = await standWith(completion('fine'), {
-    settings: { limits: { idle_s: 1, concurrent: 1, bytes_in_flight_mb: 1 } },
+    settings: { limits: { concurrent: 1, bytes_in_flight_mb: 1 } },
   })
   const socket = await beginChat(at, 'Content-Length: 900000')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   socket.write('{"model":')
-  expect(await readUntil(socket, '}}')).toMatch(/^HTTP\/1\.1 408 [^]*"code":"body_timeout"/)
+  await eventually(() => expect(at.foldgate.app.running()).toBe(1))
+  const answer = readUntil(socket, '}}')
+  await eventually(() => {
+    vi.advanceTimersByTime(10_000)
+    expect(at.foldgate.app.running()).toBe(0)
+  })
+  vi.useRealTimers()
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"body_timeout"/)
   expect(at.upstream.requests).toEqual([])
   await eventually(async () => expect((await post(at, body(900_000))).status).toBe(200))
   socket.destroy()

@@ -73,36 +73,27 @@ describe('what a server serves at its root is reached there', () => {
   })
 })
 
-/** What is answered at a path if there is no upstream of the name in it, else if the default one is out of reach. */
-async function errorAt(path: string): Promise<{ status: number; body: unknown }> {
+test('an error is written as Anthropic writes one at its own paths, as OpenAI does at all others', async () => {
   await using proxy = await startProxy('http://127.0.0.1:9/v1')
-  const answer = await fetch(`${proxy.origin}${path}`, { method: 'POST', body: '{}' })
-  return { status: answer.status, body: await answer.json() }
-}
-
-test.each([
-  ['/v1/messages', 502, 'api_error', 'upstream_unreachable'],
-  ['/v1/messages?beta=true', 502, 'api_error', 'upstream_unreachable'],
-  ['/anthropic/v1/messages/', 502, 'api_error', 'upstream_unreachable'],
-  ['/v1/messages/count_tokens?beta=true', 502, 'api_error', 'upstream_unreachable'],
-  ['/u/nobody/v1/messages', 404, 'not_found_error', 'unknown_upstream'],
-])('at %s an error is written as Anthropic writes one', async (path, status, type, code) => {
-  const error = { type, message: expect.any(String), param: null, code }
-  expect(await errorAt(path)).toEqual({ status, body: { type: 'error', error, request_id: null } })
-})
-
-test.each([
-  '/v1/chat/completions',
-  '/v1/chat/completions/chatcmpl-1/messages',
-  '/v1/responses/resp_1/cancel',
-  '/v1/threads/thread_1/messages',
-  '/v1/embeddings?x=/messages',
-  '/u/messages/v1/embeddings',
-  '/my-messages',
-])('at %s it is written as OpenAI writes one', async (path) => {
-  expect((await errorAt(path)).body).toEqual({
-    error: { type: 'foldgate_error', message: expect.any(String), param: null, code: expect.any(String) },
-  })
+  const errorAt = async (path: string) => {
+    const answer = await fetch(`${proxy.origin}${path}`, { method: 'POST', body: '{}' })
+    return [path, answer.status, await answer.json()]
+  }
+  const [param, message] = [null, expect.any(String)]
+  for (const path of ['', '?beta=true', '/', '/count_tokens?beta=true'].map((end) => `/v1/messages${end}`)) {
+    const error = { type: 'api_error', message, param, code: 'upstream_unreachable' }
+    expect(await errorAt(path)).toEqual([path, 502, { type: 'error', error, request_id: null }])
+  }
+  const unknown = { type: 'not_found_error', message, param, code: 'unknown_upstream' }
+  const nobody = '/u/nobody/v1/messages'
+  expect(await errorAt(nobody)).toEqual([nobody, 404, { type: 'error', error: unknown, request_id: null }])
+  const others =
+    '/v1/chat/completions /v1/chat/completions/chatcmpl-1/messages /v1/responses/resp_1/cancel ' +
+    '/v1/threads/thread_1/messages /v1/embeddings?x=/messages /u/messages/v1/embeddings /my-messages'
+  for (const path of others.split(' ')) {
+    const error = { type: 'foldgate_error', message, param, code: expect.any(String) }
+    expect(await errorAt(path)).toEqual([path, expect.any(Number), { error }])
+  }
 })
 
 test.each([

@@ -29,36 +29,22 @@ const by = (token: string, tenant: string) =>
 // `authorization` and are told apart by `x-api-key`, two tenants had one scope, and so one set of records and
 // one learnt window.
 describe('every credential tells whose state it is (P9)', () => {
-  const twice = ['x-api-key', 'shared', 'x-api-key']
+  const sent = (...headers: readonly string[]): Given => ({ headers })
+  const shared = ['api-key', 'shared'] as const
+  const twice = ['x-api-key', 'shared', 'x-api-key'] as const
   test.each<[string, Given, Given]>([
+    ['another x-api-key', beside('authorization', 'ada'), beside('authorization', 'ben')],
     [
-      'the same authorization beside another x-api-key',
-      beside('authorization', 'ada'),
-      beside('authorization', 'ben'),
+      'another key in the query',
+      { headers: shared, query: '?key=ada' },
+      { headers: shared, query: '?key=ben' },
     ],
-    [
-      'the same api-key beside another key in the query',
-      { headers: ['api-key', 'shared'], query: '?key=ada' },
-      { headers: ['api-key', 'shared'], query: '?key=ben' },
-    ],
-    [
-      'the same api-key beside another x-goog-api-key',
-      { headers: ['api-key', 'shared', 'x-goog-api-key', 'ada'] },
-      { headers: ['api-key', 'shared', 'x-goog-api-key', 'ben'] },
-    ],
-    [
-      'another credential after the same one in a header',
-      { headers: [...twice, 'ada'] },
-      { headers: [...twice, 'ben'] },
-    ],
+    ['another key at Google', sent(...shared, 'x-goog-api-key', 'a'), sent(...shared, 'x-goog-api-key', 'b')],
+    ['another credential after the same one in a header', sent(...twice, 'ada'), sent(...twice, 'ben')],
     ['another key after the same one in the query', { query: '?key=a&key=ada' }, { query: '?key=a&key=ben' }],
-    ['one credential more', { headers: ['authorization', 'Bearer shared'] }, beside('authorization', 'ada')],
-    ['the same value in another place', { headers: ['api-key', 'k'] }, { headers: ['x-api-key', 'k'] }],
-    [
-      'values that only read alike when they are joined',
-      { headers: ['api-key', 'a', 'x-api-key', 'b'] },
-      { headers: ['api-key', 'a"],["x-api-key","b'] },
-    ],
+    ['one credential more', sent('authorization', 'Bearer shared'), beside('authorization', 'ada')],
+    ['the same value in another place', sent('api-key', 'k'), sent('x-api-key', 'k')],
+    ['alike when joined', sent('api-key', 'a', 'x-api-key', 'b'), sent('api-key', 'a"],["x-api-key","b')],
   ])('%s is another scope, and learns windows of its own', (_, one, other) => {
     const [first, second] = [scopeOf(one), scopeOf(other)]
     expect(first.scope).not.toBe(second.scope)

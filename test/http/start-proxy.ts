@@ -1,5 +1,5 @@
 import { createFailures } from '../../src/activity/failures.ts'
-import { fakeUpstream, type FakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/http/drain.ts'
 import type { ClientRequest } from '../../src/http/client-request.ts'
@@ -19,22 +19,15 @@ export type ProxyOptions = Partial<Omit<ServerOptions, 'handleConversation' | 'l
   readonly handleConversation?: (exchange: ClientRequest, upstreams: Upstreams) => Promise<unknown>
 }
 
-export type TestProxy = {
-  readonly origin: string
-  readonly port: number
-  readonly lifecycle: Lifecycle
-  readonly failures: FoldgateError[]
-  readonly server: ReturnType<typeof createServer>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type TestProxy = Awaited<ReturnType<typeof startProxy>>
 
-export type ProxyStand = TestProxy & { readonly upstream: FakeUpstream }
+export type ProxyStand = Awaited<ReturnType<typeof proxyBefore>>
 
 /** The same before an upstream of its own that plays a script; `await using` ends both. */
 export async function proxyBefore(
   script: Script | readonly Script[],
   options: ProxyOptions & { readonly readBody?: boolean } = {},
-): Promise<ProxyStand> {
+) {
   const { readBody = true, ...more } = options
   const upstream = await fakeUpstream(script, { readBody })
   const proxy = await startProxy(upstream.url, more)
@@ -49,7 +42,7 @@ export async function proxyBefore(
 }
 
 /** A server of the true parts on a free port; without `handleConversation`, chat completions are relayed too. */
-export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}): Promise<TestProxy> {
+export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}) {
   const failures: FoldgateError[] = []
   const lifecycle = new Lifecycle()
   const settings: Record<string, UpstreamSettings> = {}

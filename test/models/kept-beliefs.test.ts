@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../support/strict-upstream/wire-message.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { longRun } from '../support/conversations.ts'
@@ -20,15 +19,9 @@ import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
 
-const started: { close: () => Promise<void> }[] = []
-
-afterEach(async () => {
-  for (const each of started.splice(0).toReversed()) await each.close()
-})
-
-async function upstreamWith(script: Script | readonly Script[]): Promise<FakeUpstream> {
+async function upstreamWith(script: Script): Promise<FakeUpstream> {
   const upstream = await fakeUpstream(script)
-  started.push(upstream)
+  onTestFinished(upstream.close)
   return upstream
 }
 
@@ -39,7 +32,7 @@ async function foldgateAt(
   const foldgate = await startFoldgate({ upstream: upstream.url, ...options })
   let closing: Promise<void> | null = null
   const close = () => (closing ??= foldgate.close())
-  started.push({ close })
+  onTestFinished(close)
   return { ...foldgate, close }
 }
 
@@ -71,10 +64,10 @@ const tooLong = (seed: number) => chatOf(longRun(14, seed))
 const small = chatOf([{ role: 'user', content: 'hello' }])
 
 /** A store on which a process has learnt something of this upstream from one request, and is gone. */
-async function learntFrom(upstream: FakeUpstream, body: object = tooLong(1), profile: object = {}) {
+async function learntFrom(upstream: FakeUpstream) {
   const shared = sharedStore()
-  const first = await foldgateAt(upstream, { store: shared.store, ...profile })
-  expect(await requestsFor(upstream, first, body)).toBeGreaterThan(1)
+  const first = await foldgateAt(upstream, { store: shared.store })
+  expect(await requestsFor(upstream, first, tooLong(1))).toBeGreaterThan(1)
   await first.close()
   return shared
 }
@@ -153,39 +146,6 @@ test('how a provider counts is known after a restart: no prompt is believed to f
   expect(await requestsFor(upstream, second, dense)).toBe(1)
 })
 
-/** Refuses every request in which user follows user, in the words of a chat template. */
-const strictTemplate: Script = (received, outgoing, incoming) => {
-  const roles = rolesOf(received)
-  const isBroken = roles.some((role, index) => role === 'user' && roles[index - 1] === 'user')
-  const answer = isBroken
-    ? json({ error: { message: 'Conversation roles must alternate user/assistant/user/assistant/...' } }, 400)
-    : completion('fine')
-  return answer(received, outgoing, incoming)
-}
-
-const rolesOf = (received: { readonly body: Buffer }): readonly string[] =>
-  rawMessages(received).map((text) => {
-    const message: unknown = JSON.parse(text)
-    return isObject(message) ? textOf(message['role']) : ''
-  })
-
-/** Two users in a row once the rounds between them are folded. */
-const folded = (seed: number) =>
-  chatOf([
-    ...longRun(16, seed),
-    { role: 'assistant', content: 'Repaired.' },
-    { role: 'user', content: 'Now write the changelog, please.' },
-  ])
-
-const narrow = { profile: { window: { tokens: 4_096, output_reserve: 512 } } }
-
-test('how a model wants its messages placed is known after a restart', async () => {
-  const upstream = await upstreamWith(strictTemplate)
-  const { store } = await learntFrom(upstream, folded(4), narrow)
-  const second = await foldgateAt(upstream, { store, ...narrow })
-  expect(await requestsFor(upstream, second, folded(9))).toBe(1)
-})
-
 describe('the store', () => {
   test('holds neither credentials nor models by name in its keys, and no text', async () => {
     const upstream = await upstreamWith(windowed)
@@ -258,15 +218,12 @@ async function recordAfter(script: Script, status: number): Promise<string> {
   return [...learnt.values()].join()
 }
 
-describe('whether a credential was accepted', () => {
-  test('is on record once a chat completion was answered', async () => {
-    expect(await recordAfter(completion('fine'), 200)).toContain('"accepted":{"value":""')
-  })
-
-  test.each([400, 401, 403, 429, 500])('is not on record after status %i', async (status) => {
+test('that a credential was accepted is on record once a chat completion was answered, and after no refusal', async () => {
+  expect(await recordAfter(completion('fine'), 200)).toContain('"accepted":{"value":""')
+  for (const status of [400, 401, 403, 429, 500]) {
     const refusal = json({ error: { message: 'no' } }, status)
     expect(await recordAfter(refusal, status)).not.toContain('accepted')
-  })
+  }
 })
 
 /** A llama.cpp that was started with this context, on this port. */

@@ -136,39 +136,25 @@ test('a model that is forgotten before its record was read stays so when it is',
   expect(models.get(key, 'window')).toBeNull()
 })
 
-const promptTokens = 10_000
-const cached = 9_000
+/** Whether it is taken to read from a cache after prompts that so much was cached of; of 10,000 tokens unless said otherwise. */
+function readsAfter(...reports: readonly (number | null | [number, number])[]): boolean {
+  const models = modelsOn()
+  for (const report of reports) {
+    const [promptTokens, cached] = Array.isArray(report) ? report : [10_000, report]
+    noteCached(models, key, promptTokens, cached)
+  }
+  expect(readsFromCache(models, other)).toBe(false)
+  return readsFromCache(models, key)
+}
 
 // A summary was asked for with a transcript whenever the request before it was the first of a compaction: that one had read
 // nothing, as every first request of a compaction does, and the run's figures changed with how busy the machine was.
-test('the first request of a compaction, which reads nothing, does not stand for its provider', () => {
-  const models = modelsOn()
-  noteCached(models, key, promptTokens, cached)
-  noteCached(models, key, promptTokens, 0)
-  expect(readsFromCache(models, key)).toBe(true)
-  noteCached(models, key, promptTokens, cached)
-  noteCached(models, key, promptTokens, 0)
-  expect(readsFromCache(models, key)).toBe(true)
-})
-
-test('a provider that read nothing twice in a row is not taken to have a cache', () => {
-  const models = modelsOn()
-  expect(readsFromCache(models, key)).toBe(false)
-  noteCached(models, key, promptTokens, null)
-  expect(readsFromCache(models, key)).toBe(false)
-  noteCached(models, key, promptTokens, cached)
-  noteCached(models, key, promptTokens, 0)
-  noteCached(models, key, promptTokens, null)
-  expect(readsFromCache(models, key)).toBe(false)
-  expect(readsFromCache(models, other)).toBe(false)
-})
-
-test('a short prompt says nothing: not everybody caches those', () => {
-  const models = modelsOn()
-  noteCached(models, key, promptTokens, cached)
-  noteCached(models, key, 1000, 0)
-  noteCached(models, key, 1000, 0)
-  expect(readsFromCache(models, key)).toBe(true)
+test('a provider has a cache until it reads nothing twice in a row, short prompts aside', () => {
+  expect([readsAfter(), readsAfter(null)]).toEqual([false, false])
+  expect([readsAfter(9_000, 0), readsAfter(9_000, 0, 9_000, 0)]).toEqual([true, true])
+  expect(readsAfter(9_000, 0, null)).toBe(false)
+  // Not everybody caches those.
+  expect(readsAfter(9_000, [1_000, 0], [1_000, 0])).toBe(true)
 })
 
 const address = 'http://upstream'
@@ -177,23 +163,21 @@ const two = modelKeyOf('default', 'c2', 'm', address)
 
 const freshStore = (): Store => openMemoryStore({ bytesMax: 1_000_000, lifetimeMs: 0 })
 
-test('whoever learns of a window tells those who ask without a credential, and of other models nothing', async () => {
+test('whoever learns of a window tells those who ask without a credential, for an hour, and of other models nothing', async () => {
   const store = freshStore()
-  const models = modelsOn(store)
+  const models = modelsOn(store, () => 1_000)
   models.set(one, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
   models.set(two, 'answered', 5_000, 'answer')
   models.set(two, 'name', 'm-2026', 'answer')
   await models.close()
-  const shared = await readSharedWindow(store, { upstream: 'default', address, model: 'm' }, digest)
+  const asked = { upstream: 'default', address, model: 'm' }
+  const shared = await readSharedWindow(store, asked, digest)
   expect(shared.window).toMatchObject({ value: { tokens: 8_192, kind: 'total' }, from: 'refusal' })
-  expect(shared.answered?.value).toBe(5_000)
-  expect(shared.name).toBeUndefined()
-  for (const elsewhere of [
-    { model: 'n' },
-    { model: 'm', upstream: 'other' },
-    { model: 'm', address: 'http://elsewhere' },
-  ])
-    expect(await readSharedWindow(store, { upstream: 'default', address, ...elsewhere }, digest)).toEqual({})
+  expect([shared.answered?.value, shared.name]).toEqual([5_000, undefined])
+  expect(beliefAt(shared, 'window', 3_600_999)?.value.tokens).toBe(8_192)
+  expect(beliefAt(shared, 'window', 3_601_000)).toBeNull()
+  for (const elsewhere of [{ model: 'n' }, { upstream: 'other' }, { address: 'http://elsewhere' }])
+    expect(await readSharedWindow(store, { ...asked, ...elsewhere }, digest)).toEqual({})
 })
 
 test('of several processes and credentials the newest word stands, and what was taken back is gone', async () => {
@@ -215,16 +199,6 @@ test('of several processes and credentials the newest word stands, and what was 
   const shared = await readSharedWindow(store, one, digest)
   expect(shared.window?.value).toBeNull()
   expect(beliefAt(shared, 'window', nowMs)).toBeNull()
-})
-
-test('it holds for an hour, as it does for requests', async () => {
-  const store = freshStore()
-  const models = modelsOn(store, () => 1_000)
-  models.set(one, 'window', { tokens: 8_192, kind: 'total' }, 'refusal')
-  await models.close()
-  const shared = await readSharedWindow(store, one, digest)
-  expect(beliefAt(shared, 'window', 3_600_999)?.value.tokens).toBe(8_192)
-  expect(beliefAt(shared, 'window', 3_601_000)).toBeNull()
 })
 
 test('what could not be written is written the next time', async () => {

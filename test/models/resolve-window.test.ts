@@ -7,18 +7,11 @@ import { findOwnWindow } from '../../src/models/own-window.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 
-const resolved = (sources: Partial<WindowSources>): string => {
-  const { tokens, kind, source } = resolveWindow({ ...unknownWindow, ...sources })
-  return `${tokens} ${kind} ${source}`
-}
-
 const learnt = (
   tokens: number,
   from: 'refusal' | 'cut' | 'unstated' = 'refusal',
   kind: 'total' | 'input' = 'total',
-) => ({
-  learnt: { value: { tokens, kind }, from, sinceMs: 1000, untilMs: 9000 },
-})
+) => ({ learnt: { value: { tokens, kind }, from, sinceMs: 1000, untilMs: 9000 } })
 const loaded = (tokens: number, sinceMs = 0) => ({
   server: { tokens, kind: 'total' as const, isLoaded: true, sinceMs },
 })
@@ -26,83 +19,58 @@ const listed = (tokens: number) => ({
   server: { tokens, kind: 'total' as const, isLoaded: false, sinceMs: 0 },
 })
 
-describe('by rank', () => {
-  test('a model that nobody described gets the default', () => {
-    expect(resolved({})).toBe('128000 total default')
-  })
+const config = { configuredTokens: 32_000 }
+const room = { configuredTokens: 16_000, reserveTokens: 4_000 }
 
-  test('the table knows a model by its name, or by the one that answered', () => {
-    expect(resolved({ names: ['gpt-4o'] })).toBe('128000 total table')
-    expect(resolved({ names: ['prod-chat', 'gpt-4-0613'] })).toBe('8192 total table')
-  })
-
-  test('what the server says goes before the table, and the operator’s figure before both', () => {
-    expect(resolved({ names: ['gpt-4o'], ...loaded(16_384) })).toBe('16384 total server')
-    expect(resolved({ names: ['gpt-4o'], ...loaded(16_384), configuredTokens: 32_000 })).toBe(
-      '32000 total config',
-    )
-  })
-})
-
-describe('what a refusal said with numbers', () => {
-  test('is a ceiling over everything, the operator’s figure included, which is named', () => {
-    expect(resolved({ configuredTokens: 32_000, ...learnt(16_000) })).toBe('16000 total learnt')
-    expect(resolved({ ...loaded(32_768), ...learnt(16_000) })).toBe('16000 total learnt')
-    expect(
-      resolveWindow({ ...unknownWindow, configuredTokens: 32_000, ...learnt(16_000) }).overruledTokens,
-    ).toBe(32_000)
-    expect(
-      resolveWindow({ ...unknownWindow, ...loaded(32_768), ...learnt(16_000) }).overruledTokens,
-    ).toBeNull()
-  })
-
-  test('raises neither the operator’s figure nor what is loaded', () => {
-    expect(resolved({ configuredTokens: 32_000, ...learnt(64_000) })).toBe('32000 total config')
-    expect(resolved({ ...loaded(8192), ...learnt(64_000) })).toBe('8192 total server')
-  })
-
-  test('is known better than a table, a catalogue and a guess', () => {
-    expect(resolved({ names: ['gpt-4-0613'], ...learnt(98_304, 'refusal', 'input') })).toBe(
-      '98304 input learnt',
-    )
-    expect(resolved({ ...listed(32_000), ...learnt(64_000) })).toBe('64000 total learnt')
-    expect(resolved(learnt(1_000_000))).toBe('1000000 total learnt')
-  })
-
-  test('of the prompt alone binds if it leaves the prompt less', () => {
-    const total = { configuredTokens: 16_000, reserveTokens: 4_000 }
-    expect(resolved({ ...total, ...learnt(13_000, 'refusal', 'input') })).toBe('16000 total config')
-    expect(resolved({ ...total, ...learnt(11_000, 'refusal', 'input') })).toBe('11000 input learnt')
-  })
-
+test.each<[string, string, Partial<WindowSources>]>([
+  ['nobody described it', '128000 total default', {}],
+  ['the table knows the name', '128000 total table', { names: ['gpt-4o'] }],
+  ['the table knows the name that answered', '8192 total table', { names: ['prod-chat', 'gpt-4-0613'] }],
+  ['the server goes before the table', '16384 total server', { names: ['gpt-4o'], ...loaded(16_384) }],
+  ['the operator before both', '32000 total config', { names: ['gpt-4o'], ...loaded(16_384), ...config }],
+  // A refusal with numbers is a ceiling over everything,
+  ['it refuses less than is set', '16000 total learnt', { ...config, ...learnt(16_000) }],
+  ['it refuses less than is loaded', '16000 total learnt', { ...loaded(32_768), ...learnt(16_000) }],
+  // raises neither the operator's figure nor what is loaded,
+  ['it refuses more than is set', '32000 total config', { ...config, ...learnt(64_000) }],
+  ['it refuses more than is loaded', '8192 total server', { ...loaded(8192), ...learnt(64_000) }],
+  // and is known better than a table, a catalogue and a guess.
+  ['not the table', '98304 input learnt', { names: ['gpt-4-0613'], ...learnt(98_304, 'refusal', 'input') }],
+  ['not the catalogue', '64000 total learnt', { ...listed(32_000), ...learnt(64_000) }],
+  ['not the guess', '1000000 total learnt', learnt(1_000_000)],
+  // Of the prompt alone it binds if it leaves the prompt less.
+  ['more for the prompt', '16000 total config', { ...room, ...learnt(13_000, 'refusal', 'input') }],
+  ['less for the prompt', '11000 input learnt', { ...room, ...learnt(11_000, 'refusal', 'input') }],
   // A server that was started anew with 30,000 instead of 12,000 was held to 12,000 for the rest of the hour.
-  test('is over once the server states a larger window that it did not state then', () => {
-    expect(resolved({ ...loaded(30_000, 500), ...learnt(12_000) })).toBe('12000 total learnt')
-    expect(resolved({ ...loaded(30_000, 2000), ...learnt(12_000) })).toBe('30000 total server')
-  })
+  ['stated before it refused', '12000 total learnt', { ...loaded(30_000, 500), ...learnt(12_000) }],
+  ['stated since it refused', '30000 total server', { ...loaded(30_000, 2000), ...learnt(12_000) }],
+  // What is only inferred never lowers the operator's figure, nor what is loaded,
+  ...(['cut', 'unstated'] as const).flatMap((from): [string, string, Partial<WindowSources>][] => [
+    [`${from}, but set`, '32000 total config', { ...config, ...learnt(4000, from) }],
+    [`${from}, but loaded`, '8192 total server', { ...loaded(8192), ...learnt(4000, from) }],
+  ]),
+  ['suggested, but loaded', '8192 total server', { ...loaded(8192), suggestedTokens: 3000 }],
+  ['suggested, but set', '32000 total config', { ...config, suggestedTokens: 3000 }],
+  // it lowers a catalogue's figure, the table's and a guess, by the smaller of what is suggested,
+  [
+    'unstated, below a list',
+    '8000 input learnt',
+    { ...listed(32_000), ...learnt(8000, 'unstated', 'input') },
+  ],
+  ['suggested, below the table', '9000 input learnt', { names: ['gpt-4o'], suggestedTokens: 9000 }],
+  ['suggested, below a cut', '6000 input learnt', { ...learnt(8000, 'cut'), suggestedTokens: 6000 }],
+  ['unstated, above the guess', '128000 total default', learnt(500_000, 'unstated')],
+  // and never goes below a prompt that was answered.
+  ['suggested, below an answer', '7000 input learnt', { suggestedTokens: 3000, answeredTokens: 7000 }],
+])('where %s: %s', (_, expected, sources) => {
+  const { tokens, kind, source } = resolveWindow({ ...unknownWindow, ...sources })
+  expect(`${tokens} ${kind} ${source}`).toBe(expected)
 })
 
-describe('what is only inferred', () => {
-  test.each(['cut', 'unstated'] as const)(
-    'by way of %s never lowers the operator’s figure, nor what is loaded',
-    (from) => {
-      expect(resolved({ configuredTokens: 32_000, ...learnt(4000, from) })).toBe('32000 total config')
-      expect(resolved({ ...loaded(8192), ...learnt(4000, from) })).toBe('8192 total server')
-      expect(resolved({ ...loaded(8192), suggestedTokens: 3000 })).toBe('8192 total server')
-      expect(resolved({ configuredTokens: 32_000, suggestedTokens: 3000 })).toBe('32000 total config')
-    },
-  )
-
-  test('lowers a catalogue’s figure, the table’s and a guess, by the smaller of what is suggested', () => {
-    expect(resolved({ ...listed(32_000), ...learnt(8000, 'unstated', 'input') })).toBe('8000 input learnt')
-    expect(resolved({ names: ['gpt-4o'], suggestedTokens: 9000 })).toBe('9000 input learnt')
-    expect(resolved({ ...learnt(8000, 'cut'), suggestedTokens: 6000 })).toBe('6000 input learnt')
-    expect(resolved(learnt(500_000, 'unstated'))).toBe('128000 total default')
-  })
-
-  test('never goes below a prompt that was answered', () => {
-    expect(resolved({ suggestedTokens: 3000, answeredTokens: 7000 })).toBe('7000 input learnt')
-  })
+test('the operator’s figure that a refusal overrules is named, and no other', () => {
+  const overruled = (sources: Partial<WindowSources>) =>
+    resolveWindow({ ...unknownWindow, ...sources, ...learnt(16_000) }).overruledTokens
+  expect([overruled(config), overruled(loaded(32_768))]).toEqual([32_000, null])
 })
 
 test.each([{ configuredTokens: 100_000 }, learnt(90_000), loaded(90_000), {}])(
@@ -156,10 +124,7 @@ describe('what is told of a window by what was learnt', () => {
     ],
     [
       'refusals without numbers, but a larger prompt was answered',
-      {
-        window: { ...refused.window, from: 'unstated' },
-        answered: { value: 9_000, from: 'answer', atMs },
-      },
+      { window: { ...refused.window, from: 'unstated' }, answered: { value: 9_000, from: 'answer', atMs } },
       null,
       '9000 learnt',
     ],

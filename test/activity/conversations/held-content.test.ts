@@ -112,26 +112,15 @@ describe('where they may', () => {
   })
 })
 
-describe('what is held', () => {
-  test('is of two hundred conversations', () => {
-    const content = createHeldContent({ showsContent: false })
-    for (let number = 0; number < 201; number += 1) content.hold(idOf(number), heldOf([hello]))
-    expect(content.messages(idOf(0))).toBeNull()
-    expect(content.messages(idOf(1))).not.toBeNull()
-  })
-
-  test('has a bound in bytes; one that is larger than it leaves nothing of the one before', () => {
-    const content = createHeldContent({ showsContent: false })
-    for (const number of [1, 2]) content.hold(idOf(number), heldOf([hello], { outlineBytes: 20 * MEGABYTE }))
-    expect([1, 2].map((number) => content.messages(idOf(number)) === null)).toEqual([true, false])
-    content.hold(idOf(2), heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
-    expect(content.messages(idOf(2))).toBeNull()
-  })
-
-  test('is gone when it is forgotten', () => {
-    const content = holding(true, [1, heldOf([hello])], [2, heldOf([hello])])
-    content.forget(idOf(1))
-    expect(content.messages(idOf(1))).toBeNull()
-    expect(content.messages(idOf(2))).toHaveLength(1)
-  })
+test('what is held is of two hundred conversations, has a bound in bytes, and is gone when it is forgotten', () => {
+  const content = createHeldContent({ showsContent: false })
+  for (let number = 0; number < 201; number += 1) content.hold(idOf(number), heldOf([hello]))
+  content.forget(idOf(2))
+  expect([0, 1, 2].map((number) => content.messages(idOf(number)) === null)).toEqual([true, false, true])
+  const large = createHeldContent({ showsContent: false })
+  for (const number of [1, 2]) large.hold(idOf(number), heldOf([hello], { outlineBytes: 20 * MEGABYTE }))
+  expect([1, 2].map((number) => large.messages(idOf(number)) === null)).toEqual([true, false])
+  // One that is larger than the bound leaves nothing of the one before.
+  large.hold(idOf(2), heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
+  expect(large.messages(idOf(2))).toBeNull()
 })

@@ -311,13 +311,6 @@ describe('events are read page by page', () => {
     const fifth = await at.journal.eventsAfter(found[4]?.id ?? null)
     expect(fifth.events[0]?.model).toBe('5')
   })
-
-  test('of an empty journal nothing', async () => {
-    const { journal } = journalOn()
-    expect(await journal.events(all)).toEqual([])
-    expect(await journal.eventsAfter(null)).toEqual({ events: [], upTo: null, isMore: false })
-    expect(await journal.lastId()).toBeNull()
-  })
 })
 
 describe('rows of another version', () => {

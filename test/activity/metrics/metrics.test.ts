@@ -159,23 +159,20 @@ describe('a request', () => {
     expect(await value('foldgate_prompt_tokens_total', { stage: 'received', profile: 'default' })).toBe(0)
     expect(await value('foldgate_prompt_tokens_total', { stage: 'sent', profile: 'default' })).toBe(10)
   })
-
-  test('to another path is named by it', async () => {
-    const opened = openMetrics()
-    everything(opened)
-    const families = await opened.read()
-    const ofEndpoint = (endpoint: string) =>
-      valueOf(families, 'foldgate_requests_total', { action: 'relayed', profile: '', endpoint })
-    expect([ofEndpoint('completions'), ofEndpoint('other')]).toEqual([1, 1])
-    const turnedAway = { action: 'refused', profile: '', endpoint: 'other' }
-    expect(valueOf(families, 'foldgate_requests_total', turnedAway)).toBe(1)
-  })
 })
 
-test('summaries count by how they ended, with all that they took', async () => {
+test('another path is named by it, and summaries count by how they ended, with all that they took', async () => {
   const opened = openMetrics()
   everything(opened)
   const families = await opened.read()
+  const requestsOf = (action: string, endpoint: string) =>
+    valueOf(families, 'foldgate_requests_total', { action, profile: '', endpoint })
+  const counted = [
+    requestsOf('relayed', 'completions'),
+    requestsOf('relayed', 'other'),
+    requestsOf('refused', 'other'),
+  ]
+  expect(counted).toEqual([1, 1, 1])
   for (const outcome of ['written', 'cancelled', 'failed'])
     expect(valueOf(families, 'foldgate_summary_calls_total', { outcome })).toBe(2)
   const spent = { prompt: 2_700, cached: 300, cache_written: 600, completion: 240 }

@@ -87,41 +87,19 @@ describe('a profile that only observes', () => {
   })
 
   test('says what a Foldgate that does not only observe really does, request by request', async () => {
-    const requests = await sideBySide(() => 1_000)
+    const requests = await sideBySide()
     for (const { observed, done } of requests) expect(observed).toBe(done)
     expect(requests.filter(({ done }) => done.startsWith('compacted')).length).toBeGreaterThan(10)
   })
-
-  // Who acts makes room for an odd limit and stays with what it recorded. Who observes has nothing on record, and derives the
-  // past with the limit of each request (P6).
-  test('and where limits change from request to request, what one does that has nothing on record', async () => {
-    const requests = await sideBySide(oddLimitOf)
-    const first = requests.findIndex(({ observed, done }) => observed !== done)
-    // Both made room for the large limit; the next request goes without, for who has nothing on record.
-    expect((first - 1) % 3).toBe(0)
-    expect(requests[first - 1]?.observed).toMatch(/^compacted/)
-    expect(requests[first]?.observed).toMatch(/^relayed/)
-    expect(requests[first]?.done).toMatch(/^compacted/)
-    await using cold = await reportStand(answering, { profile })
-    for (const [number, messages] of [...growing(run)].entries()) {
-      if (number < first || number % 5 !== 0) continue
-      const body = chatOf(messages, { ...model, max_tokens: oddLimitOf(number) })
-      const reply = await postChat(cold.url, body, { authorization: `Bearer of-its-own-${number}` })
-      expect(requests[number]?.observed).toBe(doneOf(reply))
-    }
-  })
 })
 
-/** The output limit of a client that wants a long answer now and then. */
-const oddLimitOf = (number: number): number => (number % 3 === 0 ? 1_500 : 200)
-
 /** What is said of each request of the run by who observes, and what is done with it by who does not. */
-async function sideBySide(outputTokens: (number: number) => number) {
+async function sideBySide() {
   await using observing = await reportStand(answering, { profile: { ...profile, observe: true } })
   await using doing = await reportStand(answering, { profile })
   const requests: { readonly observed: string; readonly done: string }[] = []
   for (const messages of growing(run)) {
-    const body = chatOf(messages, { ...model, max_tokens: outputTokens(requests.length) })
+    const body = chatOf(messages, { ...model, max_tokens: 1_000 })
     const observed = (await postChat(observing.url, body)).header('x-foldgate-observed') ?? ''
     requests.push({ observed, done: doneOf(await postChat(doing.url, body)) })
   }

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { fakeUpstream, json, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
+import { fakeUpstream, json, type Script } from '../../support/fake-upstream.ts'
 
 const scalar = z.union([
   z.object({ stringValue: z.string() }).transform((value) => value.stringValue),
@@ -40,23 +40,18 @@ const traces = z.object({
   resourceSpans: z.array(z.object({ resource: z.object({ attributes }), scopeSpans })),
 })
 
-export type Receiver = FakeUpstream & {
-  /** The spans of all requests in OTLP's JSON, with times in milliseconds. */
-  readonly spans: () => readonly z.output<typeof span>[]
-  /** Who sent the first of them. */
-  readonly resource: () => Readonly<Record<string, unknown>>
-}
-
 /** A collector that takes OTLP over HTTP, closed when the test is over. */
-export async function otlpReceiver(script: Script | readonly Script[] = json({})): Promise<Receiver> {
+export async function otlpReceiver(script: Script | readonly Script[] = json({})) {
   const server = await fakeUpstream(script)
   onTestFinished(server.close)
   const read = () =>
     server.requests.flatMap(({ body }) => traces.parse(JSON.parse(body.toString())).resourceSpans)
   return {
     ...server,
+    /** The spans of all requests in OTLP's JSON, with times in milliseconds. */
     spans: () => read().flatMap((each) => each.scopeSpans.flatMap(({ spans }) => spans)),
-    resource: () => read()[0]?.resource.attributes ?? {},
+    /** Who sent the first of them. */
+    resource: (): Readonly<Record<string, unknown>> => read()[0]?.resource.attributes ?? {},
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
 import { messageGroups } from '../../../src/admin/explain/message-table.ts'
 import type { Explanation, ExplainedMessage } from '../../../src/admin/explain/explanation.ts'
-import { round, rounds, system, user } from '../../compaction/sending.ts'
+import { round, system, user } from '../../compaction/sending.ts'
 import { asked, askedLong, long, short } from './asked.ts'
 
 const paper = { columns: 100, color: false }
@@ -48,14 +48,6 @@ describe('an explanation for people', () => {
     const line = linesOf({ ...told, thresholds }).find((each) => each.startsWith('thresholds'))
     expect(line).toBe(
       `thresholds  fixed ${fixedAt}, target ${others[0]}, preview ${others[1]}, trigger ${others[2]}`,
-    )
-  })
-
-  test('tells warnings in whole words', async () => {
-    const guessed = await asked({ ...short, model: 'nobody-knows' }, { profiles: { default: {} } })
-    const text = drawExplanation(guessed, paper)
-    expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'warning The window of "nobody-knows" is not known: 128,000 tokens are a guess.',
     )
   })
 
@@ -112,6 +104,7 @@ describe('the table of messages', () => {
 
   test('tells long runs in one row, with the sums', async () => {
     const told = await askedLong()
+    expect(messageGroups(told.messages).flat()).toEqual(told.messages)
     const folded = told.messages.filter(({ treatment }) => treatment === 'folded')
     const first = folded[0]?.index ?? -1
     const row = linesOf(told).find((line) => line.trimStart().startsWith(`${first}–`)) ?? ''
@@ -128,10 +121,5 @@ describe('the table of messages', () => {
     expect(messageGroups(withRecap).map((group) => group.length)).toEqual([40, 1, 9])
     const pinned = alternating.with(20, { ...message(20), pinned: 'task' as const })
     expect(messageGroups(pinned).map((group) => group.length)).toEqual([20, 1, 19])
-  })
-
-  test('leaves no message out', async () => {
-    const { messages } = await asked({ ...long, messages: [...long.messages, ...rounds('b', 20, 900)] })
-    expect(messageGroups(messages).flat()).toEqual(messages)
   })
 })

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { READ_BYTES_MAX } from '../../../src/conversation/unread.ts'
 import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
 import { explanationJson } from '../../../src/admin/explain/explanation.ts'
-import { FoldgateError } from '../../../src/errors.ts'
 import { rounds, system, user } from '../../compaction/sending.ts'
 import { postChat, chatOf } from '../../support/post-chat.ts'
 import { completion } from '../../support/fake-upstream.ts'
@@ -151,6 +150,11 @@ describe('what is too long', () => {
     expect(tokens.sent.summary).toBeGreaterThan(0)
     expect(message_counts.received).toEqual({ system: 1, user: 2, assistant: 40, tool: 40, total: 83 })
     expect(message_counts.sent['total']).toBe(parsed(body).messages.length)
+    // It asks for usage in a stream, unless the settings say otherwise.
+    const streamed = { ...long, stream: true }
+    expect(parsed((await asked(streamed)).body)['stream_options']).toEqual({ include_usage: true })
+    const silent = await asked(streamed, { usageInStreams: 'never' })
+    expect(parsed(silent.body)).not.toHaveProperty('stream_options')
   })
 
   test('is told apart from what is joined into one message', async () => {
@@ -162,12 +166,6 @@ describe('what is too long', () => {
     expect(tokens.sent.total).toBe(would.sent_tokens)
     expect(tokens.sent.summary).toBeGreaterThan(100)
     expect(tokens.sent.user).toBeGreaterThan(0)
-  })
-
-  test('asks for usage in a stream, unless the settings say otherwise', async () => {
-    const body = { ...long, stream: true }
-    expect(parsed((await asked(body)).body)['stream_options']).toEqual({ include_usage: true })
-    expect(parsed((await asked(body, { usageInStreams: 'never' })).body)).not.toHaveProperty('stream_options')
   })
 })
 
@@ -188,14 +186,11 @@ describe('the profile', () => {
     expect((await asked({ ...short, model: 'tiny-1' }, { profiles })).profile.name).toBe('small')
     const other = await asked(short, { profiles, model: 'tiny-2' })
     expect([other.profile.name, other.model, other.window.tokens]).toEqual(['small', 'tiny-2', 4000])
-  })
 
-  test('is the one that is named, and one that is not there is told with those that are', async () => {
     expect((await asked(short, { profiles, profile: 'small' })).profile.because).toBe('asked for by name')
-    await expect(asked(short, { profiles, profile: 'smal' })).rejects.toMatchObject({
-      code: 'unknown_profile',
-      message: expect.stringContaining('did you mean "small"?'),
-    })
+    const message = expect.stringContaining('did you mean "small"?')
+    const unknown = asked(short, { profiles, profile: 'smal' })
+    await expect(unknown).rejects.toMatchObject({ code: 'unknown_profile', message })
   })
 
   test('that only observes changes nothing, and says what it would have done', async () => {
@@ -210,66 +205,47 @@ describe('the profile', () => {
 const codesOf = async (body: object, profile: object): Promise<readonly string[]> =>
   (await asked(body, { profiles: { default: profile } })).warnings.map(({ code }) => code)
 
-describe('warnings', () => {
-  const call = { id: 'c', type: 'function', function: { name: 'run', arguments: '{}' } }
-  const broken = {
-    model: 'gpt-4o',
-    messages: [user('Go.'), { role: 'assistant', content: null, tool_calls: [call] }, user('And?')],
-  }
-
-  test('a window that is a guess, and a model that is not named', async () => {
-    expect(await codesOf({ ...short, model: 'nobody-knows' }, {})).toEqual(['window_guessed'])
-    expect(await codesOf({ messages: short.messages }, { window })).toEqual(['model_missing'])
-  })
-
-  test('what is fixed leaves too little, or nothing', async () => {
-    const wordy = { model: 'gpt-4o', messages: [system('Mind this rule. '.repeat(1000)), user('Go.')] }
-    expect(await codesOf(wordy, { window: { tokens: 10_000 } })).toEqual(['fixed_large'])
-    expect(await codesOf(wordy, { window: { tokens: 4000 } })).toEqual(['does_not_fit', 'fixed_large'])
-    const off = await asked(long, { profiles: { default: { window, trigger: 'off' } } })
-    expect(off.warnings[0]?.message).toContain('trigger is off')
-    expect(off.thresholds).toMatchObject({ trigger: null, target: null, fold_at: null })
-  })
-
-  test('a broken conversation, with the places, repaired or not', async () => {
-    const as = await asked(broken)
-    const message =
-      'The conversation arrives broken: tool calls without an answer (message 1). Upstreams may refuse it; repair: true in the profile mends it.'
-    expect(as.warnings).toEqual([{ code: 'conversation_broken', message }])
-    const mended = await asked(broken, { profiles: { default: { window, repair: true } } })
-    expect(mended.warnings[0]?.message).toContain('The profile repairs it')
-    expect(mended.would).toMatchObject({ action: 'compacted', reason: 'repair', passes: [] })
-    expect(parsed(mended.body).messages).toHaveLength(4)
-  })
-
-  test('a message too long to be read whole, which was counted by samples', async () => {
-    const text = 'many words of it '.repeat(READ_BYTES_MAX / 8)
-    const body = { ...short, messages: [...short.messages, { role: 'assistant', content: text }] }
-    expect(await codesOf(body, { window })).toContain('sampled')
-  })
-
-  test('a recap that stands where a model would write a summary', async () => {
-    expect(await codesOf(long, { window, summary: { model: 'cheap' } })).toEqual(['recap_stands_in'])
-  })
+test('warnings: what is a guess, what is fixed, sampled or stands in for something else', async () => {
+  expect(await codesOf({ ...short, model: 'nobody-knows' }, {})).toEqual(['window_guessed'])
+  expect(await codesOf({ messages: short.messages }, { window })).toEqual(['model_missing'])
+  const wordy = { model: 'gpt-4o', messages: [system('Mind this rule. '.repeat(1000)), user('Go.')] }
+  expect(await codesOf(wordy, { window: { tokens: 10_000 } })).toEqual(['fixed_large'])
+  expect(await codesOf(wordy, { window: { tokens: 4000 } })).toEqual(['does_not_fit', 'fixed_large'])
+  const off = await asked(long, { profiles: { default: { window, trigger: 'off' } } })
+  expect(off.warnings[0]?.message).toContain('trigger is off')
+  expect(off.thresholds).toMatchObject({ trigger: null, target: null, fold_at: null })
+  const text = 'many words of it '.repeat(READ_BYTES_MAX / 8)
+  const body = { ...short, messages: [...short.messages, { role: 'assistant', content: text }] }
+  expect(await codesOf(body, { window })).toContain('sampled')
+  expect(await codesOf(long, { window, summary: { model: 'cheap' } })).toEqual(['recap_stands_in'])
 })
 
-describe('a body that cannot be read', () => {
-  test.each([
-    ['not JSON', '{"messages": [', 'no JSON object'],
-    ['a list', '[{"role":"user","content":"Hi"}]', 'no JSON object'],
-    ['without messages', '{"model":"gpt-4o"}', '"messages" or "input" is missing'],
-    ['with no message', '{"model":"gpt-4o","messages":[]}', '"messages" or "input" is missing'],
-    ['with a key twice', '{"messages":[],"messages":[]}', 'a key twice'],
-    ['with something else for a message', '{"messages":[1]}', 'cannot be read with certainty'],
-    ['with a byte order mark', '\uFEFF{"messages":[]}', 'byte order mark'],
-    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'not UTF-8'],
-  ])('is told what is wrong with it: %s', async (_, body, part) => {
-    const failure = await asked(body).catch((error: unknown) => error)
-    expect(failure).toBeInstanceOf(FoldgateError)
-    expect(failure).toMatchObject({ code: 'malformed_request' })
-    expect(String(failure)).toContain(part)
-    expect(String(failure)).toContain('{"model": …, "messages": […]}')
-  })
+test('a broken conversation is told with the places, repaired or not', async () => {
+  const call = { id: 'c', type: 'function', function: { name: 'run', arguments: '{}' } }
+  const messages = [user('Go.'), { role: 'assistant', content: null, tool_calls: [call] }, user('And?')]
+  const broken = { model: 'gpt-4o', messages }
+  const message =
+    'The conversation arrives broken: tool calls without an answer (message 1). Upstreams may refuse it; repair: true in the profile mends it.'
+  expect((await asked(broken)).warnings).toEqual([{ code: 'conversation_broken', message }])
+  const mended = await asked(broken, { profiles: { default: { window, repair: true } } })
+  expect(mended.warnings[0]?.message).toContain('The profile repairs it')
+  expect(mended.would).toMatchObject({ action: 'compacted', reason: 'repair', passes: [] })
+  expect(parsed(mended.body).messages).toHaveLength(4)
+})
+
+test.each([
+  ['not JSON', '{"messages": [', 'no JSON object'],
+  ['a list', '[{"role":"user","content":"Hi"}]', 'no JSON object'],
+  ['without messages', '{"model":"gpt-4o"}', '"messages" or "input" is missing'],
+  ['with no message', '{"model":"gpt-4o","messages":[]}', '"messages" or "input" is missing'],
+  ['with a key twice', '{"messages":[],"messages":[]}', 'a key twice'],
+  ['with something else for a message', '{"messages":[1]}', 'cannot be read with certainty'],
+  ['with a byte order mark', '\uFEFF{"messages":[]}', 'byte order mark'],
+  ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'not UTF-8'],
+])('a body that cannot be read is told what is wrong with it: %s', async (_, body, part) => {
+  const failure = await asked(body).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 'malformed_request', message: expect.stringContaining(part) })
+  expect(String(failure)).toContain('{"model": …, "messages": […]}')
 })
 
 test('as JSON it holds the body that would be sent byte for byte', async () => {

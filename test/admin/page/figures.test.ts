@@ -154,11 +154,7 @@ test.each<[string, Partial<Totals>, string]>([
   ['and which base URL a client is given', { requests: 0 }, 'http://127.0.0.1:3653/v1'],
   ['there is no promise', {}, 'Every request would have fit as it came. Nothing was saved or spent so far.'],
   ['of three nobody knows', { beyond_unknown: 3 }, 'No request is known that would not have fit.'],
-  [
-    'of three nobody knows, and it is said',
-    { beyond_unknown: 3 },
-    'Of 3 requests it is not known whether they would have fit',
-  ],
+  ['and it is said', { beyond_unknown: 3 }, 'Of 3 requests it is not known whether they would have fit'],
   ['of none anybody knows', { beyond_unknown: 100 }, 'Whether every request would have fit is not known.'],
 ])('%s', (_, totals, words) => {
   expect(told(totals)).toContain(words)

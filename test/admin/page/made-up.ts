@@ -233,54 +233,28 @@ export const someConversations = (): readonly ConversationCard[] => [
   cardWith({
     id: 'Zq81LmN0-pQrStUv',
     label: 'nightly triage',
-    model: 'gpt-5-mini',
     profile: 'twenty-turns-of-fifty-thousand',
     client_key: 'team-support',
     last_seen: before(310),
-    requests: 148,
-    compactions: 5,
     ...sizes(0.93, 0.51, 112_380, 61_540),
     action: 'recovered',
   }),
   cardWith({
-    id: 'bTn3_wWkY72hDfGs',
-    model: 'anthropic/claude-sonnet-4.5',
-    last_seen: before(1_260),
-    requests: 31,
-    compactions: 1,
-    ...sizes(0.74, 0.74, 138_200, 138_200),
-  }),
-  cardWith({
     id: '0pLmVc5xRtYuIoAs',
-    label: 'docs: answer questions about the API',
     model: 'llama-3.1-8b-instruct',
-    profile: 'small-local',
     last_seen: before(4_000),
-    requests: 3,
     ...sizes(0.18, 0.18, 1_204, 1_204),
     tokens_are_bounds: true,
-    window_tokens: 8_192,
   }),
   cardWith({
     id: 'Hq_2nB8vCx1zLkJh',
     label: 'refactoring bot',
     last_seen: before(9_200),
-    requests: 402,
-    compactions: 23,
     beyond_window: 371,
     ...sizes(7.31, 0.68, 209_604, 19_480),
     action: 'failed-open',
   }),
-  cardWith({
-    id: 'uNmEaSuReD_00001',
-    profile: null,
-    model: '',
-    last_seen: before(90_000),
-    requests: 1,
-    ...unsized,
-    window_tokens: null,
-    action: 'bypassed',
-  }),
+  cardWith({ id: 'uNmEaSuReD_00001', model: '', last_seen: before(90_000), ...unsized, action: 'bypassed' }),
 ]
 
 export const someTotals = (): Totals =>
@@ -412,31 +386,19 @@ function round(index: number): ShownMessage {
   return messageWith({ ...how, receivedTokens, sentTokens, ...texts })
 }
 
+type Shortened = readonly [ShownMessage['treatment'], number, number, string, string]
+
 /** What was shortened: how, from and to how many tokens, and its text before and after. */
-const shortened: Readonly<
-  Record<number, readonly [ShownMessage['treatment'], number, number, string, string]>
-> = {
-  49: [
-    'rendered',
-    2_590,
-    812,
-    `${'\u001b[32m✓\u001b[0m test/refunds.test.ts (38)\r\n'.repeat(3)}\u001b[31m✗\u001b[0m 1 failed`,
-    '✓ test/refunds.test.ts (38)  [3 times]\n✗ 1 failed',
-  ],
+const shortened: Readonly<Record<number, Shortened>> = {
+  49: ['rendered', 2_590, 812, '\u001b[32m✓\u001b[0m a\r\n\u001b[31m✗\u001b[0m 1 failed', '✓ a\n✗ 1 failed'],
   51: [
     'cleared',
     1_930,
     31,
-    'ok 1 - keeps the raw body\nok 2 - answers 400\n'.repeat(12),
+    'ok 1 - keeps the body\n'.repeat(24),
     '[result of run_tests, 7,104 characters, cleared]',
   ],
-  53: [
-    'previewed',
-    5_840,
-    402,
-    'export function trialEndsAt(started: Date): Date {\n'.repeat(30),
-    'export function trialEndsAt(started: Date): Date {\n[… 5,438 tokens left out …]\n}',
-  ],
+  53: ['previewed', 5_840, 402, 'export function f(): Date {\n'.repeat(30), '[… 5,438 tokens left out …]\n}'],
 }
 
 const systemText = 'You are a careful engineer.\nWork in small steps and run the tests after each.'
@@ -446,14 +408,6 @@ const taskText = 'Move the billing service from Express to Hono. Nothing that a 
 const summaryText = `<conversation-summary>
 ## Goal
 Move the billing service from Express to Hono without changing an answer.
-
-## Done
-- Routes of src/invoices.ts and src/refunds.ts moved; 214 tests pass.
-- The webhook keeps its raw body: the signature is computed over bytes.
-
-## Open
-- src/subscriptions.ts: the trial ends a day early around midnight (see test 'ends with the last day').
-- Ask before deleting legacy/router.js.
 </conversation-summary>`
 
 /** The text of markup, as a reader gets it: without tags, with blanks joined. */

@@ -22,22 +22,10 @@ export type Shown = Omit<HomePageOptions, 'now' | 'version' | 'store'> & {
   readonly detail: ConversationDetail | null
 }
 
-export type PageStand = {
-  readonly origin: string
-  /** Method and path of everything that was asked, in order. */
-  readonly asked: string[]
-  /** What the buttons are answered. */
-  answer: { status: number; message?: string }
-  /** Shows something else from now on, and says so on `/changes`. */
-  readonly show: (changes: Partial<Shown>, conversation?: string | null) => void
-  /** Breaks every connection and refuses new ones until `return`. */
-  readonly vanish: () => Promise<void>
-  readonly return: () => Promise<void>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type PageStand = Awaited<ReturnType<typeof pageStand>>
 
 /** The pages on a server of the test's own, showing made-up data. */
-export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand> {
+export async function pageStand(changes: Partial<Shown> = {}) {
   let shown: Shown = {
     totals: someTotals(),
     conversations: someConversations(),
@@ -52,6 +40,7 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
   const setting = { now, version: '0.1.0', store: 'sqlite:/var/lib/foldgate/foldgate.sqlite' }
   const listeners = new Set<(conversation: string | null) => void>()
   const asked: string[] = []
+  const answer: { status: number; message?: string } = { status: 202 }
   const app = new Hono()
 
   app.use(async (context, next) => {
@@ -103,14 +92,18 @@ export async function pageStand(changes: Partial<Shown> = {}): Promise<PageStand
     await closed
   }
 
-  const stand: PageStand = {
+  const stand = {
     origin: `http://127.0.0.1:${port}`,
+    /** Method and path of everything that was asked, in order. */
     asked,
-    answer: { status: 202 },
-    show: (more, conversation = null) => {
+    /** What the buttons are answered. */
+    answer,
+    /** Shows something else from now on, and says so on `/changes`. */
+    show: (more: Partial<Shown>, conversation: string | null = null) => {
       shown = { ...shown, ...more }
       for (const tell of listeners) tell(conversation)
     },
+    /** Breaks every connection and refuses new ones until `return`. */
     vanish,
     return: async () => {
       server = await open(port)

@@ -230,8 +230,12 @@ test('a conversation whose profile a refusal has overruled says which setting is
   expect(conversationText({ rows: [rowWith()] })).toContain('32,768 tokens: what the server states')
 })
 
+// Under "Compactions 8" stood "Nothing happened yet" after `foldgate purge`.
 // Rows said "other attempts 1 status 404 upstream default" and "refusal window tokens 32,000 kind total".
-test('events are told in words', () => {
+test('events are told in words, and are gone where there are none of a conversation that was compacted', () => {
+  const none = { events: [], compactions: 8 }
+  expect(conversationText(none)).toContain('No longer on record: the journal’s rows')
+  expect(conversationText({ ...none, compactions: 0 })).toContain('Nothing happened yet')
   const refusal = { attempts: 1, status: 404, upstream: 'default' }
   expect(toldEvent({ type: 'refusal', reason: 'other', details: refusal })).toContain(
     'Refusal answered 404 by the upstream default',
@@ -243,14 +247,6 @@ test('events are told in words', () => {
   expect(toldEvent({ type: 'window', reason: 'by-hand', details: { new_field: 3 } })).toContain(
     'by-hand new field 3',
   )
-})
-
-// Under "Compactions 8" stood "Nothing happened yet" after `foldgate purge`.
-test('events of a conversation that was compacted are gone where there are none', () => {
-  expect(conversationText({ events: [], compactions: 8 })).toContain(
-    'No longer on record: the journal’s rows',
-  )
-  expect(conversationText({ events: [], compactions: 0 })).toContain('Nothing happened yet')
 })
 
 test('what to do about requests that left their conversation at the server is said for their API alone', () => {

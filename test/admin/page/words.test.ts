@@ -190,33 +190,25 @@ const inShort = (messages: readonly ShownMessage[]) =>
     run.kind === 'single' ? run.message.index : [run.kind, ...run.messages.map(({ index }) => index)],
   )
 
-test('what was folded stands beside what stands for it, wherever the two are listed', () => {
-  const runs = [['folded', 1, 2, 3]]
-  expect(inShort([summaryOf(1, 4), folded(1), folded(2), folded(3)])).toEqual(runs)
-  expect(inShort([folded(1), folded(2), folded(3), summaryOf(1, 4)])).toEqual(runs)
-})
+const question = messageWith({ index: 3, pinned: 'latest-user' })
+const task = messageWith({ index: 2, pinned: 'task' })
+const keptOnes = Array.from({ length: 9 }, (_, index) =>
+  messageWith({ index, pinned: index === 0 ? 'system' : index === 5 ? 'latest-user' : null }),
+)
+const firstOf = [summaryOf(1, 3), folded(1), folded(2)]
+const secondOf = [summaryOf(4, 6), folded(4), folded(5)]
+const three = [folded(1), folded(2), folded(3)]
 
-test('two summaries have their own messages each, around the question between them', () => {
-  const question = messageWith({ index: 3, pinned: 'latest-user' })
-  const messages = [summaryOf(1, 3), folded(1), folded(2), question, summaryOf(4, 6), folded(4), folded(5)]
-  expect(inShort(messages)).toEqual([['folded', 1, 2], 3, ['folded', 4, 5]])
-})
-
-test('a pinned message within the range of a summary stays by itself', () => {
-  const task = messageWith({ index: 2, pinned: 'task' })
-  expect(inShort([summaryOf(1, 4), folded(1), task, folded(3)])).toEqual([['folded', 1, 3], 2])
-})
-
-test('neither a folded message that nothing stands for nor a summary whose messages came earlier is lost', () => {
-  expect(inShort([folded(7)])).toEqual([7])
-  expect(inShort([summaryOf(1, 4), messageWith({ index: 4 })])).toEqual([['folded'], 4])
-})
-
-test('long stretches of kept messages are one, short ones are not, and what one looks for is never in one', () => {
-  const kept = Array.from({ length: 9 }, (_, index) =>
-    messageWith({ index, pinned: index === 0 ? 'system' : index === 5 ? 'latest-user' : null }),
-  )
-  expect(inShort(kept)).toEqual([0, ['kept', 1, 2, 3, 4], 5, 6, 7, 8])
+test.each<[string, readonly ShownMessage[], readonly unknown[]]>([
+  ['what was folded stands beside what stands for it', [summaryOf(1, 4), ...three], [['folded', 1, 2, 3]]],
+  ['wherever the two are listed', [...three, summaryOf(1, 4)], [['folded', 1, 2, 3]]],
+  ['two summaries', [...firstOf, question, ...secondOf], [['folded', 1, 2], 3, ['folded', 4, 5]]],
+  ['a pinned one by itself', [summaryOf(1, 4), folded(1), task, folded(3)], [['folded', 1, 3], 2]],
+  ['a folded one that nothing stands for', [folded(7)], [7]],
+  ['a summary of earlier ones', [summaryOf(1, 4), messageWith({ index: 4 })], [['folded'], 4]],
+  ['long stretches of kept ones', keptOnes, [0, ['kept', 1, 2, 3, 4], 5, 6, 7, 8]],
+])('runs of messages: %s', (_, messages, runs) => {
+  expect(inShort(messages)).toEqual(runs)
 })
 
 test('every message is in exactly one place', () => {

@@ -132,16 +132,6 @@ describe('a conversation that is deleted', () => {
     expect((await at.ask(`/events?conversation=${id}`)).text).toBe('{"events":[],"before":null}')
     expect((await rowsIn(store, other)).length).toBeGreaterThan(0)
   })
-
-  test('has no row written behind the deletion that was still waiting for it', async () => {
-    const store = memoryStore()
-    await using at = await adminStand({ store })
-    const id = await at.say('hello')
-    const other = await at.say('something else')
-    expect((await at.ask(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
-    await expect.poll(async () => (await rowsIn(store, other)).length).toBe(1)
-    expect(await rowsIn(store, id)).toEqual([])
-  })
 })
 
 test('after a restart conversations and totals are back, counted once', async () => {

@@ -134,23 +134,26 @@ describe('what the provider adds to each prompt', () => {
     expect(counts.rateOf(a, 1, 500).overheadTokens).toBeGreaterThan(1000)
   })
 
-  test('is not made of texts that are a little denser than others', () => {
-    const counts = fresh()
-    converse(counts, 10, 3000, (own) => Math.round(own * 1.05))
-    expect(counts.rateOf(a, 1, 500).overheadTokens).toBe(0)
-  })
-
-  test('is not one odd report of a small prompt', () => {
+  test.each<[string, (counts: Counts) => unknown]>([
+    [
+      'texts that are a little denser',
+      (counts) => converse(counts, 10, 3000, (own) => Math.round(own * 1.05)),
+    ],
     // Search results that were put in once made every later conversation of these surroundings 7,000 tokens too large.
+    [
+      'one odd report of a small prompt',
+      (counts) =>
+        [prompt(900, 7500), ...[950, 1000, 1100].map((own) => prompt(own, own))].map((sent) =>
+          observe(counts, `p${sent.ownTokens}`, sent, null),
+        ),
+    ],
+    [
+      'thoughts that were not counted',
+      (counts) => observe(counts, 'p1', prompt(20_000, 11_000, { looseTokens: 10_000 }), null),
+    ],
+  ])('is not made of %s', (_, teach) => {
     const counts = fresh()
-    observe(counts, 'p0', prompt(900, 7500), null)
-    for (const own of [950, 1000, 1100]) observe(counts, `p${own}`, prompt(own, own), null)
-    expect(counts.rateOf(a, 1, 500).overheadTokens).toBe(0)
-  })
-
-  test('is not less than nothing because thoughts were not counted', () => {
-    const counts = fresh()
-    observe(counts, 'p1', prompt(20_000, 11_000, { looseTokens: 10_000 }), null)
+    teach(counts)
     expect(counts.rateOf(a, 1, 500).overheadTokens).toBe(0)
   })
 })

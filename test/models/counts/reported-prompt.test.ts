@@ -40,55 +40,41 @@ function reported(
   return reportedPrompt(5000, 5100, sent, [{ index: 0, answered }], 'm')
 }
 
-describe('what a report is held against', () => {
-  test('is what the same model has counted of a beginning', () => {
-    expect(reported({}).beginnings).toEqual([{ promptTokens: 4100, looseTokens: 0, addedTokensMin: 1000 }])
-  })
-
-  test('is not what another model counted', () => {
-    expect(reported({ answeredBy: 'other' }).beginnings).toEqual([])
-  })
-
-  test('is no prompt with more around the conversation: tools that have been taken away since', () => {
-    expect(reported({ aroundTokens: 3000 }).beginnings).toEqual([])
-    expect(reported({ aroundTokens: 1050 }).beginnings).toHaveLength(1)
-    expect(reported({ textBytes: 20_001 }).beginnings).toEqual([])
-  })
-
-  test('are bytes, if nothing was counted', () => {
-    expect(reported({}, { counted: null }).beginnings).toEqual([
-      { promptTokens: 4100, looseTokens: 0, addedTokensMin: 1000 },
-    ])
-  })
+test.each<[string, Parameters<typeof reported>, number]>([
+  ['what the same model has counted of a beginning', [{}], 1],
+  ['not what another model counted', [{ answeredBy: 'other' }], 0],
+  [
+    'no prompt with more around the conversation: tools that were taken away since',
+    [{ aroundTokens: 3000 }],
+    0,
+  ],
+  ['one with a little more', [{ aroundTokens: 1050 }], 1],
+  ['no longer one', [{ textBytes: 20_001 }], 0],
+  ['its bytes, if nothing was counted', [{}, { counted: null }], 1],
+])('a report is held against %s', (_, [then, now], count) => {
+  const beginning = { promptTokens: 4100, looseTokens: 0, addedTokensMin: 1000 }
+  expect(reported(then, now).beginnings).toEqual(count === 0 ? [] : [beginning])
 })
 
-describe('a report counts the whole prompt', () => {
-  const sent = { ...sentPrompt(10_000, { toolsTokens: 1000 }), textBytes: 40_000 }
-  const of = (promptTokens: number, more: Partial<ReportedPrompt> = {}): boolean =>
+const sent = { ...sentPrompt(10_000, { toolsTokens: 1000 }), textBytes: 40_000 }
+const bare = { sent: { ...sent, counted: null } }
+const grown = { beginnings: [{ promptTokens: 8000, looseTokens: 0, addedTokensMin: 2000 }] }
+const thoughtless = { beginnings: [{ promptTokens: 12_000, looseTokens: 5000, addedTokensMin: 1000 }] }
+
+test.each<[string, Partial<ReportedPrompt>, readonly number[], readonly number[]]>([
+  [
+    'if it comes near to what the text has, not with less than any tokenizer takes',
+    {},
+    [10_000, 14_000, 5600],
+    [5000, 300, 1],
+  ],
+  ['not if it has not grown with its prompt', grown, [9900], [8500, 8000]],
+  ['also if thoughts were dropped since', thoughtless, [8200], []],
+  ['of which nothing was counted, unless few texts have so few tokens', bare, [8000], [6000]],
+])('a report counts the whole prompt %s', (_, more, whole, parts) => {
+  const isOf = (promptTokens: number): boolean =>
     isWhole({ promptTokens, expectedTokens: 10_000, sent, beginnings: [], ...more })
-
-  test('if it comes near to what the text has', () => {
-    expect([of(10_000), of(14_000), of(5600)]).toEqual([true, true, true])
-  })
-
-  test('not if it has less than any tokenizer takes: the uncached part, or nothing', () => {
-    expect([of(5000), of(300), of(1)]).toEqual([false, false, false])
-  })
-
-  test('not if it has not grown with its prompt', () => {
-    const grown = { beginnings: [{ promptTokens: 8000, looseTokens: 0, addedTokensMin: 2000 }] }
-    expect([of(9900, grown), of(8500, grown), of(8000, grown)]).toEqual([true, false, false])
-  })
-
-  test('also if thoughts were dropped since', () => {
-    const grown = { beginnings: [{ promptTokens: 12_000, looseTokens: 5000, addedTokensMin: 1000 }] }
-    expect(of(8200, grown)).toBe(true)
-  })
-
-  test('of which nothing was counted, unless few texts have so few tokens', () => {
-    const bare = { sent: { ...sent, counted: null } }
-    expect([of(8000, bare), of(6000, bare)]).toEqual([true, false])
-  })
+  expect([whole.filter(isOf), parts.filter(isOf)]).toEqual([whole, []])
 })
 
 const constantOf = (promptTokens: number, addedTokensMin: number): boolean =>

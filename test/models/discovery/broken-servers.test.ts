@@ -60,13 +60,6 @@ describe('a server that is broken, slow or lying costs nothing but a warning', (
     expect(at.troubles).toEqual(troubles)
   })
 
-  test('one that cannot be reached', async () => {
-    await using at = await discovery({})
-    await at.server.close()
-    expect(await at.ask('m')).toBeNull()
-    expect(at.troubles).toEqual([])
-  })
-
   test('a figure that cannot be is passed over for one that can', async () => {
     await using at = await discovery({ ...stated(-1), 'GET /props': props(8192) })
     expect(await at.tokens('m')).toBe(8192)

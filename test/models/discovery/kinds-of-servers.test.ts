@@ -68,270 +68,201 @@ const deployment = (model: string, tokens: number | null) => ({
   litellm_params: { model },
   model_info: { max_tokens: 9, max_input_tokens: tokens },
 })
+/** A list at another place than the usual one, with this key for its rows. */
+const at = (path: string, rows: readonly object[], key = 'data') => ({ [`GET ${path}`]: { [key]: rows } })
+const unloaded = { id: 'm', state: 'not-loaded', max_context_length: 65_536 }
+const instances = [8000, 6000].map((tokens, index) => ({
+  id: ['pub/m', 'pub/m:2'][index],
+  config: { context_length: tokens },
+}))
+const cloudflareProperties = [
+  { property_id: 'price', value: [] },
+  { property_id: 'context_window', value: '24000' },
+]
+const copilotLimits = { max_context_window_tokens: 400_000, max_prompt_tokens: 272_000 }
+const gemini = { name: 'models/m', displayName: 'G', inputTokenLimit: 900_000, outputTokenLimit: 8192 }
 
 /** Servers that tell it in other ways, or by more than one row. */
-const kinds: [string, Routes, Window | null, string?, string?][] = [
-  [
-    'vLLM with a LoRA adapter',
+const kinds: Readonly<Record<string, [Window | null, Routes, model?: string, base?: string]>> = {
+  'vLLM with a LoRA adapter': [
+    total(16_000),
     list(
       { id: 'base', owned_by: 'vllm', max_model_len: 16_000 },
       { id: 'm', owned_by: 'vllm', parent: 'base' },
     ),
-    total(16_000),
   ],
-  [
-    'SGLang whose memory holds less than the window',
-    { ...sglang, 'GET /get_server_info': { context_length: null, max_total_num_tokens: 20_000 } },
+  'SGLang whose memory holds less than the window': [
     total(20_000),
+    { ...sglang, 'GET /get_server_info': { context_length: null, max_total_num_tokens: 20_000 } },
   ],
-  [
-    'SGLang whose memory holds more than the window',
-    { ...sglang, 'GET /server_info': { max_total_num_tokens: 400_000, max_req_input_len: 32_762 } },
+  'SGLang whose memory holds more than the window': [
     total(32_762),
+    { ...sglang, 'GET /server_info': { max_total_num_tokens: 400_000, max_req_input_len: 32_762 } },
   ],
-  [
-    'SGLang without its list',
-    { 'GET /server_info': { context_length: 10_000, max_total_num_tokens: 12_000 } },
+  'SGLang without its list': [
     total(10_000),
+    { 'GET /server_info': { context_length: 10_000, max_total_num_tokens: 12_000 } },
   ],
-  [
-    'llama-server by its properties, per slot',
-    { 'GET /props': { ...props(6144), total_slots: 4 } },
+  'llama-server by its properties, per slot': [
     total(6144),
+    { 'GET /props': { ...props(6144), total_slots: 4 } },
   ],
-  [
-    "llama-server's router with the model loaded",
+  "llama-server's router with the model loaded": [
+    total(9216),
     {
       ...list({ id: 'm', status: { value: 'loaded', args: [] } }, { id: 'n', status: { value: 'unloaded' } }),
       'GET /props': props(9216),
     },
-    total(9216),
   ],
-  [
-    "llama-server's router with the model not loaded",
+  "llama-server's router with the model not loaded": [
+    null,
     {
       ...list({ id: 'm', status: { value: 'unloaded' }, meta: { n_ctx: 40_960 } }),
       'GET /props': json({ error: { message: 'model is not loaded' } }, 400),
     },
-    null,
   ],
-  [
-    'an older llama-server by its properties',
-    { 'GET /props': { default_generation_settings: { params: { n_ctx: 5120 } } } },
+  'an older llama-server by its properties': [
     total(5120),
+    { 'GET /props': { default_generation_settings: { params: { n_ctx: 5120 } } } },
   ],
-  [
-    'Ollama with the model loaded',
+  'Ollama with the model loaded': [
+    total(9216),
     {
-      'GET /api/ps': { models: [{ name: 'm:latest', model: 'm:latest', context_length: 9216 }] },
+      ...at('/api/ps', [{ name: 'm:latest', model: 'm:latest', context_length: 9216 }], 'models'),
       ...list({ id: 'm:latest', owned_by: 'library' }),
     },
-    total(9216),
   ],
-  [
-    'Ollama with a setting',
-    ollama({ parameters: 'stop   "x"\nnum_ctx         18000', model_info: architecture(65_536) }),
+  'Ollama with a setting': [
     total(18_000),
+    ollama({ parameters: 'stop   "x"\nnum_ctx         18000', model_info: architecture(65_536) }),
   ],
-  [
-    'Ollama with a setting above the model’s ceiling',
-    ollama({ parameters: 'num_ctx 99000', model_info: architecture(65_536) }),
+  'Ollama with a setting above the model’s ceiling': [
     total(65_536),
+    ollama({ parameters: 'num_ctx 99000', model_info: architecture(65_536) }),
   ],
-  ['Ollama without a setting', ollama({ model_info: architecture(65_536) }), total(4096)],
-  ['Ollama with a model of a small ceiling', ollama({ model_info: architecture(2048) }), total(2048)],
-  [
-    'Ollama with a model in the cloud',
-    ollama({
-      remote_host: 'https://cloud.example',
-      remote_model: 'big',
-      model_info: architecture(200_000),
-    }),
+  'Ollama without a setting': [total(4096), ollama({ model_info: architecture(65_536) })],
+  'Ollama with a model of a small ceiling': [total(2048), ollama({ model_info: architecture(2048) })],
+  'Ollama with a model in the cloud': [
     total(200_000),
+    ollama({ remote_host: 'https://c.example', remote_model: 'big', model_info: architecture(200_000) }),
     'big:cloud',
   ],
-  [
-    'LM Studio',
+  'LM Studio': [
+    total(7001),
     {
-      'GET /api/v0/models': {
-        data: [
-          { id: 'm', state: 'loaded', max_context_length: 65_536, loaded_context_length: 7001 },
-          { id: 'n', state: 'not-loaded', max_context_length: 65_536 },
-        ],
-      },
+      ...at('/api/v0/models', [
+        { id: 'm', state: 'loaded', max_context_length: 65_536, loaded_context_length: 7001 },
+        { ...unloaded, id: 'n' },
+      ]),
       ...list({ id: 'm' }, { id: 'n' }),
     },
-    total(7001),
   ],
-  [
-    'LM Studio with the model not loaded',
-    {
-      'GET /api/v0/models': { data: [{ id: 'm', state: 'not-loaded', max_context_length: 65_536 }] },
-      'GET /api/v1/models': { models: [{ key: 'm', loaded_instances: [], max_context_length: 65_536 }] },
-    },
+  'LM Studio with the model not loaded': [
     null,
-  ],
-  [
-    "LM Studio's newer list",
     {
-      'GET /api/v1/models': {
-        models: [
-          {
-            key: 'pub/m',
-            max_context_length: 65_536,
-            loaded_instances: [
-              { id: 'pub/m', config: { context_length: 8000 } },
-              { id: 'pub/m:2', config: { context_length: 6000 } },
-            ],
-          },
-        ],
-      },
+      ...at('/api/v0/models', [unloaded]),
+      ...at('/api/v1/models', [{ key: 'm', loaded_instances: [], max_context_length: 65_536 }], 'models'),
     },
+  ],
+  "LM Studio's newer list": [
     total(6000),
+    at(
+      '/api/v1/models',
+      [{ key: 'pub/m', max_context_length: 65_536, loaded_instances: instances }],
+      'models',
+    ),
     'pub/m:2',
   ],
-  [
-    'LM Studio by its own path',
-    { 'GET /api/v0/models': { data: [{ id: 'm', state: 'not-loaded', max_context_length: 65_536 }] } },
-    null,
-    'm',
-    '/api/v0',
-  ],
-  [
-    'KoboldCpp',
+  'LM Studio by its own path': [null, at('/api/v0/models', [unloaded]), 'm', '/api/v0'],
+  KoboldCpp: [
+    total(10_240),
     {
       'GET /api/extra/true_max_context_length': { value: 10_240 },
-      'GET /api/ps': { models: [{ name: 'koboldcpp', model: 'koboldcpp' }] },
+      ...at('/api/ps', [{ name: 'koboldcpp', model: 'koboldcpp' }], 'models'),
       'POST /api/show': { parameters: '', model_info: {} },
     },
-    total(10_240),
   ],
-  [
-    'TGI',
-    { 'GET /info': { max_input_tokens: 7000, max_total_tokens: 8000, router: 'x' } },
-    total(8000, 7000),
-  ],
-  ['an older TGI', { 'GET /info': { max_input_length: 3000 } }, input(3000)],
-  [
-    'OpenRouter, by the provider that serves',
-    {
-      'GET /api/v1/models': {
-        data: [{ id: 'a/b', context_length: 200_000, top_provider: { context_length: 131_000 } }],
-      },
-    },
+  TGI: [total(8000, 7000), { 'GET /info': { max_input_tokens: 7000, max_total_tokens: 8000, router: 'x' } }],
+  'an older TGI': [input(3000), { 'GET /info': { max_input_length: 3000 } }],
+  'OpenRouter, by the provider that serves': [
     total(131_000),
+    at('/api/v1/models', [{ id: 'a/b', context_length: 200_000, top_provider: { context_length: 131_000 } }]),
     'a/b:nitro',
     '/api/v1',
   ],
-  [
-    'Groq',
-    { 'GET /openai/v1/models': { data: [{ id: 'm', context_window: 98_304, max_completion_tokens: 1 }] } },
+  Groq: [
     total(98_304),
+    at('/openai/v1/models', [{ id: 'm', context_window: 98_304, max_completion_tokens: 1 }]),
     'm',
     '/openai/v1',
   ],
-  ['Together, without a wrapper', { 'GET /v1/models': [{ id: 'm', context_length: 50_000 }] }, total(50_000)],
-  [
-    'the Hugging Face router, by the smallest live provider',
-    list({ id: 'a/b', providers }),
+  'Together, without a wrapper': [total(50_000), { 'GET /v1/models': [{ id: 'm', context_length: 50_000 }] }],
+  'the Hugging Face router, by the smallest live provider': [
     total(32_000),
+    list({ id: 'a/b', providers }),
     'a/b:fastest',
   ],
-  ['the Hugging Face router with a provider', list({ id: 'a/b', providers }), total(64_000), 'a/b:one'],
-  [
-    'Gemini',
+  'the Hugging Face router with a provider': [total(64_000), list({ id: 'a/b', providers }), 'a/b:one'],
+  Gemini: [input(900_000), at('/v1beta/models', [gemini], 'models'), 'm', '/v1beta/openai'],
+  xAI: [
+    input(250_000),
     {
-      'GET /v1beta/models': {
-        models: [{ name: 'models/m', displayName: 'G', inputTokenLimit: 900_000, outputTokenLimit: 8192 }],
-      },
-    },
-    input(900_000),
-    'm',
-    '/v1beta/openai',
-  ],
-  [
-    'xAI',
-    {
-      'GET /v1/language-models': {
-        models: [{ id: 'x-1', aliases: ['x-latest'], max_prompt_length: 250_000 }],
-      },
+      ...at(
+        '/v1/language-models',
+        [{ id: 'x-1', aliases: ['x-latest'], max_prompt_length: 250_000 }],
+        'models',
+      ),
       ...list({ id: 'x-1' }),
     },
-    input(250_000),
     'x-latest',
   ],
-  [
-    'GitHub Copilot',
-    {
-      'GET /models': {
-        data: [
-          {
-            id: 'm',
-            capabilities: { limits: { max_context_window_tokens: 400_000, max_prompt_tokens: 272_000 } },
-          },
-        ],
-      },
-    },
+  'GitHub Copilot': [
     total(400_000, 272_000),
+    at('/models', [{ id: 'm', capabilities: { limits: copilotLimits } }]),
     'm',
     '',
   ],
-  [
-    'GitHub Models',
-    { 'GET /catalog/models': [{ id: 'o/m', name: 'M', limits: { max_input_tokens: 111_000 } }] },
+  'GitHub Models': [
     input(111_000),
+    { 'GET /catalog/models': [{ id: 'o/m', name: 'M', limits: { max_input_tokens: 111_000 } }] },
     'o/m',
     '/inference',
   ],
-  [
-    'LiteLLM, the smallest of two deployments',
+  'LiteLLM, the smallest of two deployments': [
+    input(60_000),
     {
-      'GET /v1/model/info': { data: [deployment('p/m', 90_000), deployment('q/m', 60_000)] },
+      ...at('/v1/model/info', [deployment('p/m', 90_000), deployment('q/m', 60_000)]),
       ...list({ id: 'm', owned_by: 'openai' }),
     },
-    input(60_000),
   ],
-  [
-    'LiteLLM by its other path, with the name behind the alias',
-    { 'GET /model/info': { data: [deployment('p/m', 70_000)] } },
+  'LiteLLM by its other path, with the name behind the alias': [
     input(70_000),
+    at('/model/info', [deployment('p/m', 70_000)]),
     'p/m',
   ],
-  ['LiteLLM that knows no limit', { 'GET /v1/model/info': { data: [deployment('p/m', null)] } }, null],
-  [
-    'Cloudflare',
-    {
-      'GET /client/v4/accounts/abc/ai/models/search': {
-        result: [
-          {
-            id: '0f1e',
-            name: '@cf/x/m',
-            properties: [
-              { property_id: 'price', value: [] },
-              { property_id: 'context_window', value: '24000' },
-            ],
-          },
-        ],
-      },
-    },
+  'LiteLLM that knows no limit': [null, at('/v1/model/info', [deployment('p/m', null)])],
+  Cloudflare: [
     total(24_000),
+    at(
+      '/client/v4/accounts/abc/ai/models/search',
+      [{ id: '0f1e', name: '@cf/x/m', properties: cloudflareProperties }],
+      'result',
+    ),
     '@cf/x/m',
     '/client/v4/accounts/abc/ai/v1',
   ],
-  [
-    'DeepInfra',
-    { 'GET /v1/openai/models': { data: [{ id: 'm', metadata: { context_length: 42_000 } }] } },
+  DeepInfra: [
     total(42_000),
+    at('/v1/openai/models', [{ id: 'm', metadata: { context_length: 42_000 } }]),
     'm',
     '/v1/openai',
   ],
-  [
-    'Cerebras',
-    { 'GET /public/v1/models': { data: [{ id: 'm', limits: { max_context_length: 120_000 } }] } },
-    total(120_000),
-  ],
-]
+  Cerebras: [total(120_000), at('/public/v1/models', [{ id: 'm', limits: { max_context_length: 120_000 } }])],
+}
 
-test.each(kinds)('the window of %s', async (_, routes, window, model = 'm', base = '/v1') => {
-  expect(await found(routes, model, base)).toEqual({ window, troubles: [] })
-})
+test.each(Object.entries(kinds))(
+  'the window of %s',
+  async (_, [window, routes, model = 'm', base = '/v1']) => {
+    expect(await found(routes, model, base)).toEqual({ window, troubles: [] })
+  },
+)

@@ -31,12 +31,6 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
     expect(await at.ask('m')).toMatchObject({ tokens: 9000, kind: 'total' })
   })
 
-  test('where nothing runs there is nothing to wait for', async () => {
-    await using at = await discovery({})
-    await at.settled('m')
-    expect(at.asked()).toEqual([])
-  })
-
   test.each<[string, Routes]>([
     ['a probe', vllm(9000, 'm')],
     ['the list', { 'GET /v1/models': silence, 'GET /info': { max_total_tokens: 9000 } }],
@@ -106,17 +100,12 @@ describe('a server that hangs costs one request its wait', () => {
     expect(at.shouldWait('n')).toBe(true)
   })
 
-  test('another upstream is still waited for', async () => {
+  test('another upstream is still waited for, and requests that come while the first one waits wait with it', async () => {
     await using at = await discovery({}, { ...hanging, others: { well: { url: 'http://127.0.0.1:1' } } })
     at.look('m')
+    expect([at.shouldWait('m'), at.shouldWait('n')]).toEqual([true, true])
     await at.settled('m', 1)
     expect(at.shouldWait('m', { upstream: 'well' })).toBe(true)
-  })
-
-  test('requests that come while the first one waits wait with it', async () => {
-    await using at = await discovery({}, hanging)
-    at.look('m')
-    expect([at.shouldWait('m'), at.shouldWait('n')]).toEqual([true, true])
   })
 })
 
@@ -180,7 +169,7 @@ describe("a server's log is not filled with questions", () => {
     expect(lists(at)).toBe(2)
   })
 
-  test('a run of refusals asks once in a few seconds', async () => {
+  test('a run of refusals asks once in a few seconds, and brings no catalogue again that is quite new', async () => {
     await using at = await discovery(vllm(9000, 'm'))
     await at.ask('m')
     for (let time = 0; time < 4; time += 1) await at.refresh('m')
@@ -189,26 +178,16 @@ describe("a server's log is not filled with questions", () => {
     at.clock.nowMs += 6_000
     await at.ask('m')
     expect(lists(at)).toBe(3)
-  })
-
-  test('a refusal does not bring a catalogue again that is quite new', async () => {
-    await using at = await discovery(catalogue(9000))
-    await at.ask('m')
-    at.clock.nowMs += 5 * MINUTE_MS
-    await at.refresh('m')
-    expect(lists(at)).toBe(1)
-    at.clock.nowMs += 6 * MINUTE_MS
-    await at.refresh('m')
-    expect(lists(at)).toBe(2)
-  })
-
-  test('a refusal while a question runs is left to the next request', async () => {
-    const routes: Routes = vllm(9000, 'm')
-    await using at = await discovery(routes)
-    at.look('m')
-    await at.refresh('m')
-    Object.assign(routes, vllm(5000, 'm'))
-    expect(await at.tokens('m')).toBe(5000)
+    await using listing = await discovery(catalogue(9000))
+    await listing.ask('m')
+    for (const [minutes, count] of [
+      [5, 1],
+      [6, 2],
+    ] as const) {
+      listing.clock.nowMs += minutes * MINUTE_MS
+      await listing.refresh('m')
+      expect(lists(listing)).toBe(count)
+    }
   })
 
   test('only so many questions run at once', async () => {
@@ -254,16 +233,7 @@ describe('what is known follows the server', () => {
     expect(await at.tokens('m')).toBe(16_384)
   })
 
-  test('a server started anew with another window is believed after a refusal', async () => {
-    const routes: Routes = vllm(9000, 'm')
-    await using at = await discovery(routes)
-    await at.ask('m')
-    Object.assign(routes, vllm(5000, 'm'))
-    expect(await at.tokens('m')).toBe(9000)
-    expect((await at.refresh('m'))?.tokens).toBe(5000)
-  })
-
-  test('an old figure is used while it is asked for again, and when that fails', async () => {
+  test('an old figure is used while it is asked for again, and when that fails; after a refusal a new one', async () => {
     const routes: Routes = vllm(9000, 'm')
     await using at = await discovery(routes)
     await at.ask('m')
@@ -272,6 +242,9 @@ describe('what is known follows the server', () => {
     expect(at.look('m')).toBe(9000)
     await at.settled('m')
     expect(at.look('m')).toBe(9000)
+    Object.assign(routes, vllm(5000, 'm'))
+    expect(at.look('m')).toBe(9000)
+    expect((await at.refresh('m'))?.tokens).toBe(5000)
   })
 
   test('a server that is still starting is asked again after a minute', async () => {
