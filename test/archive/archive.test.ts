@@ -97,25 +97,23 @@ function atOnce(appended: Promise<unknown>): Promise<unknown> {
   return Promise.race([appended.catch(() => 'refused'), later])
 }
 
-describe('a folder that hangs', () => {
-  test('is waited for so long, and not again while it hangs; what had not begun is not done later', async () => {
-    const dir = join(await temporaryFolder({}), 'kept')
-    const archive = openArchive(dir, { deadlineMs: 40 })
-    const held = Promise.withResolvers<readonly Buffer[]>()
-    const late = { code: 'no answer' }
-    const first = archive.append(id, () => held.promise)
-    const queued = archive.append(other, entry('queued\n'))
-    await expect(first).rejects.toMatchObject(late)
-    await expect(queued).rejects.toMatchObject(late)
-    // That it hangs is known a moment after the first one was given up: looking only then, this failed now and then.
-    await expect.poll(() => atOnce(archive.append(other, entry('refused\n')))).toBe('refused')
-    await expect(archive.append(other, entry('refused\n'))).rejects.toMatchObject(late)
+test('a folder that hangs is waited for so long, and not again while it hangs; what had not begun is not done later', async () => {
+  const dir = join(await temporaryFolder({}), 'kept')
+  const archive = openArchive(dir, { deadlineMs: 40 })
+  const held = Promise.withResolvers<readonly Buffer[]>()
+  const late = { code: 'no answer' }
+  const first = archive.append(id, () => held.promise)
+  const queued = archive.append(other, entry('queued\n'))
+  await expect(first).rejects.toMatchObject(late)
+  await expect(queued).rejects.toMatchObject(late)
+  // That it hangs is known a moment after the first one was given up: looking only then, this failed now and then.
+  await expect.poll(() => atOnce(archive.append(other, entry('refused\n')))).toBe('refused')
+  await expect(archive.append(other, entry('refused\n'))).rejects.toMatchObject(late)
 
-    held.resolve([Buffer.from('late\n')])
-    await expect.poll(() => readFile(join(dir, `${id}.md`), 'utf8')).toBe('late\n')
-    await expect.poll(() => archive.append(other, entry('there\n')).then(() => 'done')).toBe('done')
-    expect(await readFile(join(dir, `${other}.md`), 'utf8')).toMatch(/^(?:there\n)+$/)
-  })
+  held.resolve([Buffer.from('late\n')])
+  await expect.poll(() => readFile(join(dir, `${id}.md`), 'utf8')).toBe('late\n')
+  await expect.poll(() => archive.append(other, entry('there\n')).then(() => 'done')).toBe('done')
+  expect(await readFile(join(dir, `${other}.md`), 'utf8')).toMatch(/^(?:there\n)+$/)
 })
 
 describe('deleting', () => {

@@ -250,27 +250,25 @@ test('what is wrong with a call is told, and how to call', () => {
   )
 })
 
-describe('work is done for what is looked at', () => {
-  test('a page of a long conversation parses a few messages only', () => {
-    const { subject, compacted } = held([user('x'), ...rounds('b', 200, 300)], 6000, { profile: folding })
-    let parsed = 0
-    const source = {
-      ...subject.source,
-      text: (start: number, end: number) => {
-        parsed += 1
-        return subject.source.text(start, end)
-      },
-    }
-    const watched = { subject: { ...subject, source }, compacted }
-    ask(watched, { messages: 'all' }, 1000)
-    expect(parsed).toBeLessThan(40)
-    parsed = 0
-    ask(watched, { messages: '#250-#390', offset: 100 }, 1000)
-    expect(parsed).toBeLessThan(40)
-    parsed = 0
-    ask(watched, {}, 1000)
-    expect(parsed).toBeLessThan(350)
-  })
+test('work is done for what is looked at a page of a long conversation parses a few messages only', () => {
+  const { subject, compacted } = held([user('x'), ...rounds('b', 200, 300)], 6000, { profile: folding })
+  let parsed = 0
+  const source = {
+    ...subject.source,
+    text: (start: number, end: number) => {
+      parsed += 1
+      return subject.source.text(start, end)
+    },
+  }
+  const watched = { subject: { ...subject, source }, compacted }
+  ask(watched, { messages: 'all' }, 1000)
+  expect(parsed).toBeLessThan(40)
+  parsed = 0
+  ask(watched, { messages: '#250-#390', offset: 100 }, 1000)
+  expect(parsed).toBeLessThan(40)
+  parsed = 0
+  ask(watched, {}, 1000)
+  expect(parsed).toBeLessThan(350)
 })
 
 test('the tool is a plain function that every server takes, costs little, and has a name that no tool of the client’s has', async () => {

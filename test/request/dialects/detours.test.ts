@@ -119,13 +119,17 @@ describe.each(dialects)('in $name', ({ open, said, user, roundsOf }) => {
 })
 
 const tools = [messages.readTool]
-
-const recall: ScriptedBlock = {
+const toolUse = (id: string, input: Readonly<Record<string, unknown>>, name = 'read'): ScriptedBlock => ({
   type: 'tool_use',
-  id: 'toolu_recall',
-  name: 'recall_conversation',
-  input: { messages: '#3' },
-}
+  id,
+  name,
+  input,
+})
+const recall = toolUse('toolu_recall', { messages: '#3' }, 'recall_conversation')
+const resultOf = (id: string) => ({
+  role: 'user',
+  content: [{ type: 'tool_result', tool_use_id: id, content: 'fox' }],
+})
 
 /** Past a window of 4,000 by half. */
 const long = [messages.user('Read every part.'), ...messages.roundsOf(10)]
@@ -139,15 +143,10 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
       reply: ({ messages: sent }) => {
         const said = JSON.stringify(sent)
         if (said.includes('And then?')) return { content: [{ type: 'text', text: 'All is well.' }] }
-        return said.includes('toolu_recall')
-          ? {
-              content: [
-                { type: 'thinking', tokens: 30 },
-                { type: 'text', text: 'It said fox.' },
-                { type: 'tool_use', id: 'toolu_next', name: 'read', input: { part: 11 } },
-              ],
-            }
-          : { content: [{ type: 'thinking', text: 'What did it say?' }, recall] }
+        if (!said.includes('toolu_recall'))
+          return { content: [{ type: 'thinking', text: 'What did it say?' }, recall] }
+        const text = { type: 'text', text: 'It said fox.' } as const
+        return { content: [{ type: 'thinking', tokens: 30 }, text, toolUse('toolu_next', { part: 11 })] }
       },
     })
     const answer = await messages.post(stand, { messages: long, tools, stream })
@@ -168,13 +167,7 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
     expect(second?.rawMessages.at(-1)).toContain('the quick brown fox')
 
     // The client goes on with what it got, and the server misses nothing of it.
-    const result = { type: 'tool_result', tool_use_id: 'toolu_next', content: 'fox' }
-    const next = [
-      ...long,
-      { role: 'assistant', content },
-      { role: 'user', content: [result] },
-      messages.user('And then?'),
-    ]
+    const next = [...long, { role: 'assistant', content }, resultOf('toolu_next'), messages.user('And then?')]
     expect((await messages.post(stand, { messages: next, tools, stream })).status).toBe(200)
     expect(messages.troubleOf(stand)).toEqual([])
   })
@@ -187,7 +180,7 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
       profile: { recall: { enabled: true } },
       reply: ({ messages: sent }) =>
         JSON.stringify(sent).includes('toolu_recall')
-          ? { content: [{ type: 'tool_use', id: 'toolu_next', name: 'read', input: {} }] }
+          ? { content: [toolUse('toolu_next', {})] }
           : { content: [{ type: 'thinking', tokens: 30 }, recall] },
     })
     const thinking = { type: 'enabled', budget_tokens: 1_024 }
@@ -196,15 +189,11 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
       { role: 'assistant', content: `I have part ${part}.` },
     ])
     const asked = [...told.flat(), messages.user('What did it say?')]
-    const content = messages.contentOf(
-      await messages.post(stand, { messages: asked, tools, stream, thinking, max_tokens: 2_000 }),
-    )
+    const around = { tools, stream, thinking, max_tokens: 2_000 }
+    const content = messages.contentOf(await messages.post(stand, { messages: asked, ...around }))
     expect(content.map(({ type }) => type)).toEqual(['thinking', 'tool_use'])
-    const result = { type: 'tool_result', tool_use_id: 'toolu_next', content: 'fox' }
-    const next = [...asked, { role: 'assistant', content }, { role: 'user', content: [result] }]
-    expect(
-      (await messages.post(stand, { messages: next, tools, stream, thinking, max_tokens: 2_000 })).status,
-    ).toBe(200)
+    const next = [...asked, { role: 'assistant', content }, resultOf('toolu_next')]
+    expect((await messages.post(stand, { messages: next, ...around })).status).toBe(200)
     expect(messages.troubleOf(stand)).toEqual([])
   })
 
@@ -224,13 +213,9 @@ describe.each(ways)('of the Messages API alone, $how', ({ stream }) => {
       },
     })
     for (const count of [5, 7]) {
-      const body = {
-        messages: [messages.user('Read every part.'), ...messages.roundsOf(count)],
-        tools,
-        stream,
-        max_tokens: 500,
-      }
-      expect((await messages.post(stand, body)).status).toBe(200)
+      const sent = [messages.user('Read every part.'), ...messages.roundsOf(count)]
+      const answer = await messages.post(stand, { messages: sent, tools, stream, max_tokens: 500 })
+      expect(answer.status).toBe(200)
     }
     const [, cut, rest, ...others] = stand.upstream.requests
     expect(others).toEqual([])
@@ -288,12 +273,8 @@ describe.each(ways)('of the Responses API alone, $how', ({ stream }) => {
           ? { output: [{ type: 'reasoning' }, { type: 'message', text: 'It said fox.' }] }
           : { output: [{ type: 'reasoning' }, readBack] },
     })
-    const answer = await responses.post(stand, {
-      input: longInput,
-      tools: [responses.readTool],
-      stream,
-      include: ['reasoning.encrypted_content'],
-    })
+    const around = { tools: [responses.readTool], stream, include: ['reasoning.encrypted_content'] }
+    const answer = await responses.post(stand, { input: longInput, ...around })
     expect(answer.status).toBe(200)
     const output = responses.outputOf(answer)
     expect(output).toMatchObject([{ type: 'message', content: [{ text: 'It said fox.' }] }])
@@ -304,9 +285,7 @@ describe.each(ways)('of the Responses API alone, $how', ({ stream }) => {
 
     // The client goes on with what it got, and the server misses nothing of it.
     const next = [...longInput, ...output, responses.user('And then?')]
-    expect((await responses.post(stand, { input: next, tools: [responses.readTool], stream })).status).toBe(
-      200,
-    )
+    expect((await responses.post(stand, { input: next, ...around })).status).toBe(200)
     expect(responses.troubleOf(stand)).toEqual([])
   })
 })

@@ -67,17 +67,6 @@ describe('the line', () => {
     }
   })
 
-  test('stays if the request asks to be left alone', async () => {
-    const stand = await openStand(local)
-    const body = request(2)
-    await fetch(`${stand.foldgate.url}/messages`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': 'key', 'x-foldgate-bypass': '1' },
-      body: JSON.stringify(body),
-    })
-    expect(stand.upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(body))
-  })
-
   test.each([
     ['auto', true],
     ['always', false],

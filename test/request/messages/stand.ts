@@ -15,7 +15,6 @@ export type MessagesStand = { readonly upstream: MessagesUpstream; readonly fold
 export type StandOptions = Partial<MessagesUpstreamOptions> & {
   readonly windowTokens: number
   readonly reply: (request: AcceptedMessagesRequest) => MessagesScript | Promise<MessagesScript>
-  /** What the profile says beside the window. */
   readonly profile?: object
   readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
 }
@@ -56,7 +55,6 @@ export async function openBefore(
   return { upstream, foldgate }
 }
 
-/** A model that thinks and reads the next part, each time. */
 export function thinkingReader(): StandOptions['reply'] {
   let called = 0
   return () => {

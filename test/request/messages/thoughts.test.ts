@@ -97,24 +97,22 @@ describe('thinking that does not hold where it stands', () => {
   })
 })
 
-describe('an older model that demands the thinking before open calls', () => {
-  const thinking = { type: 'enabled', budget_tokens: 1_024 }
+const thinking = { type: 'enabled', budget_tokens: 1_024 }
 
-  test('gets it back within the request, and at later compactions from the start', async () => {
-    const stand = await openStand({ windowTokens: WINDOW_TOKENS, reply: thinkingReader(), binding: 'none' })
-    const messages: JsonObject[] = [user('Read every part.')]
-    const answers = await live(stand, messages, { rounds: 20, thinking })
-    const reasons = stand.upstream.requests.flatMap(({ rejected }) => rejected?.reason ?? [])
-    expect(reasons).toEqual(['thinking-missing'])
-    const actions = answers.map(({ headers }) => headers.get('x-foldgate-action'))
-    expect(actions.filter((action) => action === 'restored;reason=thoughts')).toHaveLength(1)
-    const again: JsonObject[] = [user('Read every part once more.')]
-    await live(stand, again, { rounds: 14, thinking })
-    expect(stand.upstream.requests.flatMap(({ rejected }) => rejected ?? [])).toHaveLength(1)
-    const sent = stand.upstream.requests.map(({ body }) => signatures(body.toString()))
-    expect(Math.min(...sent.slice(-5))).toBeGreaterThan(0)
-    expect(Math.max(...sent.slice(-5))).toBeLessThan(15)
-  })
+test('an older model that demands the thinking before open calls gets it back within the request, and at later compactions from the start', async () => {
+  const stand = await openStand({ windowTokens: WINDOW_TOKENS, reply: thinkingReader(), binding: 'none' })
+  const messages: JsonObject[] = [user('Read every part.')]
+  const answers = await live(stand, messages, { rounds: 20, thinking })
+  const reasons = stand.upstream.requests.flatMap(({ rejected }) => rejected?.reason ?? [])
+  expect(reasons).toEqual(['thinking-missing'])
+  const actions = answers.map(({ headers }) => headers.get('x-foldgate-action'))
+  expect(actions.filter((action) => action === 'restored;reason=thoughts')).toHaveLength(1)
+  const again: JsonObject[] = [user('Read every part once more.')]
+  await live(stand, again, { rounds: 14, thinking })
+  expect(stand.upstream.requests.flatMap(({ rejected }) => rejected ?? [])).toHaveLength(1)
+  const sent = stand.upstream.requests.map(({ body }) => signatures(body.toString()))
+  expect(Math.min(...sent.slice(-5))).toBeGreaterThan(0)
+  expect(Math.max(...sent.slice(-5))).toBeLessThan(15)
 })
 
 /** A conversation that was compacted on its way. */
@@ -165,7 +163,6 @@ describe('a request that goes by, in a conversation that was compacted', () => {
   })
 
   test('gets all of its thinking if its server binds none and demands some', async () => {
-    const thinking = { type: 'enabled', budget_tokens: 1_024 }
     const { stand, messages } = await openCompacted({ binding: 'none' }, { thinking })
     const [answer] = await live(stand, messages, { rounds: 1, thinking }, bypass)
     expect(answer?.headers.get('x-foldgate-action')).toBe('bypassed')

@@ -109,11 +109,12 @@ function besideResults(message: JsonObject): JsonObject {
 
 // If not even the frames of the newest round fit, all of it is folded, and what holds for all that follows is said again. It
 // stood last, so that the request ended with a reply: newer models refuse that, and older ones go on with it.
-describe('where everything is folded, a user’s message is the last, behind tools that are said again', () => {
-  test.each([
-    ['with room for a recap', 900],
-    ['without', 70],
-  ])('%s', async (_, windowTokens) => {
+test.each([
+  ['with room for a recap', 900],
+  ['without', 70],
+])(
+  'where everything is folded, a user’s message is the last, behind tools that are said again %s',
+  async (_, windowTokens) => {
     const stand = await openSaying(windowTokens)
     const ids = Array.from({ length: 60 }, (_each, call) => `toolu_${call}`)
     const messages: readonly JsonObject[] = [
@@ -131,8 +132,8 @@ describe('where everything is folded, a user’s message is the last, behind too
     const [sent] = stand.upstream.requests
     expect(sent?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(sent?.rawMessages[1]).toContain('mcp_tool_listing')
-  })
-})
+  },
+)
 
 // Claude Code tells a model after each result how many tokens are left. A recap quoted each of these messages as it quotes the
 // operator's rules, the newest first, and after some hundred rounds the rules themselves had no room among them.

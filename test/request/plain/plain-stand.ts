@@ -140,17 +140,14 @@ export const apis: readonly [Api, Api, Api] = [
 ]
 
 export type Api = {
-  /** As metrics name it. */
   readonly name: string
   readonly path: string
-  /** A body with this text; `more`: further members. */
   readonly body: (text: string, more?: object) => string
   /** Both state 31 tokens of prompt, of which 7 were cached. */
   readonly plain: Script
   readonly streamed: readonly string[]
 }
 
-/** Of a request that wants a stream: a stream; else a plain answer. */
 export const answerOf =
   ({ plain, streamed }: Api): Script =>
   (received, ...connection) =>

@@ -125,19 +125,6 @@ describe.each([
     await postChat(at.url, chatOf(hello, { ...more, ...form }))
     expect(at.upstream.requests).toHaveLength(1)
   })
-
-  test('the prompt before it stays the same bytes', async () => {
-    await using at = await standCut(cutEvery(Math.ceil(whole.length / 3)))
-    await postChat(at.url, { ...form, model: 'm', messages: hello })
-    const [first, second, third] = at.upstream.requests.map(({ body }) => body.toString())
-    const beginning = first?.slice(0, -2) ?? 'none'
-    expect(
-      second
-        ?.replace(/"stream_options":[^}]*},?/, '')
-        .startsWith(beginning.replace(/"stream_options":[^}]*},?/, '')),
-    ).toBe(true)
-    expect(third?.startsWith(second?.slice(0, beginning.length) ?? 'none')).toBe(true)
-  })
 })
 
 const half = 'data: {"id":"b","choices":[{"index":0,"delta":{"content":" a lo"},"finish_reason":null}]}\n\n'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, json, overflow, type FakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
@@ -55,15 +55,29 @@ function detouring(
   })
 }
 
+let script: Script = () => {}
+const shared = await standWith((...exchange) => script(...exchange), { profile })
+afterAll(shared[Symbol.asyncDispose])
+let asks = 0
+
+/** Asks this model through the file's one Foldgate, under a name that nothing is known of yet. */
+async function ask(said: Script, messages: readonly TestMessage[], more: object = {}) {
+  script = said
+  shared.upstream.requests.length = 0
+  const body = chatOf(messages, { model: `model-${(asks += 1)}`, tools: [bash], ...more })
+  const reply = await postChat(shared.url, body)
+  const sent = shared.upstream.requests.map((request) => request.body.toString())
+  return { reply, body: JSON.stringify(body), sent, asked: askedOf(shared.upstream) }
+}
+
 const streamed = { stream: true, stream_options: { include_usage: true } }
 const clientOf = ({ text }: ChatReply): Client => readAsClient([text])
 
 describe('a model that asks for something that was folded twenty rounds ago', () => {
   test('gets it, and the client gets one plain answer with no sign of the detour', async () => {
-    await using at = await standWith(seeker(), { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash] }))
+    const { reply, asked } = await ask(seeker(), question)
     expect(reply.action).toBe('compacted')
-    const [first, second, ...more] = askedOf(at.upstream)
+    const [first, second, ...more] = asked
     expect(more).toEqual([])
     expect(JSON.stringify(first?.messages)).not.toContain('plum-granite-77')
     expect(second && lastOf(second)).toContain(FACT)
@@ -76,8 +90,8 @@ describe('a model that asks for something that was folded twenty rounds ago', ()
   })
 
   test('gets it in a stream, whose text flows before and behind, and goes on from the very prompt that it was asked with', async () => {
-    await using at = await standWith(seeker({ text: 'One moment.', reasoning: 'I look.' }), { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...streamed }))
+    const speaking = seeker({ text: 'One moment.', reasoning: 'I look.' })
+    const { reply, sent, asked } = await ask(speaking, question, streamed)
     expect(clientOf(reply)).toMatchObject({
       text: 'One moment.\n\nWith plum-granite-77.',
       calls: [],
@@ -88,11 +102,11 @@ describe('a model that asks for something that was folded twenty rounds ago', ()
     })
     expect(clientOf(reply).ids.size).toBe(1)
     expect(reply.text).not.toMatch(/recall|tool_calls/)
-    const [first, second] = at.upstream.requests.map(({ body }) => body.toString())
+    const [first, second] = sent
     const end = first?.lastIndexOf('],"tools"') ?? -1
     expect(second?.startsWith(first?.slice(0, end) ?? 'none')).toBe(true)
     const calls = [{ function: { name: RECALL } }]
-    expect(askedOf(at.upstream)[1]?.messages.slice(-2)).toMatchObject([
+    expect(asked[1]?.messages.slice(-2)).toMatchObject([
       { role: 'assistant', content: 'One moment.', reasoning_content: 'I look.', tool_calls: calls },
       { role: 'tool' },
     ])
@@ -122,7 +136,17 @@ describe('the tool', () => {
     expect(sent.replace(tool, '')).toBe(text)
   })
 
-  test.each<[object, boolean, object?]>([
+  test.each([{ recall: { enabled: false } }, { observe: true }])(
+    'is not offered with %j',
+    async (changed) => {
+      await using at = await standWith(said, { profile: { ...profile, ...changed } })
+      const body = JSON.stringify(chatOf(short, { tools: [bash] }))
+      await postChat(at.url, body)
+      expect(at.upstream.requests.map((request) => request.body.toString())).toEqual([body])
+    },
+  )
+
+  test.each<[object, boolean]>([
     [{ tools: [bash] }, true],
     [{ tools: [bash], tool_choice: 'auto' }, true],
     [{}, false],
@@ -130,18 +154,13 @@ describe('the tool', () => {
     [{ functions: [bash.function] }, false],
     [{ tools: [bash], n: 2 }, false],
     [{ tools: [bash], tool_choice: 'required' }, false],
-    [{ tools: [bash] }, false, { recall: { enabled: false } }],
-    [{ tools: [bash] }, false, { observe: true }],
   ])(
     'is not offered without tools, for several answers, or where a call is forced: %j %j',
     async (...row) => {
-      const [more, isOffered, changed = {}] = row
-      await using at = await standWith(said, { profile: { ...profile, ...changed } })
-      const body = JSON.stringify(chatOf(short, more))
-      await postChat(at.url, body)
-      const sent = at.upstream.requests[0]?.body.toString() ?? '{}'
-      expect(hasRecall(JSON.parse(sent))).toBe(isOffered)
-      if (!isOffered) expect(sent).toBe(body)
+      const [more, isOffered] = row
+      const { sent, asked, body } = await ask(said, short, { tools: undefined, ...more })
+      expect(asked.map(hasRecall)).toEqual([isOffered])
+      if (!isOffered) expect(sent).toEqual([body])
     },
   )
 
@@ -152,10 +171,9 @@ describe('the tool', () => {
   })
 
   test('has another name where the client has a tool of that name', async () => {
-    await using at = await standWith(said, { profile })
     const own = { ...bash, function: { ...bash.function, name: RECALL } }
-    await postChat(at.url, chatOf(short, { tools: [own] }))
-    const names = askedOf(at.upstream)[0]?.tools?.map((tool) => tool.function.name)
+    const { asked } = await ask(said, short, { tools: [own] })
+    const names = asked[0]?.tools?.map((tool) => tool.function.name)
     expect(names?.[0]).toBe(RECALL)
     expect(names).toHaveLength(2)
     expect(names?.[1]).not.toBe(RECALL)
@@ -203,8 +221,7 @@ describe('the tool', () => {
 
   test('what the upstream refuses either way is its own error, unchanged', async () => {
     const error = { error: { message: 'No such model.', code: 'model_not_found' } }
-    await using at = await standWith(json(error, 400), { profile })
-    const reply = await postChat(at.url, chatOf(short, { tools: [bash] }))
+    const { reply } = await ask(json(error, 400), short)
     expect(reply.status).toBe(400)
     expect(JSON.parse(reply.text)).toEqual(error)
   })
@@ -230,22 +247,17 @@ describe.each([
         { name: 'bash', arguments: '{"command":"ls"}' },
       ],
     }))
-    await using at = await standWith(mixing, { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    const { reply, asked } = await ask(mixing, question, form)
     expect(callsOf(reply)).toEqual(['bash'])
-    expect(at.upstream.requests).toHaveLength(1)
+    expect(asked).toHaveLength(1)
   })
 
   test('several calls in one go are all answered, each with less room', async () => {
     const asking = detouring({ text: 'Enough.' }, {}, '{}', '{"messages":"#2-#90"}', '{"search":"src"}')
-    await using at = await standWith(asking, { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    const { reply, asked } = await ask(asking, question, form)
     expect(textOf(reply)).toBe('Enough.')
-    const [, second] = askedOf(at.upstream)
-    const asked = second?.messages.at(-4)
-    expect(second?.messages.slice(-3).map((message) => message.tool_call_id)).toEqual(
-      asked?.tool_calls?.map(({ id }) => id),
-    )
+    const [called, ...answers] = asked[1]?.messages.slice(-4) ?? []
+    expect(answers.map((message) => message.tool_call_id)).toEqual(called?.tool_calls?.map(({ id }) => id))
   })
 
   test('after so many rounds the model is told that there are no more, once, and its reply stands', async () => {
@@ -264,21 +276,21 @@ describe.each([
   })
 
   test('nonsense in its arguments is told to the model', async () => {
-    await using at = await standWith(detouring({ text: 'I see.' }, {}, '{"messages": "the fir'), { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
+    const { reply, asked } = await ask(
+      detouring({ text: 'I see.' }, {}, '{"messages": "the fir'),
+      question,
+      form,
+    )
     expect(textOf(reply)).toBe('I see.')
-    const replayed = askedOf(at.upstream)[1]?.messages.at(-2)
+    const replayed = asked[1]?.messages.at(-2)
     // Servers read the arguments of past calls as JSON.
     expect(replayed?.tool_calls?.[0]?.function.arguments).toBe('{}')
   })
 
   test('where the upstream does not go on, the request is answered as if there were no such tool', async () => {
-    await using at = await standWith(detouring(json({ error: { message: 'No.' } }, 400)), { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
-    expect(reply.status).toBe(200)
-    expect(textOf(reply)).toBe('I do not know.')
-    expect(at.upstream.requests).toHaveLength(3)
-    expect(at.foldgate.log.join('\n')).toContain('"part":"recall"')
+    const { reply, asked } = await ask(detouring(json({ error: { message: 'No.' } }, 400)), question, form)
+    expect([reply.status, textOf(reply), asked.length]).toEqual([200, 'I do not know.', 3])
+    expect(shared.foldgate.log.join('\n')).toContain('"part":"recall"')
   })
 
   test('an answer that breaks off in the detour breaks off the stream, and is made anew where nothing flowed', async () => {
@@ -288,16 +300,14 @@ describe.each([
       outgoing.write('data: {"choices":[{"index":0,"delta":{"content":"Ha')
       setTimeout(() => outgoing.destroy(), 20)
     })
-    await using at = await standWith(breaking, { profile })
-    const reply = postChat(at.url, chatOf(question, { tools: [bash], ...form }))
-    if ('stream' in form) await expect(reply).rejects.toThrow(/terminated|failed/)
-    else expect(textOf(await reply)).toBe('I do not know.')
+    const answered = ask(breaking, question, form)
+    if ('stream' in form) await expect(answered).rejects.toThrow(/terminated|failed/)
+    else expect(textOf((await answered).reply)).toBe('I do not know.')
   })
 
   // A gateway's error with status 200 ended a stream without a word, as if it were whole.
   test('an error with status 200 in the detour is a refusal', async () => {
-    await using at = await standWith(detouring(json({ error: { message: 'Busy.' } })), { profile })
-    const reply = await postChat(at.url, chatOf(short, { tools: [bash], ...form }))
+    const { reply } = await ask(detouring(json({ error: { message: 'Busy.' } })), short, form)
     expect(textOf(reply)).toBe('I do not know.')
     expect(reply.text).not.toContain('Busy')
   })
@@ -341,8 +351,7 @@ describe('where the upstream refuses in the detour, and without the tool as well
   )
 
   test('a plain reply is its own error, unchanged', async () => {
-    await using at = await standWith(limited, { profile })
-    const reply = await postChat(at.url, chatOf(question, { tools: [bash] }))
+    const { reply } = await ask(limited, question)
     expect(reply.status).toBe(429)
     expect(JSON.parse(reply.text)).toEqual({ error: { message: 'Slow down.', type: 'rate_limit' } })
   })
@@ -365,13 +374,10 @@ describe('where the upstream refuses in the detour, and without the tool as well
 })
 
 test('usage that only Foldgate asked for is asked for again in the detour, and hidden', async () => {
-  await using at = await standWith(seeker(), { profile })
-  const reply = await postChat(at.url, chatOf(question, { tools: [bash], stream: true }))
-  expect(readAsClient([reply.text])).toMatchObject({ text: 'With plum-granite-77.', usage: null })
-  expect(askedOf(at.upstream).map(({ stream_options: options }) => options)).toEqual([
-    { include_usage: true },
-    { include_usage: true },
-  ])
+  const { reply, asked } = await ask(seeker(), question, { stream: true })
+  expect(clientOf(reply)).toMatchObject({ text: 'With plum-granite-77.', usage: null })
+  const included = { stream_options: { include_usage: true } }
+  expect(asked).toMatchObject([included, included])
 })
 
 test('the results are paged to a quarter of what is left of the budget', async () => {

@@ -10,22 +10,21 @@ export type ScriptedReply = {
   readonly usage?: object
 }
 
-/** The messages and tools of a request as it reached the upstream. */
 export type Asked = {
-  readonly messages: readonly AskedMessage[]
+  readonly messages: readonly {
+    readonly role: string
+    readonly content?: unknown
+    readonly tool_call_id?: string
+    readonly tool_calls?: readonly {
+      readonly id: string
+      readonly function: { readonly arguments: string }
+    }[]
+  }[]
   readonly tools?: readonly { readonly function: { readonly name: string } }[]
   readonly stream?: boolean
   readonly stream_options?: unknown
 }
 
-export type AskedMessage = {
-  readonly role: string
-  readonly content?: unknown
-  readonly tool_call_id?: string
-  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly arguments: string } }[]
-}
-
-/** The tool that Foldgate offers, by its name in what the upstream got. */
 export const RECALL = 'recall_conversation'
 
 export const hasRecall = ({ tools = [] }: Asked): boolean =>

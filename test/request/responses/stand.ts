@@ -8,6 +8,7 @@ import {
   type ResponsesUpstreamOptions,
 } from '../../support/responses/responses-upstream.ts'
 import type { ResponsesScript } from '../../support/responses/script.ts'
+import type { Answered } from '../messages/stand.ts'
 
 export type Item = JsonObject
 
@@ -16,7 +17,6 @@ export type ResponsesStand = { readonly upstream: ResponsesUpstream; readonly fo
 export type StandOptions = Partial<ResponsesUpstreamOptions> & {
   readonly windowTokens: number
   readonly reply: (request: AcceptedResponsesRequest) => ResponsesScript | Promise<ResponsesScript>
-  /** What the profile says beside the window. */
   readonly profile?: object
   readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
   /** Whether the test changes by itself what stands before reasoning; if not, reasoning that is removed for it fails the test. */
@@ -65,8 +65,6 @@ export async function openBefore(
   return { upstream, foldgate }
 }
 
-export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
-
 export async function post(
   { foldgate }: ResponsesStand,
   body: object,
@@ -80,14 +78,12 @@ export async function post(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The items of an answer, plain or streamed. */
 export function outputOf({ text }: Answered): Item[] {
   const last = text.startsWith('{') ? parseJsonText(text) : eventsOf(text).at(-1)?.['response']
   const output = isJsonObject(last) ? last['output'] : null
   return Array.isArray(output) ? output.filter(isJsonObject) : []
 }
 
-/** The data of the events of a stream. */
 const eventsOf = (text: string): Item[] =>
   text
     .split('\n')
@@ -95,17 +91,13 @@ const eventsOf = (text: string): Item[] =>
     .map((line) => parseJsonText(line.slice('data: '.length)))
     .filter(isJsonObject)
 
-export const user = (text: string): Item => ({
+const messageOf = (role: string, text: string): Item => ({
   type: 'message',
-  role: 'user',
+  role,
   content: [{ type: 'input_text', text }],
 })
-
-export const developer = (text: string): Item => ({
-  type: 'message',
-  role: 'developer',
-  content: [{ type: 'input_text', text }],
-})
+export const user = (text: string): Item => messageOf('user', text)
+export const developer = (text: string): Item => messageOf('developer', text)
 
 export const readTool = {
   type: 'function',
@@ -114,7 +106,6 @@ export const readTool = {
   strict: false,
 }
 
-/** A model that thinks and reads the next part, each time. */
 export function thinkingReader(): StandOptions['reply'] {
   let called = 0
   return () => ({

@@ -24,49 +24,47 @@ const qualities: readonly SummaryQuality[] = [
 
 const wishes = [null, null, null, null, null, null, 'force', 'truncate', 'summarize', 'off'] as const
 
-describe('a run in which anything may happen', () => {
-  // The strict upstream judges: what breaks a rule or does not fit it refuses, and a second attempt would show.
-  test.each([2, 3])(
-    'failing models, wishes, restarts, replicas and retries: every request is answered at the first attempt (seed %i)',
-    async (seed) => {
-      const dice = openDice(seed)
-      const store = openStore()
-      await using stand = await summaryStand({
-        store,
-        model: {
-          quality: () => qualities[dice.below(qualities.length)] ?? 'good',
-          delayMs: () => dice.below(4) * 15,
-        },
-        profile: {
-          clear: { enabled: seed % 2 === 0 },
-          recap: { beside_summaries: seed > 2 },
-          summary: { wait_ms: 40 },
-        },
-      })
-      const agent = stand.agent({ roundTokens: 700 })
-      let { url } = stand
-      for (let turn = 0; turn < 22; turn += 1) {
-        const wish = wishes[dice.below(wishes.length)] ?? null
-        const headers = wish === null || turn > 18 ? {} : { 'x-foldgate-compact': wish }
-        // Told to leave it alone, Foldgate has an overflow to recover from.
-        const isOff = wish === 'off' && turn <= 18
-        if (dice.below(8) === 0) url = (await stand.replica()).url
-        const { status, attempts, received } = await agent.turn({ url, headers })
-        expect(status).toBe(200)
-        if (!isOff) expect(attempts).toBe(1)
-        if (dice.below(3) === 0) {
-          const again = await agent.again({ url })
-          expect(again.status).toBe(200)
-          if (!isOff && wish !== 'truncate') expect(isBeginning(received, again.received)).toBe(true)
-        }
-        if (dice.below(2) === 0) await stand.quiet()
+// The strict upstream judges: what breaks a rule or does not fit it refuses, and a second attempt would show.
+test.each([2, 3])(
+  'a run in which anything may happen failing models, wishes, restarts, replicas and retries: every request is answered at the first attempt (seed %i)',
+  async (seed) => {
+    const dice = openDice(seed)
+    const store = openStore()
+    await using stand = await summaryStand({
+      store,
+      model: {
+        quality: () => qualities[dice.below(qualities.length)] ?? 'good',
+        delayMs: () => dice.below(4) * 15,
+      },
+      profile: {
+        clear: { enabled: seed % 2 === 0 },
+        recap: { beside_summaries: seed > 2 },
+        summary: { wait_ms: 40 },
+      },
+    })
+    const agent = stand.agent({ roundTokens: 700 })
+    let { url } = stand
+    for (let turn = 0; turn < 22; turn += 1) {
+      const wish = wishes[dice.below(wishes.length)] ?? null
+      const headers = wish === null || turn > 18 ? {} : { 'x-foldgate-compact': wish }
+      // Told to leave it alone, Foldgate has an overflow to recover from.
+      const isOff = wish === 'off' && turn <= 18
+      if (dice.below(8) === 0) url = (await stand.replica()).url
+      const { status, attempts, received } = await agent.turn({ url, headers })
+      expect(status).toBe(200)
+      if (!isOff) expect(attempts).toBe(1)
+      if (dice.below(3) === 0) {
+        const again = await agent.again({ url })
+        expect(again.status).toBe(200)
+        if (!isOff && wish !== 'truncate') expect(isBeginning(received, again.received)).toBe(true)
       }
-      const log = stand.foldgate.log.join('\n')
-      expect(log).not.toMatch(/"level":"error"|InvariantError/)
-      expect(log).not.toMatch(/BLD-|src\/f\d|key-of-a-test/)
-    },
-  )
-})
+      if (dice.below(2) === 0) await stand.quiet()
+    }
+    const log = stand.foldgate.log.join('\n')
+    expect(log).not.toMatch(/"level":"error"|InvariantError/)
+    expect(log).not.toMatch(/BLD-|src\/f\d|key-of-a-test/)
+  },
+)
 
 const isStanding = (turn: Turn): boolean => summariesIn(turn).length > 0
 

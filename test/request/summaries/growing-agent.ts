@@ -3,7 +3,6 @@ import { words, round } from '../../support/counting-server.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
-/** A request as it reached an upstream. */
 type Received = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
@@ -12,7 +11,6 @@ type Received = {
 /** Rounds of which seven fill the stand's usual window: its first compaction comes with the eighth turn. */
 export const long = { roundTokens: 1000 }
 
-/** What became of one request of the agent's. */
 export type Turn = Awaited<ReturnType<Agent['turn']>>
 
 export type AgentOptions = {
@@ -26,7 +24,6 @@ export type AgentOptions = {
   readonly asSent?: (messages: readonly TestMessage[], turn: number) => readonly TestMessage[]
   /** What the user asks for. Agents with the same task and rounds have the same conversation. */
   readonly task?: string
-  /** Further members of every body. */
   readonly more?: object
 }
 
@@ -84,7 +81,6 @@ export function growingAgent(url: string, receivedBy: () => readonly Received[],
       summary: reply.header('x-foldgate-summary'),
       /** The raw messages that the main upstream received last; empty where nothing reached it. */
       received: rawMessages(received.at(-1)),
-      /** How many attempts reached it. */
       attempts: received.length,
       latencyMs,
     }
@@ -96,7 +92,6 @@ export function growingAgent(url: string, receivedBy: () => readonly Received[],
     return again(of)
   }
 
-  /** So many of them, one after the other. */
   async function turns(count: number, of?: TurnOptions) {
     const all: Awaited<ReturnType<typeof again>>[] = []
     while (all.length < count) {
@@ -127,7 +122,6 @@ export async function turnsUntil(
   )
 }
 
-/** The last of these only. */
 export async function turnWhere(
   agent: Agent,
   isLast: (turn: Turn) => boolean,
@@ -138,24 +132,19 @@ export async function turnWhere(
   return turn
 }
 
-/** Summaries are asked for with this turn. */
 export const isPending = ({ summary }: Turn): boolean => summary === 'pending'
 
-/** The first request in a compaction's view. */
 export const isCompacted = ({ action }: Turn): boolean => action === 'compacted'
 
 /** The contents of the messages in a view that hold a summary. */
 export const summariesIn = ({ received }: Pick<Turn, 'received'>): readonly string[] =>
   received.filter((message) => message.includes(SUMMARY_OPEN)).map(contentOf)
 
-/** The contents of those that hold a recap. */
 export const recapsIn = ({ received }: Pick<Turn, 'received'>): readonly string[] =>
   received.filter((message) => message.includes('<conversation-recap>')).map(contentOf)
 
-/** The text of a message with string content. */
 export const contentOf = (message: string): string => rawMember(message, 'content')
 
-/** A member of a raw message, as text. */
 export function rawMember(message: string, name: string): string {
   const read: unknown = JSON.parse(message)
   return isObject(read) ? textOf(read[name]) : ''

@@ -53,29 +53,27 @@ describe('restarts', async () => {
   })
 })
 
-describe('replicas on one store', () => {
-  // Where one request had begun the summary between another's two questions to the store, the other was told of none.
-  test('many at once ask for one ahead of need', async () => {
-    await using stand = await summaryStand({
-      store: unevenStore(),
-      model: { delayMs: 40 },
-      profile: { window: countedAlike },
-    })
-    const other = await stand.replica()
-    const agent = stand.agent(long)
-    await agent.turns(6)
-    await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
-    const asking = await manyTimes(agent, [stand.url, other.url])
-    for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
-    await stand.quiet()
-    expect(stand.model.calls).toHaveLength(1)
-    // And when the compaction is due, all of them stand on it.
-    await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
-    const due = await manyTimes(agent, [stand.url, other.url])
-    expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
-    expect(due.map(({ summary }) => summary)).toEqual(due.map(() => 'ready'))
-    expect(due.flatMap(recapsIn)).toEqual([])
+// Where one request had begun the summary between another's two questions to the store, the other was told of none.
+test('replicas on one store many at once ask for one ahead of need', async () => {
+  await using stand = await summaryStand({
+    store: unevenStore(),
+    model: { delayMs: 40 },
+    profile: { window: countedAlike },
   })
+  const other = await stand.replica()
+  const agent = stand.agent(long)
+  await agent.turns(6)
+  await agent.turn({ headers: { 'x-foldgate-compact': 'truncate' } })
+  const asking = await manyTimes(agent, [stand.url, other.url])
+  for (const { summary } of asking) expect(['pending', 'ready']).toContain(summary)
+  await stand.quiet()
+  expect(stand.model.calls).toHaveLength(1)
+  // And when the compaction is due, all of them stand on it.
+  await agent.turn({ headers: { 'x-foldgate-compact': 'off' } })
+  const due = await manyTimes(agent, [stand.url, other.url])
+  expect(new Set(due.map(({ received }) => JSON.stringify(received))).size).toBe(1)
+  expect(due.map(({ summary }) => summary)).toEqual(due.map(() => 'ready'))
+  expect(due.flatMap(recapsIn)).toEqual([])
 })
 
 // --- internal ---

@@ -16,11 +16,9 @@ import { fakeUpstream, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import { growingAgent, type AgentOptions } from './growing-agent.ts'
 
-/** What of Foldgate a test chooses. */
 type Choices = Omit<FoldgateOptions, 'upstream' | 'upstreams'>
 
 export type SummaryStandOptions = Choices & {
-  /** How the stand-in answers. */
   readonly model?: SummaryModelOptions
   /** The window of the main upstream and of the profile. Default 8,000. */
   readonly windowTokens?: number
@@ -63,7 +61,6 @@ export async function summaryStand(options: SummaryStandOptions = {}) {
   })
   const running: RunningFoldgate[] = []
   const leases = countedLeases()
-  /** Another Foldgate before the same upstreams: a replica, or this one after a restart. Ends with the stand. */
   const replica = async (own: Choices = {}): Promise<RunningFoldgate> => {
     const store = leases.counted(own.store ?? choices.store ?? openStore())
     const foldgate = await startFoldgate({
@@ -79,7 +76,6 @@ export async function summaryStand(options: SummaryStandOptions = {}) {
   }
   const foldgate = await replica()
   return {
-    /** What a client takes as its base URL. */
     url: foldgate.url,
     foldgate,
     /** The stand-in that writes the summaries: the upstream `cheap`. */

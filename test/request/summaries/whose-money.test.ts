@@ -11,32 +11,28 @@ const TURNS = 9
 const refused = json({ error: { message: 'Incorrect API key provided.', code: 'invalid_api_key' } }, 401)
 
 // Whoever reaches Foldgate could have had the operator pay for summaries of whatever they sent.
-describe('a stranger spends nobody’s money', () => {
-  test.each(['background', 'blocking'])(
-    'with a key that the upstream refuses none is asked for, not even where one is wished for and others are accepted (%s)',
-    async (mode) => {
-      await using stand = await summaryStand({
-        script: (request, outgoing, incoming) =>
-          request.headers.authorization === 'Bearer bad'
-            ? refused(request, outgoing, incoming)
-            : completion('fine')(request, outgoing, incoming),
-        profile: { summary: { mode } },
-      })
-      const [good, bad] = ['good', 'bad'].map((key) =>
-        stand.agent({ ...long, authorization: `Bearer ${key}` }),
-      )
-      await good?.turns(TURNS, { pause: stand.quiet })
-      const calls = stand.model.calls.length
-      expect(calls).toBeGreaterThan(0)
-      const turns = (await bad?.turns(TURNS)) ?? []
-      await bad?.again({ headers: { 'x-foldgate-compact': 'summarize' } })
-      await stand.quiet()
-      expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([401]))
-      expect(stand.model.calls).toHaveLength(calls)
-      expect(turns.flatMap(summariesIn)).toEqual([])
-    },
-  )
-})
+test.each(['background', 'blocking'])(
+  'a stranger spends nobody’s money with a key that the upstream refuses none is asked for, not even where one is wished for and others are accepted (%s)',
+  async (mode) => {
+    await using stand = await summaryStand({
+      script: (request, outgoing, incoming) =>
+        request.headers.authorization === 'Bearer bad'
+          ? refused(request, outgoing, incoming)
+          : completion('fine')(request, outgoing, incoming),
+      profile: { summary: { mode } },
+    })
+    const [good, bad] = ['good', 'bad'].map((key) => stand.agent({ ...long, authorization: `Bearer ${key}` }))
+    await good?.turns(TURNS, { pause: stand.quiet })
+    const calls = stand.model.calls.length
+    expect(calls).toBeGreaterThan(0)
+    const turns = (await bad?.turns(TURNS)) ?? []
+    await bad?.again({ headers: { 'x-foldgate-compact': 'summarize' } })
+    await stand.quiet()
+    expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([401]))
+    expect(stand.model.calls).toHaveLength(calls)
+    expect(turns.flatMap(summariesIn)).toEqual([])
+  },
+)
 
 describe('who wants none gets none', () => {
   test.each([
