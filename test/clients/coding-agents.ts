@@ -163,7 +163,6 @@ async function work(how: 'alone' | 'through Foldgate') {
   }
 }
 
-/** A model that reads one file after the other, counts them with a command, and writes a report. */
 async function startScriptedModel() {
   const counter = await loadCounter('o200k_base')
   let round = 0
@@ -186,7 +185,6 @@ async function startScriptedModel() {
   }
 }
 
-/** The agent's settings and the files that it is to read. */
 async function layOutForPi(home: string, folder: string, baseUrl: string): Promise<void> {
   const settings = join(home, '.pi', 'agent')
   await mkdir(settings, { recursive: true })
@@ -213,7 +211,6 @@ async function runPi(home: string, folder: string) {
   })
 }
 
-/** Two runs of an agent on a busy machine. */
 const RUN_MS = 150_000
 
 /** Has the agent work straight at the server, which it cannot for long, and then through Foldgate. */

@@ -35,7 +35,6 @@ export type ChatLibrary = {
   readonly files?: () => Promise<void>
 }
 
-/** Over so many turns. */
 type Loop = { readonly turns: number; readonly run: (at: AgentStand) => Promise<void> }
 
 /** What an object is made by. */
@@ -129,7 +128,6 @@ export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
 /** Has the model read files, over all turns. Rejects with the client's error if a request is refused. */
 export type Reading = (at: ThinkingStand) => Promise<void>
 
-/** A library that sends all of a conversation, thoughts included, with each request. */
 export type ThinkingLibrary = {
   readonly name: string
   readonly packageName: string

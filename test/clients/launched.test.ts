@@ -10,7 +10,6 @@ import { freePort } from '../support/free-port.ts'
 import { environment, inPackages, runProgram, whyItDoesNotRun } from './stand/installed-program.ts'
 import { startReadingModel, type Dialect } from './stand/reading-models.ts'
 
-/** A program as npm installs it, which has worked with another server before. */
 type Launched = {
   readonly name: string
   readonly dialect: Dialect
@@ -19,7 +18,7 @@ type Launched = {
   readonly args: readonly string[]
   /** Files of its home. They name another server, where they can. */
   readonly files: Readonly<Record<string, string>>
-  readonly env: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
   /** What leads it to a server with a key, where it can be led there without Foldgate. */
   readonly ownWay?: (origin: string) => Record<string, string>
 }
@@ -70,7 +69,6 @@ const programs: readonly Launched[] = [
     command: codex,
     args: ['exec', '--skip-git-repo-check', TASK],
     files: { '.codex/config.toml': codexHome('mine'), '.codex/auth.json': '{"OPENAI_API_KEY":"PLANTED"}' },
-    env: {},
     ownWay: (origin) => ({ OPENAI_BASE_URL: `${origin}/v1`, CODEX_API_KEY: KEY }),
   },
   {
@@ -109,14 +107,12 @@ const programs: readonly Launched[] = [
         modelProviders: { openai: [{ id: 'mine', baseUrl: `${elsewhere}/v1`, envKey: 'X' }] },
       }),
     },
-    env: {},
     ownWay: (origin) => ({ OPENAI_BASE_URL: `${origin}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: 'm' }),
   },
 ]
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Stands before a server and writes down what is asked of it. */
 async function startRecordingRelay(target: string) {
   const { hostname, port } = new URL(target)
   const requests: { method: string; url: string; key: string }[] = []

@@ -17,7 +17,6 @@ const features = {
 
 export type Feature = keyof typeof features
 
-/** Wraps a test that shows features of one client. */
 export type ShowFeature = (
   feature: Feature | readonly Feature[],
   run: () => Promise<unknown>,
@@ -38,7 +37,6 @@ export type Matrix = {
   readonly client: (name: string, packageName: string, options?: ClientOptions) => ShowFeature
   /** The page: what tests have shown so far, and nothing else. `standing` is the page as it is. */
   readonly page: (standing: string) => Promise<string>
-  /** What was to be shown by tests that failed, or did not run. */
   readonly missing: () => readonly string[]
 }
 

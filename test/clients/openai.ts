@@ -144,7 +144,6 @@ const azureOf = (at: AgentStand): AzureOpenAI =>
     maxRetries: 0,
   })
 
-/** The official SDK's client for Azure: its deployments in the path, its key in a header of its own. */
 export const azureOpenai: ChatLibrary = {
   name: 'OpenAI SDK, Azure',
   packageName: 'openai',

@@ -19,7 +19,6 @@ import {
 } from './stand/agent-stand.ts'
 import { environment, runProgram } from './stand/installed-program.ts'
 
-/** Clients of Python's, each an agent of its own making in a process of its own. */
 export function pythonClients(matrix: Matrix): void {
   const missing = whyThereIsNoPython()
   const isAbsent = missing !== null
@@ -97,11 +96,8 @@ const list = join(folder, 'requirements.txt')
 const venv = fileURLToPath(new URL('.venv', import.meta.url))
 const python = join(venv, 'bin', 'python')
 const complete = join(venv, 'complete')
-
-/** What a client said in the end, and what its agent read. */
 type Told = { readonly said: unknown; readonly read: readonly string[] }
 
-/** Why no client of Python's can run here; null where they can. */
 function whyThereIsNoPython(): string | null {
   const asked = 'import ensurepip, sys, venv; sys.exit(0 if sys.version_info >= (3, 11) else 1)'
   const { error, status } = spawnSync('python3', ['-c', asked], { stdio: 'ignore' })
@@ -131,7 +127,6 @@ function versionOf(packageName: string): string {
   return line?.slice(packageName.length + 2) ?? ''
 }
 
-/** Runs one of the clients; its last line tells what was said. */
 async function runPython(script: string, baseUrl: string): Promise<Told> {
   const home = await mkdtemp(join(tmpdir(), 'foldgate-python-'))
   try {

@@ -11,9 +11,10 @@ import { output, serve } from './program.ts'
 function recordsOf(path: string, conversation: string): () => number {
   const database = new DatabaseSync(path, { readOnly: true })
   onTestFinished(() => database.close())
-  const records = database.prepare(
-    'SELECT id FROM entries WHERE conversation = ?1 UNION ALL SELECT id FROM journal_usage WHERE conversation = ?1',
+  const [entries, rows] = ['entries', 'journal_usage'].map(
+    (name) => `SELECT id FROM ${name} WHERE conversation = ?1`,
   )
+  const records = database.prepare(`${entries} UNION ALL ${rows}`)
   return () => records.all(conversation).length
 }
 

@@ -14,7 +14,6 @@ import { output, serve } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** A command that is refused: with 1, without a word on standard output or a stack. Resolves with what it says. */
 async function refusal(args: readonly string[], cwd: string, env = {}): Promise<string> {
   const { code, stdout, stderr } = await output(args, { cwd, env })
   expect([code, stdout]).toEqual([1, ''])
@@ -60,9 +59,7 @@ test('foldgate check is content with nothing; --model says which profile and win
   const bare = await output(['check'], { cwd })
   expect([bare.code, bare.stderr]).toEqual([0, ''])
   expect(bare.stdout).toMatch(/^profile +mine: window 9,000 .*beyond 4,904/m)
-  const known = await output(['check', '--model', 'gpt-4o'], { cwd })
-  expect(known.code).toBe(0)
-  expect(known.stdout).toMatch(/^profile +default[^]*128,000[^]*table/m)
+
   const mine = await output(['check', '--model', 'mine-7b'], { cwd })
   expect(mine.stdout).toMatch(/^begins +when a prompt exceeds 4,904 tokens of the model's, 4,264 of ours/m)
   expect(mine.stdout).toMatch(/^ratio +1\.15 of the model's tokens for one of ours, .*a guess/m)

@@ -20,7 +20,6 @@ export const OUTPUT_TOKENS = 512
 export const ROUNDS = 12
 export const QUESTIONS = ['Read them all.', 'And the next ones?', 'Once more.'] as const
 
-/** How a turn ends. */
 export const LAST_WORDS = `All ${ROUNDS} files are read.`
 
 /** A strict upstream with a small window, a model that reads a file in each of a few rounds, then answers, and what is read. */
@@ -34,7 +33,6 @@ export type Stand<Upstream extends Seen = Seen> = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** An upstream of any dialect, as far as it is asked. */
 type Seen = Pick<StrictUpstream, 'url' | 'close'> & {
   readonly requests: readonly {
     readonly path: string
@@ -46,7 +44,6 @@ type Seen = Pick<StrictUpstream, 'url' | 'close'> & {
 
 export type AgentStand = Stand<StrictUpstream>
 
-/** A Foldgate before an upstream of chat completions. */
 export async function agentStand(template: Template = 'lenient'): Promise<AgentStand> {
   let round = 0
   const upstream = await startStrictUpstream({
@@ -67,11 +64,9 @@ export async function agentStand(template: Template = 'lenient'): Promise<AgentS
 
 export type How = 'alone' | 'through Foldgate'
 
-/** A stand whose model thinks before each step. */
 export type ThinkingStand = Stand & {
   /** Thoughts that the upstream left out, or changed, for what stood before them was another. */
   readonly lost: () => readonly unknown[]
-  /** Whether the model was shown its thoughts again. */
   readonly isReminded: () => boolean
 }
 

@@ -8,7 +8,6 @@ import { text } from 'node:stream/consumers'
 export const inPackages = (path: string): string =>
   fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url))
 
-/** All that a program is told of where it runs. */
 export const environment = (home: string) => ({ HOME: home, TMPDIR: home, PATH: process.env['PATH'] })
 
 /** npm leaves a binary out where the machine is another, and brings one that a different C library cannot load. Null where it runs. */
@@ -39,5 +38,4 @@ export async function runProgram({ command, args, cwd, env }: Program) {
   return { exitCode, output: said + complained }
 }
 
-/** Their work takes seconds; a program that waits for something else is not waited for. */
 const RUN_MS_MAX = 70_000

@@ -7,7 +7,6 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.ts'
 
-/** A coding agent that works without a person, as it is installed. */
 export type ReadingAgent = {
   readonly name: string
   readonly packageName: string
@@ -25,7 +24,6 @@ export type ReadingAgent = {
    */
   readonly atTheWindow: { readonly givesUpWith: string } | 'summarises' | 'summarises ahead'
   readonly prepare: (at: Workplace) => Promise<Program>
-  /** What stands between it and the server, or Foldgate. Default: nothing. */
   readonly front?: Front
 }
 
@@ -35,7 +33,6 @@ export type Front = (at: {
   readonly baseUrl: string
 }) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
 
-/** Where an agent works, and at what. */
 export type Workplace = {
   readonly home: string
   readonly folder: string
@@ -75,7 +72,6 @@ export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
 
 type ClaudeCode = Pick<ReadingAgent, 'name' | 'windowTokens' | 'front'> & {
   readonly model: string
-  /** Default: its own. */
   readonly packageName?: string
 }
 
@@ -137,7 +133,6 @@ async function untilItAnswers(url: string): Promise<void> {
   throw new Error(`Nothing answers at ${url}.`)
 }
 
-/** Tokens that an agent asks for with every request, where it can be told to. */
 const OUTPUT_TOKENS = 8_000
 const ENDLESS_TOKENS = 1_000_000
 const WINDOW_TOKENS = 30_000

@@ -54,7 +54,6 @@ export async function startReadingModel(dialect: Dialect, reading: Reading): Pro
   return dialect === 'responses' ? inResponses(reading, options) : inChat(reading, options)
 }
 
-/** What the model answers to whoever wants the conversation summarised. */
 export const SUMMARY = '<summary>The files of the folder are being read.</summary>'
 
 type Options = {
@@ -91,7 +90,6 @@ async function inChat({ folder, files, lastWords }: Reading, options: Options): 
   return { url: upstream.url, requests, close: () => upstream.close() }
 }
 
-/** The model thinks before each step. */
 async function inResponses({ folder, files, lastWords }: Reading, options: Options): Promise<ReadingModel> {
   let round = 0
   const reply = ({ body }: AcceptedResponsesRequest) => {
@@ -176,7 +174,6 @@ const textIn = (content: unknown): readonly string[] =>
 const offersTools = ({ tools }: Readonly<Record<string, unknown>>): boolean =>
   Array.isArray(tools) && tools.length > 0
 
-/** How the model has a file shown: by the tool that reads one, or by a shell. */
 function readingCall(
   tools: unknown,
   path: string,
@@ -217,16 +214,13 @@ export type RunSizes = {
   readonly budgetTokens: number
   /** Tokens of the first prompt: system messages, tools and the task, which no compaction takes out. */
   readonly fixedTokens: number
-  /** Tokens of the largest round, the call and its result. */
   readonly roundTokens: number
 }
 
 /**
- * How many compactions a run of equal rounds needs. Its prompt starts with what is fixed and grows by a round with each
- * request, so nothing has to be compacted while the rounds fit beside that. The request after those is compacted, down
- * to the target or below, which leaves three tenths of what is not fixed for the requests that follow: as many as whole
- * rounds fit in there are sent as they are, then comes the next compaction. One more is allowed in the whole run, for a
- * count that was a guess before the first answers told.
+ * How many compactions a run of equal rounds needs. Its prompt grows by a round with each request; a compaction leaves three tenths
+ * of what is not fixed, and as many requests as whole rounds fit in there are sent as they are. One more is allowed, for a count
+ * that was a guess before the first answers told.
  */
 export function compactionsMax({ requests, budgetTokens, fixedTokens, roundTokens }: RunSizes): number {
   const roomTokens = budgetTokens - fixedTokens

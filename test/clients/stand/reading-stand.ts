@@ -61,7 +61,6 @@ export async function openReadingStand(
   }
 }
 
-/** Has the agent read all files, and tells what it said and what the upstream received. */
 export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through Foldgate') {
   await using stand = await openReadingStand(agent, how)
   const { exitCode, output } = await stand.run(TASK)
@@ -84,7 +83,6 @@ export async function layOut(folder: string, count: (text: string) => number): P
   return files
 }
 
-/** About what a page of source code has. */
 const FILE_TOKENS = 1_200
 const FILES = 50
 

@@ -9,18 +9,14 @@ import {
 import type { ReceivedRequest } from '../harness/stage.ts'
 import type { Subject } from '../harness/subject.ts'
 
-/** Where a received message comes from. */
+/**
+ * Where a received message comes from: it is one of the client's, byte for byte; made of one of the client's, with the same
+ * role and ids; a recap or a summary; or not one of the client's, or not in the client's order.
+ */
 export type Origin =
-  /** One of the client's, byte for byte. */
-  | { readonly kind: 'kept'; readonly index: number }
-  /** Made of one of the client's: same role, same ids. */
-  | { readonly kind: 'derived'; readonly index: number }
-  /** A recap or a summary. */
-  | { readonly kind: 'recap' }
-  /** Not one of the client's, or not in the client's order. */
-  | { readonly kind: 'stray' }
+  | { readonly kind: 'kept' | 'derived'; readonly index: number }
+  | { readonly kind: 'recap' | 'stray' }
 
-/** The origin of every received message, each looked for after the one before it. */
 export function alignment(
   subject: Pick<Subject, 'messages' | 'indexesOf'>,
   point: number,
@@ -44,8 +40,6 @@ export function alignment(
   })
 }
 
-// --- internal ---
-
 /** Whether one message may have been made of another by shortening its texts, or by taking signed thoughts out of it. */
 function isDerived(made: WireMessage, original: WireMessage): boolean {
   const one = identity(made)
@@ -53,43 +47,23 @@ function isDerived(made: WireMessage, original: WireMessage): boolean {
 }
 
 /** Fields that say what a model thought: some of them signed, others the same once more. */
-const thoughtFields: ReadonlySet<string> = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking',
-  'thinking_blocks',
-])
+const thoughtFields: ReadonlySet<string> = new Set(
+  'reasoning reasoning_content reasoning_details thinking thinking_blocks'.split(' '),
+)
 
-function holdsSigned(message: WireMessage): boolean {
-  return /"(?:signature|data|encrypted_content)":/.test(JSON.stringify(message))
-}
+const holdsSigned = (message: WireMessage): boolean =>
+  /"(?:signature|data|encrypted_content)":/.test(JSON.stringify(message))
 
-function withoutThoughts(message: WireMessage): WireMessage {
-  return Object.fromEntries(Object.entries(message).filter(([name]) => !thoughtFields.has(name)))
-}
+const withoutThoughts = (message: WireMessage): WireMessage =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => !thoughtFields.has(name)))
 
-function isRecap(message: WireMessage): boolean {
-  return (
-    message.role === 'user' &&
-    textsOf(message.content).some(
-      (text) => /<conversation-(?:recap|summary)/.test(text) || text === BARE_MARK,
-    )
-  )
-}
+const isRecap = (message: WireMessage): boolean =>
+  message.role === 'user' &&
+  textsOf(message.content).some((text) => /<conversation-(?:recap|summary)/.test(text) || text === BARE_MARK)
 
 function identity(message: WireMessage): string {
   const calls = callsOf(message).map(({ id, name }) => [id, name])
-  return JSON.stringify([
-    message.role,
-    textOf(message.name),
-    textOf(message.tool_call_id),
-    calls,
-    extras(message),
-  ])
-}
-
-/** The names of all fields: what shortens a message keeps them. */
-function extras(message: WireMessage): readonly string[] {
-  return isObject(message) ? Object.keys(message) : []
+  // What shortens a message keeps the names of all fields.
+  const fields = isObject(message) ? Object.keys(message) : []
+  return JSON.stringify([message.role, textOf(message.name), textOf(message.tool_call_id), calls, fields])
 }

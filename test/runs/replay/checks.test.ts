@@ -135,12 +135,7 @@ describe('of the shares of P4, in a room of 1,000', () => {
   })
 })
 
-// --- internal ---
-
-/** With so many words left of either end. */
-function short(whole: string, words = 198): string {
-  return words >= 198 ? whole : clipped(whole, words)
-}
+const short = (whole: string, words = 198): string => (words >= 198 ? whole : clipped(whole, words))
 
 function sent(item: number | string): string {
   if (typeof item === 'number') return texts[item] ?? ''
@@ -154,7 +149,6 @@ type Forged = Partial<Pick<ReceivedRequest, 'promptTokens'> & Pick<Exchange, 'ac
   readonly previous?: Parameters<typeof checkExchange>[0]['previous']
 }
 
-/** The checks that fail for a request of the whole conversation of which this is received. */
 function checksOf(items: readonly (number | string)[], forged: Forged = {}): readonly string[] {
   const recording = madeRecording('own', 'one', messages)
   const counter = openPromptCounter((text) => text.length)

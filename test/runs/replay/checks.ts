@@ -14,16 +14,12 @@ type CheckInput = {
   readonly point: number
   readonly body: RequestBody
   readonly exchange: Exchange
-  /** Judges the requests of this conversation. */
   readonly missingPins: ReturnType<typeof openPins>
-  /** What was received for the request before; null at a conversation's first. */
   readonly previous: SeenChat | null
 }
 
-/** Of the requests of a chat also whether it or one before it was answered, not refused. */
 export type SeenChat = Seen & { readonly isAnswered: boolean }
 
-/** Holds the promises against the bytes that the upstream received. */
 export function checkExchange(input: CheckInput): Checked<SeenChat> {
   const { job, subject, point, exchange, previous } = input
   const { received } = exchange
@@ -66,25 +62,20 @@ export function checkExchange(input: CheckInput): Checked<SeenChat> {
   return { ...nothing, problems, isCompaction: isCompaction(previous, seen), isRejected, seen }
 }
 
-/** A promise that was not kept. */
 export type Problem = { readonly check: string; readonly detail: string }
 
-/** What came of holding the promises against one request. */
 export type Checked<Before = Seen> = {
   readonly problems: readonly Problem[]
-  /** Whether what was sent before is no beginning of what was sent now. */
   readonly isCompaction: boolean
   readonly isFixedTooLarge: boolean
   /** Whether the upstream refused the sequence, or the thoughts in it. */
   readonly isRejected: boolean
-  /** Replies of which a part was sent. */
   readonly brokenGroups: number
   readonly seen: Before | null
 }
 
 /** A request as the next one is compared with it: its messages or, in other APIs, its entries. */
 export type Seen = {
-  /** The client's newest. */
   readonly newest: string
   readonly sent: readonly string[]
   readonly passes: string
@@ -94,22 +85,17 @@ export type Seen = {
   readonly kept: ReadonlySet<number>
 }
 
-/** Whence each received message or entry comes. */
 type AnyOrigin = { readonly kind: string; readonly index?: number }
 
-/** Whether it was sent as it came. */
-export function isUntouched({ action }: Pick<Exchange, 'action'>): boolean {
-  return /^(?:relayed|failed-open|restored;reason=original)/.test(action)
-}
+export const isUntouched = ({ action }: Pick<Exchange, 'action'>): boolean =>
+  /^(?:relayed|failed-open|restored;reason=original)/.test(action)
 
-/** What is wrong with an answer, whatever was sent for it. */
 export function answerProblems(exchange: Exchange<unknown>, isFixedTooLarge: boolean): readonly Problem[] {
   const { action, isReply, status, answer } = exchange
+  const error = { check: 'an error reached the client', detail: `${status} ${answer.slice(0, 300)}` }
   return [
     ...(action.startsWith('failed-open') ? [{ check: 'P2 failed open', detail: action }] : []),
-    ...(isReply || isFixedTooLarge
-      ? []
-      : [{ check: 'an error reached the client', detail: `${status} ${answer.slice(0, 300)}` }]),
+    ...(isReply || isFixedTooLarge ? [] : [error]),
   ]
 }
 
@@ -141,23 +127,19 @@ export function aroundProblems(
   return problems
 }
 
-/** A request as the next one will be compared with it. */
-export function seenOf(
+export const seenOf = (
   exchange: Exchange<unknown>,
   newest: string,
   sent: readonly string[],
   origins: readonly AnyOrigin[],
-): Seen {
-  return {
-    newest,
-    sent,
-    passes: exchange.passes.join(),
-    made: sent.filter((_, place) => origins[place]?.kind !== 'kept').join('\n'),
-    kept: new Set(origins.flatMap(({ kind, index }) => (kind === 'kept' ? (index ?? []) : []))),
-  }
-}
+): Seen => ({
+  newest,
+  sent,
+  passes: exchange.passes.join(),
+  made: sent.filter((_, place) => origins[place]?.kind !== 'kept').join('\n'),
+  kept: new Set(origins.flatMap(({ kind, index }) => (kind === 'kept' ? (index ?? []) : []))),
+})
 
-/** Whether what was sent before is no beginning of what was sent now. */
 export function isCompaction(previous: Seen | null, now: Seen): boolean {
   return previous !== null && !isBeginning(previous.sent, now.sent)
 }
@@ -182,11 +164,9 @@ export function changeProblems(
   return [{ check: 'P5 stable', detail }]
 }
 
-/** A part of a conversation that has not its share in what was received (P4). */
 export type MissingPin = { readonly what: 'newest' | 'task' | 'pinned'; readonly detail: string }
 
 export type PinsInput = {
-  /** How many messages the request carried. */
   readonly point: number
   readonly rawMessages: readonly string[]
   /** What window, reply, tools and leading system messages leave, by the judge's count; above 0. */
@@ -201,8 +181,7 @@ export function openPins(
   const { sizeOf } = options
   const standings = openStandings(options)
   const parsed = new Map<string, RawMessage>()
-
-  function parse(text: string): RawMessage {
+  const parse = (text: string): RawMessage => {
     const message = parsed.get(text) ?? rawMessage(text)
     parsed.set(text, message)
     return message
@@ -256,16 +235,9 @@ export function openPins(
   }
 }
 
-// --- internal ---
-
 /** By how much the ways differ in which tools are shown: the dearest known takes about a quarter more than the judge's. */
 const TOOLS_DOUBT_SHARE = 0.3
-
-const pinChecks = {
-  newest: 'P4 newest absent',
-  task: 'P4 task gone',
-  pinned: 'P4 pinned',
-} as const satisfies Record<MissingPin['what'], string>
+const pinChecks = { newest: 'P4 newest absent', task: 'P4 task gone', pinned: 'P4 pinned' } as const
 
 function outputTokensOf(received: ReceivedRequest | undefined): number {
   const end = received?.body.toString('latin1').slice(-4096) ?? ''
@@ -304,9 +276,8 @@ function byteProblems(
 /** The one addition that a rewritten stream carries unless the operator forbids it (`usage.in_streams`). */
 const usageAsked = '"stream":true,"stream_options":{"include_usage":true}'
 
-function usageAskedIn(before: Buffer): Buffer {
-  return Buffer.from(before.toString('utf8').replace('"stream":true', usageAsked))
-}
+const usageAskedIn = (before: Buffer): Buffer =>
+  Buffer.from(before.toString('utf8').replace('"stream":true', usageAsked))
 
 /** What is sent never breaks a rule more often than what came in. */
 function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedRequest): readonly Problem[] {
@@ -325,7 +296,6 @@ const NOTHING: RawMessage = { text: '{}', message: {} }
 /** More messages than this behind one without calls are no round that has to be seen as one. */
 const LOOSE_ROUND_MAX = 8
 
-/** The indexes of the newest assistant message and of all that follows it. */
 function newestRoundOf(client: readonly RawMessage[]): readonly number[] {
   const assistant = client.findLastIndex(({ message }) => message['role'] === 'assistant')
   const start = Math.max(assistant, systemCountOf(client))

@@ -5,12 +5,7 @@ import { bodyOf, type Subject } from '../harness/subject.ts'
 import { receivedIn, type Job, type Received } from './jobs.ts'
 import type { JobContext } from './run-job.ts'
 
-/** How many requests were compared, and which were not alike. */
-export type Comparison = {
-  readonly differences: { readonly subject: Subject; readonly point: number; readonly detail: string }[]
-  compared: number
-  equal: number
-}
+export type Comparison = ReturnType<typeof openComparison>
 
 type ComparingKind = Exclude<Job['kind'], 'replay'>
 
@@ -21,7 +16,6 @@ export const comparisons = {
   clock: compareClock,
 } as const satisfies Record<ComparingKind, (context: JobContext) => Promise<Comparison>>
 
-/** What a difference means. */
 export const checkOf = {
   cold: 'P6 repeatable: without records, other messages were sent',
   'cold-changed': 'without records and with other tools and limits, other messages were sent',
@@ -37,30 +31,21 @@ export function sampled(subjects: readonly Subject[]): readonly Subject[] {
   )
 }
 
-/** Some request points of a conversation, the last one among them. */
 export function sampledPoints(points: readonly number[]): readonly number[] {
   return [...new Set(spread(points, SAMPLE_POINTS))]
 }
 
-/** Names a request point of a conversation across processes. */
 export function sampleKey({ recording, variant }: Subject, point: number): string {
   return [recording.file, recording.id, variant, point].join(' ')
 }
 
-// --- internal ---
-
-function tokensOf(subject: Subject): number {
-  return subject.promptTokens(subject.messages.length)
-}
-
+const tokensOf = (subject: Subject): number => subject.promptTokens(subject.messages.length)
 const SAMPLE_CONVERSATIONS = 4
 const SAMPLE_POINTS = 10
 
 /**
- * Single requests in a process without records, which derives the past from the same numbers: they get what the warm
- * run sent at the same point (P6). With `changed` they come with one more tool and a higher output limit, and the past
- * is derived from those: it may come out differently, at the price of one cache miss, so a difference is counted and no
- * failure.
+ * Single requests in a process without records get what the warm run sent at the same point (P6). With `changed` they come with one
+ * more tool and a higher output limit: the past may come out differently, at the price of one cache miss, and is no failure.
  */
 async function compareCold(context: JobContext, changed: boolean): Promise<Comparison> {
   const comparison = openComparison()
@@ -77,10 +62,7 @@ async function compareCold(context: JobContext, changed: boolean): Promise<Compa
   return comparison
 }
 
-/**
- * Some way into a conversation its tools and its output limit change. What had been sent before still leads
- * what is sent then, as it does in a run in which nothing changed: no frontier of the past has moved.
- */
+/** Some way into a conversation its tools and its output limit change: no frontier of the past has moved. */
 async function compareChanged({ subjects, stageOf }: JobContext): Promise<Comparison> {
   const comparison = openComparison()
   for (const subject of subjects) {
@@ -125,31 +107,26 @@ const CHANGE_SHARES = [0.25, 0.5, 0.75]
 const CHANGED_OUTPUT_TOKENS = 700
 
 /** A small tool that no recording has. */
+const told = { name: 'tell_time', description: 'Tells the time.' }
 const ONE_MORE_TOOL = JSON.stringify({
   type: 'function',
-  function: {
-    name: 'tell_time',
-    description: 'Tells the time.',
-    parameters: { type: 'object', properties: {} },
-  },
+  function: { ...told, parameters: { type: 'object', properties: {} } },
 })
 
-function openComparison(): Comparison {
-  return { differences: [], compared: 0, equal: 0 }
+type Difference = { readonly subject: Subject; readonly point: number; readonly detail: string }
+
+function openComparison() {
+  const differences: Difference[] = []
+  return { differences, compared: 0, equal: 0 }
 }
 
-function note(comparison: Comparison, isEqual: boolean, difference: Comparison['differences'][number]): void {
+function note(comparison: Comparison, isEqual: boolean, difference: Difference): void {
   comparison.compared += 1
   if (isEqual) comparison.equal += 1
   else comparison.differences.push(difference)
 }
 
-type Lists = {
-  readonly subject: Subject
-  readonly point: number
-  readonly expected: Received
-  readonly found: Received
-}
+type Lists = Omit<Difference, 'detail'> & { readonly expected: Received; readonly found: Received }
 
 function compareLists(comparison: Comparison, { subject, point, expected, found }: Lists): void {
   const at = found.findIndex((digest, index) => digest !== expected[index])
@@ -157,7 +134,6 @@ function compareLists(comparison: Comparison, { subject, point, expected, found 
   note(comparison, at === -1 && found.length === expected.length, { subject, point, detail })
 }
 
-/** Sends the requests of one conversation in their order; what was received for each. */
 async function walk(
   stage: Stage,
   owner: string,
@@ -173,7 +149,6 @@ function plain(subject: Subject, point: number): Buffer {
   return subject.body(point, false).bytes
 }
 
-/** The request with one more tool and another output limit. */
 function altered({ recording, messages }: Subject, point: number, outputTokens: number): Buffer {
   return bodyOf(recording, textsBefore({ messages }, point), { tools: withOneMore(recording), outputTokens })
 }

@@ -137,8 +137,6 @@ test('blocks are known again where they stand in their messages, whatever marks 
   expect(originsOf(`{"role": "assistant","content":[${use('a')}]}`)).toEqual([['derived', 2]])
 })
 
-// --- internal ---
-
 function textOf(sent: number | string): string {
   if (typeof sent === 'number') return texts[sent] ?? ''
   if (sent === 'invented') return message('user', 'Go on.')
@@ -156,7 +154,6 @@ type Forged = Partial<Pick<LivedReceived, 'promptTokens' | 'rejected'>> & {
   readonly previous?: Seen
 }
 
-/** The checks that fail for a request of the whole conversation of which this is received. */
 function checksOf(sent: readonly (number | string)[], forged: Forged = {}): readonly string[] {
   const history = openHistory(readEntry)
   history.take(items)

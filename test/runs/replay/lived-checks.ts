@@ -19,15 +19,12 @@ import {
 type LivedCheck = {
   readonly job: Job
   readonly chat: Pick<LivedChat, 'aroundTokens' | 'readEntry'>
-  /** Up to this request. */
   readonly history: History
   readonly body: RequestBody
   readonly exchange: Exchange<LivedReceived>
-  /** What was received for the request before; null at a conversation's first. */
   readonly previous: Seen | null
 }
 
-/** Holds the promises against the bytes that the upstream received. */
 export function checkLived(input: LivedCheck): Checked {
   const { job, chat, history, exchange, previous } = input
   const { received } = exchange
@@ -62,36 +59,26 @@ export function checkLived(input: LivedCheck): Checked {
   }
 }
 
-/** What became of a conversation's thoughts at one request. */
-export type Losses = {
-  /** Those that the model was shown at the request before, or that it has had there, and is not shown now. */
-  readonly lost: number
-  /** Of them, what was thought right after the compaction before: that compaction has cost thoughts twice. */
-  readonly lostAtOnce: number
-  /** Of them, what was lost before and had come back. */
-  readonly lostTwice: number
-  /** Those that were sent behind a prefix that they were not made on. */
-  readonly sentDead: number
-}
-
-/** Follows the thoughts of one conversation from request to request. */
 export function watchThoughts() {
   let alive = new Set<string>()
   let madeAtCompaction: ReadonlySet<string> = new Set()
   let wasCompaction = false
   const lostOnce = new Set<string>()
   return {
-    /** Takes what was received last for a request. */
     asked(
       { thoughts, deadThoughts }: Pick<LivedReceived, 'thoughts' | 'deadThoughts'>,
       isCompacted: boolean,
     ) {
       const shown = new Set(thoughts)
       const lost = [...alive].filter((name) => !shown.has(name))
-      const losses: Losses = {
+      const losses = {
+        // What the model was shown at the request before, or has had there, and is not shown now.
         lost: lost.length,
+        // Of them, what was thought right after the compaction before: that compaction has cost thoughts twice.
         lostAtOnce: lost.filter((name) => madeAtCompaction.has(name)).length,
+        // Of them, what was lost before and had come back.
         lostTwice: lost.filter((name) => lostOnce.has(name)).length,
+        // What was sent behind a prefix that it was not made on.
         sentDead: deadThoughts,
       }
       for (const name of lost) lostOnce.add(name)
@@ -99,7 +86,6 @@ export function watchThoughts() {
       wasCompaction = isCompacted
       return losses
     },
-    /** Takes the names of the thoughts in its reply. */
     replied(names: readonly string[]): void {
       for (const name of names) alive.add(name)
       madeAtCompaction = new Set(wasCompaction ? names : [])
@@ -107,31 +93,21 @@ export function watchThoughts() {
   }
 }
 
-/** An entry of the client's history. */
-export type HistoryEntry = LivedEntry & { readonly read: ReadEntry }
+/** A client's history as it grows, each entry read once, with the indexes at which an entry of these bytes stands. */
+type History = ReturnType<typeof openHistory>
 
-/** A client's history as it grows, each entry read once. */
-export type History = {
-  readonly entries: readonly HistoryEntry[]
-  /** The indexes at which an entry of these bytes stands. */
-  readonly indexesOf: ReadonlyMap<string, readonly number[]>
-  /** The same for what is left of entries without their thoughts. */
-  readonly unnamedIndexesOf: ReadonlyMap<string, readonly number[]>
-  /** Takes what is new of all entries so far. */
-  take(lived: readonly LivedEntry[]): void
-}
-
-export function openHistory(readEntry: EntryReader): History {
-  const entries: HistoryEntry[] = []
-  const indexesOf = new Map<string, number[]>()
-  const unnamedIndexesOf = new Map<string, number[]>()
-  const note = (indexes: Map<string, number[]>, text: string) =>
+export function openHistory(readEntry: EntryReader) {
+  const entries: (LivedEntry & { readonly read: ReadEntry })[] = []
+  const indexesOf = new Map<string, readonly number[]>()
+  // The same for what is left of entries without their thoughts.
+  const unnamedIndexesOf = new Map<string, readonly number[]>()
+  const note = (indexes: Map<string, readonly number[]>, text: string) =>
     indexes.set(text, [...(indexes.get(text) ?? []), entries.length])
   return {
     entries,
     indexesOf,
     unnamedIndexesOf,
-    take(lived) {
+    take(lived: readonly LivedEntry[]): void {
       for (const { text, reply } of lived.slice(entries.length)) {
         const read = readEntry(text)
         note(indexesOf, text)
@@ -142,18 +118,10 @@ export function openHistory(readEntry: EntryReader): History {
   }
 }
 
-/** Where a received entry comes from. */
+/** As of a message; `unnamed`: byte for byte but for its id, whose reasoning has gone. */
 export type EntryOrigin =
-  /** One of the client's, byte for byte. */
-  | { readonly kind: 'kept'; readonly index: number }
-  /** The same without its id, whose reasoning has gone. */
-  | { readonly kind: 'unnamed'; readonly index: number }
-  /** Made of one of the client's: same type, same ids. */
-  | { readonly kind: 'derived'; readonly index: number }
-  /** A recap or a summary. */
-  | { readonly kind: 'recap' }
-  /** Not one of the client's, or not in the client's order. */
-  | { readonly kind: 'stray' }
+  | { readonly kind: 'kept' | 'unnamed' | 'derived'; readonly index: number }
+  | { readonly kind: 'recap' | 'stray' }
 
 /**
  * The origin of every received entry, each looked for after the one before it. Of several that it may be (an agent says the
@@ -191,8 +159,6 @@ export function entryOrigins(
     return found('derived', derived, place) ?? { kind: 'stray' }
   })
 }
-
-// --- internal ---
 
 function leadingCount({ entries }: History): number {
   const first = entries.findIndex(({ read }) => read.kind !== 'told')
@@ -243,9 +209,7 @@ function byteProblems(
   return problems
 }
 
-function reserialized(text: string): string {
-  return JSON.stringify(text === '' ? null : JSON.parse(text))
-}
+const reserialized = (text: string): string => JSON.stringify(text === '' ? null : JSON.parse(text))
 
 function replyWithThoughts({ entries }: History, origin: EntryOrigin): readonly number[] {
   const sent = 'index' in origin ? entries[origin.index] : undefined
@@ -295,11 +259,9 @@ function missingPins(
   return problems
 }
 
-function indexesIn(origins: readonly EntryOrigin[]): ReadonlySet<number> {
-  return new Set(origins.flatMap((origin) => ('index' in origin ? [origin.index] : [])))
-}
+const indexesIn = (origins: readonly EntryOrigin[]): ReadonlySet<number> =>
+  new Set(origins.flatMap((origin) => ('index' in origin ? [origin.index] : [])))
 
 /** What follows an entry, without thoughts, which may have gone. */
-function followerOf({ entries }: History, index: number): string {
-  return entries.slice(index + 1).find(({ read }) => read.kind !== 'thought')?.read.identity ?? ''
-}
+const followerOf = ({ entries }: History, index: number): string =>
+  entries.slice(index + 1).find(({ read }) => read.kind !== 'thought')?.read.identity ?? ''

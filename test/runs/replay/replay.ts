@@ -5,24 +5,18 @@
  *                                     [--points-max N] [--workers N] [--json] [--bytes FILE]
  *                                     [--dialect chat-completions|responses|messages]
  *
- * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single
- * `request`; nothing of it is copied. Every assistant message was once the answer to a request with all messages
- * before it: each of these requests is made again, plain and streamed, through real sockets, to a Foldgate before
- * a strict upstream, for three windows and two templates. Recordings that break the message rules are replayed
- * repaired, where nothing may be refused, and as they are, where nothing may be made worse.
+ * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single `request`; nothing
+ * of it is copied. Each request that an assistant message once answered is made again, plain and streamed, through real sockets,
+ * to a Foldgate before a strict upstream, for three windows and two templates. Recordings that break the message rules are
+ * replayed repaired, where nothing may be refused, and as they are, where nothing may be made worse. Further runs: `auto`
+ * placement, a window that refusals have to teach, single requests in a second process without records, tools and limits that
+ * change half-way, a clock in the system prompt.
  *
- * Further runs: `auto` placement before a strict upstream, a window that refusals have to teach, single requests
- * in a second process without records, tools and limits that change half-way, a clock in the system prompt.
+ * With `--dialect responses` or `messages` the recordings are lived in that API: the upstream issues ids and signed thoughts, and
+ * the client takes them into its next requests. With `--bytes` a digest of every body that the upstream received is written to
+ * FILE: two versions of Foldgate that send the same write the same file.
  *
- * With `--dialect responses` or `messages` the recordings become conversations of the Responses API (`responses`) or of the
- * Messages API (`messages`). They are lived (`lived`): the upstream issues ids and signed thoughts, and the client takes them
- * into its next requests. Told on top: how much reasoning was lost, and of which replies only a part was sent.
- *
- * With `--bytes` a digest of every body that the upstream received is written to FILE, a request a line: two versions
- * of Foldgate that send the same write the same file.
- *
- * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one, and if
- * there was nothing to replay.
+ * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one, or nothing to replay.
  */
 import { writeFileSync } from 'node:fs'
 import {

@@ -27,11 +27,9 @@ export type RunOptions = {
   readonly file: string | null
   /** The most request points of a conversation; the others are left out evenly. */
   readonly pointsMax: number | null
-  /** Whether the digests of what the upstream received are told. */
   readonly keepsBodies: boolean
 }
 
-/** Runs one job from the reading of the folder to its report. */
 export async function runJob(job: Job, options: RunOptions): Promise<JobReport> {
   const startedMs = performance.now()
   const bodies: string[] = []
@@ -60,28 +58,23 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
   }
 }
 
-/** What a job works on. */
 export type JobContext = {
   readonly job: Job
   readonly subjects: readonly Subject[]
   readonly stageOf: (subject: Subject) => Stage
   /** Keeps the digests of what the upstream received for a request, where they are wanted. */
   readonly keepBodies: (request: string, exchange: Pick<Exchange<{ body: Buffer }>, 'received'>) => void
-  /** How the upstream counts. */
   readonly sizing: StandingOptions
 }
 
 type Replayed = { readonly tallies: Record<string, Tally>; readonly failures: Failure[] }
 
-/** Replays every request of every conversation, plain and streamed, each in its growing order. */
-async function replayAll(
-  context: JobContext,
-): Promise<Replayed & { readonly sample: Record<string, Received> }> {
+async function replayAll(context: JobContext) {
   const { job, subjects, stageOf, sizing, keepBodies } = context
   // Of these, what was received is kept for the cold run.
   const compared = sampled(subjects)
   const sample: Record<string, Received> = {}
-  const replayed = { ...openReplayed(), sample }
+  const replayed: Replayed & { readonly sample: typeof sample } = { tallies: {}, failures: [], sample }
   for (const subject of subjects) {
     const digests = new Map<number, string>()
     for (const mode of modes) {
@@ -120,7 +113,7 @@ async function replayLived(
   stage: LivedStage,
   { job, keepBodies, pointsMax }: Pick<JobContext, 'job' | 'keepBodies'> & { pointsMax: number | null },
 ): Promise<Replayed> {
-  const replayed = openReplayed()
+  const replayed: Replayed = { tallies: {}, failures: [] }
   for (const [index, recording] of recordings.entries()) {
     const isSound = ruleBreaks(messagesOf(recording.messages), 'lenient').length === 0
     const messages = isSound ? recording.messages : repaired(recording.messages, 'lenient')
@@ -175,22 +168,14 @@ async function replayLived(
   return replayed
 }
 
-// --- internal ---
-
 /** 80 bits: two bodies that differ never have the same by chance. */
 const DIGEST_CHARS = 20
-
-type Done = {
-  readonly report: Partial<JobReport> & Pick<JobReport, 'failures'>
-  /** The lines by which Foldgate said that a part of it failed. */
-  readonly logged: readonly string[]
-}
 
 async function runChats(
   job: Job,
   { folder, file, pointsMax }: RunOptions,
   keepBodies: JobContext['keepBodies'],
-): Promise<Done> {
+) {
   const { windowTokens, profileTemplate, upstreamTemplate, isWindowKnown, statesUsage } = job
   const { count } = await loadCounter('o200k_base')
   const counter = openPromptCounter(count)
@@ -220,7 +205,7 @@ async function runLived(
   job: Job,
   { folder, file, pointsMax }: RunOptions,
   keepBodies: JobContext['keepBodies'],
-): Promise<Done> {
+) {
   const { windowTokens, isWindowKnown, statesUsage } = job
   const { count } = await loadCounter('o200k_base')
   const openStageOf = job.dialect === 'messages' ? openMessagesStage : openResponsesStage
@@ -240,26 +225,16 @@ async function runLived(
 }
 
 function comparisonOf(job: Job, check: string, { differences, ...counts }: Comparison) {
-  const failures = differences.map(({ subject, point, detail }): Failure => {
-    const { file, id } = subject.recording
-    const { variant } = subject
-    return { job: nameOf(job), file, conversation: id, variant, mode: 'plain', point, check, detail }
+  const failures = differences.map(({ subject: { recording, variant }, point, detail }): Failure => {
+    const { file, id: conversation } = recording
+    return { job: nameOf(job), file, conversation, variant, mode: 'plain', point, check, detail }
   })
   return { ...counts, failures }
 }
 
 const modes = ['plain', 'streamed'] as const
+type Noted = Pick<Subject, 'recording' | 'variant'> & { job: Job; mode: (typeof modes)[number] }
 
-function openReplayed(): Replayed {
-  return { tallies: {}, failures: [] }
-}
-
-type Noted = Pick<Subject, 'recording' | 'variant'> & {
-  readonly job: Job
-  readonly mode: (typeof modes)[number]
-}
-
-/** Notes the requests of one conversation, in its row of the table. */
 function noting({ tallies, failures }: Replayed, { job, mode, recording, variant }: Noted) {
   const { file, id } = recording
   const row = variant === 'recorded' ? file : `${file} (${variant})`

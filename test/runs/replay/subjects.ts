@@ -48,11 +48,8 @@ export function repaired(messages: readonly RawMessage[], template: Template): r
   return template === 'strict' ? alternating(withLeadingSystem(sound)) : sound
 }
 
-// --- internal ---
-
-function isBroken(messages: readonly RawMessage[], template: Template): boolean {
-  return ruleBreaks(messagesOf(messages), template).length > 0
-}
+const isBroken = (messages: readonly RawMessage[], template: Template): boolean =>
+  ruleBreaks(messagesOf(messages), template).length > 0
 
 /** A single recorded request ends with its last message; a conversation is asked for before every answer. */
 function pointsOf(recording: Recording, messages: readonly RawMessage[]): readonly number[] {
@@ -60,21 +57,15 @@ function pointsOf(recording: Recording, messages: readonly RawMessage[]): readon
   return isSingle ? [messages.length] : requestPoints(messages)
 }
 
-function made(message: Record<string, unknown>): RawMessage {
-  return { text: JSON.stringify(message), message }
-}
+const made = (message: Record<string, unknown>): RawMessage => ({ text: JSON.stringify(message), message })
+const madeUser = (content: string): RawMessage => made({ role: 'user', content })
+const roleOf = (raw: RawMessage | undefined): string => textOf(raw?.message['role'])
 
-function roleOf(raw: RawMessage | undefined): string {
-  return textOf(raw?.message['role'])
-}
+const isResult = (raw: RawMessage | undefined): boolean =>
+  roleOf(raw) === 'tool' || roleOf(raw) === 'function'
 
-function isResult(raw: RawMessage | undefined): boolean {
-  return roleOf(raw) === 'tool' || roleOf(raw) === 'function'
-}
-
-function isPlainAssistant(raw: RawMessage): boolean {
-  return roleOf(raw) === 'assistant' && callsOf(raw.message).length === 0
-}
+const isPlainAssistant = (raw: RawMessage): boolean =>
+  roleOf(raw) === 'assistant' && callsOf(raw.message).length === 0
 
 function withContent(raw: RawMessage): RawMessage {
   const { content, tool_calls: calls, ...rest } = raw.message
@@ -91,9 +82,7 @@ function withAnsweredCalls(messages: readonly RawMessage[]): RawMessage[] {
     index += 1
     if (raw === undefined) continue
     if (isResult(raw)) {
-      sound.push(
-        made({ role: 'user', content: `A tool returned: ${textsOf(raw.message['content']).join('\n')}` }),
-      )
+      sound.push(madeUser(`A tool returned: ${textsOf(raw.message['content']).join('\n')}`))
       continue
     }
     sound.push(raw)
@@ -103,11 +92,9 @@ function withAnsweredCalls(messages: readonly RawMessage[]): RawMessage[] {
       index += 1
       if (answers(open, textOf(result.message['tool_call_id']))) sound.push(result)
     }
-    for (const { id } of open) {
-      sound.push(
-        made({ role: 'tool', ...(id !== null && { tool_call_id: id }), content: 'No result was recorded.' }),
-      )
-    }
+    const content = 'No result was recorded.'
+    for (const { id } of open)
+      sound.push(made({ role: 'tool', ...(id !== null && { tool_call_id: id }), content }))
   }
   return sound
 }
@@ -124,9 +111,7 @@ function withLeadingSystem(messages: readonly RawMessage[]): RawMessage[] {
   const leading = messages.slice(0, systemCountOf(messages))
   const rest = messages
     .slice(leading.length)
-    .map((raw) =>
-      isSystem(raw) ? made({ role: 'user', content: textsOf(raw.message['content']).join('\n') }) : raw,
-    )
+    .map((raw) => (isSystem(raw) ? madeUser(textsOf(raw.message['content']).join('\n')) : raw))
   if (leading.length < 2) return [...leading, ...rest]
   const text = leading.flatMap((raw) => textsOf(raw.message['content'])).join('\n\n')
   return [made({ role: 'system', content: text }), ...rest]
@@ -144,14 +129,14 @@ function alternating(messages: readonly RawMessage[]): RawMessage[] {
       continue
     }
     if (turn === 'none' && !isUser && !isSystem(raw)) {
-      placed.push(made({ role: 'user', content: 'Begin.' }))
+      placed.push(madeUser('Begin.'))
       turn = 'user'
     }
     if (isUser) {
       if (turn === 'user') placed.push(made({ role: 'assistant', content: 'Noted.' }))
       turn = 'user'
     } else if (isPlainAssistant(raw)) {
-      if (turn === 'assistant') placed.push(made({ role: 'user', content: 'Continue.' }))
+      if (turn === 'assistant') placed.push(madeUser('Continue.'))
       turn = 'assistant'
     }
     placed.push(raw)
@@ -165,6 +150,5 @@ function joined(one: RawMessage, other: RawMessage): RawMessage {
   return made({ ...one.message, content: isText ? contents.join('\n\n') : contents.flatMap(partsOf) })
 }
 
-function partsOf(content: unknown): readonly unknown[] {
-  return Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }]
-}
+const partsOf = (content: unknown): readonly unknown[] =>
+  Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }]

@@ -28,14 +28,9 @@ const nothing = {
   failures: 0,
 }
 
-/** The sums of a table's row. */
 export type Tally = typeof nothing
+export const openTally = (): Tally => ({ ...nothing })
 
-export function openTally(): Tally {
-  return { ...nothing }
-}
-
-/** The table of a replay: a row a file, and their sum. */
 export function tableOf({ tallies, configuration, job, elapsedMs }: JobReport): string {
   const sum = openTally()
   for (const tally of Object.values(tallies)) addTo(sum, tally)
@@ -51,12 +46,9 @@ export function tableOf({ tallies, configuration, job, elapsedMs }: JobReport): 
   return `\n${job} (${seconds(elapsedMs)})\n${alignedTable(cells)}\n`
 }
 
-/** What a comparing job found, in a line. */
-export function comparisonLine(report: JobReport): string {
-  return `${report.job}: ${report.equal} of ${report.compared} alike (${seconds(report.elapsedMs)})\n`
-}
+export const comparisonLine = (report: JobReport): string =>
+  `${report.job}: ${report.equal} of ${report.compared} alike (${seconds(report.elapsedMs)})\n`
 
-/** The failures, most of a kind left out. */
 export function failureLines(failures: readonly Failure[]): string {
   const kinds = Map.groupBy(failures, ({ job, check }) => `${check} (${job})`)
   const lines = [...kinds].flatMap(([kind, all]) => [
@@ -69,10 +61,7 @@ export function failureLines(failures: readonly Failure[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-// --- internal ---
-
 const SHOWN_MAX = 8
-
 type Column = readonly [head: string, figure: keyof Tally | ((tally: Tally) => string)]
 
 const chatColumns: readonly Column[] = [

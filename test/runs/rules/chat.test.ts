@@ -6,7 +6,6 @@ import { deal, forms, halves, phrasingsOf, scenariosOf } from './phrasing.ts'
 
 const TOKENS = 9000
 const CHATS = 60
-
 const { count } = await loadCounter('o200k_base')
 const chats = halves.flatMap((half) =>
   Array.from({ length: CHATS }, (_, number) => makeChat({ half, number, seed: 3, tokens: TOKENS }, count)),

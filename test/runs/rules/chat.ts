@@ -4,12 +4,10 @@ import { deal, listingOf, phrasingsOf, scenariosOf, type Form, type Half, type P
 
 export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
 
-/** A rule or decision of the user's, as it stands in a chat. */
 export type AskedRule = {
   readonly form: Form
   readonly language: string
   readonly place: Place
-  /** The user's words. */
   readonly says: string
   /** What the user had said before and no longer holds; null where nothing. */
   readonly old: string | null
@@ -21,7 +19,6 @@ export type Chat = { readonly messages: readonly ChatMessage[]; readonly rules: 
 
 export type ChatOrder = {
   readonly half: Half
-  /** One of many chats of the same seed. */
   readonly number: number
   readonly seed: number
   readonly tokens: number
@@ -68,14 +65,6 @@ export function makeChat({ half, number, seed, tokens }: ChatOrder, count: (text
 export const places = ['alone', 'first', 'middle', 'last'] as const
 export type Place = (typeof places)[number]
 
-/** A user message that says a rule. */
-export type SpokenRule = {
-  readonly content: string
-  /** The rule's words in it, exactly. */
-  readonly says: string
-  readonly place: Place
-}
-
 type Occasion = {
   readonly language: string
   readonly topic: Topic
@@ -85,26 +74,17 @@ type Occasion = {
 }
 
 /** Says a rule as people do: alone or beside other things, sometimes carelessly. */
-function speak(written: string, occasion: Occasion): SpokenRule {
+function speak(written: string, occasion: Occasion) {
   const { dice } = occasion
   const says = inManner(written, occasion)
   const place = dice.pick(occasion.isReply ? placesOfReplies : placesOfRules)
   const after = isEnded(says) && dice.below(2) === 0 ? ' ' : dice.pick(['\n', '\n\n'])
-  switch (place) {
-    case 'alone':
-      return { content: says, says, place }
-    case 'first':
-      return { content: `${says}${after}${otherThings(occasion)}`, says, place }
-    case 'middle':
-      return { content: `${lead(occasion)}${says}${after}${otherThings(occasion)}`, says, place }
-    case 'last':
-      return { content: `${otherThings(occasion)}\n\n${says}`, says, place }
-  }
+  const said = place === 'alone' ? says : place === 'last' ? `\n\n${says}` : `${says}${after}`
+  const before = place === 'middle' ? lead(occasion) : place === 'last' ? otherThings(occasion) : ''
+  const behind = place === 'first' || place === 'middle' ? otherThings(occasion) : ''
+  return { content: `${before}${said}${behind}`, says, place }
 }
 
-// --- internal ---
-
-/** What a message takes beside its text, as servers count it. */
 const MESSAGE_TOKENS = 4
 
 /** Rules are said in this share of a chat; corrections near its end, what they correct near its beginning. */
@@ -136,14 +116,8 @@ type Turn = { readonly user: string; readonly assistant: string; readonly rule?:
 /** Turns that follow one another, due once this share of the chat is there. */
 type Scene = { readonly at: number; readonly play: () => readonly Turn[] }
 
-type Speaker = {
-  readonly ask: () => string
-  readonly answer: () => string
-  readonly scenesOf: (phrasing: Phrasing) => readonly Scene[]
-}
-
 /** Who holds a chat: stays with a topic for some turns, and then takes up another. */
-function openSpeaker(half: Half, dice: Dice): Speaker {
+function openSpeaker(half: Half, dice: Dice) {
   const scenariosLeft = [...scenariosOf(half)]
   const [firstScenario] = scenariosLeft
   let topic: Topic = dice.pick(topics)
@@ -157,7 +131,6 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
     return dice.below(2) === 0 ? `${text} ${paragraph(topic, 60, dice)}` : `${text}\n\n${answer()}`
   }
   const between = (from: number, to: number) => from + ((to - from) * dice.below(1000)) / 1000
-  /** The turn in which the user says the rule. */
   const ruled = (
     { form, language, says: written }: Phrasing,
     { old = null, refersTo = null }: Partial<Pick<AskedRule, 'old' | 'refersTo'>> = {},
@@ -212,7 +185,6 @@ function openSpeaker(half: Half, dice: Dice): Speaker {
   return { ask, answer, scenesOf }
 }
 
-/** A topic is left after so many turns, on average. */
 const TOPIC_TURNS = 9
 
 function sentenceWith(says: string, option: string): string {
@@ -222,22 +194,12 @@ function sentenceWith(says: string, option: string): string {
     : text
 }
 
-const placesOfRules: readonly [Place, ...Place[]] = ['alone', 'alone', 'first', 'middle', 'last']
+const placesOfRules = ['alone', 'alone', 'first', 'middle', 'last'] as const
 
 /** Nobody hides an answer between two other things. */
-const placesOfReplies: readonly [Place, ...Place[]] = [
-  'alone',
-  ...Array<Place>(3).fill('alone'),
-  'first',
-  'first',
-  'last',
-]
-
+const placesOfReplies = ['alone', 'alone', 'alone', 'alone', 'first', 'first', 'last'] as const
 const END_MARK = /[.!?。！？।]$/
-
-function isEnded(text: string): boolean {
-  return END_MARK.test(text)
-}
+const isEnded = (text: string): boolean => END_MARK.test(text)
 
 /** As it was written, without its last mark, in small letters, or with two letters the wrong way round. */
 function inManner(written: string, { language, dice }: Occasion): string {
@@ -265,6 +227,5 @@ function lead({ language, topic, dice }: Occasion): string {
 }
 
 /** Who writes in another language than the chat's is given no English sentences. */
-function otherThings({ language, topic, dice }: Occasion): string {
-  return language === 'en' ? userTurn(topic, dice) : pastedText(topic, dice)
-}
+const otherThings = ({ language, topic, dice }: Occasion): string =>
+  language === 'en' ? userTurn(topic, dice) : pastedText(topic, dice)

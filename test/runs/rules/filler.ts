@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Dice } from '../../../src/demo/dice.ts'
 import { sampleLog, sampleSource } from '../../../src/demo/sample-text.ts'
+import { times } from '../../support/times.ts'
 
 /**
  * The words of one topic. `thing` and `part` come with their article, `act` is a bare verb with what belongs to it,
  * `fault` follows a thing, `cause` is a whole clause, `quality` an adjective, `person` somebody, `goal` something to
  * be written; with those that are of all topics.
  */
-export type Topic = {
-  readonly words: Lexicon
-  /** What people paste who talk of it. */
-  readonly pastes: Words
-}
-
+export type Topic = { readonly words: Lexicon; readonly pastes: Words }
 const weekday = wordList('Monday Tuesday Wednesday Thursday Friday Saturday Sunday')
 const month = wordList('January February March April June July September October November')
 
@@ -93,17 +89,11 @@ export function prose(topic: Topic, wordsMin: number, dice: Dice): string {
   return sentences.join(' ')
 }
 
-/** What a user pastes who talks of this. */
-export function pastedText(topic: Topic, dice: Dice): string {
-  return pastes[dice.pick(topic.pastes)]?.(dice, topic) ?? ''
-}
+export const pastedText = (topic: Topic, dice: Dice): string =>
+  pastes[dice.pick(topic.pastes)]?.(dice, topic) ?? ''
 
-/** Code as an assistant shows it. */
-function shownCode(dice: Dice): string {
-  return `\`\`\`\n${sampleSource(dice, 8 + dice.below(18)).trimEnd()}\n\`\`\``
-}
-
-// --- internal ---
+const shownCode = (dice: Dice): string =>
+  `\`\`\`\n${sampleSource(dice, 8 + dice.below(18)).trimEnd()}\n\`\`\``
 
 /** The templates of a kind, a line each: `{name}` stands for one of a topic's words. */
 const templates = Map.groupBy(
@@ -113,9 +103,8 @@ const templates = Map.groupBy(
   (line) => line.slice(0, line.indexOf(': ')),
 )
 
-function templatesOf(kind: string): Words {
-  return atLeastOne((templates.get(kind) ?? []).map((line) => line.slice(kind.length + 2)))
-}
+const templatesOf = (kind: string): Words =>
+  atLeastOne((templates.get(kind) ?? []).map((line) => line.slice(kind.length + 2)))
 
 const questions = templatesOf('questions')
 const openers = templatesOf('openers')
@@ -128,10 +117,8 @@ const links = templatesOf('links')
 const leads = templatesOf('leads')
 const explanations = templatesOf('explanations')
 const mailClosings = templatesOf('mailClosings')
-
 type Words = readonly [string, ...string[]]
 
-/** What stands for each `{name}` of a template. */
 type Lexicon = Readonly<Record<string, Words>>
 
 /** Writes a text by a template: each `{name}` becomes one of its words, which may hold names themselves. */
@@ -152,11 +139,7 @@ function write(template: string, lexicon: Lexicon, dice: Dice): string {
   return text
 }
 
-/** With its first letter as a sentence has it. */
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const DEPTH_MAX = 6
 const TRIES = 4
 
@@ -176,7 +159,6 @@ function wordFor(name: string, lexicon: Lexicon, dice: Dice): string {
   }
 }
 
-/** The words of a list, at least one. */
 function wordList(all: string, between = ' '): Words {
   return atLeastOne(all.split(between))
 }
@@ -186,43 +168,37 @@ function atLeastOne<Item>([first, ...others]: readonly Item[]): readonly [Item, 
   return [first, ...others]
 }
 
-function wordsIn(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.split(/\s+/).length, 0)
-}
+const wordsIn = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + text.split(/\s+/).length, 0)
 
-function bullets(topic: Topic, dice: Dice): string {
-  const lexicon = topic.words
-  const lead = sentence(write(dice.pick(leads), lexicon, dice))
+function bullets({ words }: Topic, dice: Dice): string {
+  const lead = oneOf(leads, words, dice)
   const isNumbered = dice.below(2) === 0
-  const items = Array.from({ length: 3 + dice.below(4) }, (_, index) => {
-    const item = sentence(write(dice.pick(explanations), lexicon, dice))
-    return `${isNumbered ? `${index + 1}.` : '-'} ${item}.`
+  const items = times(3 + dice.below(4), (index) => {
+    return `${isNumbered ? `${index + 1}.` : '-'} ${oneOf(explanations, words, dice)}.`
   })
   return [lead, '', ...items].join('\n')
 }
 
-type Kind = 'question' | 'follow-up' | 'request' | 'description' | 'story' | 'pasted' | 'pasted-and-told'
-
 /** As often as people do so; what is pasted makes up most of the text. */
-const shares: readonly (readonly [Kind, number])[] = [
-  ['question', 3],
-  ['follow-up', 3],
-  ['request', 2],
-  ['description', 3],
-  ['story', 2],
-  ['pasted', 1],
-  ['pasted-and-told', 2],
-]
-const kinds = shares.flatMap(([kind, share]) => Array.from({ length: share }, () => kind))
+const kinds = (
+  [
+    [3, 'question'],
+    [3, 'follow-up'],
+    [2, 'request'],
+    [3, 'description'],
+    [2, 'story'],
+    [1, 'pasted'],
+    [2, 'pasted-and-told'],
+  ] as const
+).flatMap(([share, kind]) => times(share, () => kind))
 
-function oneOf(choices: Words, lexicon: Lexicon, dice: Dice): string {
-  return sentence(write(dice.pick(choices), lexicon, dice))
-}
+const oneOf = (choices: Words, lexicon: Lexicon, dice: Dice): string =>
+  sentence(write(dice.pick(choices), lexicon, dice))
 
 /** Some people type small letters and no mark at the end. */
-function casual(text: string, dice: Dice): string {
-  return dice.below(3) === 0 ? text.toLowerCase().replace(/[?.]$/, '') : text
-}
+const casual = (text: string, dice: Dice): string =>
+  dice.below(3) === 0 ? text.toLowerCase().replace(/[?.]$/, '') : text
 
 const pastes: Readonly<Record<string, (dice: Dice, topic: Topic) => string>> = {
   log: (dice) => fenced(sampleLog(dice, 4 + dice.below(16)), dice),
@@ -241,7 +217,7 @@ function fenced(text: string, dice: Dice): string {
 function table(dice: Dice, rows: number): string {
   const row = () =>
     [day(dice), dice.pick(names), dice.below(9000) / 100, dice.pick(states), dice.below(400)].join(';')
-  return ['day;name;amount;state;count', ...Array.from({ length: rows }, row)].join('\n')
+  return ['day;name;amount;state;count', ...times(rows, row)].join('\n')
 }
 
 /** Somebody else's words, of which none are addressed to the assistant. */
@@ -259,22 +235,16 @@ function mail(topic: Topic, dice: Dice): string {
 function stackTrace(dice: Dice, frames: number): string {
   const frame = () =>
     `    at ${dice.pick(names)}.${dice.pick(steps)} (${dice.pick(names)}/${dice.pick(steps)}.js:${1 + dice.below(900)}:${1 + dice.below(70)})`
-  return [
-    `${dice.pick(errors)} ${dice.pick(names)}_${dice.hex(4)}`,
-    ...Array.from({ length: frames }, frame),
-  ].join('\n')
+  return [`${dice.pick(errors)} ${dice.pick(names)}_${dice.hex(4)}`, ...times(frames, frame)].join('\n')
 }
 
 function settings(dice: Dice, lines: number): string {
   const line = () => {
-    const value = dice.pick([
-      String(dice.below(5000)),
-      `"${dice.pick(names)}-${dice.hex(3)}"`,
-      dice.pick(['true', 'false']),
-    ])
+    const text = [String(dice.below(5000)), `"${dice.pick(names)}-${dice.hex(3)}"`] as const
+    const value = dice.pick([...text, dice.pick(['true', 'false'])])
     return `  "${dice.pick(steps)}_${dice.pick(names)}": ${value},`
   }
-  return ['{', ...Array.from({ length: lines }, line), '}'].join('\n')
+  return ['{', ...times(lines, line), '}'].join('\n')
 }
 
 function day(dice: Dice): string {
@@ -286,10 +256,7 @@ const names = wordList(
 )
 const steps = wordList('open parse flush render collect resolve attach publish measure compare rewind')
 const states = ['open', 'paid', 'late', 'void', 'new'] as const
-const errors = [
-  'TypeError: cannot read',
-  'Error: no such',
-  'RangeError: too many',
-  'TimeoutError: waited for',
-  'KeyError:',
-] as const
+const errors = wordList(
+  'TypeError: cannot read|Error: no such|RangeError: too many|TimeoutError: waited for|KeyError:',
+  '|',
+)

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
 
-/** The ways in which users say what has to hold. */
 export const forms = [
   'prohibition',
   'obligation',
@@ -20,39 +19,28 @@ export const halves = ['known', 'apart'] as const
 export type Half = (typeof halves)[number]
 
 /** One rule or decision as a user words it, in one sentence as he would type it, with what was said before it. */
-export type Phrasing = {
-  /** Of fifteen, by its code. */
-  readonly language: string
-  readonly says: string
-} & (
+export type Phrasing = { readonly language: string; readonly says: string } & (
   | { readonly form: 'prohibition' | 'obligation' | 'restriction' | 'preference' | 'fact' }
   /** `{option}` is the name of the option at `picks`. */
   | { readonly form: 'choice'; readonly picks: 0 | 1 | 2 }
-  /** What the user said first. */
   | { readonly form: 'correction'; readonly old: string }
-  /** What the assistant proposed or asked. */
   | { readonly form: 'agreement' | 'answer'; readonly assistant: string }
 )
 
 /** Three ways out of something, of which the user takes one. */
 export type Scenario = {
-  /** What the user asked. */
   readonly asked: string
-  /** With what the assistant leads over to its list. */
   readonly lead: string
   readonly options: readonly [Option, Option, Option]
 }
 
 export type Option = { readonly name: string; readonly text: string }
 
-/** All phrasings of a half, as its file has them. */
-export function phrasingsOf(half: Half): readonly Phrasing[] {
-  return linesOf(half).flatMap((line) => ('says' in line ? [line] : []))
-}
+export const phrasingsOf = (half: Half): readonly Phrasing[] =>
+  linesOf(half).flatMap((line) => ('says' in line ? [line] : []))
 
-export function scenariosOf(half: Half): readonly Scenario[] {
-  return linesOf(half).flatMap((line) => ('asked' in line ? [line] : []))
-}
+export const scenariosOf = (half: Half): readonly Scenario[] =>
+  linesOf(half).flatMap((line) => ('asked' in line ? [line] : []))
 
 /**
  * Which of a half's phrasings the chat of this number is made with: one to four, none twice until all have been dealt.
@@ -71,7 +59,6 @@ export function deal<Dealt>(list: readonly Dealt[], seed: string, chatNumber: nu
   return hand
 }
 
-/** The options as an assistant lists them, and the one that will be picked. */
 export function listingOf(
   { lead, options }: Scenario,
   { says, picks }: { readonly says: string; readonly picks: 0 | 1 | 2 },
@@ -87,8 +74,6 @@ export function listingOf(
   const closing = dice.pick(closings)
   return { text: [lead, '', ...lines, '', closing].join('\n'), option: options[picks] }
 }
-
-// --- internal ---
 
 const HAND_MOST = 4
 
@@ -109,9 +94,7 @@ const [known, apart] = halves.map((half): readonly Line[] => {
     .map((line): Line => JSON.parse(line))
 })
 
-function linesOf(half: Half): readonly Line[] {
-  return { known, apart }[half] ?? []
-}
+const linesOf = (half: Half): readonly Line[] => ({ known, apart })[half] ?? []
 
 function shuffled<Item>(items: readonly Item[], dice: Dice): Item[] {
   const left = [...items]

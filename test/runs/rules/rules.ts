@@ -4,17 +4,15 @@
  *   npm run rules [-- --window N [--chat-tokens N]] [--strategy truncate|summarize] [--half known|apart|both]
  *                 [--chats N] [--seed N] [--workers N] [--json] [--show N]
  *
- * Chats are made from templates: one to four rules in the first fifth (said, chosen from a list, agreed to, corrected,
- * given as an answer; in several languages; alone or inside longer messages), and then other things. Every request of
- * a chat is made, one after the other, through real sockets and a Foldgate with the default profile for this window,
- * with recaps and with summaries by the stand-in of `test/support/summary-model.ts`, which knows nothing of rules. At
- * the last five requests it is asked whether the sentence stands in the view that the strict upstream received, word for
- * word but for case, blanks, the marks around it and JSON's escapes. Where a rule was corrected the newest wording has
- * to stand, and the old one nowhere after it. `what they refer to` is printed beside and asked of nobody: the option
- * that "the second one" means, the proposal, the question.
+ * Chats are made from templates: one to four rules in the first fifth, in several languages, alone or inside longer messages,
+ * and then other things. Every request of a chat is made through real sockets and a Foldgate with the default profile for this
+ * window, with recaps and with summaries by the stand-in of `test/support/summary-model.ts`. At the last five it is asked whether
+ * the sentence stands in the view that the strict upstream received, word for word but for case, blanks, the marks around it and
+ * JSON's escapes; of a corrected rule the newest wording, and the old one nowhere after it. `what they refer to` is printed
+ * beside and asked of nobody: the option that "the second one" means, the proposal, the question.
  *
- * Half of the phrasings are kept apart from whoever writes the rules of recaps. `--show N` prints views of the known
- * half, those that lost most first; with `--half apart` it prints those, and who has seen them writes no such rules.
+ * Half of the phrasings are kept apart from whoever writes the rules of recaps. `--show N` prints views of the known half, those
+ * that lost most first; with `--half apart` it prints those, and who has seen them writes no such rules.
  *
  * Exits with 1 where a total is below 95 %, or a request was refused or failed.
  */
@@ -53,13 +51,8 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
 }
 
 /** A window, how long the chats in it are, and how many of them there are for each half. */
-type Size = {
-  readonly windowTokens: number
-  readonly chatTokens: number
-  readonly chats: number
-}
+type Size = { readonly windowTokens: number; readonly chatTokens: number; readonly chats: number }
 
-/** Reads the arguments: what is to be measured, and nothing that leaves nothing to measure. */
 function readOptions(args: readonly string[]) {
   const { values } = readCommand(args, flags)
   const { window, chats, strategy, half, 'chat-tokens': chatTokens } = values
@@ -79,14 +72,13 @@ function readOptions(args: readonly string[]) {
     seed: values.seed,
     workers: values.workers,
     json: values.json,
-    /** So many views are printed. */
     shown: values.show ?? 0,
   }
 }
 
 /** The work that is asked for, the longest chats first, so that no worker is left alone with one in the end. */
-function ordersOf(asked: ReturnType<typeof readOptions>): readonly RulesOrder[] {
-  return asked.sizes
+const ordersOf = (asked: ReturnType<typeof readOptions>): readonly RulesOrder[] =>
+  asked.sizes
     .toSorted((one, other) => other.chatTokens - one.chatTokens)
     .flatMap(({ windowTokens, chatTokens, chats }) =>
       Array.from({ length: chats }, (_, number) => number).flatMap((number) =>
@@ -99,9 +91,6 @@ function ordersOf(asked: ReturnType<typeof readOptions>): readonly RulesOrder[] 
         ),
       ),
     )
-}
-
-// --- internal ---
 
 /** Half of it is kept for the reply. */
 const WINDOW_LEAST = 4096

@@ -1,30 +1,14 @@
 import { textsOf } from '../../support/strict-upstream/wire-message.ts'
 import { alignedTable, grouped, shareOf, sumOf } from '../harness/table.ts'
-import { forms, type Half } from './phrasing.ts'
+import { forms } from './phrasing.ts'
 import { places } from './chat.ts'
-import { strategies, type OrderReport, type RuleReport, type Strategy } from './walk-chat.ts'
+import { strategies, type OrderReport, type RuleReport } from './walk-chat.ts'
 
-/** How often words were asked for, and how often they stood in the view. */
 export type Held = { readonly asked: number; readonly held: number }
-
-/** The sums of one window and strategy in one half. */
-export type HalfTally = {
-  readonly total: Held
-  /** The total and what makes it up: by form, by place in the message, by language; and what words referred to. */
-  readonly rows: readonly HeldRow[]
-}
-
-export type HeldRow = { readonly name: string } & Held
-
-export type TallyGroup = {
-  readonly windowTokens: number
-  readonly chatTokens: number
-  readonly strategy: Strategy
-  readonly halves: readonly { readonly half: Half; readonly tally: HalfTally }[]
-}
+type TallyGroup = ReturnType<typeof groupsOf>[number]
 
 /** Sums up reports: a group for each window and strategy, small windows and recaps first. */
-export function groupsOf(reports: readonly OrderReport[]): readonly TallyGroup[] {
+export function groupsOf(reports: readonly OrderReport[]) {
   const groups = Map.groupBy(
     reports,
     ({ order }) => `${order.windowTokens} ${order.chat.tokens} ${order.strategy}`,
@@ -46,10 +30,7 @@ export function groupsOf(reports: readonly OrderReport[]): readonly TallyGroup[]
   )
 }
 
-/** Whether enough of what was asked for was held. */
-export function isEnough({ asked, held }: Held): boolean {
-  return held >= SHARE_LEAST * asked
-}
+export const isEnough = ({ asked, held }: Held): boolean => held >= SHARE_LEAST * asked
 
 /** A row for each form, the total, and what it looks like by place and language; two columns for each half. */
 export function tableOf({ windowTokens, chatTokens, strategy, halves }: TallyGroup): string {
@@ -76,8 +57,6 @@ export function shownViews(reports: readonly OrderReport[], shown: number): stri
     .join('')
 }
 
-// --- internal ---
-
 const SHARE_LEAST = 0.95
 
 const placeNames = {
@@ -87,8 +66,9 @@ const placeNames = {
   last: 'last in one',
 } as const
 
-function tallyOf(reports: readonly RuleReport[]): HalfTally {
-  const row = (name: string, isMeant: (rule: RuleReport['rule']) => boolean): HeldRow => ({
+/** The total and what makes it up: by form, by place in the message, by language; and what words referred to. */
+function tallyOf(reports: readonly RuleReport[]) {
+  const row = (name: string, isMeant: (rule: RuleReport['rule']) => boolean) => ({
     name,
     ...heldOf(reports.filter(({ rule }) => isMeant(rule))),
   })
@@ -109,19 +89,18 @@ function tallyOf(reports: readonly RuleReport[]): HalfTally {
   }
 }
 
-function heldOf(all: readonly Held[]): Held {
-  return { asked: sumOf(all, ({ asked }) => asked), held: sumOf(all, ({ held }) => held) }
-}
+const heldOf = (all: readonly Held[]): Held => ({
+  asked: sumOf(all, ({ asked }) => asked),
+  held: sumOf(all, ({ held }) => held),
+})
 
-function heldCells({ asked, held }: Held): readonly [string, string] {
-  return [asked === 0 ? '' : `${held} of ${asked}`, shareOf(held, asked)]
-}
+const heldCells = ({ asked, held }: Held): readonly [string, string] => [
+  asked === 0 ? '' : `${held} of ${asked}`,
+  shareOf(held, asked),
+]
 
 const RULE = '='.repeat(100)
-
-function lostIn({ rules }: OrderReport): number {
-  return sumOf(rules, ({ asked, held }) => asked - held)
-}
+const lostIn = ({ rules }: OrderReport): number => sumOf(rules, ({ asked, held }) => asked - held)
 
 function viewText({ order, rules, view }: OrderReport): string {
   const { half, number } = order.chat

@@ -8,45 +8,29 @@ import { makeChat, type AskedRule, type Chat, type ChatOrder } from './chat.ts'
 export const strategies = ['truncate', 'summarize'] as const
 export type Strategy = (typeof strategies)[number]
 
-/** What became of a rule at the requests at which it was asked for. */
 export type RuleReport = {
   readonly rule: AskedRule
   readonly asked: number
   readonly held: number
-  /** How often what its words refer to stood there, too; null where they refer to nothing. */
   readonly referred: number | null
 }
 
-export type WalkReport = {
-  readonly rules: readonly RuleReport[]
-  readonly requests: number
-  /** Requests that were answered with anything but the upstream's reply, and attempts that it refused. */
-  readonly failed: number
-  readonly refused: number
-  /** The last view. */
-  readonly view: readonly WireMessage[]
-}
-
-/** One chat in one window, by one strategy. */
 export type RulesOrder = {
   readonly chat: ChatOrder
   readonly strategy: Strategy
   readonly windowTokens: number
 }
 
-export type OrderReport = { readonly order: RulesOrder } & WalkReport
+export type OrderReport = { readonly order: RulesOrder } & Awaited<ReturnType<typeof walkChat>>
 
-/** Does an order from the making of its chat to the verdicts. */
 export async function runOrder(order: RulesOrder): Promise<OrderReport> {
   const { count } = await loadCounter('o200k_base')
   const chat = makeChat(order.chat, count)
   return { order, ...(await walkChat({ ...order, chat, count })) }
 }
 
-type WalkOptions = {
+type WalkOptions = Omit<RulesOrder, 'chat'> & {
   readonly chat: Chat
-  readonly strategy: Strategy
-  readonly windowTokens: number
   readonly count: (text: string) => number
 }
 
@@ -55,7 +39,7 @@ type WalkOptions = {
  * is asked what of the rules stands in the view. A user takes longer to type than a summary to be written: the next
  * request comes once nothing is asked of the stand-in any more.
  */
-export async function walkChat({ chat, strategy, windowTokens, count }: WalkOptions): Promise<WalkReport> {
+export async function walkChat({ chat, strategy, windowTokens, count }: WalkOptions) {
   const { messages, rules } = chat
   const window = { tokens: windowTokens }
   const model = strategy === 'summarize' ? await startSummaryModel() : null
@@ -70,6 +54,7 @@ export async function walkChat({ chat, strategy, windowTokens, count }: WalkOpti
   const texts = messages.map((message) => JSON.stringify(message))
   const points = messages.flatMap(({ role }, index) => (role === 'user' ? [index + 1] : []))
   const sums = rules.map((rule) => ({ rule, asked: 0, held: 0, referred: rule.refersTo === null ? null : 0 }))
+  // Requests that were answered with anything but the upstream's reply, and attempts that it refused.
   let [failed, refused] = [0, 0]
   let view: readonly WireMessage[] = []
   try {
@@ -93,7 +78,8 @@ export async function walkChat({ chat, strategy, windowTokens, count }: WalkOpti
     await stage.close()
     await model?.close()
   }
-  return { rules: sums, requests: points.length, failed, refused, view }
+  const ruleReports: readonly RuleReport[] = sums
+  return { rules: ruleReports, requests: points.length, failed, refused, view }
 }
 
 /** What a view still says of a rule. */
@@ -126,17 +112,14 @@ export function timesSaid(texts: readonly string[], words: string): number {
   return [...text.matchAll(patternOf(words))].length
 }
 
-// --- internal ---
-
 /** At so many of the last requests the words have to stand in the view. */
 const ASKED_REQUESTS = 5
-
 const BETWEEN = ' \u0000 '
 const NOWHERE = -1
 
 /** Without case, with one space for any blank, and with the escapes undone by which JSON quotes a text. */
-function plainText(text: string): string {
-  return text
+const plainText = (text: string): string =>
+  text
     .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, digits: string) =>
       String.fromCharCode(Number.parseInt(digits, 16)),
     )
@@ -144,7 +127,6 @@ function plainText(text: string): string {
     .replaceAll(/\\+(["/])/g, '$1')
     .toLowerCase()
     .replaceAll(/\s+/g, ' ')
-}
 
 /** Words from end to end: "option b" does not stand in "option bar". Marks around them may be others. */
 function patternOf(words: string): RegExp {
@@ -153,6 +135,5 @@ function patternOf(words: string): RegExp {
   return new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, 'gu')
 }
 
-function lastPlace(text: string, words: string): number {
-  return [...text.matchAll(patternOf(words))].at(-1)?.index ?? NOWHERE
-}
+const lastPlace = (text: string, words: string): number =>
+  [...text.matchAll(patternOf(words))].at(-1)?.index ?? NOWHERE

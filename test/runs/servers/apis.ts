@@ -3,10 +3,8 @@ import { chatOf as itemsOf } from '../../support/responses/items.ts'
 import { chatOf as blocksOf, type Step } from '../../support/messages/chat.ts'
 import type { WireBlock } from '../../support/messages/wire-block.ts'
 
-/** How a client asks in one of the APIs that servers speak, and how it reads what they answer. */
 export type Api = {
   readonly path: string
-  /** The members of a body beside the model. */
   readonly bodyOf: (asked: AskedFor) => string
   /** Why a plain answer is of no use; null where it is. */
   readonly plainProblem: (text: string) => string | null
@@ -18,20 +16,17 @@ export type Api = {
 }
 
 type AskedFor = {
-  /** The JSON of each message of a chat. */
   readonly messages: readonly string[]
   readonly isStreamed: boolean
   readonly outputTokens: number
 }
 
 export type PromptFigures = {
-  /** As the server counts them. */
   readonly tokens: number
   /** Those that were not in its cache; null where it does not tell. */
   readonly evaluatedTokens: number | null
 }
 
-/** So much of an answer is shown where something is wrong with it. */
 export const SHOWN_CHARS = 160
 
 export function parsed(text: string): unknown {
@@ -170,7 +165,6 @@ function isWhole(message: unknown): boolean {
 function isStopped(told: unknown): boolean {
   return isObject(told) && typeof told['stop_reason'] === 'string'
 }
-
 function typeIn(part: unknown): unknown {
   return isObject(part) ? part['type'] : null
 }

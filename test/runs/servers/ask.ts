@@ -1,47 +1,23 @@
 import { Agent, fetch } from 'undici'
-import {
-  chatCompletions,
-  messages as messagesApi,
-  parsed,
-  responses,
-  SHOWN_CHARS,
-  type Api,
-  type PromptFigures,
-} from './apis.ts'
+import { chatCompletions, messages as messagesApi, parsed, responses, SHOWN_CHARS, type Api } from './apis.ts'
 
-/** A client's request, as far as it differs from one to the next. */
 export type Question = {
-  /** The JSON of each message. */
   readonly messages: readonly string[]
   readonly isStreamed: boolean
-  /** The API that it is asked in. Default chat completions. */
   readonly api?: ApiName
   /** The longest reply; the model seldom ends before. Default `OUTPUT_TOKENS`. */
   readonly outputTokens?: number
 }
 
-const apis = { chat: chatCompletions, responses, messages: messagesApi } as const satisfies Record<
-  string,
-  Api
->
-
+const apis = { chat: chatCompletions, responses, messages: messagesApi } as const
 export type ApiName = keyof typeof apis
 
-/** What a client got. */
-export type Reply = {
-  readonly header: (name: string) => string
-  /** Why it is of no use to a client; null where it is. */
-  readonly problem: string | null
-  /** Whether a part of the answer had come before what made it useless. */
-  readonly hasBegun: boolean
-  /** What the server said of the prompt; null where it said nothing. */
-  readonly prompt: PromptFigures | null
-}
+/** What a client got: why it is of no use, and whether a part of it had come before. */
+export type Reply = Awaited<ReturnType<typeof ask>>
 
-/** What is kept free for a reply. */
 export const OUTPUT_TOKENS = 16
 
-export async function ask(origin: string, question: Question): Promise<Reply> {
+export async function ask(origin: string, question: Question) {
   const { messages, isStreamed, outputTokens = OUTPUT_TOKENS } = question
   const api: Api = apis[question.api ?? 'chat']
   const body = `{"model":"tiny",${api.bodyOf({ messages, isStreamed, outputTokens })}}`
@@ -53,14 +29,12 @@ export async function ask(origin: string, question: Question): Promise<Reply> {
   const parts = isEvents ? events(text) : [parsed(text)]
   const status = answer.status === 200 ? null : `${answer.status}: ${text.slice(0, SHOWN_CHARS)}`
   return {
-    header: (name) => answer.headers.get(name) ?? '',
+    header: (name: string) => answer.headers.get(name) ?? '',
     problem: status ?? (isEvents ? api.streamProblem(parts, text) : api.plainProblem(text)),
     hasBegun: parts.some(api.hasOutput),
     prompt: parts.map(api.promptFigures).findLast((figures) => figures !== null) ?? null,
   }
 }
-
-// --- internal ---
 
 /** A connection for each request: these servers close some that they said would be kept. */
 const dispatcher = new Agent({ pipelining: 0 })
@@ -76,6 +50,5 @@ async function fetched(url: string, body: string) {
   }
 }
 
-function events(text: string): readonly unknown[] {
-  return [...text.matchAll(/^data:(?! ?\[DONE\])(.*)$/gm)].map(([, data = '']) => parsed(data))
-}
+const events = (text: string): readonly unknown[] =>
+  [...text.matchAll(/^data:(?! ?\[DONE\])(.*)$/gm)].map(([, data = '']) => parsed(data))

@@ -34,10 +34,7 @@ export function recordedConversation(folder: string): Conversations | string {
   return (requests) => longest.slice(0, pointsOf(longest)[requests - 1])
 }
 
-// --- internal ---
-
 const SEED = 22
-/** So many messages are the newest. */
 const NEWEST = 3
 
 function remark(dice: Dice, named: readonly (readonly string[])[]): string {
@@ -46,9 +43,8 @@ function remark(dice: Dice, named: readonly (readonly string[])[]): string {
   return far === null ? `Next I look at ${near}.` : `Next I look at ${near}, as with ${far} before.`
 }
 
-function pick(dice: Dice, things: readonly string[]): string | null {
-  return things[dice.below(Math.max(1, things.length))] ?? null
-}
+const pick = (dice: Dice, things: readonly string[]): string | null =>
+  things[dice.below(Math.max(1, things.length))] ?? null
 
 /** llama-cpp-python's server takes no content but text: where there was none it is empty. Null for parts. */
 function withText({ text, message }: RawMessage): RawMessage | null {

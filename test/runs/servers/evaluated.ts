@@ -5,10 +5,8 @@ import { held, openReader, openSight, wantedOf } from '../fidelity/wanted.ts'
 import { rawMessage, type RawMessage } from '../harness/recordings.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { ask, OUTPUT_TOKENS, type Reply } from './ask.ts'
-import { startFoldgate } from './real-server.ts'
-import { startServer, type RealServer } from './real-server.ts'
-import type { SceneReport } from './scenes.ts'
-import type { Stand } from './scenes.ts'
+import { startFoldgate, startServer, type RealServer } from './real-server.ts'
+import type { SceneReport, Stand } from './scenes.ts'
 import { openTap } from './tap.ts'
 import { pointsOf } from './windows.ts'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
@@ -17,9 +15,7 @@ import { isObject } from '../../support/strict-upstream/wire-message.ts'
 export type CompactingClient = (input: PolicyInput) => readonly RawMessage[]
 
 /** At every request the newest that fits: nothing is remembered, and from the first cut on each prompt begins anew. */
-function slidingWindow(): CompactingClient {
-  return newestSuffix
-}
+const slidingWindow = (): CompactingClient => newestSuffix
 
 /**
  * Behind the system message and the task, the older half of the rest goes for good when it does not fit any more. What
@@ -42,7 +38,6 @@ export function dropHalfWhenFull(): CompactingClient {
   }
 }
 
-/** A system message and a task. */
 const HEAD_MESSAGES = 2
 
 /** Who makes the conversation fit: Foldgate under a profile, or the client itself. */
@@ -106,8 +101,6 @@ export async function runRival(rival: Rival, { pythons, models, conversation }: 
   return reportOf(rival, requests, sumOf(tallies))
 }
 
-// --- internal ---
-
 /** Before the first message and after the last: no client is held to one that it cannot know. */
 const AROUND_TOKENS = 16
 
@@ -117,22 +110,15 @@ type RequestFigures = {
   readonly isAnew: boolean
 }
 
-type Sender = {
-  readonly send: (input: PolicyInput) => Promise<{ reply: Reply; received: readonly RawMessage[] }>
-  readonly close: () => Promise<void>
-}
-
-async function openSender(rival: Rival, server: RealServer): Promise<Sender> {
+async function openSender(rival: Rival, server: RealServer) {
+  const askWith = (origin: string, messages: readonly RawMessage[]) =>
+    ask(origin, { messages: messages.map(({ text }) => text), isStreamed: false })
   if ('openClient' in rival) {
     const compact = rival.openClient()
     return {
-      send: async (input) => {
+      send: async (input: PolicyInput) => {
         const received = compact(input)
-        const reply = await ask(server.origin, {
-          messages: received.map(({ text }) => text),
-          isStreamed: false,
-        })
-        return { reply, received }
+        return { reply: await askWith(server.origin, received), received }
       },
       close: async () => {},
     }
@@ -140,11 +126,8 @@ async function openSender(rival: Rival, server: RealServer): Promise<Sender> {
   const tap = await openTap(server.origin)
   const foldgate = await startFoldgate(tap.origin, rival.profile)
   return {
-    send: async ({ messages }) => {
-      const reply = await ask(foldgate.origin, {
-        messages: messages.map(({ text }) => text),
-        isStreamed: false,
-      })
+    send: async ({ messages }: PolicyInput) => {
+      const reply = await askWith(foldgate.origin, messages)
       const body = tap.take().at(-1)?.body ?? '{"messages":[]}'
       return { reply, received: cutRawRequest(body).messages.map(rawMessage) }
     },
@@ -156,20 +139,18 @@ async function openSender(rival: Rival, server: RealServer): Promise<Sender> {
 }
 
 function reportOf(rival: Rival, requests: readonly RequestFigures[], tally: Tally): SceneReport {
-  const evaluated = (chosen: readonly RequestFigures[]) =>
-    chosen.reduce((sum, { reply }) => sum + (reply.prompt?.evaluatedTokens ?? 0), 0)
-  const sent = (chosen: readonly RequestFigures[]) =>
-    chosen.reduce((sum, { reply }) => sum + (reply.prompt?.tokens ?? 0), 0)
+  const all = (chosen: readonly RequestFigures[], figure: 'tokens' | 'evaluatedTokens') =>
+    chosen.reduce((sum, { reply }) => sum + (reply.prompt?.[figure] ?? 0), 0)
   const anew = requests.filter(({ isAnew }) => isAnew)
   const problems = requests.flatMap(({ reply }) => reply.problem ?? [])
   return {
     cells: [
       rival.name,
-      evaluated(requests),
-      evaluated(anew),
-      sent(requests),
+      all(requests, 'evaluatedTokens'),
+      all(anew, 'evaluatedTokens'),
+      all(requests, 'tokens'),
       anew.length,
-      anew.length === 0 ? '-' : Math.round(sent(anew) / anew.length),
+      anew.length === 0 ? '-' : Math.round(all(anew, 'tokens') / anew.length),
       share(tally.thingsHeld, tally.things),
       share(tally.farThingsHeld, tally.farThings),
       share(tally.runsHeld, tally.runs),
@@ -183,11 +164,9 @@ function reportOf(rival: Rival, requests: readonly RequestFigures[], tally: Tall
   }
 }
 
-function share(part: number, whole: number): string {
-  return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`
-}
+const share = (part: number, whole: number): string =>
+  whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`
 
-/** What each message takes in the prompt, asked of llama.cpp's server: the client that knows it all. */
 async function messageSizes(
   origin: string,
   messages: readonly RawMessage[],
@@ -207,11 +186,8 @@ async function messageSizes(
 }
 
 async function askJson(origin: string, path: string, body: string): Promise<Record<string, unknown>> {
-  const answer = await fetch(origin + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(origin + path, { method: 'POST', headers, body })
   const value: unknown = await answer.json()
   if (answer.ok && isObject(value)) return value
   throw new Error(`${path} was answered with ${answer.status}: ${JSON.stringify(value)}`)

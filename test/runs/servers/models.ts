@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pythonFolder } from './programs.ts'
-import { startProgram, workFolder } from './programs.ts'
+import { pythonFolder, startProgram, workFolder } from './programs.ts'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 
 /** What a model's file says of its tokens, in the spelling of GPT-2: each byte is a printable character. */
@@ -28,7 +27,6 @@ export function smallVocabulary(size = TOKENS): Vocabulary {
 
 const TOKENS = 16_384
 
-/** The tokens by their ranks, each a string of bytes. */
 function ranked(): readonly string[] {
   const tokens: string[] = []
   for (const line of o200k.bpe_ranks.split('\n')) {
@@ -60,9 +58,8 @@ function lastPair(bytes: string, ranks: ReadonlyMap<string, number>): readonly s
 }
 
 /** GPT-2 writes printable bytes as they are, and the others as the characters from U+0100 on. */
-function spelled(bytes: string): string {
-  return Array.from(bytes, (character) => spelling[character.charCodeAt(0)] ?? '').join('')
-}
+const spelled = (bytes: string): string =>
+  Array.from(bytes, (character) => spelling[character.charCodeAt(0)] ?? '').join('')
 
 const spelling = byteSpelling()
 
@@ -82,7 +79,6 @@ export const templates = ['lenient', 'strict'] as const
  */
 export type Template = (typeof templates)[number]
 
-/** Writes a model for each template; returns their files. */
 export async function makeModels(python: string): Promise<Readonly<Record<Template, string>>> {
   const folder = join(workFolder(), 'models')
   mkdirSync(folder)

@@ -1,58 +1,37 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir, homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { startCommand } from '../../support/run-command.ts'
 
-/** A program that ends with this one, however that comes about. */
-export type RunningProgram = {
-  /** Waits until it has written something like this to standard output, and gives back what was found. */
-  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
-  /** The last lines that it wrote, for whoever has to say what went wrong. */
-  readonly lastWords: () => string
-  /** Its exit code or the signal that ended it. */
-  readonly ended: Promise<number | string>
-  /** Ends it, and what it has started. */
-  readonly stop: () => Promise<void>
-}
+type StartOptions = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
 
-type StartOptions = {
-  /** Default: nothing of this environment but what finds programs, compilers and the way to a package registry. */
-  readonly env?: NodeJS.ProcessEnv
-  readonly cwd?: string
-}
-
-/** Starts one as the first of a group of its own; its standard input stays open for as long as it is to run. */
+/**
+ * Starts a program as the first of a group of its own: it ends with this one, however that comes about. Its standard input stays
+ * open for as long as it is to run. Default: nothing of this environment but what finds programs, compilers and a registry.
+ */
 export function startProgram(
   command: string,
   args: readonly string[],
   { env = process.env, cwd = workFolder() }: StartOptions = {},
-): RunningProgram {
-  const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true })
+) {
+  const started = startCommand(command, args, { cwd, env, stdio: 'pipe', detached: true })
+  const { child, stdout, stderr } = started
   running.add(child)
-  const written = { output: '', errors: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    written.output = (written.output + text).slice(-KEPT_CHARS)
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    written.errors = (written.errors + text).slice(-KEPT_CHARS)
-  })
   let isRunning = true
-  const ended = new Promise<number | string>((resolve) => {
-    child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => resolve(code ?? signal ?? ''))
-  }).finally(() => {
+  const ended = started.ended.finally(() => {
     isRunning = false
     running.delete(child)
   })
-  const lastWords = () => (written.output + written.errors).trim().split('\n').slice(-LAST_LINES).join('\n')
+  const lastWords = () => (stdout() + stderr()).trim().split('\n').slice(-LAST_LINES).join('\n')
   return {
-    said: async (pattern) => {
+    said: async (pattern: RegExp) => {
       const deadlineMs = performance.now() + START_MS_MAX
       for (;;) {
-        const found = pattern.exec(written.output)
+        const found = pattern.exec(stdout())
         if (found !== null) return found
         if (!isRunning || performance.now() > deadlineMs)
           throw new Error(`${command} ${args.join(' ')} did not say ${String(pattern)}:\n${lastWords()}`)
@@ -68,13 +47,11 @@ export function startProgram(
   }
 }
 
-/** A folder of this run, which is removed when it ends. */
 export function workFolder(): string {
   folder ??= mkdtempSync(join(tmpdir(), 'foldgate-servers-'))
   return folder
 }
 
-/** Whoever ends this program by a signal ends all that it has started. */
 export function endAllWithThis(): void {
   process.once('exit', () => {
     for (const child of running) endGroup(child)
@@ -84,14 +61,10 @@ export function endAllWithThis(): void {
     process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }
 
-// --- internal ---
-
-const KEPT_CHARS = 20_000
 const LAST_LINES = 15
 /** A start takes seconds; what has not begun by then never does. */
 const START_MS_MAX = 60_000
 const POLL_MS = 20
-
 const running = new Set<ChildProcess>()
 let folder: string | null = null
 
@@ -109,8 +82,6 @@ export type Installed = { readonly python: string } | { readonly missing: string
 
 /** The packages of one server; the name is that of its list in `python/`. */
 export type PackageList = 'llama-cpp' | 'llama-cpp-python'
-
-/** The Python files and lists of this command. */
 export const pythonFolder = fileURLToPath(new URL('python/', import.meta.url))
 
 /** The Python 3 of this machine with its version, where it can make virtual environments; else what is missing. */
@@ -162,7 +133,6 @@ export async function install(list: PackageList, version: string): Promise<Insta
 const PYTHON = 'python3'
 /** The oldest that there is a wheel for. */
 const MINOR_LEAST = 10
-
 const INSTALL_MINUTES_MAX = 10
 
 /**
@@ -177,11 +147,9 @@ const buildEnvironment = {
   ].join(' '),
 }
 
-function cacheFolder(): string {
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'foldgate-servers')
-}
+const cacheFolder = (): string =>
+  join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'foldgate-servers')
 
-/** Null where it went well, else what its last words were. */
 async function run(command: string, args: readonly string[]): Promise<string | null> {
   const program = startProgram(command, args, { env: { ...process.env, ...buildEnvironment } })
   const timer = setTimeout(() => void program.stop(), INSTALL_MINUTES_MAX * 60_000)

@@ -1,18 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.ts'
-import { pythonFolder, type PackageList } from './programs.ts'
-import { startProgram, workFolder } from './programs.ts'
+import { pythonFolder, type PackageList, startProgram, workFolder } from './programs.ts'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
 
-/** A server as somebody would start it at home. */
 export type ServerOptions = {
   readonly kind: PackageList
-  /** Its model's file. */
   readonly model: string
-  /** All of its context. */
   readonly contextTokens: number
   /** Requests that it works on at a time. Only llama.cpp's has more than one. Default 1. */
   readonly slots?: number
@@ -41,30 +37,21 @@ export async function startServer(python: string, options: ServerOptions): Promi
   return { origin, stop: program.stop }
 }
 
-// --- internal ---
-
 const POLL_MS = 50
 
-async function isListening(origin: string): Promise<boolean> {
-  return fetch(`${origin}/v1/models`).then(
+const isListening = async (origin: string): Promise<boolean> =>
+  fetch(`${origin}/v1/models`).then(
     async (answer) => {
       await answer.arrayBuffer()
       return answer.ok
     },
     () => false,
   )
-}
 
-/** The real program in front of a server. */
-export type FoldgateProgram = {
-  readonly origin: string
-  /** What its admin listener says of each request of a conversation, the oldest first. */
-  readonly requests: (conversation: string) => Promise<readonly Record<string, unknown>[]>
-  readonly stop: () => Promise<void>
-}
+export type FoldgateProgram = Awaited<ReturnType<typeof startFoldgate>>
 
-/** Starts one with nothing in its settings, and this profile. It keeps its records in memory. */
-export async function startFoldgate(server: string, profile: object = {}): Promise<FoldgateProgram> {
+/** The real program in front of a server, with nothing in its settings, and this profile. It keeps its records in memory. */
+export async function startFoldgate(server: string, profile: object = {}) {
   const home = mkdtempSync(join(workFolder(), 'foldgate-'))
   mkdirSync(join(home, 'profiles'))
   writeFileSync(join(home, 'foldgate.yaml'), '{}')
@@ -79,7 +66,8 @@ export async function startFoldgate(server: string, profile: object = {}): Promi
   const [, origin = ''] = await program.said(/listens on (http:\/\/127\.0\.0\.1:\d+)\/v1/)
   return {
     origin,
-    requests: async (conversation) => {
+    /** What its admin listener says of each request of a conversation, the oldest first. */
+    requests: async (conversation: string) => {
       const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations/${conversation}`)
       const detail: unknown = await answer.json()
       return isObject(detail) && Array.isArray(detail['rows']) ? detail['rows'].filter(isObject) : []

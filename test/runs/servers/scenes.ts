@@ -1,7 +1,6 @@
 import { ask, type Reply } from './ask.ts'
 import { madeConversation, type Conversations } from './conversations.ts'
-import { startFoldgate } from './real-server.ts'
-import { startServer } from './real-server.ts'
+import { startFoldgate, startServer } from './real-server.ts'
 import { openTap } from './tap.ts'
 import type { Template } from './models.ts'
 
@@ -82,8 +81,6 @@ export async function runPoolScene(isStreamed: boolean, { pythons, models }: Sta
   }
 }
 
-// --- internal ---
-
 const POOL_TOKENS = 8192
 const CONVERSATIONS = 4
 /** Of a conversation: two of them fit into the pool together, and not all of them. */
@@ -91,7 +88,6 @@ const REQUESTS = 4
 const ROUNDS = 3
 /** So long that all are under way at the same time, however quickly their prompts are read. */
 const REPLY_TOKENS = 128
-
 export const rootHead = ['path', 'from the server', 'through Foldgate']
 
 /**
@@ -106,30 +102,24 @@ export async function runRootPaths({ pythons, models }: Stand): Promise<readonly
   })
   const foldgate = await startFoldgate(server.origin)
   const reports: SceneReport[] = []
-  for (const { path, body } of paths) {
-    const [direct, through] = [
-      await answerOf(server.origin, path, body),
-      await answerOf(foldgate.origin, path, body),
-    ]
-    reports.push({
-      cells: [path, direct.status, through.status],
-      missed:
-        direct.status === 200 && direct.shape === through.shape
-          ? []
-          : [`${path} is answered with ${through.status} ${through.shape}, and not ${direct.shape}`],
-    })
+  for (const [path, body = null] of paths) {
+    const direct = await answerOf(server.origin, path, body)
+    const through = await answerOf(foldgate.origin, path, body)
+    const isKept = direct.status === 200 && direct.shape === through.shape
+    const miss = `${path} is answered with ${through.status} ${through.shape}, and not ${direct.shape}`
+    reports.push({ cells: [path, direct.status, through.status], missed: isKept ? [] : [miss] })
   }
   await foldgate.stop()
   await server.stop()
   return reports
 }
 
-const paths = [
-  { path: '/props', body: null },
-  { path: '/slots', body: null },
-  { path: '/metrics', body: null },
-  { path: '/tokenize', body: '{"content":"to be counted"}' },
-  { path: '/v1/models', body: null },
+const paths: readonly (readonly [path: string, body?: string])[] = [
+  ['/props'],
+  ['/slots'],
+  ['/metrics'],
+  ['/tokenize', '{"content":"to be counted"}'],
+  ['/v1/models'],
 ]
 
 /** The status, and the beginning of the text with its figures left out: some change from one moment to the next. */
@@ -141,19 +131,11 @@ async function answerOf(origin: string, path: string, body: string | null) {
 }
 
 const SHOWN_CHARS = 60
+export type SceneReport = { readonly cells: readonly (string | number)[]; readonly missed: readonly string[] }
 
-/** What is printed of a scene, and what it did not show. */
-export type SceneReport = {
-  readonly cells: readonly (string | number)[]
-  readonly missed: readonly string[]
-}
+export const shown = (cell: string | number): string =>
+  typeof cell === 'number' ? cell.toLocaleString('en-US') : cell
 
-/** A cell as it is printed. */
-export function shown(cell: string | number): string {
-  return typeof cell === 'number' ? cell.toLocaleString('en-US') : cell
-}
-
-/** What every scene is played with. */
 export type Stand = {
   /** The interpreter that has a server. llama-cpp-python's may be missing. */
   readonly pythons: { readonly 'llama-cpp': string; readonly 'llama-cpp-python': string | null }

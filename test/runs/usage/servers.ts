@@ -13,17 +13,12 @@ import {
   type UsageKind,
 } from './usage-kinds.ts'
 
-/** What a server makes of one request. */
 export type Outcome = {
-  /** What it had to read, by its own count, before anything was left out. */
   readonly promptTokens: number
-  /** What it says of the cost; null where it refuses. */
   readonly statement: Statement | null
-  /** Whether it left out part of the prompt. */
   readonly isCut: boolean
 }
 
-/** A server without its sockets. */
 export type Server = {
   /** In tokens, as the server takes the window it is asked about: prompt and reply. */
   readonly windowTokens: number
@@ -41,11 +36,7 @@ type Count = (text: string) => number
 /** Counts and reports honestly; refuses what exceeds its window if it is strict, else takes anything. */
 export function honestServer(
   kind: UsageKind,
-  {
-    windowTokens,
-    isStrict,
-    count,
-  }: { readonly windowTokens: number; readonly isStrict: boolean; readonly count: Count },
+  { windowTokens, isStrict, count }: { windowTokens: number; isStrict: boolean; count: Count },
 ): Server {
   const replicas = kind.replicas.map((tokenizer) => {
     const counter = countersOf(tokenizer, count)
@@ -66,11 +57,8 @@ export function honestServer(
         return { promptTokens, statement: null, isCut: false }
       const sharedTokens = Math.min(promptTokens, Math.floor(replica.cache.serve('', parts)))
       const completionTokens = Math.max(1, Math.round(replica.counter.text(REPLY)))
-      return {
-        promptTokens,
-        statement: kind.state({ promptTokens, sharedTokens, completionTokens }),
-        isCut: false,
-      }
+      const statement = kind.state({ promptTokens, sharedTokens, completionTokens })
+      return { promptTokens, statement, isCut: false }
     },
     sizeOf: (prompt) => (last === undefined ? 0 : last.counter.total(last.counter.parts(prompt))),
     inStreams: kind.inStreams,
@@ -79,7 +67,6 @@ export function honestServer(
   }
 }
 
-/** How much of Ollama a client gets to see. */
 export const ollamaKinds = [
   { name: 'ollama', field: 'Ollama itself', fingerprint: 'fp_ollama', isAsked: true },
   {
@@ -97,8 +84,6 @@ export const ollamaKinds = [
 ] as const
 
 export type OllamaKind = (typeof ollamaKinds)[number]
-
-/** The model that an Ollama runs. */
 export const OLLAMA_MODEL = 'qwen3:8b'
 
 /**
@@ -123,19 +108,13 @@ export function ollamaServer(kind: OllamaKind, numContext: number, count: Count)
     told: (path) => {
       if (!kind.isAsked) return null
       if (path === '/api/version') return { version: '0.17.4' }
-      if (path === '/api/ps')
-        return {
-          models: isLoaded ? [{ name: OLLAMA_MODEL, model: OLLAMA_MODEL, context_length: numContext }] : [],
-        }
-      return null
+      const loaded = { name: OLLAMA_MODEL, model: OLLAMA_MODEL, context_length: numContext }
+      return path === '/api/ps' ? { models: isLoaded ? [loaded] : [] } : null
     },
   }
 }
 
-/** What servers answer. */
 const REPLY = 'That is done.'
-
-/** A request as it reached the upstream. */
 type Received = { readonly prompt: Prompt; readonly outcome: Outcome }
 
 /** Serves a server over sockets, plain and streamed. `takeReceived`: in their order, since they were last taken. */
@@ -176,14 +155,10 @@ export async function startUsageUpstream(server: Server) {
   return { url, close, takeReceived: () => received.splice(0) }
 }
 
-// --- internal ---
-
 /** Qwen's and Llama's tokenizers take a little more than ours. */
 const OLLAMA_RATIO = 1.08
-
 const counters = new Map<string, TrueCounter>()
 
-/** Counts are kept for all conversations of a process. */
 function countersOf(tokenizer: UsageKind['replicas'][number], count: Count): TrueCounter {
   const key = JSON.stringify(tokenizer)
   const counter = counters.get(key) ?? openTrueCounter(tokenizer, count)
@@ -225,12 +200,7 @@ function plain(head: Head, statement: object): object {
   return { ...head, object: 'chat.completion', choices, ...statement }
 }
 
-function streamed(
-  head: Head,
-  statement: object,
-  inStreams: Server['inStreams'],
-  isAsked: boolean,
-): readonly object[] {
+function streamed(head: Head, statement: object, inStreams: Server['inStreams'], isAsked: boolean) {
   const chunk = (delta: object, finish: string | null, more: object = {}) => ({
     ...head,
     object: 'chat.completion.chunk',
@@ -238,12 +208,8 @@ function streamed(
     ...more,
   })
   const everywhere = inStreams === 'every-chunk' ? statement : {}
-  const last =
-    inStreams === 'x-groq'
-      ? { x_groq: { id: 'req_1', ...statement } }
-      : inStreams === 'asked'
-        ? {}
-        : statement
+  const atTheEnd = inStreams === 'asked' ? {} : statement
+  const last = inStreams === 'x-groq' ? { x_groq: { id: 'req_1', ...statement } } : atTheEnd
   const own = { ...head, object: 'chat.completion.chunk', choices: [], ...statement }
   return [
     chunk({ role: 'assistant', content: '' }, null, everywhere),
@@ -253,19 +219,13 @@ function streamed(
   ]
 }
 
-/** OpenAI's own wording. */
 function refusal(windowTokens: number, promptTokens: number, outputTokens: number): object {
   const total = promptTokens + outputTokens
   const asked =
     outputTokens > 0
       ? `you requested ${total} tokens (${promptTokens} in the messages, ${outputTokens} in the completion)`
       : `your messages resulted in ${promptTokens} tokens`
-  return {
-    error: {
-      message: `This model's maximum context length is ${windowTokens} tokens. However, ${asked}. Please reduce the length of the messages${outputTokens > 0 ? ' or completion' : ''}.`,
-      type: 'invalid_request_error',
-      param: 'messages',
-      code: 'context_length_exceeded',
-    },
-  }
+  const message = `This model's maximum context length is ${windowTokens} tokens. However, ${asked}. Please reduce the length of the messages${outputTokens > 0 ? ' or completion' : ''}.`
+  const code = 'context_length_exceeded'
+  return { error: { message, type: 'invalid_request_error', param: 'messages', code } }
 }

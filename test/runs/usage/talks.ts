@@ -19,14 +19,8 @@ import {
 import { sumOf } from '../harness/table.ts'
 import { keyOf, type Prompt, type UsageKind } from './usage-kinds.ts'
 
-/** Which conversations there are. */
-export type Source = {
-  /** Null: made ones. */
-  readonly folder: string | null
-  readonly file: string | null
-}
+export type Source = { readonly folder: string | null; readonly file: string | null }
 
-/** How many of them are walked, and how far. */
 export type Sampling = {
   /** So many conversations, files and conversations of a file taking turns. */
   readonly talksMax: number
@@ -49,10 +43,7 @@ export function chosen(
   turn: number,
 ): readonly Recording[] {
   const files = [...talks.values()]
-  const count = Math.min(
-    talksMax,
-    files.reduce((sum, { length }) => sum + length, 0),
-  )
+  const count = Math.min(talksMax, files.flat().length)
   const found = Array.from({ length: count }, (_, index) => {
     const place = turn * count + index
     const file = files[place % files.length] ?? []
@@ -100,8 +91,6 @@ export function requestBody(
   return { text, outputTokens: isLimited ? OUTPUT_TOKENS : own }
 }
 
-// --- internal ---
-
 type Members = Record<string, unknown>
 
 /** Files of which no conversation has more characters are joined as well. */
@@ -140,9 +129,7 @@ function joined(talks: readonly Recording[]): Recording {
   return { ...first, id: 'joined', messages, points: [...requestPoints(messages), messages.length] }
 }
 
-function charsOf(messages: readonly RawMessage[]): number {
-  return sumOf(messages, ({ text }) => text.length)
-}
+const charsOf = (messages: readonly RawMessage[]): number => sumOf(messages, ({ text }) => text.length)
 
 /** At most so many: half of them from the beginning, the others evenly spread, the last one among them. */
 function thinned(points: readonly number[], countMax: number): readonly number[] {
@@ -167,14 +154,12 @@ function changedMessage(message: Members, index: number, added: NonNullable<Usag
 }
 
 /** What is walked where no folder is named: runs of coding agents, a talk about code, one in Chinese. */
-function madeTalks(): readonly Recording[] {
-  return [
-    madeTalk('made-agent', longRun(60, 11)),
-    madeTalk('made-agent', longRun(40, 12, 2)),
-    madeTalk('made-talk', longConversation()),
-    madeTalk('made-chinese', chineseTalk()),
-  ]
-}
+const madeTalks = (): readonly Recording[] => [
+  madeTalk('made-agent', longRun(60, 11)),
+  madeTalk('made-agent', longRun(40, 12, 2)),
+  madeTalk('made-talk', longConversation()),
+  madeTalk('made-chinese', chineseTalk()),
+]
 
 const TURNS = 60
 
@@ -195,11 +180,8 @@ function chineseTalk(): readonly TestMessage[] {
     { role: 'user', content: `${dice.hex(4)}：${said(1 + dice.below(3))}` },
     { role: 'assistant', content: said(4 + dice.below(10)) },
   ])
-  return [
-    { role: 'system', content: '你是一家网店的客服。' },
-    ...turns.flat(),
-    { role: 'user', content: '谢谢。' },
-  ]
+  const system = { role: 'system', content: '你是一家网店的客服。' } as const
+  return [system, ...turns.flat(), { role: 'user', content: '谢谢。' }]
 }
 
 function madeTalk(file: string, conversation: readonly object[]): Recording {

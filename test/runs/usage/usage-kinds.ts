@@ -28,11 +28,9 @@ export type Statement = Readonly<Record<string, unknown>>
 /** One honest way to report what a prompt cost. */
 export type UsageKind = {
   readonly name: string
-  /** Of which servers it is true. */
   readonly field: string
   /** One for each replica behind the address; each has a cache of its own. */
   readonly replicas: readonly Tokenizer[]
-  /** Which replica gets the request of this number. */
   readonly replicaAt: (request: number) => number
   readonly state: (counted: CountedPrompt) => Statement
   /** Where a stream says it: in a chunk of its own if the client asks, in one unasked, in all of them, in `x_groq`. */
@@ -41,65 +39,46 @@ export type UsageKind = {
   readonly added: 'thoughts' | 'think-tags' | 'images' | null
 }
 
-/** A tokenizer that agrees with ours. */
 export const ourTokenizer: Tokenizer = { ratio: 1, cjkRatio: 1, countsImages: true, countsThoughts: 'all' }
 
-/** All the ways in the field, November 2026. */
+/** All the ways in the field, November 2026: each is OpenAI's way, but for what is said otherwise. */
 export const usageKinds: readonly UsageKind[] = [
   kind('openai', 'OpenAI, Azure, vLLM with its cache reported: cached tokens are among the prompt tokens'),
   kind('deepseek', 'DeepSeek: the prompt as the sum of cache hits and misses', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) => {
-      const hit = inSteps(sharedTokens, 64, 64)
-      const split = { prompt_cache_hit_tokens: hit, prompt_cache_miss_tokens: promptTokens - hit }
-      return usage(promptTokens, completionTokens, split)
-    },
+    state: cached(64, 64, (hit, prompt) => [
+      prompt,
+      { prompt_cache_hit_tokens: hit, prompt_cache_miss_tokens: prompt - hit },
+    ]),
   }),
   kind('moonshot', 'Moonshot: cached tokens at the top level', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) =>
-      usage(promptTokens, completionTokens, { cached_tokens: inSteps(sharedTokens, 256, 256) }),
+    state: cached(256, 256, (read, prompt) => [prompt, { cached_tokens: read }]),
   }),
   kind('litellm', 'LiteLLM before Anthropic: all of the prompt, and what was read and written beside it', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) => {
-      const read = inSteps(sharedTokens, 1, 1024)
-      const written = promptTokens - read - AFTER_MARK_TOKENS
-      return usage(promptTokens, completionTokens, {
-        prompt_tokens_details: { cached_tokens: read, cache_creation_tokens: Math.max(0, written) },
-        cache_creation_input_tokens: Math.max(0, written),
-        cache_read_input_tokens: read,
-      })
-    },
+    state: cached(1, 1024, (read, prompt) => {
+      const written = writtenOf(read, prompt)
+      const details = { cached_tokens: read, cache_creation_tokens: written }
+      return [prompt, { prompt_tokens_details: details, ...anthropicCache(read, written) }]
+    }),
   }),
   kind(
     'uncached',
     'gateways that pass Anthropic’s numbers on: the prompt is what was neither read nor written',
-    {
-      state: ({ promptTokens, sharedTokens, completionTokens }) => {
-        const read = inSteps(sharedTokens, 1, 1024)
-        const cache = { cache_creation_input_tokens: 0, cache_read_input_tokens: read }
-        return usage(promptTokens - read, completionTokens, cache)
-      },
-    },
+    { state: cached(1, 1024, (read, prompt) => [prompt - read, anthropicCache(read, 0)]) },
   ),
   kind('uncached-written', 'the same where the client marks its newest message, as Claude’s clients do', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) => {
-      const read = inSteps(sharedTokens, 1, 1024)
-      const written = Math.max(0, promptTokens - read - AFTER_MARK_TOKENS)
-      const cache = { cache_creation_input_tokens: written, cache_read_input_tokens: read }
-      return usage(promptTokens - read - written, completionTokens, cache)
-    },
+    state: cached(1, 1024, (read, prompt) => {
+      const written = writtenOf(read, prompt)
+      return [prompt - read - written, anthropicCache(read, written)]
+    }),
   }),
   kind('uncached-bare', 'gateways that count what was computed and drop what they say of the cache', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) =>
-      usage(promptTokens - inSteps(sharedTokens, 16, 16), completionTokens),
+    state: computedAlone,
   }),
   ...[64, 128, 256].map((block) =>
     kind(
       `blocks-${block}`,
       `servers that count in blocks of ${block} tokens of their memory, the last one left out`,
-      {
-        state: ({ promptTokens, completionTokens }) =>
-          usage(inSteps(promptTokens, block, 0), completionTokens),
-      },
+      { state: cached(1, 0, (_, prompt) => [inSteps(prompt, block, 0)]) },
     ),
   ),
   kind('thoughts-dropped', 'templates that leave out what was thought before the latest user message', {
@@ -132,37 +111,22 @@ export const usageKinds: readonly UsageKind[] = [
   kind('growing', 'xAI, Gemini: every chunk of a stream has the usage so far', { inStreams: 'every-chunk' }),
   kind('x-groq', 'Groq: streams have the usage in `x_groq` alone', { inStreams: 'x-groq' }),
   kind('timings', 'llama.cpp’s server where usage is not asked for: timings at the end of every stream', {
-    state: ({ promptTokens, sharedTokens, completionTokens }) => {
+    state: ({ promptTokens, sharedTokens, completionTokens: predicted_n }) => {
       // At least one token is computed, or there would be nothing to go on from.
-      const cached = Math.min(sharedTokens, promptTokens - 1)
-      return {
-        timings: {
-          cache_n: cached,
-          prompt_n: promptTokens - cached,
-          predicted_n: completionTokens,
-          predicted_ms: 1,
-        },
-      }
+      const cache_n = Math.min(sharedTokens, promptTokens - 1)
+      return { timings: { cache_n, prompt_n: promptTokens - cache_n, predicted_n, predicted_ms: 1 } }
     },
     inStreams: 'unasked',
   }),
   kind(
     'cache-lost',
     'OpenAI’s way behind a balancer: every fifth request meets a replica without the cache',
-    {
-      replicas: [ourTokenizer, ourTokenizer],
-      replicaAt: everyFifth,
-    },
+    { replicas: [ourTokenizer, ourTokenizer], replicaAt: everyFifth },
   ),
   kind(
     'uncached-cache-lost',
     'the same where the prompt is what was computed, and nothing is said of the cache',
-    {
-      replicas: [ourTokenizer, ourTokenizer],
-      replicaAt: everyFifth,
-      state: ({ promptTokens, sharedTokens, completionTokens }) =>
-        usage(promptTokens - inSteps(sharedTokens, 16, 16), completionTokens),
-    },
+    { replicas: [ourTokenizer, ourTokenizer], replicaAt: everyFifth, state: computedAlone },
   ),
   kind('two-counts', 'one name for two providers whose counts differ by a tenth, by turns', {
     replicas: [ourTokenizer, { ...ourTokenizer, ratio: 1.1, cjkRatio: 1.1 }],
@@ -170,7 +134,6 @@ export const usageKinds: readonly UsageKind[] = [
   }),
 ]
 
-/** The usage of an answer as OpenAI states it, without what it says of its cache. */
 export function usage(promptTokens: number, completionTokens: number, more: object = {}): Statement {
   const total = promptTokens + completionTokens
   return {
@@ -180,28 +143,15 @@ export function usage(promptTokens: number, completionTokens: number, more: obje
 
 /** What a server is sent, as far as it makes up the prompt. */
 export type Prompt = {
-  readonly messages: readonly PromptMessage[]
+  readonly messages: readonly { readonly message: WireMessage; readonly key: string }[]
   readonly tools: unknown
-  /** Equal for tools of equal JSON. */
   readonly toolsKey: string
 }
 
-export type PromptMessage = {
-  readonly message: WireMessage
-  /** Equal for messages of equal JSON. */
-  readonly key: string
-}
-
-export type TrueCounter = {
-  /** The tools, then each message, in the server's tokens. */
-  readonly parts: (prompt: Prompt) => readonly PromptPart[]
-  /** The whole prompt, in whole tokens. */
-  readonly total: (parts: readonly PromptPart[]) => number
-  readonly text: (text: string) => number
-}
+export type TrueCounter = ReturnType<typeof openTrueCounter>
 
 /** Counts prompts as a server with this tokenizer does, each message once. `count` is our own. */
-export function openTrueCounter(tokenizer: Tokenizer, count: (text: string) => number): TrueCounter {
+export function openTrueCounter(tokenizer: Tokenizer, count: (text: string) => number) {
   const { ratio, cjkRatio, countsImages, countsThoughts } = tokenizer
   const text = (written: string) => {
     const cjk = written.match(cjkRuns)?.join('') ?? ''
@@ -211,7 +161,8 @@ export function openTrueCounter(tokenizer: Tokenizer, count: (text: string) => n
   const counter = openPromptCounter(text)
 
   return {
-    parts: ({ messages, tools, toolsKey }) => {
+    /** The tools, then each message, in the server's tokens. */
+    parts: ({ messages, tools, toolsKey }: Prompt): readonly PromptPart[] => {
       const latestUser = messages.findLastIndex(({ message }) => message.role === 'user')
       const parts = messages.map(({ message, key }, index): PromptPart => {
         const isThought = countsThoughts === 'all' || (countsThoughts === 'newest' && index > latestUser)
@@ -220,11 +171,11 @@ export function openTrueCounter(tokenizer: Tokenizer, count: (text: string) => n
       })
       return [{ hash: toolsKey, tokens: counter.tools(toolsKey, tools), text: null }, ...parts]
     },
-    total: (parts) => Math.round(REPLY_TOKENS + parts.reduce((sum, { tokens }) => sum + tokens, 0)),
+    total: (parts: readonly PromptPart[]) =>
+      Math.round(REPLY_TOKENS + parts.reduce((sum, { tokens }) => sum + tokens, 0)),
     text,
   }
 
-  /** A message as the template writes it. */
   function shown(message: WireMessage, isThought: boolean): WireMessage {
     const texts =
       countsImages || !Array.isArray(message.content) ? message.content : withoutMedia(message.content)
@@ -236,36 +187,50 @@ export function openTrueCounter(tokenizer: Tokenizer, count: (text: string) => n
 }
 
 /** What tells a message, or tools, from others, by their JSON. */
-export function keyOf(raw: string): string {
-  return hash('sha1', raw)
-}
+export const keyOf = (raw: string): string => hash('sha1', raw)
 
-// --- internal ---
-
-/** What stands behind the newest mark for a cache. */
-const AFTER_MARK_TOKENS = 8
-
-/** A kind is OpenAI's way, but for what is said otherwise. */
 function kind(
   name: string,
   field: string,
   otherwise: Partial<Omit<UsageKind, 'name' | 'field'>> = {},
 ): UsageKind {
-  return {
-    name,
-    field,
+  const state = cached(128, 1024, (read, prompt) => [
+    prompt,
+    { prompt_tokens_details: { cached_tokens: read, audio_tokens: 0 } },
+  ])
+  const usual = {
     replicas: [ourTokenizer],
     replicaAt: () => 0,
-    state: stateOpenai,
+    state,
     inStreams: 'asked',
     added: null,
-    ...otherwise,
+  } as const
+  return { name, field, ...usual, ...otherwise }
+}
+
+/** A cache that is counted in such steps, from so many tokens on: `tell` gives the prompt tokens, and what is told beside them. */
+function cached(
+  step: number,
+  least: number,
+  tell: (readTokens: number, promptTokens: number) => readonly [promptTokens: number, more?: object],
+): UsageKind['state'] {
+  return ({ promptTokens, sharedTokens, completionTokens }) => {
+    const [told, more] = tell(inSteps(sharedTokens, step, least), promptTokens)
+    return usage(told, completionTokens, more)
   }
 }
 
-function stateOpenai({ promptTokens, sharedTokens, completionTokens }: CountedPrompt): Statement {
-  const details = { cached_tokens: inSteps(sharedTokens, 128, 1024), audio_tokens: 0 }
-  return usage(promptTokens, completionTokens, { prompt_tokens_details: details })
+function computedAlone(counted: CountedPrompt): Statement {
+  return cached(16, 16, (read, prompt) => [prompt - read])(counted)
+}
+
+/** All but 8 tokens, which stand behind the newest mark for a cache. */
+function writtenOf(readTokens: number, promptTokens: number): number {
+  return Math.max(0, promptTokens - readTokens - 8)
+}
+
+function anthropicCache(cache_read_input_tokens: number, cache_creation_input_tokens: number): object {
+  return { cache_creation_input_tokens, cache_read_input_tokens }
 }
 
 /** So many tokens in whole steps; none below the least that counts. */
@@ -280,10 +245,8 @@ function everyFifth(request: number): number {
 /** Han, kana, hangul, and the marks and full-width forms that go with them. */
 const cjkRuns = /[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+/g
 
-function withoutMedia(content: readonly unknown[]): readonly unknown[] {
-  return content.filter((part) => typeof part === 'object' && part !== null && 'text' in part)
-}
+const withoutMedia = (content: readonly unknown[]): readonly unknown[] =>
+  content.filter((part) => typeof part === 'object' && part !== null && 'text' in part)
 
-function withoutThought(content: unknown): unknown {
-  return typeof content === 'string' ? content.replace(/<think>[^]*<\/think>/, '') : content
-}
+const withoutThought = (content: unknown): unknown =>
+  typeof content === 'string' ? content.replace(/<think>[^]*<\/think>/, '') : content

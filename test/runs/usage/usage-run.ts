@@ -3,19 +3,15 @@
  *
  *   npm run usage [-- FOLDER [--file NAME]] [--window N] [--kind NAME] [--sample N] [--conversations N] [--workers N]
  *
- * FOLDER holds recorded conversations as `npm run replay` takes them; nothing of it is copied. Without it a few are made,
- * for a short run. Each is walked request by request, plain and streamed, through sockets and a Foldgate that knows nothing
- * yet, before a server that counts and reports by one of the kinds in `usage-kinds.ts`, or cuts as Ollama does:
+ * FOLDER holds recorded conversations as `npm run replay` takes them; without it a few are made, for a short run. Each is walked
+ * request by request through a Foldgate that knows nothing yet, before a server that counts and reports by one of the kinds in
+ * `usage-kinds.ts`, or cuts as Ollama does:
  *
  *   set    the window stands in the settings, and the server takes anything: whatever is learnt is false
  *   auto   the server refuses what is beyond its window, in OpenAI's words: nothing else may be learnt
  *   ollama the server leaves out the oldest messages: with `auto` three requests may come out cut before `num_ctx` is in
  *          force; where the settings name more, the window stays and a warning is printed; where a gateway hides what
  *          it is, nothing is concluded
- *
- * For a kind, a window and a mode there are so many `--conversations`, other files and others of a file for the next, and of
- * each so many requests as `--sample` says. Short conversations of a file are walked joined to a long one as well. Clients
- * call the model by names that tell its tokenizer and by names that tell nothing.
  *
  * Prints a row a kind and window, the warnings, and what was not kept; exits with 1 where there is such a thing.
  * `folded early`, `refused` and `count off by` show what counts are worth, and are asked of nobody.
@@ -58,7 +54,7 @@ async function runAll(args: readonly string[], elapsed: () => string): Promise<b
 
   const reports = await workers.inWorkers(orders, values.workers)
   process.stdout.write(tablesOf(reports) + warningLines(reports) + missLines(reports))
-  const misses = reports.flatMap(({ verdicts }) => verdicts).flatMap((verdict) => verdict.misses)
+  const misses = verdictsOf(reports).flatMap((verdict) => verdict.misses)
   const figures = [
     `${grouped(sumOfAll(reports, 'requests'))} requests`,
     `windows learnt ${sumOfAll(reports, 'windowsLearnt')}`,
@@ -70,24 +66,19 @@ async function runAll(args: readonly string[], elapsed: () => string): Promise<b
   return misses.length === 0
 }
 
-/** A row for each kind and window, plain and streamed together. */
-function tablesOf(reports: readonly OrderReport[]): string {
-  return Object.entries(columns)
+const tablesOf = (reports: readonly OrderReport[]): string =>
+  Object.entries(columns)
     .map(([family, cells]) => {
       const own = reports.filter(({ order }) => order.family === family)
       const rows = [...Map.groupBy(own, ({ order }) => nameOf(order))]
       if (rows.length === 0) return ''
-      const head = [
-        family === 'honest' ? 'kind and window' : 'kind and num_ctx',
-        ...cells.map(([name]) => name),
-      ]
+      const what = family === 'honest' ? 'kind and window' : 'kind and num_ctx'
+      const head = [what, ...cells.map(([name]) => name)]
       const figures = rows.map(([name, some]) => [name, ...cells.map(([, cell]) => figureOf(some, cell))])
       return `\n${alignedTable([head, ...figures])}\n`
     })
     .join('')
-}
 
-/** Each warning once, with the kinds before which it was printed. */
 function warningLines(reports: readonly OrderReport[]): string {
   const told = reports.flatMap(({ order, warnings }) => warnings.map((said) => ({ kind: order.kind, said })))
   const lines = [...Map.groupBy(told, ({ said }) => said)].map(([said, all]) => {
@@ -97,7 +88,6 @@ function warningLines(reports: readonly OrderReport[]): string {
   return lines.length === 0 ? '' : `\nwarnings printed:\n${lines.join('')}`
 }
 
-/** What was not kept, a few of each kind. */
 function missLines(reports: readonly OrderReport[]): string {
   const all = reports.flatMap(({ order, verdicts }) =>
     verdicts.flatMap((verdict) => verdict.misses.map((miss) => ({ order, verdict, miss }))),
@@ -113,21 +103,13 @@ function missLines(reports: readonly OrderReport[]): string {
   return lines.join('')
 }
 
-/** A figure of all conversations together. */
-function sumOfAll(reports: readonly OrderReport[], figure: Figure): number {
-  return sumOf(
-    reports.flatMap(({ verdicts }) => verdicts),
-    (verdict) => verdict[figure],
-  )
-}
-
-// --- internal ---
+const verdictsOf = (reports: readonly OrderReport[]) => reports.flatMap(({ verdicts }) => verdicts)
+const sumOfAll = (reports: readonly OrderReport[], figure: Figure): number =>
+  sumOf(verdictsOf(reports), (verdict) => verdict[figure])
 
 type Figure = Exclude<keyof TalkVerdict, 'misses' | 'file' | 'talk'>
 type Cell = Figure | ((verdicts: readonly TalkVerdict[], warnings: number) => string)
-
 const SHOWN_MAX = 4
-
 const conversations: Cell = (verdicts) => grouped(verdicts.length)
 const warnings: Cell = (_, told) => String(told)
 const columns: Readonly<Record<string, readonly (readonly [string, Cell])[]>> = {
@@ -158,10 +140,7 @@ const columns: Readonly<Record<string, readonly (readonly [string, Cell])[]>> = 
 function figureOf(reports: readonly OrderReport[], cell: Cell): string {
   if (typeof cell === 'string') return grouped(sumOfAll(reports, cell))
   const told = sumOf(reports, (report) => report.warnings.length)
-  return cell(
-    reports.flatMap(({ verdicts }) => verdicts),
-    told,
-  )
+  return cell(verdictsOf(reports), told)
 }
 
 function most(verdicts: readonly TalkVerdict[], figure: (verdict: TalkVerdict) => number): number {

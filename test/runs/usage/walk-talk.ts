@@ -1,6 +1,6 @@
 import { readFoldgateHeaders } from '../../../src/demo/foldgate-headers.ts'
 import { addressOf } from '../../../src/http/listeners.ts'
-import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
+import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
 import { freePort } from '../../support/free-port.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../harness/recordings.ts'
@@ -9,10 +9,8 @@ import { startUsageUpstream, type Server } from './servers.ts'
 import { promptsOf, requestBody } from './talks.ts'
 import type { Prompt } from './usage-kinds.ts'
 
-/** One request, as it can be seen from outside. */
 export type Seen = {
   readonly status: number
-  /** The window that the answer says is in force, and where it comes from. */
   readonly windowTokens: number
   readonly source: string
   /**
@@ -30,35 +28,27 @@ export type Seen = {
   readonly leastTokens: number
 }
 
-/** What Foldgate told of a window that it learnt. */
 export type WindowEvent = { readonly reason: string; readonly windowTokens: number }
 
-/** A conversation that was walked; its Foldgate still runs. */
-export type Walked = {
-  readonly seen: readonly Seen[]
-  /** What it told beside its answers, once its journal is written; ends it. */
-  readonly end: () => Promise<Told>
-}
+/** A conversation that was walked; its Foldgate still runs, until `end`. */
+export type Walked = Awaited<ReturnType<typeof walkTalk>>
 
 export type Told = {
   readonly windows: readonly WindowEvent[]
   readonly warnings: readonly string[]
-  /** Lines by which it said that a part of it failed. */
   readonly failures: readonly string[]
 }
 
 export type WalkOptions = {
   readonly talk: Recording
   readonly server: Server
-  /** Null: `auto`. */
   readonly windowTokens: number | null
-  /** What the client calls the model. */
   readonly model: string
   readonly stream: 'no' | 'bare' | 'with-usage'
 }
 
 /** Makes the requests of one conversation in their order to a Foldgate that knows nothing. */
-export async function walkTalk({ talk, server, windowTokens, model, stream }: WalkOptions): Promise<Walked> {
+export async function walkTalk({ talk, server, windowTokens, model, stream }: WalkOptions) {
   const upstream = await startUsageUpstream(server)
   const profile = windowTokens === null ? {} : { window: { tokens: windowTokens } }
   // An agent's tools take their time between two requests.
@@ -90,7 +80,7 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
 
   return {
     seen,
-    end: async () => {
+    end: async (): Promise<Told> => {
       const answer = await fetch(`${foldgate.adminOrigin}/events?type=window&limit=100`)
       const windows = windowEvents(await answer.json())
       await foldgate.close()
@@ -103,15 +93,10 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
   }
 }
 
-// --- internal ---
-
-/** Between two requests of a conversation, by Foldgate's clock. */
 const PAUSE_MS = 10_000
 
 /** With an admin listener. Another run on this machine may take its port between the choice and the start. */
-async function startWatched(
-  options: FoldgateOptions,
-): Promise<RunningFoldgate & { readonly adminOrigin: string }> {
+async function startWatched(options: FoldgateOptions) {
   for (;;) {
     const flags = { 'admin-port': String(await freePort()) }
     const foldgate = await startFoldgate({ ...options, flags })
@@ -121,9 +106,7 @@ async function startWatched(
   }
 }
 
-function keysOf({ messages }: Prompt): string {
-  return messages.map(({ key }) => key).join(' ')
-}
+const keysOf = ({ messages }: Prompt): string => messages.map(({ key }) => key).join(' ')
 
 /** Tools, system messages, and the newest message where that is a user's: nothing makes them smaller. */
 function leastOf(prompt: Prompt): Prompt {
