@@ -10,6 +10,9 @@ const answer = (status: number, body: unknown, contentType = 'application/json')
 const beyond =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9050 tokens."
 
+const says = (message: string, more: object = {}) => ({ error: { message, ...more } })
+const tooMany = (param: string) => ({ param, code: 'array_above_max_length' })
+
 const refused = (error: object, status = 400) => classifyAnswer(answer(status, { error })).class
 
 const refuse = (message: string, expectedPromptTokens: number | null) =>
@@ -55,43 +58,24 @@ describe('what is no overflow is never taken for one', () => {
     [
       'a cap on the characters of one string',
       400,
-      {
-        error: {
-          message:
-            "Invalid 'messages[3].content': string too long. Expected at most 1048576, but got 2097152.",
-          code: 'string_above_max_length',
-        },
-      },
+      says("Invalid 'messages[3].content': string too long. Expected at most 1048576, but got 2097152.", {
+        code: 'string_above_max_length',
+      }),
       'other',
     ],
     [
       'a cap on the number of tools',
       400,
-      {
-        error: {
-          message: "Invalid 'tools': array too long.",
-          param: 'tools',
-          code: 'array_above_max_length',
-        },
-      },
+      says("Invalid 'tools': array too long.", tooMany('tools')),
       'other',
     ],
     [
       'a schema error that shows its context',
       400,
-      {
-        error: {
-          message: "Invalid schema for function 'f': In context=('properties', 'x'), 'type' is missing",
-        },
-      },
+      says("Invalid schema for function 'f': In context=('properties', 'x'), 'type' is missing"),
       'other',
     ],
-    [
-      'MiniMax’s 2013 on media',
-      400,
-      { error: { message: 'invalid params, media exceeds size limit (2013)' } },
-      'other',
-    ],
+    ['MiniMax’s 2013 on media', 400, says('invalid params, media exceeds size limit (2013)'), 'other'],
     // An agent debugging overflows sends their texts; a server that rejects the request for another reason echoes them.
     [
       'the client’s own words, quoted by a validation error',
@@ -342,12 +326,8 @@ describe('status 413 tells bytes from tokens', () => {
   })
 
   test.each(['messages', 'input'])('the number of entries is no window: %s', (param) => {
-    const error = {
-      message: `Invalid '${param}': array too long.`,
-      param,
-      code: 'array_above_max_length',
-    }
-    expect(classifyAnswer(answer(400, { error }))).toMatchObject({
+    const error = says(`Invalid '${param}': array too long.`, tooMany(param))
+    expect(classifyAnswer(answer(400, error))).toMatchObject({
       class: 'payload_too_large',
       remedy: 'compact-count',
       window: null,
@@ -356,27 +336,27 @@ describe('status 413 tells bytes from tokens', () => {
 })
 
 describe('an overflow inside a good answer is found by its end', () => {
-  test('a full window ends the answer: it states none, and the answer stands', () => {
-    const read = classifyAnswer(completion('partial', 'model_context_window_exceeded', 199_900, 100))
-    expect(read).toMatchObject({
-      class: 'overflow',
-      afterOutput: true,
-      window: null,
-    })
+  // It states no window. Before any output it can be recovered, behind it the answer stands.
+  test.each([
+    ['partial', 199_900, 100, true],
+    ['', 200_000, 0, false],
+  ])('a full window ends the answer “%s”', (content, prompt, output, afterOutput) => {
+    const read = classifyAnswer(completion(content, 'model_context_window_exceeded', prompt, output))
+    expect(read).toMatchObject({ class: 'overflow', afterOutput, window: null })
   })
 
-  test('and before any output it can be recovered', () => {
-    const read = classifyAnswer(completion('', 'model_context_window_exceeded', 200_000, 0))
-    expect(read).toMatchObject({ class: 'overflow', afterOutput: false, window: null })
-  })
-
-  test('an empty answer of a prompt that fills the known window', () => {
-    const knowledge = { knownWindowTokens: 8192 }
-    expect(classifyAnswer(completion('', 'length', 8190, 0), knowledge).class).toBe('overflow')
-    expect(classifyAnswer(completion('', 'length', 4000, 0), knowledge).class).toBe('other')
-    expect(classifyAnswer(completion('', 'length', 8190, 2), knowledge).class).toBe('other')
-    expect(classifyAnswer(completion('', 'length', 8190, 0)).class).toBe('other')
-  })
+  test.each<[number, number, number | null, string]>([
+    [8190, 0, 8192, 'overflow'],
+    [4000, 0, 8192, 'other'],
+    [8190, 2, 8192, 'other'],
+    [8190, 0, null, 'other'],
+  ])(
+    'an empty answer of a prompt of %d, and %d of output, in a window of %s: %s',
+    (prompt, output, known, answerClass) => {
+      const knowledge = { knownWindowTokens: known }
+      expect(classifyAnswer(completion('', 'length', prompt, output), knowledge).class).toBe(answerClass)
+    },
+  )
 
   test('a prompt that a server took beyond the known window', () => {
     const read = classifyAnswer(completion('fine', 'stop', 9000, 5), { knownWindowTokens: 8192 })

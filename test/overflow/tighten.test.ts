@@ -32,108 +32,87 @@ const exactly = (promptTokens: number, window: Classification['window']): Classi
   promptTokens: { tokens: promptTokens, exact: true },
 })
 
+const compacted = {
+  kind: 'compact',
+  smallest: false,
+  clampOutputTokens: null,
+  outputTokensBeside: null,
+}
+
 describe('with exact numbers', () => {
   test('the budget is scaled by own count over stated count, a little lower, and the recent messages stay', () => {
     const next = after({ classification: exactly(12_500, total(9000)) })
     expect(next).toEqual({
-      kind: 'compact',
+      ...compacted,
       budgetTokens: Math.floor(8000 * 0.8 * 0.98),
       fills: false,
       keepRecent: 10,
-      smallest: false,
-      clampOutputTokens: null,
-      outputTokensBeside: null,
     })
   })
 
-  test('an input window keeps nothing free for the output', () => {
-    const next = after({ classification: exactly(10_000, { tokens: 8000, kind: 'input' }) })
-    expect(next).toMatchObject({ budgetTokens: 7840 })
-  })
-
-  test('the request’s own limit is kept free, or the default that the server names', () => {
-    const classification = exactly(10_000, total(11_000))
-    expect(after({ classification, outputLimitTokens: 3000 })).toMatchObject({
-      budgetTokens: 7840,
-    })
-    const named = { ...classification, completionTokens: 2000 }
-    expect(after({ classification: named })).toMatchObject({ budgetTokens: 8820 })
-  })
-
-  test('a sum of prompt and output is as good, where the request said its limit', () => {
-    const classification = { ...overflow, window: total(8000), totalTokens: 13_000 }
-    expect(after({ classification, outputLimitTokens: 3000 })).toMatchObject({
-      budgetTokens: 4900,
-    })
-  })
-
-  test('counts that are not about the same prompt are not followed', () => {
-    const next = after({ classification: exactly(500_000, total(9000)) })
-    expect(next).toMatchObject({ budgetTokens: 5000, keepRecent: 5 })
+  const classification = exactly(10_000, total(11_000))
+  const sum = { ...overflow, window: total(8000), totalTokens: 13_000 }
+  test.each<[string, Partial<RefusedAttempt>, number]>([
+    [
+      'an input window keeps nothing free',
+      { classification: exactly(10_000, { tokens: 8000, kind: 'input' }) },
+      7840,
+    ],
+    ['the request’s own limit is kept free', { classification, outputLimitTokens: 3000 }, 7840],
+    ['or what the server names', { classification: { ...classification, completionTokens: 2000 } }, 8820],
+    [
+      'a sum is as good where the request said its limit',
+      { classification: sum, outputLimitTokens: 3000 },
+      4900,
+    ],
+    ['counts of another prompt are not followed', { classification: exactly(500_000, total(9000)) }, 5000],
+  ])('%s', (_, changes, budgetTokens) => {
+    expect(after(changes)).toMatchObject({ budgetTokens, keepRecent: budgetTokens === 5000 ? 5 : 10 })
   })
 })
 
 describe('without them', () => {
   test('half of what was sent and half of the recent messages, not below the minimum', () => {
-    expect(after({})).toEqual({
-      kind: 'compact',
-      budgetTokens: 5000,
-      fills: true,
-      keepRecent: 5,
-      smallest: false,
-      clampOutputTokens: null,
-      outputTokensBeside: null,
-    })
+    expect(after({})).toEqual({ ...compacted, budgetTokens: 5000, fills: true, keepRecent: 5 })
     expect(after({ keepRecent: 6 })).toMatchObject({ keepRecent: 4 })
     expect(after({ keepRecent: 2 })).toMatchObject({ keepRecent: 2 })
-  })
-
-  test('half of what was sent, also where less would have been planned for', () => {
     // A conversation that is not compacted ahead may have been sent at any size: half of the budget was a third of it.
-    expect(after({ sentTokens: 16_000, budgetTokens: 10_000 })).toMatchObject({
-      budgetTokens: 8000,
-    })
-    expect(after({ sentTokens: 40_000, budgetTokens: 10_000 })).toMatchObject({
-      budgetTokens: 9999,
-    })
+    expect(after({ sentTokens: 16_000, budgetTokens: 10_000 })).toMatchObject({ budgetTokens: 8000 })
+    expect(after({ sentTokens: 40_000, budgetTokens: 10_000 })).toMatchObject({ budgetTokens: 9999 })
   })
 })
 
 describe('with a stated window and a prompt that was not counted to its end', () => {
   const window = total(9000)
-  const atLeast = (tokens: number): Classification => ({
-    ...overflow,
-    window,
-    promptTokens: { tokens, exact: false },
+  const atLeast = (tokens: number) => ({
+    classification: { ...overflow, window, promptTokens: { tokens, exact: false } },
   })
+  const whole = { budgetTokens: 7200, fills: true, keepRecent: 10 }
+  const second = { attempt: 2, sentTokens: 7200, budgetTokens: 7200 }
 
-  test('the window says how much may be sent, by our own count and with room for its error', () => {
-    const next = { kind: 'compact', budgetTokens: 7200, fills: true, keepRecent: 10 }
-    expect(after({ classification: { ...overflow, window } })).toMatchObject(next)
-    expect(after({ classification: atLeast(8001) })).toMatchObject(next)
-  })
-
-  test('by the ratio that was known before, and by no other than what the server has counted allows', () => {
-    expect(after({ classification: atLeast(8001), ratio: 1.25 })).toMatchObject({
-      budgetTokens: 5760,
-    })
-    expect(after({ classification: atLeast(10_000), sentTokens: 8000 })).toMatchObject({
-      budgetTokens: 5760,
-    })
-  })
-
-  test('a window below half of what was sent demands its own', () => {
-    const classification = { ...overflow, window: total(4000) }
-    expect(after({ classification })).toMatchObject({ budgetTokens: 2700 })
-  })
-
-  test('one token over, every time: a second refusal is halved, since our own count was no help', () => {
-    const next = after({ attempt: 2, classification: atLeast(8001), sentTokens: 7200, budgetTokens: 7200 })
-    expect(next).toMatchObject({ budgetTokens: 3600, fills: true, keepRecent: 5 })
-  })
-
-  test('a bound that cannot be about this prompt says nothing', () => {
-    expect(after({ classification: atLeast(500_000) })).toMatchObject({ budgetTokens: 5000 })
+  test.each<[string, Partial<RefusedAttempt>, object]>([
+    ['the window says how much, with room for error', { classification: { ...overflow, window } }, whole],
+    ['also with a bound', atLeast(8001), whole],
+    ['by the ratio that was known before', { ...atLeast(8001), ratio: 1.25 }, { budgetTokens: 5760 }],
+    [
+      'and by no other than the server’s count allows',
+      { ...atLeast(10_000), sentTokens: 8000 },
+      { budgetTokens: 5760 },
+    ],
+    [
+      'one below half of what was sent',
+      { classification: { ...overflow, window: total(4000) } },
+      { budgetTokens: 2700 },
+    ],
+    // One token over, every time: our own count was no help.
+    [
+      'a second refusal is halved',
+      { ...atLeast(8001), ...second },
+      { budgetTokens: 3600, fills: true, keepRecent: 5 },
+    ],
+    ['a bound that cannot be about this prompt', atLeast(500_000), { budgetTokens: 5000 }],
+  ])('%s', (_, changes, expected) => {
+    expect(after(changes)).toMatchObject({ kind: 'compact', ...expected })
   })
 })
 
@@ -166,11 +145,10 @@ describe('a request made impossible by its own output limit', () => {
   test('both, where the prompt takes more than half of the window', () => {
     const classification = exactly(10_000, total(16_000))
     expect(after({ classification, outputLimitTokens: 12_000 })).toEqual({
-      kind: 'compact',
+      ...compacted,
       budgetTokens: 7840,
       fills: false,
       keepRecent: 10,
-      smallest: false,
       clampOutputTokens: 8000,
       outputTokensBeside: 6000,
     })
@@ -247,9 +225,7 @@ describe('a request made impossible by its own output limit', () => {
 
   test('a cap of the model’s own is the client’s to respect', () => {
     const cap = plainClassification('output_too_large', 'clamp')
-    expect(after({ classification: cap, outputLimitTokens: 100_000 })).toEqual({
-      kind: 'give-up',
-    })
+    expect(after({ classification: cap, outputLimitTokens: 100_000 })).toEqual({ kind: 'give-up' })
   })
 })
 
@@ -274,9 +250,7 @@ test('limits on bytes and on the number of messages compact once', () => {
 test.each(['rate', 'order', 'denied', 'other'] as const)(
   'an answer of class %s is not tightened',
   (answerClass) => {
-    expect(after({ classification: plainClassification(answerClass) })).toEqual({
-      kind: 'give-up',
-    })
+    expect(after({ classification: plainClassification(answerClass) })).toEqual({ kind: 'give-up' })
   },
 )
 

@@ -108,65 +108,31 @@ describe('a part is known by kind, place and digest', () => {
   const inlineAudio = Buffer.from('riff').toString('base64')
   const pdf = 'data:application/pdf;base64,AAAA'
   const base64 = { type: 'base64', media_type: 'image/png', data: png(3, 4).toString('base64') }
-  test.each<[unknown, object]>([
+  test.each<[string, unknown, object?]>([
+    ['image remote', { type: 'image_url', image_url: 'https://host/a.png' }, { detail: 'auto' }],
+    ['image remote', asAddress('https://host/a.png', { detail: 'low' }), { detail: 'low' }],
+    ['image reference', { type: 'input_image', file_id: 'f', detail: 'high' }, { detail: 'high' }],
+    ['image inline', { type: 'image', source: base64 }, { widthPixels: 3, heightPixels: 4 }],
     [
-      { type: 'image_url', image_url: 'https://host/a.png' },
-      { kind: 'image', place: 'remote', detail: 'auto' },
-    ],
-    [asAddress('https://host/a.png', { detail: 'low' }), { kind: 'image', place: 'remote', detail: 'low' }],
-    [
-      { type: 'input_image', file_id: 'f', detail: 'high' },
-      { place: 'reference', detail: 'high' },
-    ],
-    [
-      { type: 'image', source: base64 },
-      { kind: 'image', place: 'inline', widthPixels: 3, heightPixels: 4 },
-    ],
-    [
+      'audio inline',
       { type: 'input_audio', input_audio: { data: inlineAudio, format: 'wav' } },
-      { kind: 'audio', dataBytes: 4 },
+      { dataBytes: 4 },
     ],
-    [
-      { type: 'file', file: { file_id: 'file-1' } },
-      { kind: 'file', place: 'reference', dataBytes: 0 },
-    ],
-    [
-      { type: 'file', file: { filename: 'a.pdf', file_data: pdf } },
-      { kind: 'file', place: 'inline', dataBytes: 3 },
-    ],
-    [
-      { type: 'file', file: { file_data: 'https://host/a.pdf' } },
-      { kind: 'file', place: 'remote' },
-    ],
-    [
-      { type: 'input_file', file_url: 'https://host/a.pdf' },
-      { kind: 'file', place: 'remote' },
-    ],
-    [
-      { type: 'video_url', video_url: { url: 'https://host/a.mp4' } },
-      { kind: 'video', place: 'remote' },
-    ],
-    [
-      asAddress('data:image/svg+xml,<svg/>'),
-      { kind: 'image', place: 'inline', dataBytes: 6, widthPixels: 0 },
-    ],
-    [
-      { type: 'hologram', hologram: {} },
-      { kind: 'other', place: 'inline' },
-    ],
-    [
-      { type: 'constructor', constructor: {} },
-      { kind: 'other', place: 'inline' },
-    ],
-    [
-      { type: 'image_url', image_url: 5 },
-      { kind: 'other', place: 'inline' },
-    ],
-    [null, { kind: 'other', place: 'inline', dataBytes: 4 }],
-    [[7], { kind: 'other', place: 'inline', dataBytes: 3 }],
-    ['é日😀', { kind: 'other', place: 'inline', dataBytes: 2 + 2 + 3 + 4 }],
-  ])('%j', (part, expected) => {
-    expect(readMedia(part, digest)).toMatchObject(expected)
+    ['file reference', { type: 'file', file: { file_id: 'file-1' } }, { dataBytes: 0 }],
+    ['file inline', { type: 'file', file: { filename: 'a.pdf', file_data: pdf } }, { dataBytes: 3 }],
+    ['file remote', { type: 'file', file: { file_data: 'https://host/a.pdf' } }],
+    ['file remote', { type: 'input_file', file_url: 'https://host/a.pdf' }],
+    ['video remote', { type: 'video_url', video_url: { url: 'https://host/a.mp4' } }],
+    ['image inline', asAddress('data:image/svg+xml,<svg/>'), { dataBytes: 6, widthPixels: 0 }],
+    ['other inline', { type: 'hologram', hologram: {} }],
+    ['other inline', { type: 'constructor', constructor: {} }],
+    ['other inline', { type: 'image_url', image_url: 5 }],
+    ['other inline', null, { dataBytes: 4 }],
+    ['other inline', [7], { dataBytes: 3 }],
+    ['other inline', 'é日😀', { dataBytes: 2 + 2 + 3 + 4 }],
+  ])('%s: %j', (known, part, more = {}) => {
+    const [kind, place] = known.split(' ')
+    expect(readMedia(part, digest)).toMatchObject({ kind, place, ...more })
   })
 
   test('equal data have equal digests, whatever stands around them', () => {
@@ -297,29 +263,15 @@ test('a part says how long it plays', () => {
 
 describe('a file that is text is known as such', () => {
   const data = Buffer.from('some words').toString('base64')
+  const source = { type: 'base64', media_type: 'text/markdown', data }
   test.each([
-    [
-      { type: 'file', file: { file_data: `data:text/plain;base64,${data}` } },
-      { isText: true, dataBytes: 10 },
-    ],
-    [
-      { type: 'file', file: { file_data: `data:application/json;charset=utf-8;base64,${data}` } },
-      { isText: true, dataBytes: 10 },
-    ],
-    [
-      { type: 'file', file: { file_data: 'data:text/csv,a,b' } },
-      { isText: true, dataBytes: 3 },
-    ],
-    [
-      { type: 'document', source: { type: 'base64', media_type: 'text/markdown', data } },
-      { isText: true, dataBytes: 10 },
-    ],
-    [
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße' } },
-      { isText: true, dataBytes: 7 },
-    ],
-  ])('%j', (part, expected) => {
-    expect(readMedia(part, digest)).toMatchObject({ kind: 'file', place: 'inline', ...expected })
+    [10, { type: 'file', file: { file_data: `data:text/plain;base64,${data}` } }],
+    [10, { type: 'file', file: { file_data: `data:application/json;charset=utf-8;base64,${data}` } }],
+    [3, { type: 'file', file: { file_data: 'data:text/csv,a,b' } }],
+    [10, { type: 'document', source }],
+    [7, { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße' } }],
+  ])('of %d bytes: %j', (dataBytes, part) => {
+    expect(readMedia(part, digest)).toMatchObject({ kind: 'file', place: 'inline', isText: true, dataBytes })
   })
 
   test('a PDF is not', () => {
