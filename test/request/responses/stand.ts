@@ -91,13 +91,11 @@ const eventsOf = (text: string): Item[] =>
     .map((line) => parseJsonText(line.slice('data: '.length)))
     .filter(isJsonObject)
 
-const messageOf = (role: string, text: string): Item => ({
+export const user = (text: string): Item => ({
   type: 'message',
-  role,
+  role: 'user',
   content: [{ type: 'input_text', text }],
 })
-export const user = (text: string): Item => messageOf('user', text)
-export const developer = (text: string): Item => messageOf('developer', text)
 
 export const readTool = {
   type: 'function',
