@@ -154,20 +154,16 @@ describe('a model that has answered is loaded', () => {
 })
 
 // What it was not, when it was asked first, was left alone for six hours.
-test('a server that has become another kind is known for it before long', async () => {
+test('a server that has become another kind is known for it before long; a catalogue’s loaded size is a catalogue’s', async () => {
+  const catalogued = { data: [{ model_name: 'm', max_model_len: 9000 }] }
+  await using listing = await discovery({ 'GET /v1/model/info': catalogued })
+  expect(await listing.ask('m')).toMatchObject({ tokens: 9000, isLoaded: false })
   const routes: Routes = catalogue(8192)
   await using at = await discovery(routes)
   await at.ask('m')
   Object.assign(routes, list({ id: 'm' }), { 'GET /props': props(6000) })
   await live(at, 'm', 4)
   expect(await at.ask('m')).toMatchObject({ tokens: 6000, isLoaded: true })
-})
-
-test("a catalogue's loaded size is a catalogue's", async () => {
-  await using at = await discovery({
-    'GET /v1/model/info': { data: [{ model_name: 'm', max_model_len: 9000 }] },
-  })
-  expect(await at.ask('m')).toMatchObject({ tokens: 9000, isLoaded: false })
 })
 
 // A model server was started anew with a larger window, and for a minute conversations went on being compacted under the
