@@ -50,26 +50,25 @@ describe('an answer to a small request that nobody looks into', () => {
     expect(at.upstream.requests).toHaveLength(before + 3)
   })
 
-  test.each<[string, number, object]>([
-    [
-      'a refusal that nothing helps',
-      400,
-      { error: { message: 'unknown field', type: 'invalid_request_error' } },
-    ],
-    ['a limit of requests', 429, { error: { message: 'slow down', type: 'rate_limit_error' } }],
-    ['an error of the server', 500, { error: { message: 'oops', type: 'server_error' } }],
-  ])('is what the upstream said: %s', async (_name, status, said) => {
+  test('is what the upstream said, whatever that was', async () => {
     const { script, next } = changing(answerOf(chat))
     await using at = await plainStand(script)
     await warmed(at)
-    const before = at.upstream.requests.length
-    next(json(said, status, { 'x-of-the-upstream': 'kept' }))
-    const answer = await ask(at, chat.path, long())
-    expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([status, said])
-    expect(answer.headers['x-of-the-upstream']).toBe('kept')
-    expect(at.upstream.requests).toHaveLength(before + 1)
-    const { sum } = await at.metrics()
-    expect(sum('foldgate_error_answers_total', { status: String(status) })).toBe(1)
+    const errors = [
+      [400, { message: 'unknown field', type: 'invalid_request_error' }],
+      [429, { message: 'slow down', type: 'rate_limit_error' }],
+      [500, { message: 'oops', type: 'server_error' }],
+    ] as const
+    for (const [status, error] of errors) {
+      const before = at.upstream.requests.length
+      next(json({ error }, status, { 'x-of-the-upstream': 'kept' }))
+      const answer = await ask(at, chat.path, long())
+      expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([status, { error }])
+      expect(answer.headers['x-of-the-upstream']).toBe('kept')
+      expect(at.upstream.requests).toHaveLength(before + 1)
+      const { sum } = await at.metrics()
+      expect(sum('foldgate_error_answers_total', { status: String(status) })).toBe(1)
+    }
   })
 })
 
