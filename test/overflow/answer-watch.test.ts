@@ -68,32 +68,24 @@ describe('what shows nothing decides nothing', () => {
 })
 
 describe('an overflow before any output is seen', () => {
+  const ended = { delta: { content: '' }, finish_reason: 'error' }
   test.each([
     ['an error in an event', event({ error: { message: overflowText } })],
-    [
-      'beside an empty choice',
-      event({
-        error: { message: overflowText },
-        choices: [{ delta: { content: '' }, finish_reason: 'error' }],
-      }),
-    ],
+    ['beside an empty choice', event({ error: { message: overflowText }, choices: [ended] })],
     ['within a choice', event({ choices: [{ delta: {}, error: { message: overflowText } }] })],
     // What is wrong stands beside the error's name, in a choice's end or in a field that only errors have.
     ['a message beside the error', event({ error: 'Bad Request', message: overflowText })],
-    [
-      'a detail beside an end by error',
-      event({ choices: [{ delta: {}, finish_reason: 'error' }], detail: overflowText }),
-    ],
+    ['a detail beside an end by error', event({ choices: [ended], detail: overflowText })],
     [
       'a code beside the error',
-      event({ error: 'it is too long', code: 'context_length_exceeded', message: overflowText }),
+      event({ error: 'too long', code: 'context_length_exceeded', message: overflowText }),
     ],
     ['an error event', `event: error\ndata: {"message":"${overflowText}"}\n\n`],
     ['an error event in plain words', `event:error\ndata:${overflowText}\n\n`],
     ['a line whose field is error', `error: {"code":400,"message":"${overflowText}"}\n\n`],
     [
       'an error_message',
-      event({ error_type: 'x', error_message: JSON.stringify({ error: { message: overflowText } }) }),
+      event({ error_type: 'x', error_message: `{"error":{"message":"${overflowText}"}}` }),
     ],
     ['data in several lines', `data: {"error":\ndata: {"message":"${overflowText}"}}\n\n`],
     ['no blank line at the end', `data: {"error":{"message":"${overflowText}"}}`],
@@ -212,22 +204,16 @@ describe('a plain answer is judged when it is complete', () => {
     expect(watch.end()).toMatchObject({ state: 'overflow', classification: { window: { tokens: 8192 } } })
   })
 
-  test('another error', () => {
-    expect(decideOn(watchJson(unknown), body({ error: { message: 'no' } })).state).toBe('refused')
-    expect(
-      decideOn(watchJson(unknown), body({ base_resp: { status_code: 1008, status_msg: 'no' } })).state,
-    ).toBe('refused')
-  })
-
-  test('an answer', () => {
-    const choices = [{ message: { role: 'assistant', content: overflowText }, finish_reason: 'stop' }]
-    expect(decideOn(watchJson(unknown), body({ choices, error: null })).state).toBe('good')
-    expect(decideOn(watchJson(unknown), body({ choices, base_resp: { status_code: 0 } })).state).toBe('good')
-  })
-
-  test('an answer that the window cut off stands; an empty one does not', () => {
-    expect(decideOn(watchJson(unknown), cutOff('partial')).state).toBe('good')
-    expect(decideOn(watchJson(unknown), cutOff('')).state).toBe('overflow')
+  const choices = [{ message: { role: 'assistant', content: overflowText }, finish_reason: 'stop' }]
+  test.each([
+    ['another error', body({ error: { message: 'no' } }), 'refused'],
+    ['an error of MiniMax', body({ base_resp: { status_code: 1008, status_msg: 'no' } }), 'refused'],
+    ['an answer', body({ choices, error: null }), 'good'],
+    ['an answer of MiniMax', body({ choices, base_resp: { status_code: 0 } }), 'good'],
+    ['an answer that the window cut off', cutOff('partial'), 'good'],
+    ['an empty one', cutOff(''), 'overflow'],
+  ])('%s', (_, text, state) => {
+    expect(decideOn(watchJson(unknown), text).state).toBe(state)
   })
 
   test('what is no JSON, or longer than any error, is passed on', () => {
@@ -249,28 +235,23 @@ function observe(text: string, shape: 'stream' | 'json' = 'stream') {
 }
 
 describe('the usage that an answer ends with is reported', () => {
+  const counts = { prompt_tokens: 100, completion_tokens: 5 }
+  const detailed = { ...counts, prompt_tokens_details: { cached_tokens: 64 } }
+  const plain = {
+    model: 'm-1',
+    choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
+    usage: counts,
+  }
+  const streamed = (fields: object) => content('Hi') + event({ choices: [], ...fields }) + done
   test.each([
-    [
-      'cached tokens in details',
-      { usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 64 } } },
-    ],
-    [
-      'cached tokens of DeepSeek',
-      { usage: { prompt_tokens: 100, completion_tokens: 5, prompt_cache_hit_tokens: 64 } },
-    ],
-    ['cached tokens of Moonshot', { usage: { prompt_tokens: 100, completion_tokens: 5, cached_tokens: 64 } }],
-    [
-      'usage of Groq',
-      {
-        x_groq: {
-          usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 64 } },
-        },
-      },
-    ],
-  ])('%s', (_, fields) => {
-    const text = content('Hi') + event({ choices: [], ...fields }) + 'data: [DONE]\n\n'
-    expect(observe(text)).toEqual({
-      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: 64, cacheWrittenTokens: null },
+    ['cached tokens in details', streamed({ usage: detailed }), 64],
+    ['cached tokens of DeepSeek', streamed({ usage: { ...counts, prompt_cache_hit_tokens: 64 } }), 64],
+    ['cached tokens of Moonshot', streamed({ usage: { ...counts, cached_tokens: 64 } }), 64],
+    ['usage of Groq', streamed({ x_groq: { usage: detailed } }), 64],
+    ['usage of a plain answer', JSON.stringify(plain), null],
+  ])('%s', (_, text, cachedTokens) => {
+    expect(observe(text, text.startsWith('{') ? 'json' : 'stream')).toEqual({
+      usage: { promptTokens: 100, completionTokens: 5, cachedTokens, cacheWrittenTokens: null },
       model: 'm-1',
       isOllama: false,
       overflow: null,
@@ -283,58 +264,24 @@ describe('the usage that an answer ends with is reported', () => {
   test('the last one counts where every chunk carries a growing one', () => {
     expect(observe(usageChunk(1) + usageChunk(2) + usageChunk(3)).usage?.completionTokens).toBe(3)
   })
-
-  test('of a plain answer, too', () => {
-    const choices = [{ message: { content: 'Hi' }, finish_reason: 'stop' }]
-    const usage = { prompt_tokens: 100, completion_tokens: 5 }
-    expect(observe(JSON.stringify({ model: 'm-1', choices, usage }), 'json')).toEqual({
-      usage: { promptTokens: 100, completionTokens: 5, cachedTokens: null, cacheWrittenTokens: null },
-      model: 'm-1',
-      isOllama: false,
-      overflow: null,
-      isError: false,
-      removedThoughts: null,
-      cacheMiss: null,
-    })
-  })
 })
 
-describe('an overflow after output teaches', () => {
-  test('an error in the middle of the stream', () => {
-    const text =
-      content('Hi') + event({ error: { message: 'prompt is too long: 9000 tokens > 8192 maximum' } })
-    expect(observe(text)).toMatchObject({
-      isError: true,
-      overflow: { class: 'overflow', afterOutput: true, window: { tokens: 8192 } },
-    })
-  })
-
-  test('an error field and an error event', () => {
-    for (const text of [
-      'error: Context size has been exceeded.\n\n',
-      'event: error\ndata: Context size has been exceeded.',
-    ]) {
-      expect(observe(content('Hi') + text).overflow).toMatchObject({ class: 'overflow', afterOutput: true })
-    }
-  })
-
-  test('a window that was full, which is stated nowhere', () => {
-    const text =
-      content('Hi') +
-      event({ choices: [{ delta: {}, finish_reason: 'model_context_window_exceeded' }] }) +
-      event({ choices: [], usage: { prompt_tokens: 8000, completion_tokens: 192 } })
-    expect(observe(text)).toMatchObject({
-      isError: false,
-      overflow: { window: null },
-    })
-  })
-})
-
-test('another error is an error and teaches nothing', () => {
-  expect(observe(content('Hi') + event({ error: { message: 'gone' } }))).toMatchObject({
+test('an overflow after output teaches, and another error teaches nothing', () => {
+  expect(observe(content('Hi') + event({ error: { message: overflowText } }))).toMatchObject({
     isError: true,
-    overflow: null,
+    overflow: { class: 'overflow', afterOutput: true, window: { tokens: 8192 } },
   })
+  const words = 'Context size has been exceeded.'
+  for (const text of [`error: ${words}\n\n`, `event: error\ndata: ${words}`])
+    expect(observe(content('Hi') + text).overflow).toMatchObject({ class: 'overflow', afterOutput: true })
+  // A window that was full is stated nowhere.
+  const full =
+    content('Hi') +
+    event({ choices: [{ delta: {}, finish_reason: 'model_context_window_exceeded' }] }) +
+    event({ choices: [], usage: { prompt_tokens: 8000, completion_tokens: 192 } })
+  expect(observe(full)).toMatchObject({ isError: false, overflow: { window: null } })
+  const gone = observe(content('Hi') + event({ error: { message: 'gone' } }))
+  expect(gone).toMatchObject({ isError: true, overflow: null })
 })
 
 test('an assistant who writes about usage, errors and finish reasons changes nothing', () => {

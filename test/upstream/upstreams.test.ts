@@ -251,9 +251,7 @@ describe('what goes wrong is said with an address and without secrets', () => {
   test('nobody listens', async () => {
     const upstream = await fakeUpstream(silence)
     await upstream.close()
-    const upstreams = open({
-      default: { url: upstream.url },
-    })
+    const upstreams = open({ default: { url: upstream.url } })
     const rawHeaders = ['authorization', 'Bearer secret']
     const target = parseTarget('/v1/x?key=secret')
     const failure = await upstreams.send(request({ rawHeaders, target })).catch((error: unknown) => error)

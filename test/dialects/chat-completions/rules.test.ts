@@ -86,16 +86,11 @@ test('a conversation cut at a frontier breaks no round that was whole', () => {
     fc.property(arbitraryMessages, (messages) => {
       const all = messagesOf(messages)
       const { isFrontier } = finish(structureOf(all))
-      const whole = violationsOf(
-        all.map(({ facts }) => facts),
-        'lenient',
-      )
+      const facts = all.map((message) => message.facts)
+      const whole = violationsOf(facts, 'lenient')
       for (let cut = 0; cut <= all.length; cut += 1) {
         if (!isFrontier(cut)) continue
-        const tail = violationsOf(
-          all.slice(cut).map(({ facts }) => facts),
-          'lenient',
-        )
+        const tail = violationsOf(facts.slice(cut), 'lenient')
         const expected = whole.filter(({ index }) => index >= cut)
         expect(tail.map(({ index, rule }) => [index + cut, rule])).toEqual(
           expected.map(({ index, rule }) => [index, rule]),
@@ -276,21 +271,13 @@ describe('an empty list of calls', () => {
 
 test('what is repaired is counted, and what is sound is left alone', () => {
   expect(repairedOf([user, calling('a'), answer('a'), assistant]).repairs).toBeNull()
-  expect(repairedOf([answer('x'), calling('a', 'b'), user, answer('a')]).repairs).toEqual({
-    answered: 2,
-    paired: 0,
-    orphans: 2,
-    emptied: 0,
-  })
+  const { repairs } = repairedOf([answer('x'), calling('a', 'b'), user, answer('a')])
+  expect(repairs).toEqual({ answered: 2, paired: 0, orphans: 2, emptied: 0 })
 })
 
 test('a round of very many calls and results that answer none of them takes no longer than its size', () => {
   const ids = Array.from({ length: 10_000 }, (_, index) => `call_${index}`)
   const results = ids.map((id) => answer(`other_${id}`))
-  expect(repairedOf([user, calling(...ids), ...results, user]).repairs).toEqual({
-    answered: 10_000,
-    paired: 0,
-    orphans: 10_000,
-    emptied: 0,
-  })
+  const { repairs } = repairedOf([user, calling(...ids), ...results, user])
+  expect(repairs).toEqual({ answered: 10_000, paired: 0, orphans: 10_000, emptied: 0 })
 })

@@ -22,6 +22,9 @@ function read(history: readonly object[], fields: object = {}) {
 
 const roles = (entries: readonly Message[]) => entries.map(({ facts }) => facts.role)
 const textBlock = (said: string) => ({ type: 'text', text: said })
+const userSays = (...content: readonly object[]) => ({ role: 'user', content })
+const reply = (...content: readonly object[]) => ({ role: 'assistant', content })
+const go = { role: 'user', content: 'Go.' }
 const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'Eq0=' }
 const call = (id: string) => ({ type: 'tool_use', id, name: 'read', input: { path: `${id}.ts` } })
 const result = (id: string, content: unknown = 'found') => ({ type: 'tool_result', tool_use_id: id, content })
@@ -32,15 +35,9 @@ const image = {
 
 const meanings = (mark: object, id: string, signature: string) =>
   read([
-    { role: 'user', content: [{ ...textBlock('Go.'), ...mark }] },
-    {
-      role: 'assistant',
-      content: [
-        { ...thinking, signature },
-        { ...call(id), input: {} },
-      ],
-    },
-    { role: 'user', content: [{ ...result(id, [textBlock('x')]), ...mark }] },
+    userSays({ ...textBlock('Go.'), ...mark }),
+    reply({ ...thinking, signature }, { ...call(id), input: {} }),
+    userSays({ ...result(id, [textBlock('x')]), ...mark }),
   ]).entries.map(({ facts }) => facts.meaning)
 const repaired = (history: readonly object[]) => {
   const { source, entries, body } = read(history)
@@ -55,9 +52,9 @@ const repaired = (history: readonly object[]) => {
 describe('what is one entry', () => {
   test('what a user says at a time is one, and each result, thought and call is one by itself', () => {
     const { entries, source } = read([
-      { role: 'user', content: [textBlock('A reminder.'), textBlock('The task.'), image] },
-      { role: 'assistant', content: [thinking, textBlock('Both.'), call('a'), call('b')] },
-      { role: 'user', content: [result('a'), result('b'), textBlock('And hurry.')] },
+      userSays(textBlock('A reminder.'), textBlock('The task.'), image),
+      reply(thinking, textBlock('Both.'), call('a'), call('b')),
+      userSays(result('a'), result('b'), textBlock('And hurry.')),
       { role: 'system', content: [{ type: 'tool_addition', name: 'x' }, textBlock('More.')] },
       { role: 'assistant', content: 'Done.' },
     ])
@@ -75,10 +72,10 @@ describe('what is one entry', () => {
 
   test('a round is a reply with all of its results, and what is said beside them; the request was made before its first block', () => {
     const { entries } = read([
-      { role: 'user', content: 'Go.' },
-      { role: 'assistant', content: [thinking, call('a'), call('b')] },
-      { role: 'user', content: [result('a'), result('b'), textBlock('Quick.')] },
-      { role: 'assistant', content: [textBlock('Done.')] },
+      go,
+      reply(thinking, call('a'), call('b')),
+      userSays(result('a'), result('b'), textBlock('Quick.')),
+      reply(textBlock('Done.')),
     ])
     const structure = finish(structureOf(entries))
     expect(structure.requestPoints).toEqual([1, 7, 8])
@@ -104,9 +101,9 @@ describe('what is one entry', () => {
       entries,
       body: facts,
     } = read([
-      { role: 'user', content: 'Go.' },
+      go,
       { role: 'assistant', id: 'x', content: [thinking, call('a'), call('b')] },
-      { role: 'user', content: [result('a'), { ...result('b'), cache_control: { type: 'ephemeral' } }] },
+      userSays(result('a'), { ...result('b'), cache_control: { type: 'ephemeral' } }),
     ])
     const bytes = Buffer.from(source.bytes)
     const spliced = (...kept: readonly number[]) =>
@@ -122,9 +119,9 @@ describe('what is one entry', () => {
     expect(spliced(0, 1, 2, 3, 4, 5)).toBe(body)
     expect(JSON.parse(spliced(0, 3, 5))).toMatchObject({
       messages: [
-        { role: 'user', content: 'Go.' },
+        go,
         { role: 'assistant', id: 'x', content: [call('b')] },
-        { role: 'user', content: [{ ...result('b'), cache_control: { type: 'ephemeral' } }] },
+        userSays({ ...result('b'), cache_control: { type: 'ephemeral' } }),
       ],
     })
   })
@@ -139,7 +136,7 @@ describe('what an entry means', () => {
 
   test('the server’s compaction begins the history anew, and a search of the server’s stays with what it found', () => {
     const { entries, source } = read([
-      { role: 'user', content: 'Go.' },
+      go,
       {
         role: 'assistant',
         content: [
@@ -167,9 +164,9 @@ describe('what an entry means', () => {
 
   test('tools that a search of the client’s has found survive, and what says so is never cleared', () => {
     const { entries, source } = read([
-      { role: 'user', content: 'Go.' },
-      { role: 'assistant', content: [call('a')] },
-      { role: 'user', content: [result('a', [{ type: 'tool_reference', tool_name: 'x' }])] },
+      go,
+      reply(call('a')),
+      userSays(result('a', [{ type: 'tool_reference', tool_name: 'x' }])),
     ])
     const found = entries[2] ?? expect.fail()
     expect(found.facts).toMatchObject({ survives: 'each-with-call', media: [] })
@@ -183,11 +180,11 @@ describe('how a request is treated', () => {
     [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, 'native'],
     [{ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }, 'native'],
   ])('%j is left to the server', (fields, reason) => {
-    expect(() => read([{ role: 'user', content: 'Go.' }], fields)).toThrow(reason)
+    expect(() => read([go], fields)).toThrow(reason)
   })
 
   test('thoughts that the server clears change nothing, and system, tools and schema are found', () => {
-    const { body } = read([{ role: 'user', content: 'Go.' }], {
+    const { body } = read([go], {
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
       system: [textBlock('Be brief.')],
       tools: [{ name: 'read', input_schema: {} }],
@@ -205,18 +202,18 @@ describe('a broken history', () => {
   test('an unanswered call gets a result beside those of its round, or in a message of its own', () => {
     expect(
       repaired([
-        { role: 'user', content: 'Go.' },
-        { role: 'assistant', content: [call('a'), call('b')] },
-        { role: 'user', content: [result('b'), textBlock('Well?')] },
-        { role: 'assistant', content: [call('c')] },
+        go,
+        reply(call('a'), call('b')),
+        userSays(result('b'), textBlock('Well?')),
+        reply(call('c')),
         { role: 'user', content: 'Stop.' },
       ]),
     ).toEqual([
-      { role: 'user', content: 'Go.' },
-      { role: 'assistant', content: [call('a'), call('b')] },
-      { role: 'user', content: [result('b'), result('a', none), textBlock('Well?')] },
-      { role: 'assistant', content: [call('c')] },
-      { role: 'user', content: [result('c', none)] },
+      go,
+      reply(call('a'), call('b')),
+      userSays(result('b'), result('a', none), textBlock('Well?')),
+      reply(call('c')),
+      userSays(result('c', none)),
       { role: 'user', content: 'Stop.' },
     ])
   })
@@ -224,41 +221,30 @@ describe('a broken history', () => {
   test('results come first, and one without a call is what a user says', () => {
     expect(
       repaired([
-        { role: 'user', content: 'Go.' },
-        { role: 'assistant', content: [call('a')] },
-        { role: 'user', content: [textBlock('Here:'), result('gone', [textBlock('old')]), result('a')] },
+        go,
+        reply(call('a')),
+        userSays(textBlock('Here:'), result('gone', [textBlock('old')]), result('a')),
       ]),
     ).toEqual([
-      { role: 'user', content: 'Go.' },
-      { role: 'assistant', content: [call('a')] },
-      {
-        role: 'user',
-        content: [
-          result('a'),
-          textBlock('Here:'),
-          textBlock('[result of a tool call that is not in this conversation]\nold'),
-        ],
-      },
+      go,
+      reply(call('a')),
+      userSays(
+        result('a'),
+        textBlock('Here:'),
+        textBlock('[result of a tool call that is not in this conversation]\nold'),
+      ),
     ])
   })
 
   test('an open round is the client’s to answer', () => {
-    const open = [
-      { role: 'user', content: 'Go.' },
-      { role: 'assistant', content: [call('a'), call('b')] },
-      { role: 'user', content: [result('a')] },
-    ]
+    const open = [go, reply(call('a'), call('b')), userSays(result('a'))]
     expect(repaired(open)).toBeNull()
   })
 })
 
 /** Where turns begin in a round with a text beside its result. */
 function turnsWith(beside: string): readonly number[] {
-  const { entries } = read([
-    { role: 'user', content: 'Go.' },
-    { role: 'assistant', content: [call('a')] },
-    { role: 'user', content: [result('a'), textBlock(beside)] },
-  ])
+  const { entries } = read([go, reply(call('a')), userSays(result('a'), textBlock(beside))])
   return finish(structureOf(entries)).turns
 }
 
