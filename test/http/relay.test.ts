@@ -79,6 +79,14 @@ describe('bodies of every kind pass both ways', () => {
     expect(received?.headers['transfer-encoding']).toBeUndefined()
   })
 
+  test('a chunked upload stays chunked', async () => {
+    await using proxy = await proxyBefore(json({}))
+    const head = `POST /v1/x HTTP/1.1\r\n${closing}Transfer-Encoding: chunked\r\n\r\n`
+    await rawExchange(proxy.port, `${head}3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`)
+    expect(proxy.upstream.requests[0]?.body.toString()).toBe('abcde')
+    expect(proxy.upstream.requests[0]?.headers['transfer-encoding']).toBe('chunked')
+  })
+
   test('compressed requests and answers are not unpacked', async () => {
     const packed = gzipSync('{"hello":"world"}')
     await using proxy = await proxyBefore(bytes(packed, { 'Content-Encoding': 'gzip' }))
