@@ -108,7 +108,7 @@ export async function judgeTogether(
 const PORTIONS_MS = [1_500, 8_000]
 
 /** So many faults at once leave nearly every test as it was. */
-const BATCH_MAX = 16
+const BATCH_MAX = 32
 
 const START_MS = 20_000
 
