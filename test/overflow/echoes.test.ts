@@ -121,6 +121,8 @@ const messages: readonly string[] = [
 const page =
   '<!doctype html><html><head><title>400 Bad Request</title></head><body><h1>Bad Request</h1><p>TEXT</p></body></html>'
 
+const ctx = { error: 'TEXT', message: 'TEXT' }
+
 /** The same with what stands around a message, or in another shape. */
 const refusals: readonly Refusal[] = [
   ...messages.map((message) => stating({ message })),
@@ -155,12 +157,11 @@ const refusals: readonly Refusal[] = [
     body: {
       detail: [
         {
-          type: 'literal_error',
-          loc: ['body', 'messages', 0, 'role'],
-          msg: "Input should be 'user' or 'assistant'",
+          loc: ['body', 'messages', 0],
+          msg: "Input should be 'user'",
           input: 'TEXT',
-          ctx: { error: 'TEXT', message: 'TEXT' },
-          url: 'https://errors.pydantic.dev/2/v/TEXT',
+          ctx,
+          url: 'https://e.dev/TEXT',
         },
       ],
     },

@@ -77,14 +77,10 @@ describe('what is read', () => {
   })
 
   test.each<[object, object]>([
-    [
-      { stream: true, stream_options: { include_usage: true } },
-      { isStreamed: true, showsUsage: true },
-    ],
-    [
-      { stream: 'yes', stream_options: null },
-      { isStreamed: false, showsUsage: false },
-    ],
+    [{ stream: true }, { isStreamed: true }],
+    [{ stream_options: { include_usage: true } }, { showsUsage: true }],
+    [{ stream: 'yes' }, { isStreamed: false }],
+    [{ stream_options: null }, { showsUsage: false }],
     [{ model: 7 }, { model: null }],
     [{ n: 3 }, { repliesWanted: 3 }],
     [{ n: 0 }, { repliesWanted: 1 }],

@@ -30,6 +30,7 @@ describe('a made message differs from the client’s in the replaced value only'
     ],
     ['duplicates in nested objects', '{"role":"tool","meta":{"a":1,"a":2,"a":1},"content":"%"}'],
     ['the spelling of strings', '{"role":"tool","n\\u00e4me":"\\u00e9\\/\\ud83d\\ude00","content":"%"}'],
+    ['the spelling of its own key', '{"role":"tool","c\\u006fntent":"%"}'],
     ['white space', '{ "role" : "tool" ,\n\t"content" : "%" ,\r\n "tool_call_id":"c"  }'],
     ['characters of many bytes', '{"role":"tool","😀":"日本語","content":"%","after":"é"}'],
   ])('%s stay', (_, message) => {
@@ -37,39 +38,23 @@ describe('a made message differs from the client’s in the replaced value only'
       message.replace('%', 'the \\"new\\" one'),
     )
   })
-
-  test('a key that is spelt with escapes is found', () => {
-    expect(withText('{"role":"tool","c\\u006fntent":"old"}', 'new')).toBe(
-      '{"role":"tool","c\\u006fntent":"new"}',
-    )
-  })
 })
 
 describe('the content keeps its type', () => {
   const image = '{"image_url": {"url":"https://images.example/a.png","detail":1e400}, "type":"image_url"}'
 
-  test('parts stay parts, their text in one', () => {
-    const message = '{"role":"tool","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}'
-    expect(withText(message, 'new')).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
-  })
-
-  test('media parts stay behind the text as they were spelt, or are dropped', () => {
-    const message = `{"role":"tool","content":[${image},{"type":"text","text":"a"}]}`
-    expect(withText(message, 'new', 1)).toBe(
-      `{"role":"tool","content":[{"type":"text","text":"new"},${image}]}`,
-    )
-    expect(withText(message, 'new', 0)).toBe('{"role":"tool","content":[{"type":"text","text":"new"}]}')
-  })
-
-  test('thoughts among the parts stay before the text, where their providers want them', () => {
-    const thought = '{"type":"thinking","thinking":"hm","signature":"c2ln"}'
-    const message = `{"role":"assistant","content":[${image},${thought},{"type":"text","text":"a"}]}`
-    expect(withText(message, 'new', 1)).toBe(
-      `{"role":"assistant","content":[${thought},{"type":"text","text":"new"},${image}]}`,
-    )
-    expect(withText(message, 'new', 0)).toBe(
-      `{"role":"assistant","content":[${thought},{"type":"text","text":"new"}]}`,
-    )
+  const thought = '{"type":"thinking","thinking":"hm","signature":"c2ln"}'
+  const text = (said: string) => `{"type":"text","text":"${said}"}`
+  // Media stay behind the text as they were spelt, or are dropped; thoughts before it, where their providers want them.
+  test.each([
+    ['parts, their text in one', [text('a'), text('b')], 0, [text('new')]],
+    ['media behind the text', [image, text('a')], 1, [text('new'), image]],
+    ['media dropped', [image, text('a')], 0, [text('new')]],
+    ['thoughts before the text', [image, thought, text('a')], 1, [thought, text('new'), image]],
+    ['thoughts without media', [image, thought, text('a')], 0, [thought, text('new')]],
+  ])('%s', (_, parts, mediaKept, expected) => {
+    const message = (content: readonly string[]) => `{"role":"assistant","content":[${content.join()}]}`
+    expect(withText(message(parts), 'new', mediaKept)).toBe(message(expected))
   })
 
   test('a message without a text to replace stays as it is', () => {
