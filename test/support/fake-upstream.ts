@@ -24,19 +24,7 @@ export type Script = (
   incoming: IncomingMessage,
 ) => void | Promise<void>
 
-export type FakeUpstream = {
-  /** With the path `/v1`. */
-  readonly url: string
-  readonly origin: string
-  readonly port: number
-  readonly requests: ReceivedRequest[]
-  /** What Foldgate asked of its own accord: windows. They play no part in the script. */
-  readonly questions: ReceivedRequest[]
-  /** How many connections are open. */
-  readonly connections: () => number
-  readonly close: () => Promise<void>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
+export type FakeUpstream = Awaited<ReturnType<typeof fakeUpstream>>
 
 /**
  * A real server that plays a script: one answer for all requests, or a list of which the last one repeats.
@@ -44,7 +32,7 @@ export type FakeUpstream = {
 export async function fakeUpstream(
   script: Script | readonly Script[],
   options: { readonly readBody?: boolean; readonly onQuestion?: Script } = {},
-): Promise<FakeUpstream> {
+) {
   const scripts = typeof script === 'function' ? [script] : script
   const requests: ReceivedRequest[] = []
   const questions: ReceivedRequest[] = []
@@ -52,7 +40,7 @@ export async function fakeUpstream(
 
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     const pieces: Buffer[] = []
-    const request = {
+    const request: ReceivedRequest = {
       method: incoming.method ?? '',
       url: incoming.url ?? '',
       rawHeaders: incoming.rawHeaders,
@@ -97,11 +85,14 @@ export async function fakeUpstream(
 
   const close = () => closeAll(server)
   return {
+    /** With the path `/v1`. */
     url: `${origin}/v1`,
     origin,
     port,
     requests,
+    /** What Foldgate asked of its own accord: windows. They play no part in the script. */
     questions,
+    /** How many connections are open. */
     connections: () => connections,
     close,
     [Symbol.asyncDispose]: close,

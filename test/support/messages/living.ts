@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../strict-upstream/wire-message.ts'
+import { isObject, parseObject, textOf } from '../strict-upstream/wire-message.ts'
 import type { Step } from './chat.ts'
 import type { ScriptedBlock } from './script.ts'
 import { isThinking, typeOf, type WireBlock } from './wire-block.ts'
@@ -226,14 +226,7 @@ function onlyText(blocks: readonly string[]): string | null {
   return type === 'text' && typeof text === 'string' && Object.keys(others).length === 0 ? text : null
 }
 
-function parsed(text: string): WireBlock {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
+const parsed = (text: string): WireBlock => parseObject(text) ?? {}
 
 const textBlock = (said: string): WireBlock => ({ type: 'text', text: said })
 

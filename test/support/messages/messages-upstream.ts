@@ -56,21 +56,14 @@ export type RecordedMessagesRequest = Pick<
   readonly rejected: MessagesRejection | null
 }
 
-export type MessagesUpstream = {
-  /** The base URL for a client, `/v1` included. */
-  readonly url: string
-  readonly requests: readonly RecordedMessagesRequest[]
-  /** Forgets the requests recorded so far. What it has signed it remembers. */
-  forget(): void
-  close(): Promise<void>
-}
+export type MessagesUpstream = Awaited<ReturnType<typeof startMessagesUpstream>>
 
 /**
  * A server of the Messages API on a free port of 127.0.0.1 which is as strict as Anthropic's: it refuses broken sequences and
  * prompts over its window in Anthropic's words, tells thinking that was made on another conversation, and reports what a
  * prompt cache would have read and written.
  */
-export async function startMessagesUpstream(options: MessagesUpstreamOptions): Promise<MessagesUpstream> {
+export async function startMessagesUpstream(options: MessagesUpstreamOptions) {
   const bindings = openBindings('messages-upstream')
   const counter = openBlockCounter(options.count)
   const { imitator } = options
@@ -179,7 +172,7 @@ export async function startMessagesUpstream(options: MessagesUpstreamOptions): P
   }
 
   const server = await serveLocally(serve)
-  return { ...server, requests, forget: () => requests.splice(0) }
+  return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
 // --- internal ---

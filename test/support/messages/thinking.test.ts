@@ -89,34 +89,19 @@ describe('thinking that comes back', () => {
     expect([answer.error, answer.told]).toEqual([null, []])
   })
 
-  test.each<[string, Around, (call: WireBlock) => readonly object[], (call: WireBlock) => WireBlock]>([
-    ['other tools', { tools: [{ name: 'f', input_schema: {} }] }, () => [task], (call) => call],
-    ['another system prompt', { system: 'Think twice.' }, () => [task], (call) => call],
-    ['a message that was written anew', {}, () => [{ ...task, content: 'Do this.' }], (call) => call],
-    ['a message more', {}, () => [task, more], (call) => call],
-    ['a message of another role', {}, () => [task, { ...more, role: 'system' }], (call) => call],
-  ])('is refused behind anything else: %s', async (_, around, before) => {
+  test.each<[string, Around, ...object[]]>([
+    ['other tools', { tools: [{ name: 'f', input_schema: {} }] }, task],
+    ['another system prompt', { system: 'Think twice.' }, task],
+    ['a message that was written anew', {}, { ...task, content: 'Do this.' }],
+    ['a message more', {}, task, more],
+    ['a message of another role', {}, task, { ...more, role: 'system' }],
+  ])('is refused behind anything else: %s', async (_, around, ...before) => {
     const ask = await start()
     const { thought, call } = await ask([task])
-    const history = [...before(call), model(thought, call), results(call)]
-    const path = `messages.${history.length - 2}.content.0`
+    const history = [...before, model(thought, call), results(call)]
+    const path = `messages.${before.length}.content.0`
     expect(await ask(history, around)).toMatchObject({ status: 400, error: bound(path) + withoutHeader })
     expect((await ask(history, { ...around, beta: BETA })).error).toBe(bound(path))
-  })
-
-  test('counts what a call was made with, and what came out of it', async () => {
-    const ask = await start()
-    const [first, second] = await threeRounds(ask)
-    if (first === undefined || second === undefined) throw new Error('There were no rounds.')
-    const latter = [model(second.thought, second.call), results(second.call)]
-    const other = { ...first.call, input: { cache_control: 2 } }
-    for (const before of [
-      [model(first.thought, first.call), results(first.call, 'Seen, in short.')],
-      [model(first.thought, other), results(first.call)],
-    ])
-      expect((await ask([task, ...before, ...latter])).error).toBe(
-        bound('messages.3.content.0') + withoutHeader,
-      )
   })
 
   test.each<[string, readonly number[], string | null]>([
@@ -129,17 +114,6 @@ describe('thinking that comes back', () => {
     const ask = await start()
     const history = withThinkingOf(await threeRounds(ask), keeps)
     expect((await ask(history)).error).toBe(path === null ? null : bound(path) + withoutHeader)
-  })
-
-  test('kills what was thought while it was out', async () => {
-    const ask = await start()
-    const rounds = await threeRounds(ask)
-    const { thought, call } = await ask(withThinkingOf(rounds, [2]))
-    const latter = [model(thought, call), results(call)]
-    expect((await ask([...withThinkingOf(rounds, [2]), ...latter])).error).toBeNull()
-    expect((await ask([...withThinkingOf(rounds, [1, 2]), ...latter])).error).toBe(
-      bound('messages.7.content.0') + withoutHeader,
-    )
   })
 
   test('is left out of the prompt where the client says so, and that is told, streamed too', async () => {

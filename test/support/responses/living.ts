@@ -1,4 +1,4 @@
-import { isObject } from '../strict-upstream/wire-message.ts'
+import { isObject, parseObject } from '../strict-upstream/wire-message.ts'
 import type { Step } from './items.ts'
 import type { ScriptedItem } from './script.ts'
 import type { WireItem } from './wire-item.ts'
@@ -168,14 +168,7 @@ function ended(response: WireItem, items: readonly WireItem[] | null): ReadReply
   return { items: items ?? output.filter(isObject), status, removed }
 }
 
-function parsed(text: string): WireItem {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
+const parsed = (text: string): WireItem => parseObject(text) ?? {}
 
 const user = (text: string): WireItem => ({
   type: 'message',

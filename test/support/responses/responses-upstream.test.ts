@@ -1,18 +1,13 @@
-import * as fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
-import { validConversation } from '../conversations.ts'
-import { propertyRuns } from '../property-runs.ts'
 import { itemBreaks } from './item-rules.ts'
-import { chatOf, toolsOf } from './items.ts'
-import { live, readReply } from './living.ts'
 import {
   startResponsesUpstream,
   type Overflow,
   type ResponsesUpstream,
   type ResponsesUpstreamOptions,
 } from './responses-upstream.ts'
-import type { ResponsesScript, ScriptedItem } from './script.ts'
+import type { ResponsesScript } from './script.ts'
 
 // One token a character: every number below can be worked out by hand.
 const count = (text: string) => text.length
@@ -52,8 +47,9 @@ const eventsOf = (text: string) =>
       return { name: name.replace('event: ', ''), data: JSON.parse(data.replace('data: ', '')) }
     })
 
+const shape = (words: string) => `item-shape: ${words}`
 const supported = (value: string, ...known: string[]) =>
-  `item-shape: Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`
+  shape(`Invalid value: '${value}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`)
 const lacksThought = (id: string, type: string) =>
   `reasoning-missing: Item '${id}' of type '${type}' was provided without its required 'reasoning' item: 'rs_1'.`
 const thought = (id: string) => ({ type: 'reasoning', id, summary: [], encrypted_content: 'gAAA' })
@@ -89,91 +85,68 @@ describe('the rules of items', () => {
   const breaksOf = (items: readonly unknown[]) =>
     itemBreaks(items, issued).map(({ rule, message }) => `${rule}: ${message}`)
 
-  test.each<[string, unknown[]]>([
+  const alone =
+    "reasoning-alone: Item 'rs_1' of type 'reasoning' was provided without its required following item."
+  const [rs1, a, b] = [thought('rs_1'), called('a'), called('b')]
+  const [ofA, ofB] = [returned('a'), returned('b')]
+  const search = { type: 'web_search_call', id: 'ws_1' }
+  const nameless = { type: 'function_call', name: 'search', arguments: '{}' }
+  const saying = (role: string, type: string) => [{ role, content: [{ type, text: 'Hello' }] }]
+  const repeated = "update-repeated: Invalid 'input[1]': a 'configuration_update' may not follow another."
+  const early = "trigger-not-last: Invalid 'input[1]': 'compaction_trigger' must be the last item."
+  const roles = supported('tool', 'user', 'assistant', 'system', 'developer')
+  const parts = supported('text', 'input_text', 'input_image', 'input_file', 'input_audio')
+
+  test.each<[string, unknown[], ...string[]]>([
     [
       'developer messages anywhere',
       [{ role: 'developer', content: 'x' }, user, { role: 'system', content: 'y' }],
     ],
-    ['parallel calls answered in any order', [user, called('a'), called('b'), returned('b'), returned('a')]],
-    ['an id used again in a later round', [user, called('a'), returned('a'), called('a'), returned('a')]],
-    ['an id used twice in one round', [user, called('a'), called('a'), returned('a'), returned('a')]],
-    ['a message between a call and its output', [user, called('a'), user, returned('a')]],
-    ['reasoning with all of it', [user, thought('rs_1'), said('msg_1'), called('a', 'fc_1'), returned('a')]],
+    ['parallel calls answered in any order', [user, a, b, ofB, ofA]],
+    ['an id used again in a later round', [user, a, ofA, a, ofA]],
+    ['an id used twice in one round', [user, a, a, ofA, ofA]],
+    ['a message between a call and its output', [user, a, user, ofA]],
+    ['reasoning with all of it', [user, rs1, said('msg_1'), called('a', 'fc_1'), ofA]],
     ['two thoughts before one message', [user, thought('rs_8'), thought('rs_9'), said()]],
-    ['items without ids whose reasoning is gone', [user, said(), called('a'), returned('a')]],
-    ['ids that were made elsewhere', [user, said('msg_x'), called('a', 'fc_x'), returned('a')]],
-    [
-      'a search of the server’s',
-      [user, thought('rs_1'), { type: 'web_search_call', id: 'ws_1' }, said('msg_1')],
-    ],
+    ['items without ids whose reasoning is gone', [user, said(), a, ofA]],
+    ['ids that were made elsewhere', [user, said('msg_x'), called('a', 'fc_x'), ofA]],
+    ['a search of the server’s', [user, rs1, search, said('msg_1')]],
     ['a tool search of its own', [user, { type: 'tool_search_call' }, { type: 'tool_search_output' }]],
-    ['unknown items', [user, hologram, thought('rs_1'), hologram, user]],
+    ['unknown items', [user, hologram, rs1, hologram, user]],
     ['updates that are apart, and a trigger at the end', [update, user, update, trigger]],
     ['a compaction with what follows it', [{ type: 'compaction', encrypted_content: 'x' }, user]],
-  ])('take %s', (_, items) => {
-    expect(breaksOf(items)).toEqual([])
-  })
-
-  const alone =
-    "reasoning-alone: Item 'rs_1' of type 'reasoning' was provided without its required following item."
-
-  test.each<[string, unknown[], string]>([
-    ['a thought that a user message follows', [user, thought('rs_1'), user], alone],
-    ['a thought at the end', [user, thought('rs_1')], alone],
+    ['a thought that a user message follows', [user, rs1, user], alone],
+    ['a thought at the end', [user, rs1], alone],
+    ['a thought whose own reply is gone', [user, rs1, thought('rs_2'), called('a', 'fc_2'), ofA], alone],
+    ['a message without its thought', [user, said('msg_1'), user], lacksThought('msg_1', 'message')],
     [
-      'a thought whose own reply is gone, before that of another one',
-      [user, thought('rs_1'), thought('rs_2'), called('a', 'fc_2'), returned('a')],
-      alone,
-    ],
-    ['a message whose thought is gone', [user, said('msg_1'), user], lacksThought('msg_1', 'message')],
-    [
-      'a call whose thought stands before another output',
-      [user, thought('rs_1'), called('b'), returned('b'), called('a', 'fc_1'), returned('a')],
+      'one before another output',
+      [rs1, b, ofB, called('a', 'fc_1'), ofA],
       lacksThought('fc_1', 'function_call'),
     ],
+    ['an update after an update', [update, update, user], repeated],
+    ['a trigger before the end', [user, trigger, user], early],
+    ['an item that is no object', ['Hello'], shape("Invalid type for 'input[0]': expected an object.")],
     [
-      'an update after an update',
-      [update, update, user],
-      "update-repeated: Invalid 'input[1]': a 'configuration_update' may not follow another.",
-    ],
-    [
-      'a trigger before the end',
-      [user, trigger, user],
-      "trigger-not-last: Invalid 'input[1]': 'compaction_trigger' must be the last item.",
-    ],
-    ['an item that is no object', ['Hello'], "item-shape: Invalid type for 'input[0]': expected an object."],
-    [
-      'a call without an id to answer it by',
-      [{ type: 'function_call', name: 'search', arguments: '{}' }, returned('')],
-      "item-shape: Missing required parameter: 'input[0].call_id'.",
+      'a call without an id',
+      [nameless, returned('')],
+      shape("Missing required parameter: 'input[0].call_id'."),
     ],
     [
       'arguments that are no text',
-      [{ ...called('a'), arguments: {} }, returned('a')],
-      "item-shape: Invalid type for 'input[0].arguments': expected a string.",
+      [{ ...a, arguments: {} }, ofA],
+      shape("Invalid type for 'input[0].arguments': expected a string."),
     ],
-    [
-      'a role of chat completions',
-      [{ role: 'tool', content: 'x' }],
-      supported('tool', 'user', 'assistant', 'system', 'developer'),
-    ],
-    [
-      'a part of chat completions',
-      [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
-      supported('text', 'input_text', 'input_image', 'input_file', 'input_audio'),
-    ],
-    [
-      'what a user says in the words of an assistant',
-      [{ role: 'assistant', content: [{ type: 'input_text', text: 'Hello' }] }],
-      supported('input_text', 'output_text', 'refusal'),
-    ],
+    ['a role of chat completions', [{ role: 'tool', content: 'x' }], roles],
+    ['a part of chat completions', saying('user', 'text'), parts],
+    ['a user’s words', saying('assistant', 'input_text'), supported('input_text', 'output_text', 'refusal')],
     [
       'a call that has the id to answer it by as its own',
       [called('call_1', 'call_1'), returned('call_1')],
-      "item-shape: Invalid 'input[0].id': 'call_1'. Expected an ID that begins with 'fc'.",
+      shape("Invalid 'input[0].id': 'call_1'. Expected an ID that begins with 'fc'."),
     ],
-  ])('refuse %s', (_, items, words) => {
-    expect(breaksOf(items)).toEqual([words])
+  ])('of %s', (_, items, ...words) => {
+    expect(breaksOf(items)).toEqual(words)
   })
 
   test.each<[string, object, object]>([
@@ -204,38 +177,6 @@ describe('the rules of items', () => {
   })
 })
 
-describe('answers', () => {
-  const script: ResponsesScript = {
-    output: [
-      { type: 'reasoning', tokens: 100, summary: 'Greet.' },
-      { type: 'message', text: '🦊'.repeat(30), phase: 'commentary' },
-      { type: 'function_call', callId: 'call_1', name: 'wave', arguments: '{"hand":"left"}' },
-      { type: 'custom_tool_call', callId: 'call_2', name: 'patch', input: '*** Begin' },
-    ],
-  }
-
-  test('as a stream, numbered without gaps, that the SDK puts together to what a plain answer says', async () => {
-    const [one, other] = [await start({ reply: () => script }), await start({ reply: () => script })]
-    const plain = await one.responses.create({ model: 'm', input: 'hello' })
-    const streamed = await other.responses.stream({ model: 'm', input: 'hello' }).finalResponse()
-    expect(streamed.output.map(({ type }) => type)).toEqual(plain.output.map(({ type }) => type))
-    expect([streamed.output_text, streamed.usage]).toEqual([plain.output_text, plain.usage])
-    expect(plain.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThanOrEqual(100)
-    const { text } = await post(one.upstream.url, { model: 'm', input: 'hello', stream: true })
-    const events = eventsOf(text)
-    expect(events.map(({ data }) => data.sequence_number)).toEqual(events.map((_, index) => index))
-    expect(events.every(({ name, data }) => data.type === name)).toBe(true)
-    const deltas = events.filter(({ name }) => name.endsWith('delta'))
-    expect(deltas.every(({ data }) => data.delta.isWellFormed())).toBe(true)
-    // Encrypted content is whole when the item is done, and not before.
-    const [added, done] = events
-      .filter(({ data }) => data.item?.type === 'reasoning')
-      .map(({ data }) => data.item.encrypted_content)
-    expect(added.length).toBeLessThan(done.length)
-    expect(done).toMatch(/^gAAAAAB/)
-  })
-})
-
 test('compacts at its endpoint and behind a trigger, and takes its item back', async () => {
   const { responses, upstream } = await start()
   const input: OpenAI.Responses.ResponseInputItem[] = [
@@ -255,42 +196,10 @@ test('compacts at its endpoint and behind a trigger, and takes its item back', a
   expect(await post(upstream.url, { model: 'm', input: [item, ...input] })).toMatchObject({ status: 200 })
 })
 
-test('counts tools, instructions, calls, outputs, images and encrypted content', async () => {
-  const { upstream } = await start({ windowTokens: 10_000 })
-  const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' }
-  const call = { type: 'function_call', call_id: 'x', name: 'look', arguments: '{"a":1}', id: 'fc_x' }
-  const { text } = await post(upstream.url, {
-    model: 'm',
-    instructions: 'Be brief.',
-    tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: {} }],
-    input: [
-      { role: 'user', content: [{ type: 'input_text', text: 'hello' }, image] },
-      call,
-      { type: 'function_call_output', call_id: 'x', output: 'seen' },
-      { type: 'hologram', id: 'h', layers: [{ light: 'red' }] },
-    ],
-  })
-  const tools = Math.ceil((16 + 8 + 4 + 6 + 2) * 1.1)
-  const items = 4 + 5 + 765 + (4 + 8 + 4 + 7) + (4 + 4) + (4 + 3)
-  expect(JSON.parse(text).usage.input_tokens).toBe(3 + tools + (4 + 9) + items)
-})
-
 const moved = (old: string, now: string) =>
   `Unsupported parameter: '${old}'. In the Responses API, this parameter has moved to '${now}'.`
 
 describe('refuses', () => {
-  test('a broken sequence, in the shape that the SDK reads', async () => {
-    const { responses, upstream } = await start()
-    const input = [{ type: 'function_call_output' as const, call_id: 'a', output: 'x' }]
-    await expect(responses.create({ model: 'm', input })).rejects.toMatchObject({
-      status: 400,
-      type: 'invalid_request_error',
-      param: 'input',
-      message: expect.stringContaining('No tool call found for function call output with call_id a.'),
-    })
-    expect(upstream.requests).toMatchObject([{ status: 400, rejected: { reason: 'output-orphan' } }])
-  })
-
   test('fields that it does not know, misses or cannot have', async () => {
     const { upstream } = await start()
     for (const [body, message] of [
@@ -409,45 +318,5 @@ describe('says that a prompt is over the window', () => {
     expect(JSON.parse(text)).toMatchObject({ ...stated, error_type: 'context_length_exceeded' })
     const failed = eventsOf((await askTooMuch(true, routed)).text).at(-1)?.data
     expect(failed).toMatchObject({ response: stated, error_type: 'context_length_exceeded' })
-  })
-})
-
-describe('a client lives on it', () => {
-  test('any chat: nothing is refused, and all reasoning is good to the end', async () => {
-    let script: readonly ScriptedItem[] = []
-    const { upstream } = await start({ windowTokens: 1_000_000, reply: () => ({ output: script }) })
-    const way = fc.record({
-      messages: validConversation({ turnsMax: 3, roundsMax: 2, textCharactersMax: 200 }),
-      system: fc.constantFrom('instructions' as const, 'developer' as const),
-      stream: fc.boolean(),
-    })
-    const tools = toolsOf([{ type: 'function', function: { name: 'search', parameters: {} } }])
-    await fc.assert(
-      fc.asyncProperty(way, async ({ messages, system, stream }) => {
-        upstream.forget()
-        const { instructions, steps } = chatOf(messages, { system })
-        const around = JSON.stringify({ model: 'm', store: false, stream, instructions, tools }).slice(0, -1)
-        const removed: unknown[] = []
-        const lived = await live({
-          steps,
-          ask: async ({ items, script: wanted }) => {
-            script = wanted
-            const body = `${around},"input":[${items.map(({ text }) => text).join(', ')}]}`
-            const reply = readReply((await post(upstream.url, body)).text)
-            removed.push(...(reply?.removed ?? []))
-            return reply?.items ?? null
-          },
-        })
-        const history = lived.map(({ text }) => text)
-        const { requests } = upstream
-        expect(requests.map(({ rejected }) => rejected)).toEqual(requests.map(() => null))
-        expect(removed).toEqual([])
-        const sealed = history.filter((item) => item.includes('"encrypted_content":"gAAAAAB'))
-        expect(sealed).toHaveLength(requests.length)
-        // What was sent once is sent again in the same bytes.
-        for (const { rawItems } of requests) expect(history.slice(0, rawItems.length)).toEqual(rawItems)
-      }),
-      { numRuns: propertyRuns(20) },
-    )
   })
 })

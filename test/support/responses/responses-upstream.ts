@@ -68,21 +68,14 @@ export type RecordedResponsesRequest = Pick<
   readonly rejected: ResponsesRejection | null
 }
 
-export type ResponsesUpstream = {
-  /** The base URL for a client, `/v1` included. */
-  readonly url: string
-  readonly requests: readonly RecordedResponsesRequest[]
-  /** Forgets the requests recorded so far. What it has stored and made it remembers. */
-  forget(): void
-  close(): Promise<void>
-}
+export type ResponsesUpstream = Awaited<ReturnType<typeof startResponsesUpstream>>
 
 /**
  * A server of the Responses API on a free port of 127.0.0.1 which is as strict as OpenAI's: it refuses broken sequences and
  * prompts over its window in OpenAI's words, leaves out reasoning whose prefix has changed, and reports the tokens that an
  * exact-prefix cache would have served.
  */
-export async function startResponsesUpstream(options: ResponsesUpstreamOptions): Promise<ResponsesUpstream> {
+export async function startResponsesUpstream(options: ResponsesUpstreamOptions) {
   const seals = openSeals('responses-upstream')
   const memory = openServerMemory()
   const judge = openResponsesJudge(options, { memory, seals })
@@ -172,7 +165,7 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions):
   }
 
   const server = await serveLocally(serve)
-  return { ...server, requests, forget: () => requests.splice(0) }
+  return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
 // --- internal ---

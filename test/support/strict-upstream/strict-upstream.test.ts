@@ -45,6 +45,9 @@ describe('the rules', () => {
     { role: 'function', name: 'search', content: 'found' },
   ]
 
+  const [a, ofA] = [call('a'), result('a')]
+  const unnamed = call(undefined)
+
   test.each<[Template, string, string, unknown[]]>([
     [
       'lenient',
@@ -53,45 +56,45 @@ describe('the rules', () => {
       [user, system, { ...system, role: 'developer' }],
     ],
     ['lenient', '', 'several messages of one role in a row', [user, user, answer, answer, user]],
-    ['lenient', '', 'parallel calls answered in any order', [user, call('a', 'b'), result('b'), result('a')]],
-    ['lenient', '', 'an id again in a later round', [user, call('a'), result('a'), call('a'), result('a')]],
-    ['lenient', '', 'an id twice in one round', [user, call('a', 'a'), result('a'), result('a')]],
+    ['lenient', '', 'parallel calls answered in any order', [user, call('a', 'b'), result('b'), ofA]],
+    ['lenient', '', 'an id again in a later round', [user, a, ofA, a, ofA]],
+    ['lenient', '', 'an id twice in one round', [user, call('a', 'a'), ofA, ofA]],
     ['lenient', '', 'calls without ids, by count', [user, call(undefined, undefined), result(), result()]],
-    ['lenient', '', 'a result without an id beside one with', [user, call('a', 'b'), result(), result('a')]],
+    ['lenient', '', 'a result without an id beside one with', [user, call('a', 'b'), result(), ofA]],
     ['lenient', '', 'a legacy function call', [user, ...legacy]],
     ['lenient', '', 'content in parts', [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }]],
-    ['lenient', 'result-orphan', 'a result before any call', [user, result('a')]],
-    ['lenient', 'calls-unanswered', 'a call that ends the conversation', [user, call('a')]],
-    ['lenient', 'calls-unanswered', 'a call answered by the user', [user, call('a'), user]],
-    ['lenient', 'calls-unanswered', 'one of two without a result', [user, call('a', 'b'), result('a'), user]],
+    ['lenient', 'result-orphan', 'a result before any call', [user, ofA]],
+    ['lenient', 'calls-unanswered', 'a call that ends the conversation', [user, a]],
+    ['lenient', 'calls-unanswered', 'a call answered by the user', [user, a, user]],
+    ['lenient', 'calls-unanswered', 'one of two without a result', [user, call('a', 'b'), ofA, user]],
     [
       'lenient',
       'calls-unanswered result-orphan',
       'a user message between two results',
-      [user, call('a', 'b'), result('a'), user, result('b')],
+      [user, call('a', 'b'), ofA, user, result('b')],
     ],
     [
       'lenient',
       'calls-unanswered result-unknown-call',
       'a result that names another call',
-      [user, call('a'), result('z')],
+      [user, a, result('z')],
     ],
-    ['lenient', 'result-unknown-call', 'a result too many', [user, call('a'), result('a'), result('a')]],
-    ['lenient', 'result-orphan', 'one without an id too many', [user, call(undefined), result(), result()]],
+    ['lenient', 'result-unknown-call', 'a result too many', [user, a, ofA, ofA]],
+    ['lenient', 'result-orphan', 'one without an id too many', [user, unnamed, result(), result()]],
     ['lenient', 'calls-empty', 'empty tool_calls', [user, { ...answer, tool_calls: [] }]],
     ['lenient', 'content-missing', 'a user message without content', [{ role: 'user', content: null }]],
     ['lenient', 'content-missing', 'an empty list of parts', [{ role: 'user', content: [] }]],
     ['lenient', 'content-missing', 'an assistant that says and calls nothing', [user, { role: 'assistant' }]],
     ['lenient', 'message-shape', 'an unknown role', [{ role: 'wizard', content: 'x' }]],
     ['lenient', 'message-shape message-shape', 'messages that are no objects', ['hello', null]],
-    ['strict', '', 'turns with tool rounds', [system, user, call('a'), result('a'), answer, user]],
-    ['strict', '', 'rounds one after the other', [user, call('a'), result('a'), call('b'), result('b')]],
+    ['strict', '', 'turns with tool rounds', [system, user, a, ofA, answer, user]],
+    ['strict', '', 'rounds one after the other', [user, a, ofA, call('b'), result('b')]],
     ['strict', 'system-not-first', 'a second system message', [system, system, user]],
     ['strict', 'system-not-first', 'a system message in the middle', [system, user, answer, system, user]],
     ['strict', 'first-not-user', 'an assistant before the first user', [system, answer, user]],
-    ['strict', 'first-not-user', 'a round before the first user', [system, call('a'), result('a'), user]],
+    ['strict', 'first-not-user', 'a round before the first user', [system, a, ofA, user]],
     ['strict', 'roles-not-alternating', 'two user messages in a row', [user, user, answer]],
-    ['strict', 'roles-not-alternating', 'a user behind a result', [user, call('a'), result('a'), user]],
+    ['strict', 'roles-not-alternating', 'a user behind a result', [user, a, ofA, user]],
     ['strict', 'roles-not-alternating', 'two answers in a row', [user, answer, answer, user]],
   ])('%s: %s for %s', (template, rules, _, messages) => {
     const broken = ruleBreaks(messages, template).map(({ rule }) => rule)
@@ -108,82 +111,6 @@ describe('the rules', () => {
       },
     ])
   })
-})
-
-describe('answers', () => {
-  test.each([true, false])('what the SDK reads, with usage (streamed: %s)', async (stream) => {
-    const content = '🦊'.repeat(300)
-    const call = {
-      id: 'call_1',
-      name: 'add',
-      argumentsText: '{"left":1,"note":"longer than one piece of a stream"}',
-    }
-    const { chat, upstream } = await start({
-      windowTokens: 10_000,
-      reply: ({ messages }) => (messages.length === 1 ? { content: null, toolCalls: [call] } : { content }),
-    })
-    const given: unknown[] = []
-    const add = {
-      type: 'function' as const,
-      function: {
-        name: 'add',
-        description: 'Adds.',
-        parameters: { type: 'object', properties: {} },
-        parse: (text: string): unknown => JSON.parse(text),
-        function: (read: unknown) => {
-          given.push(read)
-          return 'added'
-        },
-      },
-    }
-    const asked = { model: 'm', messages: [hello], tools: [add] }
-    const usage = { stream_options: { include_usage: true } }
-    const runner = stream
-      ? chat.runTools({ ...asked, ...usage, stream: true })
-      : chat.runTools({ ...asked, stream: false })
-    expect(await runner.finalContent()).toBe(content)
-    expect(given).toEqual([JSON.parse(call.argumentsText)])
-    expect(upstream.requests.map(({ status }) => status)).toEqual([200, 200])
-    const [first] = upstream.requests
-    expect(first).toMatchObject({ path: '/v1/chat/completions', rejected: null, messages: [hello] })
-    expect(await runner.totalUsage()).toMatchObject({
-      prompt_tokens: upstream.requests.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
-    })
-  })
-
-  test('as a stream without usage when none is asked, that cuts no character in two', async () => {
-    const { upstream } = await start({ reply: () => ({ content: '🦊'.repeat(50) }) })
-    const body = JSON.stringify({ model: 'm', messages: [hello], stream: true })
-    const events = await (await fetch(`${upstream.url}/chat/completions`, { method: 'POST', body })).text()
-    expect(events).not.toMatch(/usage|\\ud/)
-    expect(events.endsWith('data: [DONE]\n\n')).toBe(true)
-  })
-})
-
-test('counts names, calls, tools and images as well as texts', async () => {
-  const { chat } = await start({ windowTokens: 10_000 })
-  const reply = await chat.create({
-    model: 'm',
-    tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: {} } }],
-    messages: [
-      {
-        role: 'user',
-        name: 'ann',
-        content: [
-          { type: 'text', text: 'hello' },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-        ],
-      },
-      {
-        role: 'assistant',
-        tool_calls: [{ id: 'x', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }],
-      },
-      { role: 'tool', tool_call_id: 'x', content: 'seen' },
-    ],
-  })
-  const [user, assistant, tool] = [3 + 1 + 3 + 5 + 765, 3 + 1 + 8 + 4 + 7, 3 + 1 + 4]
-  const tools = Math.ceil((16 + 8 + 4 + 6 + 2) * 1.1)
-  expect(reply.usage?.prompt_tokens).toBe(user + assistant + tool + tools + 3)
 })
 
 /** A message that costs one token for its frame and one a character. */

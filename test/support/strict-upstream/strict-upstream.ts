@@ -31,21 +31,14 @@ type RecordedRequest = {
   readonly rejected: Rejection | null
 }
 
-export type StrictUpstream = {
-  /** The base URL for a client, `/v1` included. */
-  readonly url: string
-  readonly requests: readonly RecordedRequest[]
-  /** Forgets the requests recorded so far. */
-  forget(): void
-  close(): Promise<void>
-}
+export type StrictUpstream = Awaited<ReturnType<typeof startStrictUpstream>>
 
 /**
  * An OpenAI-compatible server on a free port of 127.0.0.1 which is as strict as the real ones: it refuses
  * invalid message sequences and prompts over its window in OpenAI's words, and reports the tokens that an
  * exact-prefix cache would have served. The demo talks to it, and Foldgate's tests take it as their judge.
  */
-export async function startStrictUpstream(options: StrictUpstreamOptions): Promise<StrictUpstream> {
+export async function startStrictUpstream(options: StrictUpstreamOptions) {
   const judge = openJudge(options)
   const requests: RecordedRequest[] = []
   let replies = 0
@@ -94,7 +87,7 @@ export async function startStrictUpstream(options: StrictUpstreamOptions): Promi
   }
 
   const server = await serveLocally(serve)
-  return { ...server, requests, forget: () => requests.splice(0) }
+  return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
 // --- internal ---
