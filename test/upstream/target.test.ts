@@ -121,47 +121,21 @@ describe('a path is joined to the upstream as bytes', () => {
   })
 })
 
+/** What stands between spaces and line ends. */
+const wordsOf = (text: string) => text.trim().split(/\s+/)
+
 // A proxy that resolves what the client sends can be made to call other hosts, or other paths of the same
 // host than the operator published. Each of these is a way in that some server somewhere understands.
 describe('a path that could lead elsewhere is refused', () => {
-  test.each([
-    'http://evil.example/v1/x',
-    'https://evil.example/',
-    '//evil.example/v1/x',
-    '/\\evil.example/v1/x',
-    '\\\\evil.example/v1/x',
-    '@evil.example/v1/x',
-    'evil.example:443',
-    '/u/cheap/%2e%2e/x',
-    '/u/%2e%2e/x',
-    '/v1/.;/x',
-    '/v1/x\r\nHost: evil.example',
-    '/u/cheap//evil.example/x',
-    '*',
-    '',
-    'v1/x',
-    '/v1/../admin',
-    '/v1/..',
-    '/v1/.',
-    '/v1/./x',
-    '/v1/%2e%2e/admin',
-    '/v1/%2E%2e/admin',
-    '/v1/.%2E/admin',
-    '/v1/%252e%252e/admin',
-    '/v1/%25252e./admin',
-    '/v1/%2%65%2%65/admin',
-    '/v1/..%2fadmin',
-    '/v1/x%2f..%2fadmin',
-    '/v1/x%2F%2e%2e%2Fadmin',
-    '/v1/..%5cadmin',
-    '/v1\\..\\admin',
-    '/v1/..;/admin',
-    '/v1/..;a=b/admin',
-    '/u/../x',
-    '/v1/x#/../y',
-    '/v1/a b',
-    '/v1/a\u0000b',
-  ])('%j', (requestTarget) => {
+  const shown = String.raw`
+    http://evil.example/v1/x https://evil.example/ //evil.example/v1/x /\evil.example/v1/x \\evil.example/v1/x
+    @evil.example/v1/x evil.example:443 /u/cheap/%2e%2e/x /u/%2e%2e/x /v1/.;/x /u/cheap//evil.example/x * v1/x
+    /v1/../admin /v1/.. /v1/. /v1/./x /v1/%2e%2e/admin /v1/%2E%2e/admin /v1/.%2E/admin /v1/%252e%252e/admin
+    /v1/%25252e./admin /v1/%2%65%2%65/admin /v1/..%2fadmin /v1/x%2f..%2fadmin /v1/x%2F%2e%2e%2Fadmin
+    /v1/..%5cadmin /v1\..\admin /v1/..;/admin /v1/..;a=b/admin /u/../x /v1/x#/../y
+  `
+  const unseen = ['', '/v1/x\r\nHost: evil.example', '/v1/a b', '/v1/a\u0000b']
+  test.each([...wordsOf(shown), ...unseen])('%j', (requestTarget) => {
     expect(() => parseTarget(requestTarget)).toThrow(
       expect.objectContaining({ name: 'FoldgateError', code: 'path_not_allowed' }),
     )
@@ -201,9 +175,6 @@ describe('a path that could lead elsewhere is refused', () => {
     },
   )
 })
-
-/** What stands between spaces and line ends. */
-const wordsOf = (text: string) => text.trim().split(/\s+/)
 
 describe('what may carry a conversation past Foldgate', () => {
   test.each(
