@@ -4,16 +4,6 @@ import type { ScriptedBlock } from './script.ts'
 import { isThinking, typeOf, type WireBlock } from './wire-block.ts'
 import type { Dice } from '../responses/living.ts'
 
-/** A request of a lived conversation. */
-export type LivedRequest = {
-  /** Of the step that answers it. */
-  readonly index: number
-  /** All messages so far. */
-  readonly messages: readonly LivedMessage[]
-  /** What the upstream is to answer. */
-  readonly script: readonly ScriptedBlock[]
-}
-
 export type LivedMessage = {
   readonly role: string
   /** The JSON of each block, the same in every request. */
@@ -36,11 +26,6 @@ type LifeOptions = {
   readonly spell?: (block: WireBlock) => string
 }
 
-type LivingOptions = LifeOptions & {
-  /** The blocks of the reply; null where there was none, or where that reply is not asked for. */
-  readonly ask: (request: LivedRequest) => Promise<readonly WireBlock[] | null>
-}
-
 export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
   const messages: LivedMessage[] = []
   let next = 0
@@ -60,21 +45,6 @@ export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
     },
     reply: (blocks) => add('assistant', blocks, next),
   }
-}
-
-/**
- * Lives a conversation as a client does: makes each request in turn, and takes the reply's blocks, with their signatures,
- * into all later ones. Returns the whole history.
- */
-export async function live({ ask, ...options }: LivingOptions): Promise<readonly LivedMessage[]> {
-  const { steps } = options
-  const life = openLife(options)
-  for (const [index, step] of steps.entries()) {
-    if (step.kind === 'input') continue
-    const reply = await ask({ index, messages: life.before(index), script: step.script })
-    if (reply !== null) life.reply(reply)
-  }
-  return life.before(steps.length)
 }
 
 /** How a client writes its messages down. */

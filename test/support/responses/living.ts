@@ -3,16 +3,6 @@ import type { Step } from './items.ts'
 import type { ScriptedItem } from './script.ts'
 import type { WireItem } from './wire-item.ts'
 
-/** A request of a lived conversation. */
-export type LivedRequest = {
-  /** Of the step that answers it. */
-  readonly index: number
-  /** All items so far. */
-  readonly items: readonly LivedItem[]
-  /** What the upstream is to answer. */
-  readonly script: readonly ScriptedItem[]
-}
-
 export type LivedItem = {
   /** Its JSON, the same in every request. */
   readonly text: string
@@ -34,11 +24,6 @@ type LifeOptions = {
   readonly spell?: (item: WireItem) => string
 }
 
-type LivingOptions = LifeOptions & {
-  /** The items of the reply; null where there was none, or where that reply is not asked for. */
-  readonly ask: (request: LivedRequest) => Promise<readonly WireItem[] | null>
-}
-
 export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
   const items: LivedItem[] = []
   let next = 0
@@ -53,21 +38,6 @@ export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
     },
     reply: (taken) => take(taken, next),
   }
-}
-
-/**
- * Lives a conversation as a client with `store: false` does: makes each request in turn, and takes the reply's items, with
- * the ids and the encrypted content that the upstream gave them, into all later ones. Returns the whole history.
- */
-export async function live({ ask, ...options }: LivingOptions): Promise<readonly LivedItem[]> {
-  const { steps } = options
-  const life = openLife(options)
-  for (const [index, step] of steps.entries()) {
-    if (step.kind === 'input') continue
-    const reply = await ask({ index, items: life.before(index), script: step.script })
-    if (reply !== null) life.reply(reply)
-  }
-  return life.before(steps.length)
 }
 
 /** What a client reads of an answer. */
