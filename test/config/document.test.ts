@@ -44,8 +44,6 @@ export function configurationPage(): string {
   ].join('\n\n')}\n`
 }
 
-// --- internal ---
-
 const confinement = [
   'A key whose `profiles` are not all of them reaches models only by a chat completion, or a request for a response or a message, that Foldgate has read and that belongs to one of its profiles. Everything else is refused with 403, and nothing of it goes to an upstream:',
   [

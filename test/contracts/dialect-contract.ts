@@ -412,8 +412,6 @@ export function dialectContract(samples: DialectSamples): void {
   })
 }
 
-// --- internal ---
-
 function saidBy(events: readonly AnswerEvent[]): Said & { readonly silent: number } {
   const all = events.flatMap((event) => (event.kind === 'facts' ? [event.facts] : []))
   const first = events.findIndex((event) => event.kind === 'facts' && event.facts.hasOutput)

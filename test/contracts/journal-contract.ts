@@ -296,8 +296,6 @@ export function sharedJournalContract(
   })
 }
 
-// --- internal ---
-
 const MEGABYTE = 1024 * 1024
 
 /** `beyond` is what a client says that it has seen: it may come from another store, or from anywhere. */

@@ -293,8 +293,6 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
   journalContract(name, opened, clock)
 }
 
-// --- internal ---
-
 const MEGABYTE = 1024 * 1024
 
 let aheadMs = 0

@@ -210,8 +210,6 @@ test('of responses the client gets thoughts only with what they led to, if it se
   )
 })
 
-// --- internal ---
-
 /** Numbers and places follow each other, all texts come in pieces, and OpenAI’s own library reads it event by event. */
 async function expectReadable(out: readonly (StreamEvent | string)[]): Promise<void> {
   const events = eventsIn(out)

@@ -63,8 +63,6 @@ export const eventOf = (event: JsonObject): StreamEvent => ({
   text: `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`,
 })
 
-// --- internal ---
-
 /** The seam behind a reply, as Foldgate chooses it: behind a text that was cut, or behind a call. */
 function seamBehind(reply: Reply | null): Seam {
   const text = reply?.text ?? ''

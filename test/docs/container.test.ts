@@ -78,8 +78,6 @@ describe('the image', () => {
   })
 })
 
-// --- internal ---
-
 /** What the stages copy: from which other stage, or null for the build's context. */
 const copies = () =>
   everywhere('COPY').map((words) => {

@@ -143,8 +143,6 @@ test('the scrape example asks the admin listener where it is by default, under t
   expect(rules.map(({ expr }) => expr)).toContain(unreachable)
 })
 
-// --- internal ---
-
 /** What Prometheus adds to everything that it reads. */
 const scrapeLabels = ['job', 'instance']
 

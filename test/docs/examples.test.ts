@@ -78,8 +78,6 @@ test('the compose file mounts what Foldgate reads, gives the shutdown its time, 
   for (const image of images) expect(image).toMatch(/^[\w./-]+:\d[\w.-]*$/)
 })
 
-// --- internal ---
-
 /** Files that settings of the pages name. */
 const keyFiles = { 'secrets/openai': 'sk-openai', 'secrets/ci': 'fg-ci' }
 

@@ -167,8 +167,6 @@ describe.each(['SECURITY.md', 'docs/privacy.md'])('%s', (path) => {
   })
 })
 
-// --- internal ---
-
 /** Flags of other programs that the pages speak of. */
 const flagsOfOthers =
   'model ctx-size max-model-len max-chat-history-tokens build rm settings auth-type'.split(' ')

@@ -33,8 +33,6 @@ export function anchorsOf(text: string): ReadonlySet<string> {
   return new Set(Array.from(prose.matchAll(/^#+ (.+)$/gm), ([, heading = '']) => anchorOf(heading)))
 }
 
-// --- internal ---
-
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

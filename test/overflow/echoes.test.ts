@@ -194,8 +194,6 @@ test('a refusal that repeats what a client wrote does not say what that says', (
   expect(failures).toEqual([])
 })
 
-// --- internal ---
-
 type Refusal = { readonly status: number; readonly body: unknown }
 
 function stating(error: object, status = 400): Refusal {

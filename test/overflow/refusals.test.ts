@@ -106,8 +106,6 @@ test('an error of Responses is an overflow, or none, in every place where it may
   expect(failures).toEqual([])
 })
 
-// --- internal ---
-
 type Event = { readonly type: string; readonly [field: string]: unknown }
 
 function plain(body: object | string, status: number): WholeAnswer {

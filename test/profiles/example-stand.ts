@@ -166,8 +166,6 @@ export async function grownToShare(
   return grownTo(fixedTokens + share * (budgetTokens - fixedTokens), conversation)
 }
 
-// --- internal ---
-
 /** What the system message takes of a window, and what a reply may. */
 const AROUND_SHARE = 1 / 16
 

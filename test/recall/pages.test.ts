@@ -151,8 +151,6 @@ describe('what was left out', () => {
   })
 })
 
-// --- internal ---
-
 /** What a message says and hands to tools. */
 function textsOf({ subject }: RecallSource, index: number): string[] {
   const message = subject.messages[index]

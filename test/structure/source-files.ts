@@ -122,8 +122,6 @@ export function namesExportedTwice(files: readonly SourceFile[]): ReadonlyMap<st
   return new Map(repeated.map(([name, exporters]) => [name, exporters.map(({ path }) => path)]))
 }
 
-// --- internal ---
-
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
 
 const READ_BY_PEOPLE = /\.(ts|js|css|html|svg)$/

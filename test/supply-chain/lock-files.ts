@@ -75,8 +75,6 @@ export function runtimePackages(
   return [...found]
 }
 
-// --- internal ---
-
 /** Where Node looks for a package, from the package at `from` upwards. */
 function placesOf(name: string, from: string): readonly string[] {
   const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`

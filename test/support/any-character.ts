@@ -8,8 +8,6 @@ export const anyCharacter = fc
   .nat({ max: 0x10_ffff - 0x800 })
   .map((place) => String.fromCodePoint(place < 0xd800 ? place : place + 0x800), placeOf)
 
-// --- internal ---
-
 /** For `fc.string`: where a string of its own choice has a character that can be drawn, so that it can be made shorter. */
 function placeOf(character: unknown): number {
   const point = typeof character === 'string' ? (character.codePointAt(0) ?? -1) : -1

@@ -176,7 +176,5 @@ export const arbitraryMessages: fc.Arbitrary<readonly object[]> = fc.array(
   { maxLength: 24 },
 )
 
-// --- internal ---
-
 const words =
   'the build failed in src/queue/retry.ts at line 4821 because maxRetries was undefined and'.split(' ')

@@ -76,8 +76,6 @@ export function metered(subject: Subject): Metered {
   }
 }
 
-// --- internal ---
-
 const COUNTED_UNITS = 10
 
 /** As `src/tokens/bpe-counter.ts` pauses. */

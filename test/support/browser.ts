@@ -28,8 +28,6 @@ export function openBrowser(): Promise<Browser> {
   })
 }
 
-// --- internal ---
-
 /** The path of a program that starts; null where there is none. A name is looked up as a shell would. */
 function placeOf(program: string): string | null {
   if (program === '' || spawnSync(program, ['--version'], { timeout: 10_000 }).status !== 0) return null

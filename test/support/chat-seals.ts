@@ -61,8 +61,6 @@ export function bodyOf({ body }: ReceivedRequest): JsonObject {
 export const messagesIn = (body: JsonObject): readonly JsonObject[] =>
   Array.isArray(body['messages']) ? body['messages'].filter(isJsonObject) : []
 
-// --- internal ---
-
 const nameOf = (signature: string): string => hash('sha1', signature)
 
 function prefixOf(body: JsonObject, messages: readonly JsonObject[]): string {

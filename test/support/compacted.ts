@@ -83,7 +83,5 @@ export function parsed(text: string): object {
 export const shapes = (messages: readonly object[]) =>
   subjectOf(messages).messages.map((message) => message.facts)
 
-// --- internal ---
-
 /** The words that stand where media stood, at the most. */
 const MEDIA_MARK_TOKENS = 10

@@ -172,8 +172,6 @@ export function aiderChat(options: AiderChatOptions): readonly (readonly TestMes
   })
 }
 
-// --- internal ---
-
 // A picture of one pixel.
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

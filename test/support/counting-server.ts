@@ -75,8 +75,6 @@ export function cutWarnings(
   return stand.foldgate.log.filter((line) => line.includes(said))
 }
 
-// --- internal ---
-
 const commonWords = ['time', 'house', 'river', 'green', 'walk', 'paper', 'light', 'stone', 'music', 'table']
 
 const wordsIn = (text: string): number => (text === '' ? 0 : text.split(' ').length) + 4

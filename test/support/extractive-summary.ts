@@ -41,8 +41,6 @@ export function extractiveSummary(text: string, options: Options): string {
   return sections.flatMap((section) => blocks.get(section) ?? []).join('\n')
 }
 
-// --- internal ---
-
 const BULLET = '- '
 const BETWEEN = ' · '
 const NAMES_A_LINE = 8

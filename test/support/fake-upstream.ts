@@ -180,8 +180,6 @@ export const silence: Script = () => {
   // Nothing is the answer.
 }
 
-// --- internal ---
-
 const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve)

@@ -102,8 +102,6 @@ export async function startFoldgateProgram(options: ProgramOptions) {
   }
 }
 
-// --- internal ---
-
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** The program is started often: compiled once, it takes half the time. */

@@ -82,8 +82,6 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
   }
 }
 
-// --- internal ---
-
 async function settingsOf(options: FoldgateOptions): Promise<Settings> {
   const { upstream, upstreams, settings, env = {} } = options
   // Tests run beside each other, and the admin listener has no port of its choice.

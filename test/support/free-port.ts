@@ -37,8 +37,6 @@ export async function closeAll(server: HttpServer): Promise<void> {
   await closed
 }
 
-// --- internal ---
-
 const FIRST = 12_000
 
 /** So many workers have ports of their own; with more, two share a range. */

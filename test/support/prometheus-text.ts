@@ -62,8 +62,6 @@ export function valueOf(
   return found?.value ?? null
 }
 
-// --- internal ---
-
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]): number =>
   one < other ? -1 : 1
 

@@ -97,8 +97,6 @@ export async function listenTo(url: string, headers: Readonly<Record<string, str
   }
 }
 
-// --- internal ---
-
 function eventIn(block: string): ServerSentEvent[] {
   const field = (name: string): string | null => {
     const line = block.split('\n').find((each) => each.startsWith(`${name}: `))

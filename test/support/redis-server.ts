@@ -51,8 +51,6 @@ export async function redisServer(...settings: readonly string[]) {
   }
 }
 
-// --- internal ---
-
 async function start(folder: string, port: number, settings: readonly string[]): Promise<ChildProcess> {
   const bound = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder]
   const child = spawn(redisProgram ?? '', [...bound, '--save', '', '--appendonly', 'no', ...settings], {

@@ -152,8 +152,6 @@ export function openSteps(write: (text: string) => void) {
   }
 }
 
-// --- internal ---
-
 function trackedFiles(repository: string): readonly string[] {
   const told = spawnSync('git', ['ls-files', '-z'], { cwd: repository, encoding: 'utf8' })
   if (told.status !== 0) throw new Error(`git does not tell the tracked files: ${told.stderr}`)

@@ -144,8 +144,6 @@ export function repairedOf(conversation: readonly object[] | string) {
   }
 }
 
-// --- internal ---
-
 const piecesOf = ({
   role,
   reasoning_content: thought,

@@ -231,8 +231,6 @@ export function withCheapSummaries(profile: object): object {
   return { strategy: 'summarize', ...profile, summary: { upstream: NAME, model: 'cheap-1', ...summary } }
 }
 
-// --- internal ---
-
 const TEXT_TOKENS_MAX = 900
 const QUIET_ROUNDS = 5
 const QUIET_ROUND_MS = 5

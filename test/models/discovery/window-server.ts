@@ -170,8 +170,6 @@ export async function discovery(
   }
 }
 
-// --- internal ---
-
 const scriptOf = (answer: Script | object): Script => (isScript(answer) ? answer : json(answer))
 
 const question: WindowStand['question'] = (model, { path, ...rest } = {}) => ({

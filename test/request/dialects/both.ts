@@ -124,6 +124,4 @@ export const dialects: readonly Dialect[] = [
   },
 ]
 
-// --- internal ---
-
 const recall = { name: 'recall_conversation' }

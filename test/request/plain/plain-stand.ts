@@ -153,8 +153,6 @@ export const answerOf =
   (received, ...connection) =>
     (received.body.includes('"stream":true') ? events(streamed) : plain)(received, ...connection)
 
-// --- internal ---
-
 function members(more: object = {}): string {
   const text = JSON.stringify(more).slice(1, -1)
   return text === '' ? '' : `,${text}`

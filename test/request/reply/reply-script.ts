@@ -55,8 +55,6 @@ export const model = (reply: (asked: Asked) => ScriptedReply | Script): Script =
     outgoing.end('data: [DONE]\n\n')
   }
 
-// --- internal ---
-
 const usageOf = ({ usage }: ScriptedReply) =>
   usage ?? { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
 

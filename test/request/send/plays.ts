@@ -58,6 +58,4 @@ export function openPlays(
   }
 }
 
-// --- internal ---
-
 const profileOf = (name: string, keys: object): Profile => ({ ...profileSchema.parse(keys), name })

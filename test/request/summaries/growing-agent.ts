@@ -150,8 +150,6 @@ export function rawMember(message: string, name: string): string {
   return isObject(read) ? textOf(read[name]) : ''
 }
 
-// --- internal ---
-
 const TURNS_MAX = 40
 const SUMMARY_OPEN = '<conversation-summary>'
 

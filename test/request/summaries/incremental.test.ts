@@ -144,8 +144,6 @@ describe('a long conversation at first sight', () => {
   })
 })
 
-// --- internal ---
-
 const SMALL_WINDOW = 6000
 
 /** The agent's profile, and one for the model that writes its summaries. */

@@ -76,8 +76,6 @@ test('replicas on one store many at once ask for one ahead of need', async () =>
   expect(due.flatMap(recapsIn)).toEqual([])
 })
 
-// --- internal ---
-
 /** A store of which some answers take longer than others, so that requests of one time overtake one another. */
 function unevenStore(): Store {
   const store = openStore()

@@ -123,8 +123,6 @@ export function withheld() {
 /** An empty one, which outlives the Foldgates before it. */
 export const openStore = (): Store => keptOpen(openMemoryStore({ bytesMax: 32_000_000, lifetimeMs: 0 }))
 
-// --- internal ---
-
 /** Turns of the event loop that one takes from an answer to its lease at most, several times over. */
 const QUIET_TURNS = 50
 

@@ -50,8 +50,6 @@ export async function readBooks(origin: string, requests: number): Promise<Books
   }
 }
 
-// --- internal ---
-
 type EventPage = { readonly events: readonly StoredEvent[]; readonly before: string | null }
 
 const ROUNDS_MAX = 100

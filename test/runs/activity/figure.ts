@@ -43,8 +43,6 @@ export function tableOf(figures: readonly Figure[]): string {
   return alignedTable([head, ...rows])
 }
 
-// --- internal ---
-
 /** Sums of fractions come out otherwise in another order. */
 const shown = (value: number | string): string =>
   typeof value === 'string'

@@ -52,8 +52,6 @@ function sizeFigures({ requests, books, totals }: Walk): readonly Figure[] {
   ]
 }
 
-// --- internal ---
-
 function requestFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const { metrics, events, details, cards } = books
   const rows = details.flatMap((detail) => detail.rows)

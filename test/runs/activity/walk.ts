@@ -107,8 +107,6 @@ export async function walk({ subject, windowTokens, store, count }: WalkOptions)
   return { requests, books, totals }
 }
 
-// --- internal ---
-
 const OWNER = 'Bearer walker'
 
 /** Every third request is a streamed one. */

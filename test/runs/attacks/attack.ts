@@ -129,8 +129,6 @@ export type Coding = keyof typeof packers
 /** As small as it gets, for what says the same again and again. */
 export const packed = (bytes: Buffer, coding: Coding): Buffer => packers[coding](bytes)
 
-// --- internal ---
-
 const smallest = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 }
 
 const packers = {

@@ -48,8 +48,6 @@ test.each(attacks.filter(({ isQuick }) => isQuick === true))(
   },
 )
 
-// --- internal ---
-
 async function roomFor(attack: Attack): Promise<AttackedProgram> {
   const name = `${attack.room} ${attack.profile ?? ''}`
   const found = rooms.get(name)

@@ -68,8 +68,6 @@ export const post = ({
     outgoing.end(body)
   })
 
-// --- internal ---
-
 /** Large bodies take turns, and a busy machine takes its time: whoever waits longer hangs. In milliseconds. */
 const PATIENCE_MS = 120_000
 

@@ -131,8 +131,6 @@ export async function runAttack(
 export const megabytes = (bytes: number | null): string =>
   bytes === null ? '–' : String(Math.round(bytes / 1024 / 1024))
 
-// --- internal ---
-
 /** What became of a request, in a few words. */
 function fateOf({ status, text, action }: Posted): string {
   if (status === 200) return action

@@ -97,8 +97,6 @@ export async function openAttackedProgram(
   }
 }
 
-// --- internal ---
-
 const WARMING_MS = 400
 
 const QUIET_MS = 300

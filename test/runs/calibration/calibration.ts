@@ -183,8 +183,6 @@ async function measureRecording(recording: CountedRecording, counts: Counts): Pr
   return believed
 }
 
-// --- internal ---
-
 /** `[index, prompt, output]`, or Anthropic's `[index, input, cache read, cache write, output]`. */
 function requestOf(row: unknown): readonly CountedRequest[] {
   const figures = Array.isArray(row) ? row.map(Number) : []

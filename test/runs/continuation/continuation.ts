@@ -209,8 +209,6 @@ function tallyText(whole: string): TextTally {
   return { cuts: Math.max(0, whole.length - 1), exact, anchored, exactAnchored }
 }
 
-// --- internal ---
-
 function ending(event: string): string {
   const chunk: unknown = JSON.parse(event.slice('data: '.length))
   const choices = [{ index: 0, delta: {}, finish_reason: 'length' }]

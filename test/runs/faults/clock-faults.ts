@@ -23,8 +23,6 @@ export const clockFaults: readonly Fault[] = [
   { name: 'it goes forward by a year', observe: () => observeJump(365 * DAY_MS) },
 ]
 
-// --- internal ---
-
 /** A clock that is set by hand. */
 function openClock() {
   let nowMs = Date.UTC(2026, 10, 23)

@@ -28,8 +28,6 @@ export function saysSo(page: string, { title }: Section, faultName: string, rows
   return JSON.stringify(said.map(withoutNames)) === JSON.stringify(seen.map(withoutNames))
 }
 
-// --- internal ---
-
 const line = (name: string, { met, seen, recorded, lost }: Row): string =>
   `| ${[name, met, seen, recorded, lost].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 

@@ -70,8 +70,6 @@ export const logFaults: readonly Fault[] = [
   },
 ]
 
-// --- internal ---
-
 const WALKERS = 6
 
 /** Requests of each, at least, before it is killed. */

@@ -63,8 +63,6 @@ export const sections: readonly Section[] = [
   },
 ]
 
-// --- internal ---
-
 function upstreamSection(title: string, about: string, faults: readonly UpstreamFault[]): Section {
   return {
     title,

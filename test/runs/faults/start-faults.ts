@@ -52,8 +52,6 @@ export const startFaults: readonly Fault[] = [
   atStart('what listens where Redis should talks nonsense', () => listening('this is no answer\r\n')),
 ]
 
-// --- internal ---
-
 type Prepared = { readonly url: string; readonly end?: () => void }
 
 /** Started with what is wrong, and once more with `store.required`. */

@@ -198,8 +198,6 @@ export function overwrite(path: string): void {
   }
 }
 
-// --- internal ---
-
 const PAGE_BYTES = 4_096
 
 /** A Foldgate on the store at this address. */

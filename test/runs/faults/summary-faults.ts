@@ -25,8 +25,6 @@ export const summaryFaults: readonly Fault[] = [brokenConnections, slowAnswers, 
   .filter(isForSummaries)
   .map((fault) => ({ name: fault.name, observe: () => observeSummaryFault(fault) }))
 
-// --- internal ---
-
 const modes = ['background', 'blocking'] as const
 
 /** What needs another kind of request, a client that reads along, or a place in a longer story. */

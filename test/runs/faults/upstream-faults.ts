@@ -193,8 +193,6 @@ export const refusals: readonly UpstreamFault[] = [
   })),
 ]
 
-// --- internal ---
-
 /** The first half of an answer. */
 function half(answer: GoodAnswer, act: Act): Failing {
   const given = answer.pieces.slice(0, answer.pieces.length / 2)

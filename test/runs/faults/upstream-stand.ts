@@ -43,8 +43,6 @@ export async function observeUpstreamFault(fault: UpstreamFault): Promise<readon
   return merged(rows, requestKinds.length)
 }
 
-// --- internal ---
-
 const well: Play = (socket) => void socket.write(wholeOnWire(goodAnswer(nextRequest)))
 
 /** Each Foldgate has a single place at the upstream: one that is not given back holds up the next request for good. */

@@ -105,8 +105,6 @@ export function toldText({ events, counted, outcome, logged }: Told): string {
   return parts.length === 0 ? 'an ordinary request' : parts.join('<br>')
 }
 
-// --- internal ---
-
 type ToldEvent = z.output<typeof eventSchema>
 
 /** A store that failed is left alone for up to ten seconds. */

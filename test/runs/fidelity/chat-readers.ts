@@ -58,8 +58,6 @@ export function openBlockChatReader(): ChatReader {
   }
 }
 
-// --- internal ---
-
 type Item = { readonly text: string; readonly item: WireItem }
 
 const itemOf = (text: string): Item => ({ text, item: parsedItem(text) })

@@ -211,8 +211,6 @@ async function runOrder(order: Order): Promise<OrderReport> {
   }
 }
 
-// --- internal ---
-
 async function openSender(
   { row, room, dialect, reasoningTokens }: Order,
   recording: Recording,

@@ -127,8 +127,6 @@ export function rhythmOf(beats: readonly Beat[], budgetTokens: number): Pick<Sam
   }
 }
 
-// --- internal ---
-
 // What a cached token costs of another's price.
 const CACHED_WEIGHT = 0.1
 

@@ -62,8 +62,6 @@ export async function openLivedSender(options: LivedSenderOptions): Promise<Send
   }
 }
 
-// --- internal ---
-
 const apis = {
   responses: {
     openStage: openResponsesStage,

@@ -63,8 +63,6 @@ export function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
   return rounds
 }
 
-// --- internal ---
-
 const CLEARED_PAST = 0.6
 const RESULTS_KEPT = 6
 

@@ -108,8 +108,6 @@ export function readOptions(args: readonly string[]) {
   }
 }
 
-// --- internal ---
-
 function parsedFile(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8')) ?? {}

@@ -148,8 +148,6 @@ test('a small newest result is whole, although the thoughts before it go for tha
   expect(isSound(tally) && isWorkable(tally)).toBe(true)
 })
 
-// --- internal ---
-
 function recordingOf(all: readonly RawMessage[]): Recording {
   const around = { before: '"model":"gpt-4o"', after: '', tools: '' }
   return { file: 'own', id: 'one', messages: all, points: requestPoints(all), ...around }

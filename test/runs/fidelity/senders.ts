@@ -138,8 +138,6 @@ export const faultsOf = (
   broken: isMoreBroken ? 1 : 0,
 })
 
-// --- internal ---
-
 /** A plain request of these messages with the recording's tools, which asks for so many tokens at most. */
 function requestBody(recording: Recording, texts: readonly string[], outputTokens: number): Buffer {
   const before = withoutOwn(recording.before)

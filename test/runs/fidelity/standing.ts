@@ -173,8 +173,6 @@ export function keptInside(original: string, longer: string): KeptText {
   return { pieces: [head, tail].filter((piece) => piece !== ''), ownCharacters: 0 }
 }
 
-// --- internal ---
-
 // A clipped text of a message without ids is known by what it has in common with its original, and by having little
 // else: Foldgate's marks are shorter. What many messages begin and end with (`Observation:`, a prompt) is not enough.
 const COMMON_CHARACTERS = 16

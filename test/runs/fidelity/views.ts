@@ -61,8 +61,6 @@ function printedView(view: SeenView, { recording, row, room }: Title): string {
   return [title, ...messages].join('\n')
 }
 
-// --- internal ---
-
 function headline(view: SeenView, message: RawMessage, position: number, origin: string | null): string {
   const answered = textOf(message.message['tool_call_id'])
   const media = mediaCount(message.message['content'])

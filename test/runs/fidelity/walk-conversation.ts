@@ -100,8 +100,6 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
   }
 }
 
-// --- internal ---
-
 /** The request before: the client's newest message, and what the upstream received for it, by messages or items. */
 type Before = { readonly newest: string; readonly entries: readonly string[] }
 

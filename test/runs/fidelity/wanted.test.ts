@@ -77,8 +77,6 @@ test('what is shown anew replaces what was shown before', () => {
   expect([sight.names('src/parser.ts'), sight.names('src/lexer.ts')]).toEqual([true, false])
 })
 
-// --- internal ---
-
 function calling(argumentsText: string) {
   const call = { id: 'a', type: 'function', function: { name: 'bash', arguments: argumentsText } }
   return { role: 'assistant', content: null, tool_calls: [call] }

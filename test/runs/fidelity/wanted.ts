@@ -119,8 +119,6 @@ export function held(wanted: Wanted, view: Sight): Partial<Tally> {
   }
 }
 
-// --- internal ---
-
 /** The values of a call's arguments; the keys are the tool's, not the conversation's. */
 function argumentTexts(argumentsText: string): readonly string[] {
   try {

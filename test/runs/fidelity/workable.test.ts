@@ -122,8 +122,6 @@ test('recent is the unbroken run of newest messages, byte for byte', () => {
   expect(shareOf(client.filter((_, index) => index !== 5))).toBe(0.125)
 })
 
-// --- internal ---
-
 function input(client: readonly RawMessage[], received: readonly RawMessage[], roomTokens: number) {
   const standings = openStandings({ count: countWords, sizeOf: sizeInWords })
   return { client, received, standings, sizeOf: sizeInWords, roomTokens }

@@ -93,8 +93,6 @@ export function hasShare(standing: Standing | null, shareTokens: number): boolea
   return shareTokens < sizeTokens || textTokensHeld >= textTokens / 2
 }
 
-// --- internal ---
-
 const ACTIONS = 10
 const OBSERVATIONS = 3
 

@@ -117,8 +117,6 @@ export function escaped(json: string): string {
   )
 }
 
-// --- internal ---
-
 /** Bytes that are no UTF-8, or that nobody expects where they stand. */
 const oddBytes: readonly Buffer[] = [
   ...[[0], [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8], [0xe2, 0x82], [0xef, 0xbb, 0xbf]].map((each) =>

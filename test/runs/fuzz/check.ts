@@ -122,8 +122,6 @@ export function treatmentOf(
   return { action, only }
 }
 
-// --- internal ---
-
 type Value = Readonly<Record<string, unknown>>
 
 /** An item, a block, or a message whose content is none, with the rest of what it stands in. */

@@ -126,8 +126,6 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   }
 }
 
-// --- internal ---
-
 /** Several times what it takes under good input, and a small part of what a bomb unpacks to. */
 const MEMORY_BYTES_MAX = 900 * 1024 * 1024
 

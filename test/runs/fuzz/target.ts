@@ -110,8 +110,6 @@ export function watchUncaught(): void {
   }
 }
 
-// --- internal ---
-
 const BATCH_INPUTS = 200
 
 /** Fewer may be of one kind by chance. */

@@ -97,8 +97,6 @@ export const blockReader =
     }
   }
 
-// --- internal ---
-
 /** What the upstream is to answer. */
 type Script = readonly ScriptedBlock[]
 type Send = (body: Buffer, authorization: string, script: Script) => Promise<Exchange<LivedReceived>>

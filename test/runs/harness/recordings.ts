@@ -107,8 +107,6 @@ export function spread(points: readonly number[], most: number | null): readonly
   })
 }
 
-// --- internal ---
-
 const fileOf = (name: string): string => name.replace(/\.jsonl$/, '')
 
 function readConversation(line: string, file: string, id: string): Recording {

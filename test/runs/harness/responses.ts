@@ -95,8 +95,6 @@ export function parsedItem(text: string): WireItem {
 /** Its reasoning may have gone, and its id with it. */
 export const withoutId = (text: string): string => text.replace(/"id":"[^"]*",/, '')
 
-// --- internal ---
-
 /** What the upstream is to answer. */
 type Script = readonly ScriptedItem[]
 type Send = (body: Buffer, authorization: string, script: Script) => Promise<Exchange<LivedReceived>>

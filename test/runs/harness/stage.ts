@@ -171,6 +171,4 @@ export async function standBetween<Received extends { readonly method: string }>
 export const refusedIn = ({ received }: { readonly received: readonly { readonly rejected: unknown }[] }) =>
   received.filter(({ rejected }) => rejected !== null).length
 
-// --- internal ---
-
 const REPLY = 'Replayed.'

@@ -55,8 +55,6 @@ export async function buildImage(stages: readonly Stage[], options: BuildOptions
   return last
 }
 
-// --- internal ---
-
 /** What the base image has, as far as the build goes by it: Node, npm, a user `node`, folders. */
 async function beginStage(root: string): Promise<Image> {
   for (const folder of 'etc root home/node opt/yarn-v1 var/lib usr/local/bin tmp run'.split(' '))

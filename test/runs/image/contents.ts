@@ -74,8 +74,6 @@ export async function noScriptRan(stage: string): Promise<string> {
   return `${scripted.length} package has one, for development`
 }
 
-// --- internal ---
-
 const none = (found: readonly unknown[]): void => assert.deepEqual(found, [])
 
 const isPackage = (path: string): boolean =>

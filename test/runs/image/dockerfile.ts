@@ -70,8 +70,6 @@ export function readIgnored(text: string): (path: string) => boolean {
   }
 }
 
-// --- internal ---
-
 /** A pattern matches what it names and everything below it. */
 function matches(path: string, pattern: string): boolean {
   const source = pattern

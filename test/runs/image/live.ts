@@ -128,8 +128,6 @@ export async function runImage(image: Image, rooms: Rooms, folder: string, steps
   }
 }
 
-// --- internal ---
-
 /** What a program in the container can do, asked of one. */
 const confined = `
 const { spawnSync } = require('node:child_process')

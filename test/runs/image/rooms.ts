@@ -70,8 +70,6 @@ export const closedRooms: Rooms = {
   start: startClosed,
 }
 
-// --- internal ---
-
 const isRoot = process.getuid?.() === 0
 
 function buildMapped(root: string, { words, workdir, env }: Command): Promise<string> {

@@ -23,8 +23,6 @@ export async function liveFirstMinutes(installed: Installed, steps: Steps): Prom
   }
 }
 
-// --- internal ---
-
 type Agent = {
   readonly name: string
   /** Where it is, for whoever types its name. */

@@ -114,8 +114,6 @@ export async function tryProgram(installed: Installed, steps: Steps): Promise<vo
   }
 }
 
-// --- internal ---
-
 const none = (found: readonly string[]): void => assert.deepEqual(found, [])
 
 /** By blocks of the disk, as `du` tells it. */

@@ -54,8 +54,6 @@ export async function followReadme(installed: Installed, steps: Steps): Promise<
   }
 }
 
-// --- internal ---
-
 type Outcome = {
   readonly pattern: RegExp
   /** What it prints. */

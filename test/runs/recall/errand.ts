@@ -133,8 +133,6 @@ export async function openRecallStage(options: RecallStageOptions): Promise<Reca
   }
 }
 
-// --- internal ---
-
 /** The answer to the tool's last call; null where the last message is none. */
 function answerIn(messages: readonly WireMessage[]): string | null {
   const last: Readonly<Record<string, unknown>> = messages.at(-1) ?? {}

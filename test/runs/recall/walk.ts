@@ -85,8 +85,6 @@ export async function walkForThings(recording: Recording, options: WalkOptions):
   return tally
 }
 
-// --- internal ---
-
 /** The tool is offered beside others only. */
 const A_TOOL = JSON.stringify([
   { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } },

@@ -159,8 +159,6 @@ export function wrongIn(read: Classification, expected: Expected): string {
   return wrong.join(', ')
 }
 
-// --- internal ---
-
 /** The window of an answer without an error is what is known beforehand. */
 const isPlainAnswer = ({ status, body }: RecordedAnswer): boolean =>
   status === 200 && typeof body === 'object'

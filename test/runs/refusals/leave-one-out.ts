@@ -33,8 +33,6 @@ export function leaveEachOut(entries: readonly RecordedAnswer[]): readonly LeftO
   )
 }
 
-// --- internal ---
-
 function leaveOut(provider: string, entries: readonly RecordedAnswer[]): LeftOut {
   const own = overflowSignatures.filter(({ pattern }) =>
     entries.some((entry) => pattern.test(wordsOf(entry))),

@@ -54,8 +54,6 @@ export function judgeMadeUp({ all }: MadeUpHalf) {
   }
 }
 
-// --- internal ---
-
 function readMadeUp(message: string) {
   const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } })
   const answer = { status: 400, contentType: 'application/json', body }

@@ -32,8 +32,6 @@ export function findSecrets(secrets: Secrets, haystacks: readonly Haystack[]): r
   })
 }
 
-// --- internal ---
-
 /** So many characters of a secret are one too many. */
 const SLICE_CHARS = 12
 

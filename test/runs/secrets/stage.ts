@@ -151,8 +151,6 @@ export type ScriptName = (typeof scriptNames)[number]
  */
 const echoingUpstream = (): Promise<FakeUpstream> => fakeUpstream(answer, { onQuestion: echo(401) })
 
-// --- internal ---
-
 type SecretName = keyof ReturnType<typeof allSecrets>
 
 /** Clients with credentials of their own, of every kind. */

@@ -180,8 +180,6 @@ export async function wholeLife(options: LifeOptions) {
   return { cwd: stage.run.cwd, secrets, haystacks: [...haystacks, ...told], told, sent }
 }
 
-// --- internal ---
-
 /** All files but those that keys are to stand in. */
 async function filesIn(folder: string): Promise<readonly Haystack[]> {
   const names = await everyFileIn(folder)

@@ -30,8 +30,6 @@ export async function fairness(seconds: number, say: (text: string) => void): Pr
   }
 }
 
-// --- internal ---
-
 /**
  * How many times as long a fair client may take if the unfair one is served by the same Foldgate, not by another. On a quiet
  * machine that is at most three times what it takes alone, since the other Foldgate costs it a sixth.

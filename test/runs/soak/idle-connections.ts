@@ -72,8 +72,6 @@ export async function idleConnections(asked: number): Promise<IdleReport> {
   }
 }
 
-// --- internal ---
-
 const stages = ['silent', 'in the headers', 'in the body', 'between requests'] as const
 
 type Stage = (typeof stages)[number]

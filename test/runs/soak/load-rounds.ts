@@ -77,8 +77,6 @@ export async function loadRounds(seconds: number, seed: number): Promise<LoadRep
   return { tally, samples, rests, wrong: summed(wrong) }
 }
 
-// --- internal ---
-
 const ROUNDS = 4
 
 /** More than Foldgate may serve at a time. */

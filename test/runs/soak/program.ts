@@ -14,8 +14,6 @@ export const startSoaked = (options: {
     admin: false,
   })
 
-// --- internal ---
-
 /**
  * What a process holds and cannot give up, in megabytes: its heap after a full collection, and the buffers beside it.
  * Resident memory says less: a heap may grow to a multiple of what lives in it before it is collected. `inspector` is

@@ -72,8 +72,6 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
   }
 }
 
-// --- internal ---
-
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
 function plainBody(text: string): string {

@@ -92,8 +92,6 @@ export function openVisits(tenant: string, worker: number, manners: Dice): Visit
   }
 }
 
-// --- internal ---
-
 /** A conversation is compacted some times before it is this long. */
 const MESSAGES_MAX = 60
 

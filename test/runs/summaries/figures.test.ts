@@ -62,8 +62,6 @@ test('compaction requests are timed apart from the others', () => {
   expect(figuresOf({ requests: [], calls: [] }).otherLatency).toEqual({ median: null, p95: null })
 })
 
-// --- internal ---
-
 const request = (beganMs: number, given: Partial<ObservedRequest> = {}): ObservedRequest => ({
   beganMs,
   acceptedMs: beganMs + 5,

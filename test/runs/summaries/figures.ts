@@ -104,8 +104,6 @@ export function figuresOf({ requests, calls }: ObservedRun): Figures {
 export const tableOf = (runs: readonly { readonly name: string; readonly run: Figures }[]): string =>
   runsTable(runs, cells)
 
-// --- internal ---
-
 // What a cached token costs of another's price.
 const CACHED_WEIGHT = 0.1
 // A call that happens to end in the few milliseconds that a request takes is not waited for.

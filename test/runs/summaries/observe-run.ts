@@ -63,8 +63,6 @@ export async function observeRun(options: RunOptions): Promise<ObservedRun> {
   }
 }
 
-// --- internal ---
-
 // Of a window that is never full.
 const ENDLESS_TOKENS = 100_000_000
 

@@ -83,8 +83,6 @@ export function ownModelTable(runs: readonly { readonly name: string; readonly r
   ])
 }
 
-// --- internal ---
-
 const SUMMARY_TOKENS = 900
 
 /** Between its requests an agent runs tools: resolves once nothing has arrived for a while. */

@@ -33,8 +33,6 @@ export async function startAsking(options: Partial<MessagesUpstreamOptions> = {}
   return { upstream, ask }
 }
 
-// --- internal ---
-
 function errorOf(text: string): string | null {
   if (!text.startsWith('{')) return null
   const body: unknown = JSON.parse(text)

@@ -121,8 +121,6 @@ export function judgeSigned(
   return isSamePrefix(made.prefix, before) ? null : 'prefix_binding_mismatch'
 }
 
-// --- internal ---
-
 /** How the real ones begin. */
 const BEGINNING = 'Eq'
 // More than the replies of the longest replay.

@@ -85,8 +85,6 @@ export function systemBreak(system: unknown): string | null {
   return null
 }
 
-// --- internal ---
-
 const breakOf = (rule: BlockRule, index: number, message: string, errorCode?: string): BlockBreak => ({
   rule,
   index,

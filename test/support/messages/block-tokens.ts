@@ -37,8 +37,6 @@ export function openBlockCounter(count: (text: string) => number): BlockCounter 
   }
 }
 
-// --- internal ---
-
 /** Members that tell the model nothing, or that are counted apart. */
 const UNCOUNTED = new Set(['type', 'id', 'tool_use_id', 'is_error', 'cache_control', 'caller', 'signature'])
 const MEDIA = new Set(['image', 'document'])

@@ -75,8 +75,6 @@ export function toolsOf(tools: unknown): readonly WireBlock[] {
   })
 }
 
-// --- internal ---
-
 /** Gives each call an id that stands once in the conversation, and finds the call that a result answers. */
 function openCallIds() {
   let open: { readonly id: string | null; readonly toolUseId: string }[] = []

@@ -57,8 +57,6 @@ export function openImitatorJudge(
   }
 }
 
-// --- internal ---
-
 /** The chat that a request is made into: results are messages of their own, thinking is none. */
 function chatMessages(body: WireBlock, messages: readonly SentMessage[]): readonly WireMessage[] {
   const system = textsOf(blocksOf(body['system'])).join('')

@@ -250,8 +250,6 @@ function thinksManually(body: WireBlock): boolean {
   return isObject(thinking) && thinking['type'] === 'enabled'
 }
 
-// --- internal ---
-
 function brokenRule(body: WireBlock, options: MessagesJudgeOptions): MessagesRejection | null {
   if (options.rules === 'unchecked') return null
   const sent: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : []

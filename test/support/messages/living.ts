@@ -158,8 +158,6 @@ export function behind(
   return messages
 }
 
-// --- internal ---
-
 function ended(message: WireBlock): ReadReply | null {
   const { content, stop_reason: stopReason, input_transformations: transformations, usage } = message
   if (!Array.isArray(content) || typeof stopReason !== 'string') return null

@@ -90,8 +90,6 @@ export function marksProblem(body: WireBlock, messages: readonly SentMessage[]):
     : null
 }
 
-// --- internal ---
-
 const LOOK_BACK_BLOCKS = 20
 const ENTRIES_MAX = 100_000
 

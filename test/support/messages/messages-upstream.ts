@@ -175,8 +175,6 @@ export async function startMessagesUpstream(options: MessagesUpstreamOptions) {
   return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
-// --- internal ---
-
 type Refusal = {
   readonly status: number
   readonly type: string

@@ -130,8 +130,6 @@ export function* messageEvents(reply: WrittenReply): Generator<string> {
   yield event('message_stop', {})
 }
 
-// --- internal ---
-
 const THINKING_TOKENS = 200
 /** Of a signature that holds no thoughts. */
 const SIGNATURE_TOKENS = 40

@@ -78,8 +78,6 @@ export function meaningOf(block: WireBlock): string {
 /** The text or the blocks of `system`, or the tools, without marks. */
 export const unmarked = (list: unknown): readonly WireBlock[] => blocksOf(list).map(withoutMark)
 
-// --- internal ---
-
 /** Each block of a request is asked for several times. */
 const meanings = new WeakMap<WireBlock, string>()
 

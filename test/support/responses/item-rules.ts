@@ -62,8 +62,6 @@ function shapeBreak(item: unknown, index: number): ShapeBreak | null {
   return idBreak(item, type, at) ?? (type === 'message' ? messageBreak(item, at) : outputBreak(item, at))
 }
 
-// --- internal ---
-
 /** What ends a group of reasoning and what followed from it. */
 const closing: ReadonlySet<string> = new Set([
   ...outputTypeOf.values(),

@@ -31,8 +31,6 @@ export function openItemCounter(count: (text: string) => number): ItemCounter {
   }
 }
 
-// --- internal ---
-
 /** Members that tell the model nothing, or that are counted apart. */
 const UNCOUNTED = new Set([
   BOOKKEEPING,

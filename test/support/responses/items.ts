@@ -57,8 +57,6 @@ export function toolsOf(tools: unknown): readonly WireItem[] {
   })
 }
 
-// --- internal ---
-
 /** Gives calls without an id one, and finds the call that a result answers. */
 function openCallIds() {
   const open: { readonly id: string | null; readonly callId: string }[] = []

@@ -169,8 +169,6 @@ function fieldRejection(body: WireItem): ResponsesRejection | null {
   return null
 }
 
-// --- internal ---
-
 const windowRejection: ResponsesRejection = {
   reason: 'window',
   status: 400,

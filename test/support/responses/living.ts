@@ -128,8 +128,6 @@ export function behind(output: readonly WireItem[], roll: Dice, round: number): 
   return items
 }
 
-// --- internal ---
-
 /** Items that came one by one are taken as they came. */
 function ended(response: WireItem, items: readonly WireItem[] | null): ReadReply | null {
   const { status, output, input_transformations: transformations } = response

@@ -168,8 +168,6 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions) 
   return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
-// --- internal ---
-
 const compacted: ResponsesScript = { output: [{ type: 'compaction' }] }
 
 const endpoints = ['responses', 'compact', 'input_tokens'] as const

@@ -180,8 +180,6 @@ export function* failedEvents(
   yield events('response.failed', { response: responseOf(reply, 'failed'), ...stated })
 }
 
-// --- internal ---
-
 const REASONING_TOKENS = 200
 const COMPACTION_TOKENS = 300
 

@@ -119,8 +119,6 @@ export function judgeSeal(seals: Seals, item: WireItem, now: SealedFor): Removal
   return typeOf(item) === 'reasoning' && was.prefix !== now.prefix ? 'prefix_mismatch' : null
 }
 
-// --- internal ---
-
 // More than the replies of the longest replay; a long-lived server forgets the oldest.
 const ITEMS_MAX = 50_000
 const RESPONSES_MAX = 1000

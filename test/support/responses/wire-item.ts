@@ -63,8 +63,6 @@ export function meaningOf(item: WireItem): string {
 export const seenDigest = (value: unknown): string =>
   valueDigest(value, (name) => name !== BOOKKEEPING && !UNSEEN.has(name))
 
-// --- internal ---
-
 /** Each item of a request is asked for several times. */
 const meanings = new WeakMap<WireItem, string>()
 

@@ -95,8 +95,6 @@ export const bodyRejection = {
   code: null,
 } as const
 
-// --- internal ---
-
 function parameterRejection(body: Record<string, unknown>): Rejection | null {
   const { messages } = body
   for (const param of ['model', 'messages']) {

@@ -82,8 +82,6 @@ export function sendEvents(response: ServerResponse, events: Iterable<string>): 
   response.end()
 }
 
-// --- internal ---
-
 // What Foldgate itself accepts by default: a larger body never reaches an upstream through it.
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 

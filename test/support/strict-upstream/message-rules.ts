@@ -45,8 +45,6 @@ export function ruleBreaks(messages: readonly unknown[], template: Template): re
   return breaks.sort((left, right) => left.index - right.index)
 }
 
-// --- internal ---
-
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 
 function shapeBreak(message: unknown, index: number): RuleBreak | null {

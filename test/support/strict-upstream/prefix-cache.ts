@@ -80,8 +80,6 @@ export function openPrefixCache(options: PrefixCacheOptions): PrefixCache {
   }
 }
 
-// --- internal ---
-
 /** The hash of every prefix of the prompt, from the empty one on. */
 function linksOf(owner: string, parts: readonly PromptPart[]): readonly string[] {
   let link = hash('sha1', owner)

@@ -56,8 +56,6 @@ export function countTexts(
   }, 0)
 }
 
-// --- internal ---
-
 function countMessage(count: (text: string) => number, message: WireMessage): number {
   let tokens = MESSAGE_TOKENS + count(textOf(message.name)) + MEDIA_TOKENS * mediaCount(message.content)
   for (const text of textsOf(message.content)) tokens += count(text)

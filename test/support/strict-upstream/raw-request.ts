@@ -41,8 +41,6 @@ export function rawElements(array: string): readonly string[] {
   return elements
 }
 
-// --- internal ---
-
 function skipBlank(body: string, start: number): number {
   let at = start
   while (at < body.length && body.charCodeAt(at) <= 0x20) at += 1

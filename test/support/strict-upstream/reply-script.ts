@@ -64,8 +64,6 @@ export function* streamedReply(
   yield event('[DONE]')
 }
 
-// --- internal ---
-
 // About what a server sends at a time when it generates faster than the client reads.
 const PIECE_CHARACTERS = 40
 

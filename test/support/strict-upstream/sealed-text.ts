@@ -31,8 +31,6 @@ export const openSealedTexts = (key: string, beginning: string): SealedTexts => 
 /** What a sealed text takes of the window: four bytes a token. */
 export const sealedTokens = (sealed: string): number => Math.ceil((sealed.length * 3) / 4 / 4)
 
-// --- internal ---
-
 const TAG_CHARACTERS = 27
 
 const tagOf = (key: string, text: string): string => createHmac('sha1', key).update(text).digest('base64url')

@@ -90,8 +90,6 @@ export async function startStrictUpstream(options: StrictUpstreamOptions) {
   return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
-// --- internal ---
-
 const modelList = JSON.stringify({
   object: 'list',
   data: [{ id: 'strict-model', object: 'model', created: 1_700_000_000, owned_by: 'foldgate-demo' }],

@@ -68,8 +68,6 @@ export function mediaCount(content: unknown): number {
 /** A text field, '' where it is missing or no text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-// --- internal ---
-
 function readCall(call: unknown): WireCall {
   if (!isObject(call)) return { id: null, name: '', argumentsText: '' }
   const called = isObject(call['function']) ? call['function'] : {}

@@ -64,8 +64,6 @@ export function readAsClient(events: readonly (StreamEvent | string)[]): Client 
   return { text, reasoning, calls, reasons, ids, roles, usage, done }
 }
 
-// --- internal ---
-
 function chunk(id: string, delta: object, reason: string | null): object {
   const choices = [{ index: 0, delta, finish_reason: reason }]
   return { id, object: 'chat.completion.chunk', created: id.length, model: 'm', choices }

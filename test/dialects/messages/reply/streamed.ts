@@ -150,6 +150,4 @@ export function readStrictly(events: readonly (StreamEvent | string)[]): JsonObj
   return { ...message, content }
 }
 
-// --- internal ---
-
 const objectOr = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})

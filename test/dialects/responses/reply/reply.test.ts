@@ -607,8 +607,6 @@ test('an error in the middle of a stream is an event of that name, with all that
   expect(eventsIn([responsesReplies.errorEvent(bare)])).toEqual([{ type: 'error', error: bare }])
 })
 
-// --- internal ---
-
 /** What such a llama.cpp sends where its model makes one call. */
 function streamOfCall(name: string, callId: string, id: string): readonly StreamEvent[] {
   const call = { type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }

@@ -82,8 +82,6 @@ export const all = (owed: string, play: Play): Failing => ({ play, owed, isAll: 
 /** Leaves the connection as it is. */
 export const stay: Act = () => {}
 
-// --- internal ---
-
 function completionOf(content: string): string {
   return JSON.stringify({
     ...about,

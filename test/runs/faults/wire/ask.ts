@@ -66,8 +66,6 @@ export function seenText(seen: Seen): string {
   return `${parts.join(', ')}, then the connection is cut`
 }
 
-// --- internal ---
-
 const headers = { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' }
 
 const nothing = { status: null, header: () => null, body: Buffer.alloc(0), isWhole: false, ownCode: null }

@@ -75,8 +75,6 @@ export async function rawUpstream(first: Play, isClosedOnce = false) {
   }
 }
 
-// --- internal ---
-
 /** Requests that state their length, as Foldgate sends them; null: not all of it is there. */
 function wholeRequest(bytes: Buffer, before: number): RawRequest | null {
   const end = bytes.indexOf('\r\n\r\n')

@@ -53,8 +53,6 @@ export function grownBy(exchanges: number, seed?: number): Pick<RequestKind, 'pa
   }
 }
 
-// --- internal ---
-
 function chat(name: RequestKind['name'], messages: readonly TestMessage[], more: object): RequestKind {
   return {
     name,

@@ -77,8 +77,6 @@ export const admin = fuzzTarget('admin', 2, ['200', '401'], async () => {
   }
 })
 
-// --- internal ---
-
 const RIGHT = `Authorization: Bearer ${TOKEN}`
 
 const EVENT_STREAM = 'Accept: text/event-stream'

@@ -106,8 +106,6 @@ export const messageAgents = talking('message-agents', {
   compacted: (_history, reply) => [...reply, { role: 'user', content: 'Go on.' }],
 })
 
-// --- internal ---
-
 function objectsIn(list: unknown): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : []
 }

@@ -35,8 +35,6 @@ export const bodies = fuzzTarget('bodies', 3, ['relayed', 'compacted'], async ()
   }
 })
 
-// --- internal ---
-
 /** A body, described so that a counterexample can be read. */
 type OddBody = { readonly bytes: () => Buffer; readonly toString: () => string }
 

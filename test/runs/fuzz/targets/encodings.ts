@@ -55,8 +55,6 @@ export const encodings = fuzzTarget('encodings', 2, ['relayed', 'bomb'], async (
   }
 })
 
-// --- internal ---
-
 /** A body with content codings, by the names of what it was made of. */
 type PackedBody = {
   readonly content: string

@@ -248,8 +248,6 @@ export const files = fuzzTarget('files', 2, ['told what is wrong', 'profile load
   }
 })
 
-// --- internal ---
-
 const builtInDirectory = fileURLToPath(new URL('../../../../profiles/', import.meta.url))
 const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
 

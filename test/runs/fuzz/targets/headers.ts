@@ -71,8 +71,6 @@ export const headers = fuzzTarget('headers', 2, ['relayed'], async () => {
   }
 })
 
-// --- internal ---
-
 const usualNames = [
   'X-Odd x-odd Accept User-Agent Cookie Authorization api-key X-Tenant Idempotency-Key Forwarded Origin Referer',
   'Connection Keep-Alive Proxy-Authorization Proxy-Connection TE Trailer Upgrade HTTP2-Settings Expect',

@@ -54,8 +54,6 @@ export const heavy = fuzzTarget('heavy', 3, ['relayed', 'compacted'], async () =
   }
 })
 
-// --- internal ---
-
 /** What is longer takes longer to be compared than to be tried. */
 const COMPARED_BYTES_MAX = 256 * 1024
 

@@ -50,8 +50,6 @@ export const paths = fuzzTarget('paths', 2, ['relayed', '400 path_not_allowed'],
   }
 })
 
-// --- internal ---
-
 const pieces = texts`
     / ¦ // ¦ \\ ¦ /\\ ¦ . ¦ .. ¦ ... ¦ /./ ¦ /../ ¦ /.. ¦ ..; ¦ /.;/ ¦ ;a=b ¦ ? ¦ # ¦ @ ¦ : ¦ * ¦ %2e
     %2E ¦ %2f ¦ %5c ¦ %252e ¦ %25 ¦ %00 ¦ %0d%0a ¦ %20 ¦ %c0%af ¦ %u002e ¦ % ¦ %zz ¦ %ff ¦ v1 ¦ u

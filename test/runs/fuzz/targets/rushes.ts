@@ -33,8 +33,6 @@ export const rushes = fuzzTarget('rushes', 3, ['burst', 'slow'], async () => {
   }
 })
 
-// --- internal ---
-
 type Rush = {
   readonly kind: 'burst' | 'slow head' | 'slow body'
   readonly connections: number

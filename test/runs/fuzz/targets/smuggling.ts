@@ -44,8 +44,6 @@ export const smuggling = fuzzTarget('smuggling', 2, ['some relayed', 'none relay
   }
 })
 
-// --- internal ---
-
 const framings = texts`
   Content-Length: 5 ¦ Content-Length: 0 ¦ Content-Length: 43 ¦ Content-Length: 05 ¦ Content-Length: +5
   Content-Length: 5, 5 ¦ Content-Length: 5, 6 ¦ Content-Length: -1 ¦ Content-Length: 0x5

@@ -248,8 +248,6 @@ export const stores = fuzzTarget('stores', 3, ['compacted'], async () => {
   }
 })
 
-// --- internal ---
-
 const KINDS = texts`
   compaction: ¦ seen: ¦ name: ¦ learnt: ¦ summary: ¦ ahead: ¦ spent: ¦ events ¦ usage ¦ totals ¦ wishes
 `

@@ -111,8 +111,6 @@ export function requestOf(
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)])
 }
 
-// --- internal ---
-
 /** Long enough for a busy machine; who waits longer hangs. */
 const PATIENCE_MS = 30_000
 

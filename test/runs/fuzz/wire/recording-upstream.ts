@@ -125,8 +125,6 @@ export function answerOf(status: string, headers: readonly string[], body: strin
   }
 }
 
-// --- internal ---
-
 const completionAnswer = answerOf('200 OK', ['content-type: application/json'], REPLY)
 
 const notFound = answerOf('404 Not Found', ['content-type: application/json'], '{}').bytes

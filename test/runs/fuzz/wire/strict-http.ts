@@ -62,8 +62,6 @@ export function readAnswer(bytes: Buffer, at: number, method: string, isClosed: 
 export const valuesOf = (headers: WireMessage['headers'], lowerName: string): readonly string[] =>
   headers.flatMap(([name, value]) => (name.toLowerCase() === lowerName ? [value] : []))
 
-// --- internal ---
-
 type Head = { readonly kind: 'head' } & Omit<WireMessage, 'body'>
 type Body = { readonly kind: 'body'; readonly body: Buffer; readonly end: number }
 type Unreadable = Exclude<Reading, { kind: 'message' }>
