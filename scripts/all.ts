@@ -3,7 +3,7 @@
  *
  *   npm run all [-- --woken] [--only NAME,NAME]
  *
- * As many steps at a time as there are two cores for, but what measures runs alone. With `--woken`, as `.ci/run` calls it, the
+ * As many steps at a time as there are two cores for, of long runs three, but what measures memory runs alone. With `--woken`, as `.ci/run` calls it, the
  * long runs that `.ci/runs.json` lists are left out where nothing that wakes them has changed since they passed; what passes
  * is noted there, for you to commit, if all that is tracked is committed.
  */
@@ -14,6 +14,9 @@ import { isLong, notePassed, whyWoken } from './all/woken.ts'
 
 /** Two cores are what a small machine has: more steps at a time would only wait for each other. */
 const AT_A_TIME = 2
+
+/** Of the long runs one more: half of their time they wait for installations and for the programs that they start. */
+const LONG_AT_A_TIME = 3
 
 const { values } = parseArgs({
   options: { woken: { type: 'boolean', default: false }, only: { type: 'string' } },
@@ -64,11 +67,12 @@ async function runAll(): Promise<void> {
 
 /** What measures comes when nothing else is left to do beside it. */
 function nextStep(): Step | undefined {
-  if (running.size >= AT_A_TIME || [...running].some(({ isAlone }) => isAlone)) return undefined
+  if ([...running].some(({ isAlone }) => isAlone)) return undefined
   const beside = waiting.find(
     ({ isAlone, after }) => !isAlone && after.every((name) => !awaited.has(name) || results.has(name)),
   )
-  if (beside !== undefined) return beside
+  if (beside !== undefined)
+    return running.size < (isLong(beside.name) ? LONG_AT_A_TIME : AT_A_TIME) ? beside : undefined
   return running.size === 0 ? waiting.find(({ isAlone }) => isAlone) : undefined
 }
 
