@@ -3,9 +3,9 @@
  *
  *   npm run all [-- --woken] [--only NAME,NAME]
  *
- * As many steps at a time as there are two cores for, of long runs three, but what measures memory runs alone. With `--woken`, as `.ci/run` calls it, the
- * long runs that `.ci/runs.json` lists are left out where nothing that wakes them has changed since they passed; what passes
- * is noted there, for you to commit, if all that is tracked is committed.
+ * As many steps at a time as there are two cores for, of long runs three, but what measures memory runs alone. With
+ * `--woken`, as `.ci/run` calls it, the long runs that `.ci/runs.json` lists are left out where nothing that wakes them has
+ * changed since they passed; what passes is noted there, for you to commit, if all that is tracked is committed.
  */
 import { parseArgs } from 'node:util'
 import { runStep, type StepResult } from './all/run-step.ts'

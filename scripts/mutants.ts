@@ -30,7 +30,7 @@ const { values } = parseArgs({
     tests: { type: 'string', default: '.' },
     survivors: { type: 'string' },
     projects: { type: 'string', default: 'promises,programs' },
-    workers: { type: 'string', default: '2' },
+    workers: { type: 'string', default: '4' },
   },
 })
 const [seed, count, workers] = [values.seed, values.count, values.workers].map(Number)
