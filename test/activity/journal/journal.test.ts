@@ -316,6 +316,9 @@ describe('events are read page by page', () => {
 describe('rows of another version', () => {
   test('with fewer keys are read, and say nothing where they have nothing', async () => {
     const { store, journal } = journalOn()
+    // Of an empty journal nothing is.
+    const none = await journal.eventsAfter(await journal.lastId())
+    expect(none).toEqual({ events: [], upTo: null, isMore: false })
     const text = JSON.stringify({ time: '2025-01-01T00:00:00.000Z', process: 'old', type: 'compaction' })
     await store.appendRows('events', [{ text }])
     const [event] = await journal.events(all)

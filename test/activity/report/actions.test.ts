@@ -308,6 +308,11 @@ const cases: Readonly<Record<string, Case>> = {
     rows: { ...unread, action: 'relayed', reason: 'not-json-object', status: 400, attempts: 1 },
     told: ({ action }) => expect(action).toBe('relayed;reason=not-json-object'),
   },
+  'a refusal for the rate, by which nobody knows whether it would have fit': {
+    script: json({ error: { message: 'Rate limit reached' } }, 429),
+    rows: { action: 'relayed', status: 429, beyond_window: null },
+    events: [{ type: 'refusal', reason: 'rate', details: { status: 429, attempts: 1, upstream: 'default' } }],
+  },
   'an upstream that cannot be reached': {
     profile: { ...window, upstream: 'dead' },
     headers: { 'x-foldgate-conversation': 'nightly' },

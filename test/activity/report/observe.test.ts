@@ -91,15 +91,25 @@ describe('a profile that only observes', () => {
     for (const { observed, done } of requests) expect(observed).toBe(done)
     expect(requests.filter(({ done }) => done.startsWith('compacted')).length).toBeGreaterThan(10)
   })
+
+  // Who acts makes room for an odd limit and stays with what it recorded. Who observes has nothing on record, and derives the
+  // past with the limit of each request (P6).
+  test('and where limits change from request to request, what one does that has nothing on record', async () => {
+    const requests = await sideBySide((number) => (number % 3 === 0 ? 1_500 : 200))
+    const first = requests.findIndex(({ observed, done }) => observed !== done)
+    expect(requests[first - 1]?.observed).toMatch(/^compacted/)
+    expect(requests[first]?.observed).toMatch(/^relayed/)
+    expect(requests[first]?.done).toMatch(/^compacted/)
+  })
 })
 
 /** What is said of each request of the run by who observes, and what is done with it by who does not. */
-async function sideBySide() {
+async function sideBySide(outputTokens = (_number: number) => 1_000) {
   await using observing = await reportStand(answering, { profile: { ...profile, observe: true } })
   await using doing = await reportStand(answering, { profile })
   const requests: { readonly observed: string; readonly done: string }[] = []
   for (const messages of growing(run)) {
-    const body = chatOf(messages, { ...model, max_tokens: 1_000 })
+    const body = chatOf(messages, { ...model, max_tokens: outputTokens(requests.length) })
     const observed = (await postChat(observing.url, body)).header('x-foldgate-observed') ?? ''
     requests.push({ observed, done: doneOf(await postChat(doing.url, body)) })
   }
