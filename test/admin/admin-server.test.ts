@@ -331,6 +331,9 @@ describe('beside the listener for clients', () => {
     expect((await deleteConversation(place.origin, id)).code).toBe('unknown_conversation')
     await at.foldgate.close()
     await expect(deleteConversation(place.origin, id)).rejects.toThrow('fetch failed')
+    // Port 0 is none.
+    await using none = await standWith(completion('fine'), { flags: { 'admin-port': '0' } })
+    expect(none.foldgate.listening).toMatchObject({ admin: null, adminTrouble: null })
   })
 
   test.each([

@@ -51,6 +51,12 @@ describe('an explanation for people', () => {
     )
   })
 
+  test('tells warnings in whole words', async () => {
+    const guessed = await asked({ ...short, model: 'nobody-knows' }, { profiles: { default: {} } })
+    const words = 'warning The window of "nobody-knows" is not known: 128,000 tokens are a guess.'
+    expect(drawExplanation(guessed, paper).replaceAll(/\s+/g, ' ')).toContain(words)
+  })
+
   test('holds no word of the conversation, in the worst of its names neither', async () => {
     const secret = [system('SECRET'), user('SECRET'), ...round('a', 'SECRET', 'read', { path: 'SECRET' })]
     const told = await asked({ model: 'gpt-4o', messages: secret })

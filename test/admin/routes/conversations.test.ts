@@ -131,6 +131,11 @@ describe('a conversation that is deleted', () => {
     expect((await at.ask(`/conversations/${id}`)).code).toBe('unknown_conversation')
     expect((await at.ask(`/events?conversation=${id}`)).text).toBe('{"events":[],"before":null}')
     expect((await rowsIn(store, other)).length).toBeGreaterThan(0)
+    // Nor is a row written behind the deletion that was still waiting for it.
+    const [waiting, last] = [await at.say('something else'), await at.say('and more')]
+    expect((await at.ask(`/conversations/${waiting}`, { method: 'DELETE' })).status).toBe(204)
+    await expect.poll(async () => (await rowsIn(store, last)).length).toBe(1)
+    expect(await rowsIn(store, waiting)).toEqual([])
   })
 })
 
