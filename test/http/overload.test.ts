@@ -83,7 +83,7 @@ describe('whatever ends a request, the bytes that were held for it are free', ()
 // It is late by the clock of its arrival, which is told of each piece that comes.
 test('a client that stops in the middle is told, and what was held for it is free', async () => {
   await using at = await standWith(completion('fine'), {
-    settings: { limits: { concurrent: 1, bytes_in_flight_mb: 1 } },
+    settings: { limits: { idle_s: 7, concurrent: 1, bytes_in_flight_mb: 1 } },
   })
   const socket = await beginChat(at, 'Content-Length: 900000')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -96,7 +96,7 @@ test('a client that stops in the middle is told, and what was held for it is fre
     expect(at.foldgate.app.running()).toBe(0)
   })
   vi.useRealTimers()
-  expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"body_timeout"/)
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*for 7 s[^]*"code":"body_timeout"/)
   expect(at.upstream.requests).toEqual([])
   await eventually(async () => expect((await post(at, body(900_000))).status).toBe(200))
   socket.destroy()

@@ -69,6 +69,11 @@ test.each([
   expect(await post(await startWith(settings), lines)).toMatchObject(passed)
 })
 
+test('off loopback any name and page is served', async () => {
+  const port = await startWith({ host: '0.0.0.0' })
+  expect(await post(port, ['Host: foldgate:3653', 'Origin: http://a'])).toMatchObject(passed)
+})
+
 test('client keys do not lift the guards', async () => {
   const port = await startWith({ client_keys: [{ name: 'a', key_env: 'A' }] }, { A: 'fg-a' })
   const key = 'Authorization: Bearer fg-a'

@@ -151,6 +151,12 @@ describe('answers keep their meaning', () => {
     for (const name of ['x-private', 'te', 'x-foldgate-bypass'])
       expect(received?.headers[name]).toBeUndefined()
   })
+
+  test('a generation path that is not compacted says so', async () => {
+    await using proxy = await proxyBefore(json({}))
+    const answer = await fetch(`${proxy.origin}/v1/completions`, { method: 'POST', body: '{}' })
+    expect(answer.headers.get('x-foldgate-action')).toBe('relayed;reason=path')
+  })
 })
 
 describe('when the upstream fails', () => {
