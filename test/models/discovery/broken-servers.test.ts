@@ -60,6 +60,13 @@ describe('a server that is broken, slow or lying costs nothing but a warning', (
     expect(at.troubles).toEqual(troubles)
   })
 
+  // It shows itself in requests.
+  test('one that cannot be reached is no trouble', async () => {
+    await using at = await discovery({})
+    await at.server.close()
+    expect([await at.ask('m'), at.troubles]).toEqual([null, []])
+  })
+
   test('a figure that cannot be is passed over for one that can', async () => {
     await using at = await discovery({ ...stated(-1), 'GET /props': props(8192) })
     expect(await at.tokens('m')).toBe(8192)

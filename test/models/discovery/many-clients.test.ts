@@ -111,11 +111,14 @@ describe('made-up credentials', () => {
   })
 
   test('that a server does not know cost one request each, and the same one a request a minute at most', async () => {
-    await using at = await discovery({}, { otherwise: guarded('mine', json({}, 404)) })
+    const routes = { 'GET /props': guarded('mine', props(6000)) }
+    await using at = await discovery(routes, { otherwise: guarded('mine', json({}, 404)) })
     await askAsTwenty(at)
     expect(at.asked()).toEqual(Array(20).fill('/v1/models'))
     for (let model = 0; model < 20; model += 1) await at.ask(`m${model}`, bearer('made-up-1'))
     expect(at.asked().length).toBe(20)
+    // Nor do they keep it from being asked with one that it knows.
+    expect(await at.tokens('m', bearer('mine'))).toBe(6000)
   })
 
   // An older llama-server has a list for everybody, in which nothing is of use, and all else for who has its key.
@@ -163,11 +166,12 @@ describe('made-up paths', () => {
 
   test("that name a deployment in Azure's way are the upstream's own", async () => {
     const models = { data: ['m', 'n'].map((id) => ({ id, max_model_len: 9000 })) }
-    await using at = await discovery({ 'GET /models': models }, { base: '' })
-    // Made-up ones do not take their place.
+    await using at = await discovery({ 'GET /models': models, 'GET /openai/v1/models': models }, { base: '' })
+    // Made-up ones do not take their place, nor that of paths which servers have.
     for (let path = 0; path < 50; path += 1) await at.ask('m', chat(`/made-up-${path}`))
     expect(await at.tokens('m', chat('/openai/deployments/m'))).toBe(9000)
     expect(await at.tokens('n', chat('/openai/deployments/n'))).toBe(9000)
-    expect(at.asked()).toEqual(['/models'])
+    expect(await at.tokens('m', chat('/openai/v1'))).toBe(9000)
+    expect(at.asked()).toEqual(['/models', '/openai/v1/models'])
   })
 })

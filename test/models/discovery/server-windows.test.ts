@@ -190,6 +190,15 @@ describe("a server's log is not filled with questions", () => {
     }
   })
 
+  test('a refusal while a question runs is left to the next request', async () => {
+    const routes: Routes = vllm(9000, 'm')
+    await using at = await discovery(routes)
+    at.look('m')
+    await at.refresh('m')
+    Object.assign(routes, vllm(5000, 'm'))
+    expect(await at.tokens('m')).toBe(5000)
+  })
+
   test('only so many questions run at once', async () => {
     await using at = await discovery({}, { otherwise: silence, base: '/v1beta/openai' })
     for (let client = 0; client < 40; client += 1) at.look('m', { credential: String(client) })
