@@ -59,7 +59,11 @@ test('foldgate check is content with nothing; --model says which profile and win
   const bare = await output(['check'], { cwd })
   expect([bare.code, bare.stderr]).toEqual([0, ''])
   expect(bare.stdout).toMatch(/^profile +mine: window 9,000 .*beyond 4,904/m)
-
+  const known = await output(['check', '--model', 'gpt-4o'], { cwd })
+  expect([known.code, known.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^profile +default[^]*128,000[^]*table/m),
+  ])
   const mine = await output(['check', '--model', 'mine-7b'], { cwd })
   expect(mine.stdout).toMatch(/^begins +when a prompt exceeds 4,904 tokens of the model's, 4,264 of ours/m)
   expect(mine.stdout).toMatch(/^ratio +1\.15 of the model's tokens for one of ours, .*a guess/m)
