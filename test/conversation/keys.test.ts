@@ -8,6 +8,11 @@ function call(id: string, name: string, argumentsText: unknown) {
   return { role: 'assistant', tool_calls: [{ id, function: { name, arguments: argumentsText } }] }
 }
 
+const twoCalls = (second: string) => ({
+  role: 'assistant',
+  tool_calls: ['{}', second].flatMap((text, index) => call(`c${index}`, 'look', text).tool_calls),
+})
+
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 describe('messages that mean the same have the same digest', () => {
@@ -72,6 +77,7 @@ describe('messages that mean something else have another digest', () => {
     ['the arguments', call('a', 'look', '{"x":1}'), call('a', 'look', '{"x":2}')],
     ['arguments that are no text', call('a', 'look', { x: 1 }), call('a', 'look', { x: 2 })],
     ['the number of calls', calling('a'), calling('a', 'b')],
+    ['the arguments of the second call', twoCalls('{"x":1}'), twoCalls('{"x":2}')],
     ['a content of no known kind', { role: 'user', content: { a: 1 } }, { role: 'user', content: { a: 2 } }],
     ['a refusal', { role: 'assistant', refusal: 'no' }, { role: 'assistant', refusal: 'never' }],
     ['lone surrogates', { role: 'user', content: '\ud800' }, { role: 'user', content: '\udfff' }],

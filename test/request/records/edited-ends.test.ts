@@ -217,11 +217,20 @@ function countingStore() {
 describe('what the records of a request cost', () => {
   const roomy = { window: { tokens: 400_000 } }
 
-  test('one that goes on: two look-ups, its seen request and its name, and the way from the one before', async () => {
+  const chat = Array.from({ length: 6 }, (_, turn) => [
+    { role: 'user', content: `Question ${turn}.` },
+    { role: 'assistant', content: `Answer ${turn}.` },
+  ]).flat()
+
+  test.each([
+    ['an agent’s', longRun(6, 4)],
+    ['an agent’s, with a user message behind each result', withPictures(longRun(6, 4))],
+    ['a chat’s', chat],
+  ])('%s that goes on: two look-ups, its seen request, its name, and the way to it', async (_, run) => {
     const { store, taken } = countingStore()
     await using at = await reportStand(completion('fine'), { store, profile: roomy })
     const costs = []
-    for (const messages of growing(withPictures(longRun(6, 4)))) {
+    for (const messages of growing(run)) {
       await send(at, [messages])
       costs.push(taken())
     }

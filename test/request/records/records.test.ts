@@ -123,6 +123,18 @@ describe('a conversation that goes on in two ways', () => {
     },
   )
 
+  // Two requests fork while neither is answered: neither finds the other on record.
+  test('asked at the same time: the second to go on is the branch', async () => {
+    const ask = asker()
+    const first = await ask(begun)
+    expect(await Promise.all([ask(one), ask(other)])).toEqual([first, first])
+    expect(await ask(longer(other, 1))).toEqual(first)
+    const second = await ask(longer(one, 1))
+    expect(second.parent).toBe(first.conversation)
+    expect(await ask(longer(other, 2))).toEqual(first)
+    expect(await ask(longer(one, 2))).toEqual(second)
+  })
+
   test('its first request written anew, once and again, is the same branch', async () => {
     const ask = asker()
     const first = await ask(begun)
