@@ -255,9 +255,12 @@ describe('two desks on one store', () => {
     const first = writer()
     const ones = one.obtain(jobOf(first.write, { concurrent: 1 }))
     await eventually(() => expect(first.write).toHaveBeenCalled())
+    const never = writing('never')
+    const waiting = one.obtain(jobOf(never, { key: 'summary:waiting', concurrent: 1 }))
     const others = other.obtain(jobOf(writing('by the other'), { concurrent: 1 }))
     await one.close()
-    expect(await ones).toBeNull()
+    expect([await ones, await waiting]).toEqual([null, null])
+    expect(never).not.toHaveBeenCalled()
     // With a lease of fifteen seconds, which nobody waits for.
     expect(await others).toEqual(recordOf('by the other'))
     const tooLate = writing('late')

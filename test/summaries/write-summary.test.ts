@@ -358,6 +358,13 @@ describe('a parameter that is rejected by name', () => {
     expect(elsewhere.bodies[0]).toHaveProperty('temperature')
   })
 
+  test('is found in the words of servers of pydantic', async () => {
+    const detail = [{ loc: ['body', 'reasoning_effort'], msg: 'Extra inputs are not permitted' }]
+    const order = orderOf({}, { parameters: { reasoning_effort: 'low' } })
+    const outcome = await written([json({ detail }, 422), completion(good)], order)
+    expect(outcome).toMatchObject({ kind: 'written', calls: 2 })
+  })
+
   test('is the limit: then its other name is tried, then none', async () => {
     const oldName = refusal(
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

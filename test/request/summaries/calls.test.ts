@@ -27,7 +27,11 @@ describe('how summaries are asked for', () => {
   })
 
   test('templates and parameters of the profile are sent, and the limit is the one that the client itself states', async () => {
-    const said = { system_prompt: 'Fasse zusammen.', parameters: { temperature: 0.1 } }
+    const templates = {
+      system_prompt: 'Fasse zusammen.',
+      user_prompt: 'Bisher {previous_summary}: {messages}',
+    }
+    const said = { ...templates, parameters: { temperature: 0.1 } }
     await using stand = await summaryStand({
       profile: { summary: { max_tokens: 700, reasoning_tokens: 2000, ...said } },
     })
@@ -37,7 +41,23 @@ describe('how summaries are asked for', () => {
     const [call] = stand.model.calls
     expect(call?.body).toMatchObject({ model: 'cheap-1', temperature: 0.1, max_completion_tokens: 2700 })
     expect(call?.body).not.toHaveProperty('max_tokens')
-    expect(JSON.stringify(call?.body)).toContain('Fasse zusammen.')
+    expect(JSON.stringify(call?.body)).toMatch(/"Fasse zusammen\..*"Bisher \(none\): <messages-/)
+  })
+
+  test('a parameter that the model rejects by name is left out, and remembered', async () => {
+    // Long results are clipped, so that a refusal does not use up what may be spent.
+    await using stand = await summaryStand({
+      windowTokens: 24_000,
+      model: { rejects: ['temperature'] },
+      profile: { summary: { parameters: { temperature: 0.1 } } },
+    })
+    const agent = stand.agent({ roundTokens: 2000 })
+    await turnWhere(agent, isCompacted, { pause: stand.quiet })
+    await agent.turns(2, { pause: stand.quiet })
+    const [refused, ...later] = stand.model.calls.map(({ status, body }) => [status, 'temperature' in body])
+    expect(refused).toEqual([400, true])
+    expect(later.length).toBeGreaterThan(1)
+    expect(later).toEqual(later.map(() => [200, false]))
   })
 })
 

@@ -45,9 +45,13 @@ describe('blocking', () => {
 })
 
 describe('x-foldgate-compact', () => {
-  test('summarize: a compaction waits for its summary, also where the profile makes recaps', async () => {
-    await using stand = await summaryStand({ profile: { strategy: 'truncate' } })
+  test.each([
+    ['makes recaps', { strategy: 'truncate' }],
+    ['asks ahead of need, and there was no time', {}],
+  ])('summarize: a compaction waits for its summary, also where the profile %s', async (_, profile) => {
+    await using stand = await summaryStand({ profile, model: { delayMs: 40 } })
     const agent = stand.agent(long)
+    await agent.turns(7, wishing('off'))
     const due = await turnWhere(agent, isCompacted, wishing('summarize'))
     expect(due).toMatchObject({ status: 200, summary: 'ready' })
     expect(stand.model.calls).toHaveLength(1)
