@@ -95,16 +95,26 @@ describe('in messages', () => {
 })
 
 describe('in responses', () => {
-  test('a client that changes its tools behind a compaction: it is the client’s, for as long as that compaction stands', async () => {
-    const { stand, origin, history } = await openResponses()
-    await responses.live(stand, history, { rounds: 12 })
-    const tools = [responses.readTool, { ...responses.readTool, name: 'write' }]
-    const changed = await responses.live(stand, history, { rounds: 2, tools })
-    for (const answer of changed) expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
-    const removed = stand.upstream.requests.flatMap((request) => request.removed).length
-    expect(removed).toBeGreaterThan(1)
-    await eventually(async () => expect(await counted(origin)).toEqual({ 'client prefix': removed }))
-  })
+  const developer = (content: string) => ({ type: 'message', role: 'developer', content })
+  const tools = [responses.readTool, { ...responses.readTool, name: 'write' }]
+
+  test.each([
+    ['tools', { tools }, developer('It is noon.')],
+    ['leading developer messages', {}, developer('It is one.')],
+  ])(
+    'a client that changes its %s behind a compaction: it is the client’s, for as long as that compaction stands',
+    async (...[, fields, first]) => {
+      const { stand, origin, history } = await openResponses()
+      history.unshift(developer('It is noon.'))
+      await responses.live(stand, history, { rounds: 12 })
+      history[0] = first
+      const changed = await responses.live(stand, history, { rounds: 2, ...fields })
+      for (const answer of changed) expect(answer.headers.get('x-foldgate-action')).toBe('compacted')
+      const removed = stand.upstream.requests.flatMap((request) => request.removed).length
+      expect(removed).toBeGreaterThan(1)
+      await eventually(async () => expect(await counted(origin)).toEqual({ 'client prefix': removed }))
+    },
+  )
 
   test('a client that asks another model: the reason has nothing to do with the prefix', async () => {
     const { stand, origin, history } = await openResponses()

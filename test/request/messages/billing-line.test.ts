@@ -67,6 +67,12 @@ describe('the line', () => {
     }
   })
 
+  test('stays if the request asks to be left alone', async () => {
+    const stand = await openStand(local)
+    await post(stand, request(2), { 'x-foldgate-bypass': '1' })
+    expect(stand.upstream.requests.at(-1)?.body.toString()).toContain(JSON.stringify(request(2)).slice(1))
+  })
+
   test.each([
     ['auto', true],
     ['always', false],

@@ -124,6 +124,11 @@ async function countedTokens(enabled: boolean): Promise<number> {
   return Number(/sent=(\d+)/.exec(reply.header('x-foldgate-tokens') ?? '')?.[1])
 }
 
+test('a model is told where nothing was left out', async () => {
+  const { asked } = await ask(seeker(), short)
+  expect(asked.map(lastOf)[1]).toContain('Nothing was left out')
+})
+
 describe('the tool', () => {
   test('stands last in the list from the first request on, and every other byte is the client’s', async () => {
     await using at = await standWith(said, { profile })
@@ -425,8 +430,7 @@ const endless = (status: number): Script =>
     outgoing.write(`{"error":{"message":"${'No. '.repeat(100_000)}`)
   }
 
-describe('a refusal that nobody reads', () => {
-  const status = 429
+describe.each([400, 429])('a refusal with status %d that nobody reads', (status) => {
   test.each([
     ['plainly', {}],
     ['in a stream', { stream: true }],

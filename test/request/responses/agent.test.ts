@@ -120,6 +120,8 @@ test('reasoning is called that, and told as outdated where a compaction has made
   expect(thoughts).toHaveLength(19)
   expect(new Set(thoughts.map(({ treatment }) => treatment))).toEqual(new Set(['folded', 'outdated', 'kept']))
   expect(items.filter(({ treatment }) => treatment === 'dropped')).toEqual([])
+  // Between two compactions all that was thought since the first of them goes along.
+  expect(thoughts.filter(({ treatment }) => treatment === 'kept').length).toBeGreaterThan(1)
   const calls = items.filter(({ tool }) => tool === 'read')
   expect(new Set(calls.map(({ role, kind }) => [role, kind].join(' ')))).toEqual(
     new Set(['assistant ', 'tool ']),
