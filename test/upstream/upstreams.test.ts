@@ -277,10 +277,11 @@ describe('what goes wrong is said with an address and without secrets', () => {
   test('no answer in time', async () => {
     await using upstream = await fakeUpstream(silence)
     const upstreams = open({ default: { url: upstream.url } }, { firstByteMs: 100 })
-    await expect(upstreams.send(request())).rejects.toMatchObject({
-      code: 'upstream_timeout',
-      message: expect.stringContaining('limits.first_byte_s'),
-    })
+    for (const send of [upstreams.send, upstreams.sendIdle])
+      await expect(send(request())).rejects.toMatchObject({
+        code: 'upstream_timeout',
+        message: expect.stringContaining('limits.first_byte_s'),
+      })
   })
 
   test('silence in the middle of an answer', async () => {
