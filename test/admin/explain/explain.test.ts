@@ -242,6 +242,7 @@ test.each([
   ['with something else for a message', '{"messages":[1]}', 'cannot be read with certainty'],
   ['with a byte order mark', '\uFEFF{"messages":[]}', 'byte order mark'],
   ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'not UTF-8'],
+  ['left at the server', '{"input":"x","previous_response_id":"r"}', 'send all of it, with store: false'],
 ])('a body that cannot be read is told what is wrong with it: %s', async (_, body, part) => {
   const failure = await asked(body).catch((error: unknown) => error)
   expect(failure).toMatchObject({ code: 'malformed_request', message: expect.stringContaining(part) })
