@@ -35,35 +35,60 @@ export type Chat = {
   readonly model?: Json
   /** Members in front of the messages, each with its name. */
   readonly before?: readonly Json[]
-  /** Messages, or the items of an input. */
-  readonly messages: readonly Json[]
-  /** What stands for the array of messages instead: such a chat does not grow. */
-  readonly insteadOfMessages?: Json
+  /** Messages, or the items of an input; or what stands for the array of them: such a chat does not grow. */
+  readonly messages: readonly Json[] | Json
   readonly after?: readonly Json[]
 }
 
 export type Json = string | Buffer
 
-/** An attack in the container of the sidecar, where no other room is given. */
-export const attack = (
-  name: string,
-  bytes: number,
-  chat: Attack['chat'],
-  more: Partial<Attack> = {},
-): Attack => ({ name, room: 'sidecar', bytes, chat, ...more })
+/** What comes last of what is given, and what may come before it: it stays the last thing that is read. */
+export type Given<Last> = readonly [last: Last] | readonly [more: Partial<Attack>, last: Last]
+
+export const moreAndLast = <Last>(given: Given<Last>): readonly [Partial<Attack>, Last] =>
+  given.length === 1 ? [{}, given[0]] : given
+
+/** Ways to make attacks whose names begin so: in the container of the sidecar, where no other room is given. */
+export function attackIn(prefix: string, common: Partial<Attack> = {}) {
+  function attack(name: string, bytes: number, ...given: Given<Attack['chat']>): Attack {
+    const [more, chat] = moreAndLast(given)
+    return { name: `${prefix}${name}`, room: 'sidecar', bytes, chat, ...common, ...more }
+  }
+  /** A smaller one would stay below what it is to come near to. */
+  function exactly(name: string, bytes: number, ...given: Given<Attack['chat']>): Attack {
+    const [more, chat] = moreAndLast(given)
+    return attack(name, bytes, { isExact: true, ...more }, chat)
+  }
+  return {
+    attack,
+    exactly,
+    /** So many messages between two of a user's, nearly as many as are read. */
+    manyMessages: (name: string, count: number, ...given: Given<(index: number) => Json>): Attack => {
+      const [more, message] = moreAndLast(given)
+      const bytes = count * Buffer.from(message(1)).length
+      return exactly(name, bytes, more, () => ({ messages: [ask, ...many(count, message), ask] }))
+    },
+    /** So many elements in a list, nearly as many as are read of one message. */
+    within: (name: string, count: number, element: string, chat: (list: Json) => Chat): Attack => {
+      const bytes = count * (element.length + 1)
+      return exactly(name, bytes, () => chat(listOf(element, bytes)))
+    },
+    deepIn: (where: string, chat: (deep: Json) => Chat): Attack =>
+      exactly(`depth in ${where}`, 60_000, (bytes) => chat(nested(bytes))),
+  }
+}
 
 /** The body of a chat, once as it is and once longer by one message, as its client's next request would be. */
-export function bodyOf(chat: Chat, isGrown: boolean, path: AttackPath = 'chat/completions'): Buffer {
-  const grown = isGrown ? [...chat.messages, '{"role":"assistant","content":"Yes."}', ask] : chat.messages
-  const messages = chat.insteadOfMessages ?? json`[${commas(grown)}]`
+export function bodyOf(
+  { model = '"m"', before: first = [], messages, after = [] }: Chat,
+  isGrown: boolean,
+  path: AttackPath = 'chat/completions',
+): Buffer {
+  const grown = isGrown ? ['{"role":"assistant","content":"Yes."}', ask] : []
+  const isWhole = typeof messages === 'string' || Buffer.isBuffer(messages)
+  const all = isWhole ? messages : json`[${commas([...messages, ...grown])}]`
   const history = path.startsWith('responses') ? 'input' : 'messages'
-  const members = [
-    json`"model":${chat.model ?? '"m"'}`,
-    ...(chat.before ?? []),
-    json`"${history}":${messages}`,
-    ...(chat.after ?? []),
-  ]
-  return json`{${commas(members)}}`
+  return json`{${commas([json`"model":${model}`, ...first, json`"${history}":${all}`, ...after])}}`
 }
 
 /** What a user says last. */
@@ -80,18 +105,18 @@ export function around(...middle: readonly Json[]): Chat {
 }
 
 /** A short conversation behind something else that the body says. */
-export const behind = (member: Json): Chat => ({ ...around(), before: [member] })
+export const behind = (...members: readonly Json[]): Chat => ({ ...around(), before: members })
 
 /** A short conversation before something else that the body says. */
-export function before(...members: readonly Json[]): Chat {
-  return { ...around(), after: members }
-}
+export const before = (...members: readonly Json[]): Chat => ({ ...around(), after: members })
 
 /** A text as often as it fits. */
 export function times(text: string, bytes: number): Buffer {
   const one = Buffer.from(text)
   return Buffer.alloc(Math.max(1, Math.floor(bytes / one.length)) * one.length, one)
 }
+
+export const prose = (bytes: number): Buffer => times(PROSE, bytes)
 
 /** An array of one item as often as it fits. */
 export const listOf = (item: string, bytes: number): Buffer => json`[${times(`${item},`, bytes)}${item}]`
@@ -120,8 +145,6 @@ export function commas(items: readonly Json[]): Buffer {
 
 /** Arrays within arrays, as deep as so many bytes make them. */
 export const nested = (bytes: number): Buffer => json`${times('[', bytes / 2)}${times(']', bytes / 2)}`
-
-export const MEGABYTE = 1_000_000
 
 /** By its name in `content-encoding`. */
 export type Coding = keyof typeof packers

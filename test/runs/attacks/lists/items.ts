@@ -2,14 +2,14 @@ import {
   alternating,
   around,
   ask,
-  attack,
+  attackIn,
   before,
   behind,
   json,
   listOf,
   many,
-  MEGABYTE,
   nested,
+  prose,
   PROSE,
   times,
   type Attack,
@@ -19,8 +19,7 @@ import {
 
 // What inputs are made of comes before the lists, which are made of it as this module is loaded.
 
-const responses = (name: string, bytes: number, chat: Attack['chat'], more: Partial<Attack> = {}): Attack =>
-  attack(`responses: ${name}`, bytes, chat, { path: 'responses', ...more })
+const { attack, manyMessages, within, deepIn } = attackIn('responses: ', { path: 'responses' })
 
 export const thought = (index: number, encrypted: Json = 'gAAAAAB'): Json =>
   json`{"type":"reasoning","id":"rs_${String(index)}","summary":[],"encrypted_content":"${encrypted}"}`
@@ -39,23 +38,25 @@ const addedTools = (index: number): string =>
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo='
 
+const screenshot = (index: number): string =>
+  `{"type":"computer_call","call_id":"c${index}","action":{"type":"screenshot"}}`
+
+const shot = (index: number): string =>
+  `{"type":"computer_call_output","call_id":"c${index - 1}","output":{"type":"computer_screenshot","image_url":"${PNG}"}}`
+
 const unknown = (index: number): string => `{"type":"telepathy","id":"x_${index}"}`
 const shortThought = (index: number): Json => thought(index)
 const asking = (): Json => ask
 const saying = (index: number): Json => said(index)
+const calling = (index: number): Json => call(index)
 /** Of the call before it. */
 const answer = (index: number): Json => outputOf(index - 1)
 
 /** Of the messages of a conversation 50,000 are read. */
 const COUNT = 48_000
 
-/** So many items, nearly as many as are read: a smaller one would stay below what it is to come near to. */
-function manyItems(name: string, count: number, item: (index: number) => Json, more: Partial<Attack> = {}) {
-  const bytes = count * Buffer.from(item(1)).length
-  const chat = (): Chat => ({ messages: [ask, ...many(count, item), ask] })
-  return responses(name, bytes, chat, { isExact: true, ...more })
-}
-
+const compact = { path: 'responses/compact' } as const
+const archiving = { profile: 'archiving' } as const
 const turns = alternating(asking, shortThought, saying)
 
 /**
@@ -63,107 +64,87 @@ const turns = alternating(asking, shortThought, saying)
  * before one, for the call of an output, and for what holds for all that follows: whoever does so for each takes the square.
  */
 export const items: readonly Attack[] = [
-  manyItems('a reply of calls under ids', COUNT, (index) => call(index)),
-  manyItems('a reply of calls under ids, behind a thought', COUNT, (index) =>
+  manyMessages('a reply of calls under ids', COUNT, calling),
+  manyMessages('a reply of calls under ids, behind a thought', COUNT, (index) =>
     index === 0 ? thought(index) : call(index),
   ),
-  manyItems('a reply of items of an unknown type', COUNT, unknown),
-  manyItems('unknown items between replies', COUNT, alternating(unknown, saying)),
-  manyItems(
+  manyMessages('a reply of items of an unknown type', COUNT, unknown),
+  manyMessages('unknown items between replies', COUNT, alternating(unknown, saying)),
+  manyMessages(
     'calls of programs and their outputs',
     COUNT,
     alternating((index) => call(index, ',"caller":{"type":"program"}'), answer),
   ),
-  manyItems('thoughts, each with a message', COUNT, alternating(shortThought, saying)),
-  manyItems('turns with thoughts', COUNT, turns),
-  manyItems('turns with thoughts, to be compacted', COUNT / 2, turns, { path: 'responses/compact' }),
-  manyItems(
+  manyMessages('thoughts, each with a message', COUNT, alternating(shortThought, saying)),
+  manyMessages('turns with thoughts', COUNT, turns),
+  manyMessages('turns with thoughts, to be compacted', COUNT / 2, compact, turns),
+  manyMessages(
     'turns with thoughts, with summaries, recall and an archive',
     COUNT / 4,
+    archiving,
     alternating(asking, shortThought, (index) => said(index, PROSE.repeat(8))),
-    { profile: 'archiving' },
   ),
-  manyItems('outputs of one id', COUNT, (index) => (index < COUNT / 2 ? call(0) : outputOf(0))),
-  manyItems('outputs in the reverse order of their calls', COUNT, (index) =>
+  manyMessages('outputs of one id', COUNT, (index) => (index < COUNT / 2 ? call(0) : outputOf(0))),
+  manyMessages('outputs in the reverse order of their calls', COUNT, (index) =>
     index < COUNT / 2 ? call(index) : outputOf(COUNT - 1 - index),
   ),
-  manyItems('outputs without calls', COUNT, (index) => outputOf(index)),
-  manyItems('compactions of the server', COUNT, () => '{"type":"compaction","encrypted_content":"gAAAAAB"}'),
-  manyItems(
+  manyMessages('outputs without calls', COUNT, (index) => outputOf(index)),
+  manyMessages(
+    'compactions of the server',
+    COUNT,
+    () => '{"type":"compaction","encrypted_content":"gAAAAAB"}',
+  ),
+  manyMessages(
     'updates of the configuration',
     COUNT,
-    () => '{"type":"configuration_update","reasoning":{"effort":"low"}}',
     { isQuick: true },
+    () => '{"type":"configuration_update","reasoning":{"effort":"low"}}',
   ),
-  manyItems('additional tools', COUNT, addedTools),
-  manyItems('additional tools between turns', COUNT, alternating(addedTools, asking, addedTools, saying)),
-  manyItems('additional tools, with summaries', COUNT / 4, alternating(addedTools, asking, saying), {
-    profile: 'archiving',
-  }),
-  manyItems(
-    'screenshots',
-    COUNT / 2,
-    alternating(
-      (index) => `{"type":"computer_call","call_id":"c${index}","action":{"type":"screenshot"}}`,
-      (index) =>
-        `{"type":"computer_call_output","call_id":"c${index - 1}","output":{"type":"computer_screenshot","image_url":"${PNG}"}}`,
-    ),
+  manyMessages('additional tools', COUNT, addedTools),
+  manyMessages('additional tools between turns', COUNT, alternating(addedTools, asking, addedTools, saying)),
+  manyMessages(
+    'additional tools, with summaries',
+    COUNT / 4,
+    archiving,
+    alternating(addedTools, asking, saying),
   ),
-  manyItems('items without a type', COUNT, (index) => `{"id":null,"n":${index}}`),
-  manyItems('items with a key twice', COUNT, () => '{"type":"message","role":"user","role":"user"}'),
-  manyItems('tiny items', COUNT, () => '{"role":"user","content":"a"}'),
+  manyMessages('screenshots', COUNT / 2, alternating(screenshot, shot)),
+  manyMessages('items without a type', COUNT, (index) => `{"id":null,"n":${index}}`),
+  manyMessages('items with a key twice', COUNT, () => '{"type":"message","role":"user","role":"user"}'),
+  manyMessages('tiny items', COUNT, () => '{"role":"user","content":"a"}'),
 ]
 
 /** A call with an output between turns. */
 const aroundOutput = (output: Json): Chat => around(call(1), outputOf(1, output))
 
-const text = (characters: Json): Chat => ({ messages: [], insteadOfMessages: json`"${characters}"` })
-
-/** So many elements in a list, nearly as many as are read of one message. */
-function within(name: string, count: number, element: string, chat: (list: Json) => Chat): Attack {
-  const bytes = count * (element.length + 1)
-  return responses(name, bytes, () => chat(listOf(element, bytes)), { isExact: true })
-}
-
-const parts = (name: string, count: number, part: string): Attack => within(name, count, part, aroundOutput)
-
-const deepIn = (where: string, chat: (value: Json) => Chat): Attack =>
-  responses(`depth in ${where}`, 60_000, (bytes) => chat(nested(bytes)), { isExact: true })
-
 const LONG = PROSE.repeat(10)
 
 /** What single items of the Responses API hold: texts, parts and pictures where no message has any, and depth. */
 export const itemContents: readonly Attack[] = [
-  responses(
-    'encrypted thoughts of megabytes',
-    60 * MEGABYTE,
-    (bytes) => {
-      const encrypted = times('gAAAAAB', bytes / 30)
-      return around(...many(30, (index) => [thought(index, encrypted), said(index)]).flat())
-    },
-    { room: 'roomy', isQuick: true },
-  ),
-  responses('a text as the input', 31 * MEGABYTE, (bytes) => text(times(PROSE, bytes)), { isQuick: true }),
-  responses('lone surrogates as the input', 20 * MEGABYTE, (bytes) => text(times('\\ud800', bytes))),
-  responses('instructions', 31 * MEGABYTE, (bytes) => behind(json`"instructions":"${times(PROSE, bytes)}"`)),
-  responses('instructions in items', 20 * MEGABYTE, (bytes) =>
+  attack('encrypted thoughts of megabytes', 60e6, { room: 'roomy', isQuick: true }, (bytes) => {
+    const encrypted = times('gAAAAAB', bytes / 30)
+    return around(...many(30, (index) => [thought(index, encrypted), said(index)]).flat())
+  }),
+  attack('a text as the input', 31e6, { isQuick: true }, (bytes) => ({ messages: json`"${prose(bytes)}"` })),
+  attack('lone surrogates as the input', 20e6, (bytes) => ({
+    messages: json`"${times('\\ud800', bytes)}"`,
+  })),
+  attack('instructions', 31e6, (bytes) => behind(json`"instructions":"${prose(bytes)}"`)),
+  attack('instructions in items', 20e6, (bytes) =>
     behind(json`"instructions":${listOf('{"role":"system","content":"Be brief."}', bytes)}`),
   ),
-  responses('an output', 30 * MEGABYTE, (bytes) => aroundOutput(json`"${times(PROSE, bytes)}"`)),
-  responses('an output in the newest round, escaped', 30 * MEGABYTE, (bytes) => ({
+  attack('an output', 30e6, (bytes) => aroundOutput(json`"${prose(bytes)}"`)),
+  attack('an output in the newest round, escaped', 30e6, (bytes) => ({
     messages: [ask, call(1), outputOf(1, json`"${times('\\u00e9\\ud83d\\ude00', bytes)}"`)],
   })),
-  responses(
-    'a long output, to be compacted',
-    20 * MEGABYTE,
-    (bytes) => around(call(1), outputOf(1, json`"${times(PROSE, bytes)}"`), '{"type":"compaction_trigger"}'),
-    { path: 'responses/compact' },
+  attack('a long output, to be compacted', 20e6, compact, (bytes) =>
+    around(call(1), outputOf(1, json`"${prose(bytes)}"`), '{"type":"compaction_trigger"}'),
   ),
-  parts('an output in parts', 16_000, '{"type":"input_text","text":"Done."}'),
-  parts('an output in long parts', 16_000, `{"type":"input_text","text":"${LONG}"}`),
-  parts('what a shell printed', 16_000, `{"stdout":"${LONG}","stderr":""}`),
-  parts('images in an output', 16_000, `{"type":"input_image","image_url":"${PNG}"}`),
-  parts('empty parts of an output', 49_000, '{}'),
+  within('an output in parts', 16_000, '{"type":"input_text","text":"Done."}', aroundOutput),
+  within('an output in long parts', 16_000, `{"type":"input_text","text":"${LONG}"}`, aroundOutput),
+  within('what a shell printed', 16_000, `{"stdout":"${LONG}","stderr":""}`, aroundOutput),
+  within('images in an output', 16_000, `{"type":"input_image","image_url":"${PNG}"}`, aroundOutput),
+  within('empty parts of an output', 49_000, '{}', aroundOutput),
   within('what code has drawn', 16_000, `{"type":"image","url":"${PNG}"}`, (list) =>
     around(json`{"type":"code_interpreter_call","id":"ci_1","code":"plot()","outputs":${list}}`),
   ),
@@ -185,23 +166,18 @@ export const itemContents: readonly Attack[] = [
     `{"name":"f","input_schema":{"about":"${PROSE.repeat(25)}"}}`,
     (list) => around(json`{"type":"mcp_list_tools","id":"mcpl_1","server_label":"s","tools":${list}}`),
   ),
-  deepIn('an item of an unknown type', (value) => around(json`{"type":"x","y":${value}}`)),
+  deepIn('an item of an unknown type', (deep) => around(json`{"type":"x","y":${deep}}`)),
   deepIn('an output', aroundOutput),
-  deepIn('an action', (value) => around(json`{"type":"shell_call","call_id":"c","action":${value}}`)),
-  deepIn('a text format', (value) => behind(json`"text":{"format":${value}}`)),
+  deepIn('an action', (deep) => around(json`{"type":"shell_call","call_id":"c","action":${deep}}`)),
+  deepIn('a text format', (deep) => behind(json`"text":{"format":${deep}}`)),
   within(
     'items of an unknown type, as deep as is read',
     600,
     `{"type":"x","y":${nested(980).toString()}}`,
-    (list) => ({ messages: [], insteadOfMessages: list }),
+    (list) => ({ messages: list }),
   ),
-  responses(
-    'tools in namespaces',
-    9 * MEGABYTE,
-    (bytes) => {
-      const functions = listOf('{"type":"function","name":"f"}', 3_000).toString()
-      return before(json`"tools":${listOf(`{"type":"namespace","name":"n","tools":${functions}}`, bytes)}`)
-    },
-    { profile: 'joining' },
-  ),
+  attack('tools in namespaces', 9e6, { profile: 'joining' }, (bytes) => {
+    const functions = listOf('{"type":"function","name":"f"}', 3_000).toString()
+    return before(json`"tools":${listOf(`{"type":"namespace","name":"n","tools":${functions}}`, bytes)}`)
+  }),
 ]

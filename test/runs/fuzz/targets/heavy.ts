@@ -7,6 +7,8 @@ import { REPLY } from '../wire/recording-upstream.ts'
 import * as fc from 'fast-check'
 import {
   around,
+  before,
+  behind,
   bodyOf,
   json,
   listOf,
@@ -122,14 +124,14 @@ const keysOfMessage = texts`
 `
 
 const places: ReadonlyMap<string, Place> = new Map<string, Place>([
-  ['an unknown field', (value) => ({ ...around(), before: [json`"x":${value}`] })],
-  ['the last field', (value) => ({ ...around(), after: [json`"x":${value}`] })],
-  ['the messages', (value) => ({ messages: [], insteadOfMessages: value })],
+  ['an unknown field', (value) => behind(json`"x":${value}`)],
+  ['the last field', (value) => before(json`"x":${value}`)],
+  ['the messages', (value) => ({ messages: value })],
   ['one message', (value) => around(value)],
   ['the model', (value) => ({ ...around(), model: value })],
   ...['tools', 'max_tokens', 'response_format'].map((key): [string, Place] => [
     key,
-    (value) => ({ ...around(), after: [json`"${key}":${value}`] }),
+    (value) => before(json`"${key}":${value}`),
   ]),
   ...keysOfMessage.map((key): [string, Place] => [
     `${key} of a message`,
