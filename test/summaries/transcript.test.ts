@@ -117,7 +117,7 @@ describe('the transcript', () => {
     const steps = [...transcriptOf(subject, [...messages.keys()])]
     expect(steps.length).toBeGreaterThanOrEqual(messages.length)
     for (const piece of ['\n', '\r', ' ', '[user]', 'eyJ-', 'a'.repeat(7)]) {
-      expect(transcript([{ role: 'user', content: piece.repeat(400_000 / piece.length) }]).length).toBe(1)
+      expect(transcript([{ role: 'user', content: piece.repeat(1_000_000 / piece.length) }]).length).toBe(1)
     }
   })
 })
