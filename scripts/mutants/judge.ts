@@ -32,7 +32,7 @@ export async function judgeAlone(
       const report = await checkout.runTests({ ...run, tests })
       if (report.isGreen) continue
       const failed = report.told?.find(({ status }) => status === 'failed')
-      if (failed === undefined) return { outcome: 'killed', by: 'the run did not come to its end' }
+      if (failed === undefined) return ENDLESS
       if (!skippedBefore(report, failed)) return { outcome: 'killed', by: failed.name }
       // It may have missed what one before it does: the file is asked as a whole.
       const whole = await checkout.runTests({ ...run, files: [failed.file] })
@@ -58,47 +58,22 @@ export function batchesOf(suspects: readonly Suspect[]): readonly (readonly Susp
   return batches
 }
 
-/** Runs what was not asked yet with all faults of a batch, and what fails again with each that it reaches. */
+/** Runs what was not asked yet with all faults of a batch, in portions, and what fails again with each that it reaches. */
 export async function judgeTogether(
   checkout: Checkout,
   batch: readonly Suspect[],
-  { reach, projects }: Known,
+  known: Known,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>(
     batch.map(({ mutant }) => [mutant, { outcome: 'survived', by: '' }]),
   )
-  const files = [...new Set(batch.flatMap((suspect) => suspect.files))]
-  const tests = batch.flatMap(({ mutant }) => reach.testsOf(mutant))
-  const run = { projects, workers: 1, bail: false }
-  const together = await withFaults(
-    checkout,
-    batch.map(({ mutant }) => mutant),
-    () => checkout.runTests({ ...run, files, tests, timeoutMs: timeoutOf(files, reach) }),
-  )
-  if (together.told === null) {
-    const [only, ...others] = batch
-    if (only !== undefined && others.length === 0)
-      return new Map([[only.mutant, { outcome: 'killed', by: 'the run did not come to its end' }]])
-    const middle = batch.length / 2
-    const halves = [batch.slice(0, middle), batch.slice(middle)]
-    const judged = []
-    for (const half of halves) judged.push(...(await judgeTogether(checkout, half, { reach, projects })))
-    return new Map(judged)
+  const costs = new Map(batch.flatMap(({ files }) => files.map((file) => [file, costOf(file, known.reach)])))
+  for (let waiting = inOrder(costs); waiting.length > 0;) {
+    const files = takePortion(waiting, TOGETHER_MS)
+    const living = batch.filter(({ mutant }) => verdicts.get(mutant)?.outcome === 'survived')
+    for (const [mutant, verdict] of await killedBy(checkout, files, living, known))
+      verdicts.set(mutant, verdict)
   }
-  const failed = Map.groupBy(
-    together.told.filter(({ status }) => status === 'failed'),
-    ({ file }) => file,
-  )
-  for (const [file] of failed)
-    for (const { mutant, files: asked } of batch) {
-      if (verdicts.get(mutant)?.outcome === 'killed' || !asked.includes(file)) continue
-      const alone = await withFaults(checkout, [mutant], () =>
-        checkout.runTests({ ...run, files: [file], timeoutMs: timeoutOf([file], reach) }),
-      )
-      const by = alone.told?.find(({ status }) => status === 'failed')?.name
-      if (!alone.isGreen)
-        verdicts.set(mutant, { outcome: 'killed', by: by ?? 'the run did not come to its end' })
-    }
   return verdicts
 }
 
@@ -106,6 +81,9 @@ export async function judgeTogether(
 
 /** How much each run with one fault takes at most, in milliseconds of the tests' own time. */
 const PORTIONS_MS = [1_500, 8_000]
+
+/** How much each run with many faults takes at most: a fault without an end costs no more than a multiple of it. */
+const TOGETHER_MS = 30_000
 
 /** So many faults at once leave nearly every test as it was. */
 const BATCH_MAX = 32
@@ -122,23 +100,78 @@ function portionsOf(tests: readonly string[], reach: Reach) {
     const file = fileOf(test)
     cost.set(file, (cost.get(file) ?? FILE_MS) + reach.durationMsOf(test))
   }
-  const waiting = [...cost].toSorted(([, one], [, other]) => one - other)
-  const portions = PORTIONS_MS.map((most) => {
-    const portion: string[] = []
-    let sum = 0
-    for (
-      let next = waiting[0];
-      next !== undefined && (sum === 0 || sum + next[1] <= most);
-      [next] = waiting
-    ) {
-      portion.push(next[0])
-      sum += next[1]
-      waiting.shift()
-    }
-    return portion
-  })
+  const waiting = inOrder(cost)
+  const portions = PORTIONS_MS.map((most) => takePortion(waiting, most))
   return { portions: portions.filter(({ length }) => length > 0), files: waiting.map(([file]) => file) }
 }
+
+type Costs = [file: string, costMs: number][]
+
+function inOrder(costs: ReadonlyMap<string, number>): Costs {
+  return [...costs].toSorted(([, one], [, other]) => one - other)
+}
+
+/** Takes the next files, as many as the time has room for, and one at least. */
+function takePortion(waiting: Costs, mostMs: number): readonly string[] {
+  const portion: string[] = []
+  let sumMs = 0
+  for (
+    let next = waiting[0];
+    next !== undefined && (sumMs === 0 || sumMs + next[1] <= mostMs);
+    [next] = waiting
+  ) {
+    portion.push(next[0])
+    sumMs += next[1]
+    waiting.shift()
+  }
+  return portion
+}
+
+function costOf(file: string, reach: Reach): number {
+  return FILE_MS + reach.durationMsOf(file)
+}
+
+/** Which of some suspects these files see: all faults at once, then each that a failing file reaches. */
+async function killedBy(
+  checkout: Checkout,
+  files: readonly string[],
+  suspects: readonly Suspect[],
+  { reach, projects }: Known,
+): Promise<readonly (readonly [Mutant, Verdict])[]> {
+  const concerned = suspects.filter((suspect) => suspect.files.some((file) => files.includes(file)))
+  const [only, ...others] = concerned
+  if (only === undefined) return []
+  const asked = files.filter((file) => concerned.some((suspect) => suspect.files.includes(file)))
+  const mutants = concerned.map(({ mutant }) => mutant)
+  const tests = mutants.flatMap(reach.testsOf)
+  const run = { projects, workers: 1, bail: false }
+  const together = await withFaults(checkout, mutants, () =>
+    checkout.runTests({ ...run, files: asked, tests, timeoutMs: timeoutOf(asked, reach) }),
+  )
+  if (together.told === null) {
+    if (others.length === 0) return [[only.mutant, ENDLESS]]
+    const middle = Math.ceil(concerned.length / 2)
+    const halves = [concerned.slice(0, middle), concerned.slice(middle)]
+    const killed = []
+    for (const half of halves) killed.push(...(await killedBy(checkout, asked, half, { reach, projects })))
+    return killed
+  }
+  const failed = together.told.filter(({ status }) => status === 'failed').map(({ file }) => file)
+  const killed = new Map<Mutant, Verdict>()
+  for (const file of new Set(failed))
+    for (const { mutant, files: left } of concerned) {
+      if (killed.has(mutant) || !left.includes(file)) continue
+      const alone = await withFaults(checkout, [mutant], () =>
+        checkout.runTests({ ...run, files: [file], timeoutMs: timeoutOf([file], reach) }),
+      )
+      const seen = alone.told?.find(({ status }) => status === 'failed')
+      if (!alone.isGreen)
+        killed.set(mutant, seen === undefined ? ENDLESS : { outcome: 'killed', by: seen.name })
+    }
+  return [...killed]
+}
+
+const ENDLESS: Verdict = { outcome: 'killed', by: 'the run did not come to its end' }
 
 function overlap(one: Mutant, other: Mutant): boolean {
   return one.file === other.file && one.start < other.end && other.start < one.end
