@@ -123,6 +123,8 @@ export async function startUsageUpstream(server: Server) {
   const { url, requests, close } = await fakeUpstream(
     (request, outgoing, incoming) => {
       requests.splice(0)
+      // Beside other runs a stranger may ask at a port that was another's: a server says that there is nothing.
+      if (request.method !== 'POST') return json({ error: 'not found' }, 404)(request, outgoing, incoming)
       const { body, prompt } = readPrompt(request.body.toString())
       const outputTokens = Number(body['max_completion_tokens'] ?? body['max_tokens'] ?? 0)
       const outcome = server.take(prompt, outputTokens)
