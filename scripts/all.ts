@@ -3,7 +3,7 @@
  *
  *   npm run all [-- --woken] [--only NAME,NAME]
  *
- * As many steps at a time as there are two cores for, of long runs three, but what measures memory runs alone. With
+ * As many steps at a time as there are two cores for, of long runs three, but what measures runs alone. With
  * `--woken`, as `.ci/run` calls it, the long runs that `.ci/runs.json` lists are left out where nothing that wakes them has
  * changed since they passed; what passes is noted there, for you to commit, if all that is tracked is committed.
  */

@@ -5,9 +5,9 @@
  *
  * Mutants are drawn over all rooms of `src`, the same from the same seed. Clones of what is committed are made, all tests
  * run once in one to learn which of them reach which mutant, then only those: the quick ones alone, the others with many
- * faults at once. `--results` appends each verdict to a
- * file as a line of JSON, and goes on with what is not in it yet. To compare two versions of the tests: `--survivors` judges
- * only what survived by such a file, `--tests` with the tests of another checkout, whose `src` has to be the same.
+ * faults at once. `--results` appends each verdict to a file as a line of JSON, and goes on with what is not in it yet. To
+ * compare two versions of the tests: `--survivors` judges only what survived by such a file, `--tests` with the tests of
+ * another checkout, whose `src` has to be the same.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

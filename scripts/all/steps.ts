@@ -26,8 +26,6 @@ export const steps: readonly Step[] = [
   vitest('page'),
   step('demo'),
   vitest('examples'),
-  // The longest of all begins before those that it may stand beside.
-  step('attacks', { arguments: ['--cold'] }),
   vitest('faults'),
   step('image'),
   step('package'),
@@ -38,6 +36,7 @@ export const steps: readonly Step[] = [
   step('usage'),
   // The same inputs each time: what a machine is busy with decides how many of them.
   step('fuzz', { arguments: ['--seed', '1'] }),
+  step('attacks', { arguments: ['--cold'], isAlone: true }),
   step('soak', { arguments: ['--seed', '1'], isAlone: true }),
 ]
 

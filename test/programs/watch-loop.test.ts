@@ -7,7 +7,6 @@ test('a turn of the loop is measured by its work, not by what it waits for; garb
   const burnt = await reportOf('setTimeout(burn, 20, 30); setTimeout(burn, 200, 80); setTimeout(ask, 400)')
   expect(burnt.longest.workMs).toBeGreaterThanOrEqual(79)
   expect(burnt.longest.workMs).toBeLessThan(160)
-  expect(burnt.yardstickMs).toBeGreaterThan(0)
   // Far more than the start of the program takes: that once was the longest turn, on a busy machine.
   const { longest, longestWithoutGarbage } = await reportOf(
     'setTimeout(() => { for (let count = 0; count < 200; count += 1) gc() }, 20); setTimeout(ask, 1_000)',

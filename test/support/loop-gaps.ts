@@ -13,11 +13,7 @@ const turn = z.object({
 })
 
 /** What the watch tells. */
-export const loopReport: z.ZodType<LoopReport> = z.object({
-  longest: turn,
-  longestWithoutGarbage: turn,
-  yardstickMs: z.number(),
-})
+export const loopReport: z.ZodType<LoopReport> = z.object({ longest: turn, longestWithoutGarbage: turn })
 
 /** The turns of its event loop with the most work since the last time this was asked; null where it has ended. */
 export async function takeLoopReport(program: FoldgateProgram): Promise<LoopReport | null> {

@@ -18,12 +18,7 @@ export type Turn = {
 }
 
 /** What is answered to `take`: the turns with the most work since the last time, with and without garbage collection. */
-export type LoopReport = {
-  readonly longest: Turn
-  readonly longestWithoutGarbage: Turn
-  /** What a fixed piece of work took this thread just now, in milliseconds of processor time: how fast the machine is. */
-  readonly yardstickMs: number
-}
+export type LoopReport = { readonly longest: Turn; readonly longestWithoutGarbage: Turn }
 
 type Noted = Omit<Turn, 'garbageMs'>
 
@@ -70,30 +65,14 @@ function look(): { readonly usedMs: number; readonly atMicros: number } {
   return { usedMs: (user + system) / 1_000, atMicros: performance.now() * 1_000 + clockOffsetMicros }
 }
 
-const MEASURED_BYTES = new Uint8Array(1 << 20).map((_, index) => index)
-
-const ROUNDS = 5
-
-/** A round on average: clocks of processor time tick in steps of some milliseconds. */
-function yardstickMs(): number {
-  const began = look().usedMs
-  let hash = 2_166_136_261
-  for (let round = 0; round < ROUNDS; round += 1)
-    for (const byte of MEASURED_BYTES) hash = Math.imul(hash ^ byte, 16_777_619)
-  // The sum is used, so that no compiler leaves the work out.
-  return (look().usedMs - began) / ROUNDS + (hash === 0 ? 1 : 0)
-}
-
 function tell(): void {
   const whole = turns.map(withGarbage)
   const report: LoopReport = {
     longest: most(whole, ({ workMs }) => workMs),
     longestWithoutGarbage: most(whole, ({ workMs, garbageMs }) => workMs - garbageMs),
-    yardstickMs: yardstickMs(),
   }
   turns = []
   collections = []
-  last = look()
   process.send?.(report)
 }
 

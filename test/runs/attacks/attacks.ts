@@ -6,9 +6,7 @@
  * Each attack has a program of its own: in the container of the sidecar example, by its settings and with its heap, or,
  * where bodies are larger than that takes, with several gigabytes. It is made by a client that nobody has seen, once more
  * longer by a message, both with a small window and a large one, and three times at once. Meanwhile a neighbour asks
- * small things. Where nothing is wrong but a turn of the loop that took too long, it is tried again, twice at most. How
- * long is too long is said for the machine on which the bound is kept; a slower one has more, by a yardstick that the
- * attacked program measures itself.
+ * small things. Where nothing is wrong but a turn of the loop that took too long, it is tried again, twice at most.
  *
  * `--only`: attacks with this text in their names; `--share 0.1`: at a tenth of their size; `--cold`: once each;
  * `--where`: with a CPU profile,
