@@ -40,12 +40,11 @@ function spelt(method: string, target: string, ...lines: readonly string[]): Buf
 
 const deletion = (...lines: readonly string[]): Buffer => spelt('DELETE', `/conversations/${id}`, ...lines)
 
+const headersOf = ({ header }: AdminAnswer, wanted: object) =>
+  Object.fromEntries(Object.keys(wanted).map((name) => [name, header(name)]))
+
 describe('only what is listed answers', () => {
   const harmless = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-
-  /** These headers of an answer. */
-  const headersOf = ({ header }: AdminAnswer, wanted: object) =>
-    Object.fromEntries(Object.keys(wanted).map((name) => [name, header(name)]))
 
   test('each with what it says, not to be kept and not to be taken for anything else', async () => {
     await using at = await adminStand()

@@ -187,6 +187,8 @@ async function launch(
   }
 }
 
+const flags = (origin: string) => ['--upstream', `${origin}/v1`, '--model', 'm']
+
 describe.for(programs)('$name, started by foldgate run', (program) => {
   const impossible = whyItDoesNotRun(program.command[0] ?? '', ...program.command.slice(1))
 
@@ -195,7 +197,6 @@ describe.for(programs)('$name, started by foldgate run', (program) => {
     { timeout: RUN_MS },
     async ({ skip }) => {
       skip(impossible !== null, impossible ?? '')
-      const flags = (origin: string) => ['--upstream', `${origin}/v1`, '--model', 'm']
       const ran = await launch(program, (origin) => ({ flags: flags(origin) }))
       expect([ran.exitCode, ran.output]).toEqual([0, expect.stringContaining(LAST_WORDS)])
       expect(ran.output).toMatch(/foldgate: \d+ requests, sent as they came/)

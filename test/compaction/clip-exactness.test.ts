@@ -144,16 +144,20 @@ describe('what can be cut is cut, in whatever field it stands', () => {
   })
 })
 
+const sentAs = (...parts: object[]) => JSON.stringify({ role: 'user', content: parts })
+
+const without = (mediaKept: number, parts: object[]) =>
+  treat({ role: 'user', content: parts }, { kind: 'unloaded', mediaKept })
+
+const words = (said: string) => ({ type: 'text', cache_control: {}, text: said })
+
+const imageAt = (name: string) => ({
+  type: 'image_url',
+  image_url: { url: `https://images.example/${name}.png` },
+})
+
 describe('a message that loses its media', () => {
-  const imageAt = (name: string) => ({
-    type: 'image_url',
-    image_url: { url: `https://images.example/${name}.png` },
-  })
-  const words = (said: string) => ({ type: 'text', cache_control: {}, text: said })
   const mark = { type: 'text', text: '[media left out]' }
-  const without = (mediaKept: number, parts: object[]) =>
-    treat({ role: 'user', content: parts }, { kind: 'unloaded', mediaKept })
-  const sentAs = (...parts: object[]) => JSON.stringify({ role: 'user', content: parts })
 
   test('keeps its text parts as they are, and says so where nothing else was in it', () => {
     const [first, last, image] = [words('Look:'), words('Repair it.'), imageAt('a')]

@@ -17,6 +17,9 @@ const compactionEnds = (conversation: readonly object[], budgetTokens: number, p
     ({ isCompacted, compaction }) => (isCompacted && compaction !== null ? [compaction.point] : []),
   )
 
+const open = (tokens: number) =>
+  send([task, ...rounds('a', 4, 100), ...rounds('open', 1, tokens)], { budgetTokens: 8000 })
+
 describe('a compaction begins', () => {
   test('not before the trigger is reached', () => {
     expect(send([task, ...rounds('a', 22, 300)], { budgetTokens: 10_000 }).compaction).toBeNull()
@@ -50,9 +53,6 @@ describe('a compaction begins', () => {
   })
 
   test('not while it would free little, until the budget forces it', () => {
-    // Most of it is the open round, which no pass but clip touches.
-    const open = (tokens: number) =>
-      send([task, ...rounds('a', 4, 100), ...rounds('open', 1, tokens)], { budgetTokens: 8000 })
     expect(open(5700).compaction).toBeNull()
     expect(open(7600).compaction?.reason).toBe('trigger')
     expect(open(7600).tokens).toBeLessThanOrEqual(8000)

@@ -207,12 +207,14 @@ test('a large system message in the newest round leaves the result its share of 
   expect(contents.slice(-2)).toEqual([prose('result of c7', 600), prose('a new rule', 4_500)])
 })
 
+const failure = (part: number, line: number): string =>
+  `src/part-${part}/file_${line}.ts failed: expected ${part}${line} rows in table_${line}`
+
+const failures = (part: number): string => times(32, (line) => failure(part, line)).join('\n')
+
 // Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
 test('a later compaction tells what it clears, too', () => {
-  const failure = (part: number, line: number): string =>
-    `src/part-${part}/file_${line}.ts failed: expected ${part}${line} rows in table_${line}`
-  const failures = (part: number): string => times(32, (line) => failure(part, line)).join('\n')
   const recaps = growIn(6_000, [task, ...roundsWith(16, failures)])
     .filter(({ isCompacted }) => isCompacted)
     .map(({ contents }) => tokensIn(contents.find(isRecap)))

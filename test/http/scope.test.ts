@@ -25,11 +25,12 @@ const beside = (name: string, own: string): Given => ({ headers: [name, 'Bearer 
 const by = (token: string, tenant: string) =>
   scopeOf({ headers: ['authorization', `Bearer ${token}`, 'x-tenant', tenant], trusted: 'X-Tenant' })
 
+const sent = (...headers: readonly string[]): Given => ({ headers })
+
 // Only the first credential that was found made the scope. Behind a gateway whose clients share one
 // `authorization` and are told apart by `x-api-key`, two tenants had one scope, and so one set of records and
 // one learnt window.
 describe('every credential tells whose state it is (P9)', () => {
-  const sent = (...headers: readonly string[]): Given => ({ headers })
   const shared = ['api-key', 'shared'] as const
   const twice = ['x-api-key', 'shared', 'x-api-key'] as const
   test.each<[string, Given, Given]>([

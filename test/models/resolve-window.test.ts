@@ -67,9 +67,10 @@ test.each<[string, string, Partial<WindowSources>]>([
   expect(`${tokens} ${kind} ${source}`).toBe(expected)
 })
 
+const overruled = (sources: Partial<WindowSources>) =>
+  resolveWindow({ ...unknownWindow, ...sources, ...learnt(16_000) }).overruledTokens
+
 test('the operator’s figure that a refusal overrules is named, and no other', () => {
-  const overruled = (sources: Partial<WindowSources>) =>
-    resolveWindow({ ...unknownWindow, ...sources, ...learnt(16_000) }).overruledTokens
   expect([overruled(config), overruled(loaded(32_768))]).toEqual([32_000, null])
 })
 

@@ -234,6 +234,8 @@ function observe(text: string, shape: 'stream' | 'json' = 'stream') {
   return observer.end()
 }
 
+const streamed = (fields: object) => content('Hi') + event({ choices: [], ...fields }) + done
+
 describe('the usage that an answer ends with is reported', () => {
   const counts = { prompt_tokens: 100, completion_tokens: 5 }
   const detailed = { ...counts, prompt_tokens_details: { cached_tokens: 64 } }
@@ -242,7 +244,6 @@ describe('the usage that an answer ends with is reported', () => {
     choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
     usage: counts,
   }
-  const streamed = (fields: object) => content('Hi') + event({ choices: [], ...fields }) + done
   test.each([
     ['cached tokens in details', streamed({ usage: detailed }), 64],
     ['cached tokens of DeepSeek', streamed({ usage: { ...counts, prompt_cache_hit_tokens: 64 } }), 64],

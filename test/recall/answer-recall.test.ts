@@ -271,8 +271,9 @@ test('work is done for what is looked at a page of a long conversation parses a 
   expect(parsed).toBeLessThan(350)
 })
 
+const nameBeside = (...taken: readonly string[]) => recallTool(new Set(taken)).name
+
 test('the tool is a plain function that every server takes, costs little, and has a name that no tool of the client’s has', async () => {
-  const nameBeside = (...taken: readonly string[]) => recallTool(new Set(taken)).name
   expect(nameBeside('bash')).toBe('recall_conversation')
   expect(nameBeside('recall_conversation')).toBe('recall_conversation_2')
   expect(nameBeside('recall_conversation', 'recall_conversation_2')).toBe('recall_conversation_3')

@@ -51,6 +51,8 @@ const conversationText = (changes: Partial<ConversationDetail> = {}): string =>
 const toldEvent = (changes: Parameters<typeof eventWith>[0]): string =>
   conversationText({ events: [eventWith({ passes: [], ...changes })] })
 
+const listed = (card: Parameters<typeof cardWith>[0]) => home({ conversations: [cardWith(card)] })
+
 // A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
 // shown to an operator whose browser may delete conversations.
 describe('hostile names and texts', () => {
@@ -110,7 +112,6 @@ describe('hostile names and texts', () => {
   })
 
   test('in an id lead nowhere but to a path of ours, and turn no writing direction but their own', () => {
-    const listed = (card: Parameters<typeof cardWith>[0]) => home({ conversations: [cardWith(card)] })
     expect(listed({ id: '../x?y#z' })).toContain('href="/conversations/..%2Fx%3Fy%23z"')
     expect(listed({ id: 'javascript:alert(1)' })).not.toContain('href="javascript:')
     expect(listed({ label: '\u202egnp.exe' })).toContain('<bdi>\u202egnp.exe</bdi>')

@@ -22,13 +22,14 @@ function pageIn(answer: AdminAnswer) {
   return answerSchema.parse(JSON.parse(answer.text))
 }
 
+const eventOf = (number: number) => {
+  const type = number % 3 === 0 ? 'compaction' : 'summary'
+  return journalEvent({ model: `${number}`, conversation: idOf(number % 2), type })
+}
+
 /** A Foldgate whose journal holds events `0` up to `count`, told by their model. */
 async function standOnEvents(count: number, more: Parameters<typeof adminStand>[0] = {}) {
   const store = memoryStore()
-  const eventOf = (number: number) => {
-    const type = number % 3 === 0 ? 'compaction' : 'summary'
-    return journalEvent({ model: `${number}`, conversation: idOf(number % 2), type })
-  }
   const write = (...numbers: readonly number[]) =>
     store.appendRows(
       'events',

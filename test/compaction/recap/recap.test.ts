@@ -127,10 +127,17 @@ describe('what the user said', () => {
   })
 })
 
+const scriptOf = (version: number): string =>
+  `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
+
+const both = (n: number) =>
+  round(`c${n}`, prose(`printed ${n}`, 900), 'write', { text: prose(`written ${n}`, 900) })
+
+const shard = (n: number) =>
+  round(`c${n}`, `the tests of shard ${n} have passed`, 'run_tests', { command: `shard number ${n}` })
+
 describe('what was written and printed', () => {
   test('is quoted under whose it is, in order, the latest before the earliest', () => {
-    const shard = (n: number) =>
-      round(`c${n}`, `the tests of shard ${n} have passed`, 'run_tests', { command: `shard number ${n}` })
     const text = recapText(times(60, shard).flat(), { tokensMax: 600 })
     expect(text).toContain('[to run_tests]\ncommand: shard number 59\n')
     expect(text.indexOf('shard number 58')).toBeLessThan(text.indexOf('shard number 59'))
@@ -144,8 +151,6 @@ describe('what was written and printed', () => {
   })
 
   test('goes before what was printed: what the assistant wrote itself is written again', () => {
-    const both = (n: number) =>
-      round(`c${n}`, prose(`printed ${n}`, 900), 'write', { text: prose(`written ${n}`, 900) })
     const text = recapText(times(12, both).flat())
     expect(countOf(text, 'written')).toBeGreaterThan(countOf(text, 'printed'))
   })
@@ -167,9 +172,7 @@ describe('what was written and printed', () => {
   })
 
   test('stands once, in its newest state', () => {
-    const script = (version: number): string =>
-      `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
-    const versions = [1, 2, 3].flatMap((n) => round(`c${n}`, 'ok', 'write', { text: script(n) }))
+    const versions = [1, 2, 3].flatMap((n) => round(`c${n}`, 'ok', 'write', { text: scriptOf(n) }))
     const text = recapText(versions)
     expect(countOf(text, 'return queue.drain(timeout=30)')).toBe(1)
     expect(text).toContain('queue.retries = 3')

@@ -40,21 +40,23 @@ describe('a made message differs from the client’s in the replaced value only'
   })
 })
 
+const partsMessage = (content: readonly string[]) => `{"role":"assistant","content":[${content.join()}]}`
+
+const textPart = (said: string) => `{"type":"text","text":"${said}"}`
+
 describe('the content keeps its type', () => {
   const image = '{"image_url": {"url":"https://images.example/a.png","detail":1e400}, "type":"image_url"}'
 
   const thought = '{"type":"thinking","thinking":"hm","signature":"c2ln"}'
-  const text = (said: string) => `{"type":"text","text":"${said}"}`
   // Media stay behind the text as they were spelt, or are dropped; thoughts before it, where their providers want them.
   test.each([
-    ['parts, their text in one', [text('a'), text('b')], 0, [text('new')]],
-    ['media behind the text', [image, text('a')], 1, [text('new'), image]],
-    ['media dropped', [image, text('a')], 0, [text('new')]],
-    ['thoughts before the text', [image, thought, text('a')], 1, [thought, text('new'), image]],
-    ['thoughts without media', [image, thought, text('a')], 0, [thought, text('new')]],
+    ['parts, their text in one', [textPart('a'), textPart('b')], 0, [textPart('new')]],
+    ['media behind the text', [image, textPart('a')], 1, [textPart('new'), image]],
+    ['media dropped', [image, textPart('a')], 0, [textPart('new')]],
+    ['thoughts before the text', [image, thought, textPart('a')], 1, [thought, textPart('new'), image]],
+    ['thoughts without media', [image, thought, textPart('a')], 0, [thought, textPart('new')]],
   ])('%s', (_, parts, mediaKept, expected) => {
-    const message = (content: readonly string[]) => `{"role":"assistant","content":[${content.join()}]}`
-    expect(withText(message(parts), 'new', mediaKept)).toBe(message(expected))
+    expect(withText(partsMessage(parts), 'new', mediaKept)).toBe(partsMessage(expected))
   })
 
   test('a message without a text to replace stays as it is', () => {

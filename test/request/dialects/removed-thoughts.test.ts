@@ -94,8 +94,9 @@ describe('in messages', () => {
   })
 })
 
+const developer = (content: string) => ({ type: 'message', role: 'developer', content })
+
 describe('in responses', () => {
-  const developer = (content: string) => ({ type: 'message', role: 'developer', content })
   const tools = [responses.readTool, { ...responses.readTool, name: 'write' }]
 
   test.each([

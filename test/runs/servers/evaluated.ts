@@ -110,9 +110,10 @@ type RequestFigures = {
   readonly isAnew: boolean
 }
 
+const askWith = (origin: string, messages: readonly RawMessage[]) =>
+  ask(origin, { messages: messages.map(({ text }) => text), isStreamed: false })
+
 async function openSender(rival: Rival, server: RealServer) {
-  const askWith = (origin: string, messages: readonly RawMessage[]) =>
-    ask(origin, { messages: messages.map(({ text }) => text), isStreamed: false })
   if ('openClient' in rival) {
     const compact = rival.openClient()
     return {

@@ -26,6 +26,8 @@ const compaction = (more = {}) => ({ type: 'compaction', content: 'What was said
 const found = (id: string) => ({ type: 'web_search_tool_result', tool_use_id: id, content: [] })
 const search = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} })
 
+const prefilled = (text: string) => blockBreaks([user('So.'), model(text)], { allowsPrefill: true })
+
 describe('the rules of blocks', () => {
   const signed = compaction({ signature: 'Eq' })
 
@@ -89,7 +91,6 @@ describe('the rules of blocks', () => {
   })
 
   test('refuse prefill that ends in a blank, where it is taken', () => {
-    const prefilled = (text: string) => blockBreaks([so, model(text)], { allowsPrefill: true })
     expect(prefilled('So')).toEqual([])
     expect(prefilled('So ')).toMatchObject([{ rule: 'prefill' }])
   })

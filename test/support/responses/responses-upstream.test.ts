@@ -68,6 +68,8 @@ const said = (id?: string) => ({
   ...(id !== undefined && { id }),
 })
 
+const saying = (role: string, type: string) => [{ role, content: [{ type, text: 'Hello' }] }]
+
 describe('the rules of items', () => {
   const user = { role: 'user', content: 'Hello' }
   const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
@@ -91,7 +93,6 @@ describe('the rules of items', () => {
   const [ofA, ofB] = [returned('a'), returned('b')]
   const search = { type: 'web_search_call', id: 'ws_1' }
   const nameless = { type: 'function_call', name: 'search', arguments: '{}' }
-  const saying = (role: string, type: string) => [{ role, content: [{ type, text: 'Hello' }] }]
   const repeated = "update-repeated: Invalid 'input[1]': a 'configuration_update' may not follow another."
   const early = "trigger-not-last: Invalid 'input[1]': 'compaction_trigger' must be the last item."
   const roles = supported('tool', 'user', 'assistant', 'system', 'developer')

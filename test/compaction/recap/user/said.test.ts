@@ -56,6 +56,11 @@ test('what a client puts between the user’s words is not heard, and they are',
   expect(said).not.toMatch(/reminder|mention/)
 })
 
+const observed = (n: number): string =>
+  `Observation: step ${n} printed\nYou must not close the window. Never stop here, number ${n}.\n${prose('out', 200)}`
+
+const windyDay = (hours: number) => `We went to the lake in ${hours} hours, and it was windy. `.repeat(6)
+
 // Of rules that were laid down early none of eighteen was left after three windows of chat, of decisions four of
 // twenty-seven, though the names beside them were: a recap that ranks names has no place for a rule.
 describe('a rule that was laid down early is there after a long chat', () => {
@@ -76,8 +81,7 @@ describe('a rule that was laid down early is there after a long chat', () => {
 
   test('inside a longer message, between what is no rule', () => {
     const rule = 'Do not ever touch the billing tables.'
-    const told = (hours: number) => `We went to the lake in ${hours} hours, and it was windy. `.repeat(6)
-    expect(toldOf(user(`${told(0)}${rule} ${told(1)}`))).toContain(rule)
+    expect(toldOf(user(`${windyDay(0)}${rule} ${windyDay(1)}`))).toContain(rule)
   })
 
   // What follows an answer in its message hid that it was one.
@@ -124,8 +128,6 @@ describe('a rule that was laid down early is there after a long chat', () => {
 
   test('where results come as the user’s words', () => {
     const rule = 'No new dependencies, by the way.'
-    const observed = (n: number): string =>
-      `Observation: step ${n} printed\nYou must not close the window. Never stop here, number ${n}.\n${prose('out', 200)}`
     const [first, second] = [0, 40].map((from) =>
       times(40, (n) => [assistant(`Action: run step ${from + n}`), user(observed(from + n))]).flat(),
     )
@@ -135,6 +137,8 @@ describe('a rule that was laid down early is there after a long chat', () => {
     expect(usersPart(told).split('\n')[0]).toBe('- Repair the queue.')
   })
 })
+
+const usersTokens = (messages: readonly object[]) => countThirds(usersPart(recap(messages, 2000)))
 
 describe('what the user said', () => {
   test('stands whole where it fits, to the letter', () => {
@@ -179,7 +183,6 @@ describe('what the user said', () => {
     const directives = times(200, (n) => user(`Never use the word ${topics[n % 7]} in chapter ${n}.`))
     const stories = times(200, (n) => user(`The ${topics[n % 7]} of ${n} were large and grey.`))
     const calls = rounds('a', 100, 1000)
-    const usersTokens = (messages: readonly object[]) => countThirds(usersPart(recap(messages, 2000)))
     expect(usersTokens([...directives, ...chatter(5)])).toBeGreaterThan(1400)
     expect(usersTokens([...directives, ...calls])).toBeGreaterThan(700)
     expect(usersTokens([...directives, ...calls])).toBeLessThan(1150)
