@@ -41,7 +41,7 @@ describe('asking never keeps a request waiting longer than it wants to', () => {
   })
 
   test('a catalogue is used while probes that could know better still hang, and holds once they are given up', async () => {
-    await using at = await discovery({ ...catalogue(50_000), 'GET /props': silence }, { timeBoxMs: 200 })
+    await using at = await discovery({ ...catalogue(50_000), 'GET /props': silence }, { timeBoxMs: 1_000 })
     await expect.poll(() => at.look('m')).toBe(50_000)
     await at.settled('m')
     expect(at.look('m')).toBe(50_000)
@@ -94,10 +94,14 @@ describe('a server that hangs costs one request its wait', () => {
     expect(at.shouldWait('n')).toBe(false)
     Object.assign(routes, catalogue(9000))
     for (const path of ['/props', '/api/ps', '/info']) routes[`GET ${path}`] = json({}, 404)
-    at.clock.nowMs += HOUR_MS
-    await at.ask('m')
-    at.clock.nowMs += 2 * HOUR_MS
-    expect(at.shouldWait('n')).toBe(true)
+    // On a busy machine an answer may come too late for that wait, as no answer does.
+    const isAnswered = async (): Promise<boolean> => {
+      at.clock.nowMs += HOUR_MS
+      await at.ask('m')
+      at.clock.nowMs += 2 * HOUR_MS
+      return at.shouldWait('n')
+    }
+    await expect.poll(isAnswered).toBe(true)
   })
 
   test('another upstream is still waited for, and requests that come while the first one waits wait with it', async () => {
