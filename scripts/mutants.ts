@@ -14,7 +14,14 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openCheckout, type Checkout } from './mutants/checkout.ts'
 import { drawMutants, type Mutant } from './mutants/draw.ts'
-import { batchesOf, judgeAlone, judgeTogether, type Suspect, type Verdict } from './mutants/judge.ts'
+import {
+  batchesOf,
+  judgeAlone,
+  judgeTogether,
+  suspectOf,
+  type Suspect,
+  type Verdict,
+} from './mutants/judge.ts'
 import { observeReach } from './mutants/reach.ts'
 
 type Result = Mutant & Verdict
@@ -58,11 +65,14 @@ say('which tests reach which mutant is known')
 
 const known = { reach, projects }
 const suspects: Suspect[] = []
-await eachByWorkers(waiting, async (checkout, mutant) => {
-  const judged = await judgeAlone(checkout, mutant, known)
-  if ('outcome' in judged) note(mutant, judged)
-  else suspects.push(judged)
-})
+// What survived mostly survives again: it is not asked for alone.
+if (values.survivors !== undefined) suspects.push(...waiting.map((mutant) => suspectOf(mutant, reach)))
+else
+  await eachByWorkers(waiting, async (checkout, mutant) => {
+    const judged = await judgeAlone(checkout, mutant, known)
+    if ('outcome' in judged) note(mutant, judged)
+    else suspects.push(judged)
+  })
 const batches = batchesOf(suspects)
 say(`${suspects.length} are seen by none of their quick tests; the others, in ${batches.length} batches`)
 await eachByWorkers(batches, async (checkout, batch) => {

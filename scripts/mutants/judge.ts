@@ -42,6 +42,11 @@ export async function judgeAlone(
   })
 }
 
+/** A mutant of which nothing was asked yet. */
+export function suspectOf(mutant: Mutant, reach: Reach): Suspect {
+  return { mutant, files: [...new Set(reach.testsOf(mutant).map(fileOf))] }
+}
+
 /**
  * Suspects in batches whose faults do not overlap. All of a batch are put in at once: most are seen by no test, and one
  * run shows that of all of them.
@@ -58,7 +63,7 @@ export function batchesOf(suspects: readonly Suspect[]): readonly (readonly Susp
   return batches
 }
 
-/** Runs what was not asked yet with all faults of a batch, in portions, and what fails again with each that it reaches. */
+/** Runs what was not asked yet with all faults of a batch, in portions, and what fails again until it is known for which. */
 export async function judgeTogether(
   checkout: Checkout,
   batch: readonly Suspect[],
@@ -86,7 +91,7 @@ const PORTIONS_MS = [1_500, 8_000]
 const TOGETHER_MS = 30_000
 
 /** So many faults at once leave nearly every test as it was. */
-const BATCH_MAX = 32
+const BATCH_MAX = 64
 
 const START_MS = 20_000
 
@@ -131,7 +136,7 @@ function costOf(file: string, reach: Reach): number {
   return FILE_MS + reach.durationMsOf(file)
 }
 
-/** Which of some suspects these files see: all faults at once, then each that a failing file reaches. */
+/** Which of some suspects these files see: all faults at once, then fewer and fewer of those that a failing file reaches. */
 async function killedBy(
   checkout: Checkout,
   files: readonly string[],
@@ -158,17 +163,35 @@ async function killedBy(
   }
   const failed = together.told.filter(({ status }) => status === 'failed').map(({ file }) => file)
   const killed = new Map<Mutant, Verdict>()
-  for (const file of new Set(failed))
-    for (const { mutant, files: left } of concerned) {
-      if (killed.has(mutant) || !left.includes(file)) continue
-      const alone = await withFaults(checkout, [mutant], () =>
-        checkout.runTests({ ...run, files: [file], timeoutMs: timeoutOf([file], reach) }),
-      )
-      const seen = alone.told?.find(({ status }) => status === 'failed')
-      if (!alone.isGreen)
-        killed.set(mutant, seen === undefined ? ENDLESS : { outcome: 'killed', by: seen.name })
-    }
+  for (const file of new Set(failed)) {
+    const living = concerned.filter(({ mutant, files: left }) => !killed.has(mutant) && left.includes(file))
+    const timeoutMs = timeoutOf([file], reach)
+    const see = (faults: readonly Mutant[]): Promise<TestReport> =>
+      withFaults(checkout, faults, () => checkout.runTests({ ...run, files: [file], timeoutMs }))
+    const found = await seenBy(
+      see,
+      living.map(({ mutant }) => mutant),
+    )
+    for (const [mutant, verdict] of found) killed.set(mutant, verdict)
+  }
   return [...killed]
+}
+
+/** Which of some faults tests see: each half of them is tried again as long as something fails. */
+async function seenBy(
+  see: (faults: readonly Mutant[]) => Promise<TestReport>,
+  faults: readonly Mutant[],
+): Promise<readonly (readonly [Mutant, Verdict])[]> {
+  const [only, ...others] = faults
+  if (only === undefined) return []
+  const report = await see(faults)
+  if (report.isGreen) return []
+  if (others.length === 0) {
+    const seen = report.told?.find(({ status }) => status === 'failed')
+    return [[only, seen === undefined ? ENDLESS : { outcome: 'killed', by: seen.name }]]
+  }
+  const middle = Math.ceil(faults.length / 2)
+  return [...(await seenBy(see, faults.slice(0, middle))), ...(await seenBy(see, faults.slice(middle)))]
 }
 
 const ENDLESS: Verdict = { outcome: 'killed', by: 'the run did not come to its end' }

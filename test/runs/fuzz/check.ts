@@ -1,6 +1,9 @@
 import { scanObject, skipWhitespace } from '../../../src/conversation/json-scan.ts'
 import { parseJsonText } from '../../../src/conversation/json-value.ts'
+import type { TestMessage } from '../../support/conversations.ts'
+import type { ReceivedRequest } from '../../support/fake-upstream.ts'
 import { blockBreaks } from '../../support/messages/block-rules.ts'
+import { chatOf, postChat, rawMessages, type ChatReply } from '../../support/post-chat.ts'
 import { itemBreaks } from '../../support/responses/item-rules.ts'
 import { itemsOf, typeOf } from '../../support/responses/wire-item.ts'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
@@ -28,14 +31,14 @@ export type History = {
 export function checkRewritten(sent: Buffer, received: Buffer): void {
   checkAround(sent, received, 'messages')
   const rawSent = cutRawRequest(sent.toString('utf8')).messages
-  const rawMessages = cutRawRequest(received.toString('utf8')).messages
+  const rawReceived = cutRawRequest(received.toString('utf8')).messages
   const messages = rawSent.map((text) => ({ text, message: parsed(text) }))
   const indexesOf = Map.groupBy(rawSent.keys(), (index) => rawSent[index] ?? '')
-  const receivedMessages = rawMessages.map(parsed)
+  const receivedMessages = rawReceived.map(parsed)
   const subject = { messages, indexesOf }
-  const origins = alignment(subject, rawSent.length, { rawMessages, messages: receivedMessages })
+  const origins = alignment(subject, rawSent.length, { rawMessages: rawReceived, messages: receivedMessages })
   const stray = origins.findIndex(({ kind }) => kind === 'stray')
-  if (stray !== -1) throw new Error(`message ${stray} is nobody's: ${rawMessages[stray]?.slice(0, 300)}`)
+  if (stray !== -1) throw new Error(`message ${stray} is nobody's: ${rawReceived[stray]?.slice(0, 300)}`)
   checkRules(
     messages.map(({ message }) => message),
     receivedMessages,
@@ -43,8 +46,31 @@ export function checkRewritten(sent: Buffer, received: Buffer): void {
 }
 
 /** Throws where a message rule is broken more often than before. */
-export function checkRules(sent: readonly unknown[], received: readonly unknown[]): void {
+function checkRules(sent: readonly unknown[], received: readonly unknown[]): void {
   compareBreaks(ruleBreaks(received, 'lenient'), ruleBreaks(sent, 'lenient').length)
+}
+
+/** Asks for a reply; throws unless there is one, and what was sent for it breaks no rule more often than before. */
+export async function checkTreated(
+  url: string,
+  { requests }: { readonly requests: ReceivedRequest[] },
+  messages: readonly TestMessage[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ChatReply> {
+  requests.length = 0
+  const reply = await postChat(url, chatOf(messages), { ...headers, 'x-fuzzed': '1' })
+  if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text.slice(0, 300)}`)
+  const received = requests.findLast((request) => request.headers['x-fuzzed'] === '1')
+  const sent = rawMessages(received).map((text): unknown => JSON.parse(text))
+  if (messages.length > 0 && sent.length === 0) throw new Error('nothing was sent')
+  checkRules(messages, sent)
+  return reply
+}
+
+/** Throws where a line tells of an error. */
+export function checkLog(lines: readonly string[]): void {
+  const failed = lines.filter((line) => line.includes('"level":"error"'))
+  if (failed.length > 0) throw new Error(failed.join('').slice(0, 1_000))
 }
 
 /** Of the Responses API. An output that comes behind a later reply is nobody's to begin with. */

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { conversationOf } from '../../../admin/admin-stand.ts'
 import { adminPlace, askAdmin } from '../../../admin/ask-admin.ts'
-import { chatOf, postChat, rawMessages } from '../../../support/post-chat.ts'
+import { chatOf, postChat } from '../../../support/post-chat.ts'
 import { completion, fakeUpstream, overflow, type Script } from '../../../support/fake-upstream.ts'
 import { startFoldgate } from '../../../support/foldgate.ts'
 import { type TestMessage, growing, longRun } from '../../../support/conversations.ts'
 import { encryptedStore } from '../../../../src/stores/encrypted-store.ts'
 import { isConversationId } from '../../../../src/conversation/conversation-id.ts'
-import { checkRules } from '../check.ts'
+import { checkLog, checkTreated } from '../check.ts'
 import { fuzzTarget } from '../target.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMemoryStore } from '../../../../src/stores/memory-store.ts'
@@ -225,20 +225,13 @@ export const stores = fuzzTarget('stores', 3, ['compacted'], async () => {
         ]
         const actions: string[] = []
         for (const messages of [contents.messages, more]) {
-          upstream.requests.length = 0
-          const reply = await postChat(foldgate.url, chatOf(messages), { 'x-fuzzed': '1' })
-          if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text.slice(0, 300)}`)
-          const sent = upstream.requests.filter(({ headers }) => headers['x-fuzzed'] === '1')
-          const received = rawMessages(sent.at(-1)).map((text): unknown => JSON.parse(text))
-          if (received.length === 0) throw new Error('nothing was sent')
-          checkRules(messages, received)
+          const reply = await checkTreated(foldgate.url, upstream, messages)
           if (!isConversationId(conversationOf(reply)))
             throw new Error(`x-foldgate-conversation: ${conversationOf(reply)}`)
           actions.push(reply.action ?? '')
         }
         await askEverything(listener.origin, contents.conversation)
-        const failed = foldgate.log.filter((line) => line.includes('"level":"error"'))
-        if (failed.length > 0) throw new Error(failed.join('').slice(0, 1_000))
+        checkLog(foldgate.log)
         return `${isEncrypted ? 'encrypted, ' : ''}${actions.at(-1)}`
       } finally {
         await foldgate.close()
