@@ -237,6 +237,18 @@ describe('the general form heeds the caller’s count', () => {
   })
 })
 
+test('what nobody understands of a stream counts as output of it', () => {
+  const usage = { prompt_tokens: 8192, completion_tokens: 0, total_tokens: 8192 }
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'length' }], usage }
+  const read = (before: string) =>
+    classifyAnswer(
+      { status: 200, contentType: 'text/event-stream', body: `${before}data: ${JSON.stringify(end)}\n\n` },
+      { knownWindowTokens: 8192 },
+    ).class
+  expect(read('')).toBe('overflow')
+  expect(read('data: hello\n\n')).toBe('other')
+})
+
 test('more output than the window is the output’s fault', () => {
   const message =
     'max_tokens=9000 cannot be greater than max_model_len=4096. Please request fewer output tokens.'

@@ -360,9 +360,10 @@ describe('a parameter that is rejected by name', () => {
 
   test('is found in the words of servers of pydantic', async () => {
     const detail = [{ loc: ['body', 'reasoning_effort'], msg: 'Extra inputs are not permitted' }]
-    const order = orderOf({}, { parameters: { reasoning_effort: 'low' } })
+    const order = orderOf({}, { parameters: { temperature: 0, reasoning_effort: 'low', top_k: 3 } })
     const outcome = await written([json({ detail }, 422), completion(good)], order)
     expect(outcome).toMatchObject({ kind: 'written', calls: 2 })
+    expect(Object.keys(outcome.bodies[1] ?? {}).slice(3)).toEqual(['temperature', 'top_k'])
   })
 
   test('is the limit: then its other name is tried, then none', async () => {

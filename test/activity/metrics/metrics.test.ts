@@ -141,6 +141,17 @@ describe('a request', () => {
       expect([outcome, await value('foldgate_recoveries_total', { outcome })]).toEqual([outcome, 1])
   })
 
+  test('that an upstream refused has no code of ours, whatever else was done with it', async () => {
+    const { tell, read } = openMetrics()
+    tell(plainReport({ status: 400, action: 'compacted', reason: 'operator' }))
+    tell(plainReport({ status: 429, action: 'refused', reason: 'busy' }))
+    const samples = (await read()).get('foldgate_error_answers_total')?.samples
+    expect(samples?.map(({ labels }) => [labels['status'], labels['code']])).toEqual([
+      ['400', ''],
+      ['429', 'busy'],
+    ])
+  })
+
   test('that was not counted adds nothing to tokens; one that never was sent nothing to times', async () => {
     const { request, read } = openMetrics()
     request({ ...unmeasured, attempts: 0, first_byte_ms: null, profile: null }, { usage: null })

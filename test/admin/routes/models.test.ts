@@ -208,6 +208,8 @@ test('what is said of how a model counts and what it refuses, without the guess 
   expect(overhead?.value).toEqual({ surroundings: 2, newest_tokens: 800 })
   const { refuses } = fieldsOf({ usage: { ...held, value: 'named' }, recall: { ...held, value: 'any' } })
   expect([refuses?.usage?.value, refuses?.recall?.value]).toEqual(['named', 'any'])
+  expect(fieldsOf({ recall: { ...held, value: 'any' } }).refuses?.recall?.value).toBe('any')
+  expect(fieldsOf({ usage: { ...held, value: 'named' } }).refuses?.usage?.value).toBe('named')
 })
 
 // One damaged record in the store made an error of the list and of the page.

@@ -137,6 +137,11 @@ describe('programs at work', () => {
     expect(renderTerminal(`before\n${esc}[?1049h${esc}[Heditor${esc}[?1049lafter\n`)).toBe('before\nafter\n')
   })
 
+  test('a full-screen program that asks for the other screen once more has it already', () => {
+    const screen = `${esc}[?1049h${esc}[Hone\r\n${esc}[?1049htwo`
+    expect(renderTerminal(`$ top\n${screen}`)).toBe('$ top\none\ntwo')
+  })
+
   test('a full-screen program that was cut off, and all that follows it, stands below the rest', () => {
     const log = times(60, (line) => `line ${line}`).join('\n')
     expect(renderTerminal(`$ top\n${esc}[?1049h${esc}[H${log}`)).toBe(`$ top\n${log}`)

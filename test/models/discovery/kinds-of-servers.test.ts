@@ -190,6 +190,12 @@ const kinds: Readonly<Record<string, [Window | null, Routes, model?: string, bas
     'a/b:nitro',
     '/api/v1',
   ],
+  'a choice behind a name that has a colon': [
+    total(64_000),
+    at('/api/v1/models', [{ id: 'a/b:32b', context_length: 64_000 }]),
+    'a/b:32b:free',
+    '/api/v1',
+  ],
   Groq: [
     total(98_304),
     at('/openai/v1/models', [{ id: 'm', context_window: 98_304, max_completion_tokens: 1 }]),

@@ -347,6 +347,21 @@ describe('an overflow teaches', () => {
     expect(same.header('x-foldgate-window')).toMatch(/;source=learnt$/)
   })
 
+  test.each([
+    [422, 'learnt'],
+    [404, 'default'],
+  ])(
+    'one without numbers with status %i: the next request has the window that is %s',
+    async (status, source) => {
+      const refusal = json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, status)
+      const at = play([refusal, completion('fine')])
+      expect((await at.post(request)).action).toBe('recovered')
+      const grown = [...run, { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' }]
+      const next = await at.post(chatOf(grown))
+      expect(next.header('x-foldgate-window')).toMatch(new RegExp(`;source=${source}$`))
+    },
+  )
+
   test('output that is already there is passed on, and the overflow behind it teaches', async () => {
     const pieces = [roleDelta, chunk({ content: 'half an ans' }), `data: ${JSON.stringify(innerError)}\n\n`]
     const at = play([events(pieces), completion('fine')])
