@@ -74,7 +74,7 @@ else
     else suspects.push(judged)
   })
 const batches = batchesOf(suspects)
-say(`${suspects.length} are seen by none of their quick tests; the others, in ${batches.length} batches`)
+say(`${suspects.length} are left, to be judged in ${batches.length} batches with many faults at once`)
 await eachByWorkers(batches, async (checkout, batch) => {
   for (const [mutant, verdict] of await judgeTogether(checkout, batch, known)) note(mutant, verdict)
 })

@@ -70,7 +70,10 @@ export async function judgeTogether(
   known: Known,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>(
-    batch.map(({ mutant }) => [mutant, { outcome: 'survived', by: '' }]),
+    batch.map(({ mutant, files }) => [
+      mutant,
+      { outcome: files.length === 0 ? 'not reached' : 'survived', by: '' },
+    ]),
   )
   const costs = new Map(batch.flatMap(({ files }) => files.map((file) => [file, costOf(file, known.reach)])))
   for (let waiting = inOrder(costs); waiting.length > 0;) {

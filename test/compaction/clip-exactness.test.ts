@@ -146,7 +146,7 @@ describe('what can be cut is cut, in whatever field it stands', () => {
 
 const sentAs = (...parts: object[]) => JSON.stringify({ role: 'user', content: parts })
 
-const without = (mediaKept: number, parts: object[]) =>
+const unloaded = (mediaKept: number, parts: object[]) =>
   treat({ role: 'user', content: parts }, { kind: 'unloaded', mediaKept })
 
 const words = (said: string) => ({ type: 'text', cache_control: {}, text: said })
@@ -161,17 +161,17 @@ describe('a message that loses its media', () => {
 
   test('keeps its text parts as they are, and says so where nothing else was in it', () => {
     const [first, last, image] = [words('Look:'), words('Repair it.'), imageAt('a')]
-    const { sent, said, size } = without(0, [first, image, last, image])
+    const { sent, said, size } = unloaded(0, [first, image, last, image])
     expect(sent).toBe(sentAs(first, mark, last))
     const marked = counter.count('Look:\n[media left out]\nRepair it.')
     expect(size - said).toBe(2 * 85 + counter.count('Look:\nRepair it.') - marked)
-    expect(without(0, [image]).parsed?.text).toBe('[media left out]')
+    expect(unloaded(0, [image]).parsed?.text).toBe('[media left out]')
   })
 
   // Ten images went for an excess of twenty tokens.
   test('loses the first of them first, and no more than it has to', () => {
     const [one, two, three] = [imageAt('1'), imageAt('2'), imageAt('3')]
-    expect(without(2, [one, two, three]).sent).toBe(sentAs(mark, two, three))
+    expect(unloaded(2, [one, two, three]).sent).toBe(sentAs(mark, two, three))
   })
 })
 

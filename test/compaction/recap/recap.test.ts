@@ -130,15 +130,15 @@ describe('what the user said', () => {
 const scriptOf = (version: number): string =>
   `def repair(queue):\n    queue.retries = ${version}\n    return queue.drain(timeout=30)\n# end of the script`
 
-const both = (n: number) =>
+const writtenAndPrinted = (n: number) =>
   round(`c${n}`, prose(`printed ${n}`, 900), 'write', { text: prose(`written ${n}`, 900) })
 
-const shard = (n: number) =>
+const passedShard = (n: number) =>
   round(`c${n}`, `the tests of shard ${n} have passed`, 'run_tests', { command: `shard number ${n}` })
 
 describe('what was written and printed', () => {
   test('is quoted under whose it is, in order, the latest before the earliest', () => {
-    const text = recapText(times(60, shard).flat(), { tokensMax: 600 })
+    const text = recapText(times(60, passedShard).flat(), { tokensMax: 600 })
     expect(text).toContain('[to run_tests]\ncommand: shard number 59\n')
     expect(text.indexOf('shard number 58')).toBeLessThan(text.indexOf('shard number 59'))
     expect(text).not.toContain('shard number 2\n')
@@ -151,7 +151,7 @@ describe('what was written and printed', () => {
   })
 
   test('goes before what was printed: what the assistant wrote itself is written again', () => {
-    const text = recapText(times(12, both).flat())
+    const text = recapText(times(12, writtenAndPrinted).flat())
     expect(countOf(text, 'written')).toBeGreaterThan(countOf(text, 'printed'))
   })
 
