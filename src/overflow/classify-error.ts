@@ -8,7 +8,7 @@ import {
 import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
 import type { ErrorFacts } from './error-text.ts'
 import { readGeneralForm } from './general-form.ts'
-import { isOtherMatter } from './other-matter.ts'
+import { isFault } from './other-matter.ts'
 import {
   overflowSignatures,
   readSignature,
@@ -43,9 +43,11 @@ export function classifyError(
   knowledge: ErrorKnowledge = {},
 ): Classification {
   const statuses = [status, ...facts.statuses]
+  // Who passes an answer on has a status of its own for that: the server's is the innermost.
+  const innermost = facts.statuses.at(-1) ?? status
   return (
     vetoed(facts, statuses) ??
-    overflowing(facts, statuses, knowledge) ??
+    overflowing(facts, innermost, knowledge) ??
     (isCrowded(facts, statuses) ? plainClassification('crowded') : null) ??
     fromLookAlike(refusals.find((each) => matches(each, facts))) ??
     refusedByCode(facts, status) ??
@@ -74,19 +76,15 @@ function matches({ class: answerClass, pattern }: LookAlike, { text, words }: Er
   return pattern.test(changesSize ? words : text)
 }
 
-function overflowing(
-  facts: ErrorFacts,
-  statuses: readonly number[],
-  knowledge: ErrorKnowledge,
-): Classification | null {
+function overflowing(facts: ErrorFacts, status: number, knowledge: ErrorKnowledge): Classification | null {
   const explicit = namesOverflow(facts)
-  const isElsewhere = namesOtherMatter(facts) || isOtherMatter(facts.text)
+  const isElsewhere = namesOtherMatter(facts) || isFault(facts.text)
   if (!explicit && isElsewhere) return null
   const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
   const stated = isElsewhere ? null : statedIn(facts, knowledge)
   if (!explicit && !wrapped && stated === null) return null
   const { takesLessOutput, ...sizes } = stated ?? nothingStated
-  if (!explicit && !isCredible(facts, statuses, sizes)) return null
+  if (!explicit && !isCredible(facts, status, sizes)) return null
   const { window, promptTokens, completionTokens } = sizes
   const promptBeyond = promptTokens?.exact === true && window !== null && promptTokens.tokens >= window.tokens
   const outputBeyond = window !== null && completionTokens !== null && completionTokens >= window.tokens
@@ -110,15 +108,15 @@ function overflowing(
  */
 function isCredible(
   { exceptions }: ErrorFacts,
-  statuses: readonly number[],
+  status: number,
   { window, promptTokens, completionTokens, totalTokens }: StatedSizes,
 ): boolean {
-  if (statuses.some((each) => each >= 500) && !exceptions.has('midstreamfallbackerror')) {
+  if (status >= 500 && !exceptions.has('midstreamfallbackerror')) {
     // vLLM answers Messages with 500 for any fault that it finds in a request, such as more output than its window.
     const askedTokens = totalTokens ?? (promptTokens?.tokens ?? 0) + (completionTokens ?? 0)
     return window !== null && askedTokens > window.tokens
   }
-  return window !== null || promptTokens !== null || statuses.every(isRefusal)
+  return window !== null || promptTokens !== null || isRefusal(status)
 }
 
 /** llama.cpp's answer to each of several requests that together fill the memory which they share; and its kind. */

@@ -1,10 +1,14 @@
-import { parseJsonText } from '../conversation/json-value.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+import { isFault } from './other-matter.ts'
+import { hasGap, ownWords } from './own-words.ts'
 
 /** An error that a gateway put into a text of its own. */
 export type EmbeddedJson = {
   /** The gateway's text: what stands before and behind the error. */
   readonly around: string
   readonly value: unknown
+  /** The status that the gateway says it came with; null where it says none. */
+  readonly status: number | null
 }
 
 /** A longer text before an error is a story, not a wrapper's. */
@@ -14,55 +18,65 @@ const pythonCharactersMax = 16_384
 
 /**
  * Finds the error that a text wraps, e.g. `litellm.BadRequestError: OpenAIException - b'{"error": …}'`, and
- * `Error code: 400 - {'error': …}`. Only wrappers' words may stand around it: among others, e.g. `invalid role: {…`,
- * JSON is the client's, and quoted. Null where there is none.
+ * `Error code: 400 - {'error': …}`. JSON that states no error is the client's, and so is what stands in a quotation, or in
+ * words about another matter, e.g. `invalid role: {…`. Null where there is none.
  */
 export function embeddedJson(text: string): EmbeddedJson | null {
-  const start = text.search(/[[{]/)
+  const start = text.search(/[[{](?:\s|\\+[nrt])*\\*["'{[]/)
   if (start === -1) return null
-  const lead = text.slice(0, start).replace(askedProvider, 'provider')
-  if (!isWrapper(lead)) return null
-  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
-  if (end < start || !wrapperTail.test(text.slice(end + 1, end + 1 + leadCharactersMax))) return null
+  // The one quotation mark of a wrapper is that of Python's bytes.
+  const lead = text.slice(0, start).replace(/\bb["']$/, '')
+  const end = text.lastIndexOf(text.charAt(start) === '{' ? '}' : ']')
+  if (lead.length > leadCharactersMax || end < start) return null
+  const tail = text.slice(end + 1, end + 1 + leadCharactersMax).replace(/^(?:["'\s]|\\+[nrt])+/, '')
+  const around = `${lead} ${tail}`
+  const status = lead.match(statedStatus)?.at(-1)?.slice(-3)
+  // Behind a status stands what came with it, whatever that is called.
+  const isEcho =
+    status === undefined ? hasGap(ownWords(`${lead.trim()} it ${tail}`)) : quotationMark.test(lead)
+  if (isAttached.test(lead) || isEcho || isFault(around)) return null
   const candidate = text.slice(start, end + 1)
   const value = parseJsonText(candidate) ?? parsePython(candidate)
-  return typeof value === 'object' && value !== null && !isRequest(value)
-    ? { around: `${lead} ${text.slice(end + 1)}`, value }
-    : null
+  return statesError(value) ? { around, value, status: status === undefined ? null : Number(status) } : null
 }
+
+/** Whether something is an error with words, or holds one under any key but those of what a client has sent. */
+export function statesError(value: unknown, depth = 0): value is object {
+  if (depth > depthMax) return false
+  if (Array.isArray(value)) return value.slice(0, itemsMax).some((item) => statesError(item, depth + 1))
+  if (!isJsonObject(value) || isRequest(value)) return false
+  return Object.entries(value).some(([key, each]) => {
+    if (echoKeys.has(key)) return false
+    if (errorKeys.has(key) && typeof each === 'string') return each !== ''
+    return statesError(typeof each === 'string' ? parseJsonText(each.trim()) : each, depth + 1)
+  })
+}
+
+/** Under these stands what a client has sent. */
+export const echoKeys: ReadonlySet<string> = new Set(
+  'request input inputs ctx loc value given received content contents prompt messages params arguments headers url user'.split(
+    ' ',
+  ),
+)
 
 // --- internal ---
 
+const itemsMax = 16
+/** Gateways wrap gateways; four levels are known, each of them two or three objects deep. */
+export const depthMax = 12
+
+/** Where the words of an error stand. */
+const errorKeys = new Set('error message detail msg reason error_message error_msg status_msg'.split(' '))
+
 /** A request that is repeated; Cloudflare's errors hold an empty list of messages. */
-function isRequest(value: object): boolean {
-  const { messages, role }: { messages?: unknown; role?: unknown } = value
-  return role !== undefined || (Array.isArray(messages) && messages.length > 0)
+function isRequest({ messages, role, input }: JsonObject): boolean {
+  return role !== undefined || input !== undefined || (Array.isArray(messages) && messages.length > 0)
 }
 
-/** What gateways and libraries say before they pass on an error. */
-const wrapperWords = new Set(
-  `a ai an and api b bad by code desc entity error errors exception failed following from gateway got http https
-  internal provider rejected remote request response returned rpc server status the to unprocessable
-  upstream was with`.split(/\s+/),
-)
-
-/** Claude Code Router names whom it asked, and for which model: `Error from provider(local,qwen3: 400): {…`. */
-const askedProvider = /\bprovider\([\w.,:@/+-]{1,200}: \d{3}\)/i
-
-/** Nothing but punctuation, or what LiteLLM and relays add. */
-const wrapperTail =
-  /^[\s\\"'nr.,;)\]]*(?:$|(?:received|available) model|litellm|fallback|lite|\(?request[ _-]?id|\(via|model:|trace)/i
 const quotationMark = /["'`\u201c-\u201e\u2018\u2019\u00ab\u00bb\u2039\u203a\u300c-\u300f]/
-
-function isWrapper(lead: string): boolean {
-  // The one quotation mark of a wrapper is that of Python's bytes.
-  if (lead.length > leadCharactersMax || quotationMark.test(lead.replace(/\bb["']$/, ''))) return false
-  const words = lead.match(/[\p{L}\p{N}_.]+/gu) ?? []
-  return words.every((word) => {
-    const bare = word.toLowerCase().replace(/^\.+|\.+$/g, '')
-    return /^(?:\d{3}|[\w.]{0,80}(?:error|exception))$/.test(bare) || wrapperWords.has(bare)
-  })
-}
+/** Part of an address, of a path or of a word. */
+const isAttached = /[\w/\\=&?%#,;<>]$/
+const statedStatus = /\b(?:status(?: code)?|code|http|error|:)[ :=]{1,3}[1-5]\d\d\b/gi
 
 /** JSON whose escapes Python escaped once more (`b'{\n "error": …}'`), or a dictionary as Python prints it. */
 function parsePython(text: string): unknown {

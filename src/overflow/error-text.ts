@@ -1,4 +1,4 @@
-import { embeddedJson } from './embedded-json.ts'
+import { depthMax, echoKeys, embeddedJson, statesError } from './embedded-json.ts'
 import { ownWords, plainText } from './own-words.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import { readCount } from './token-numbers.ts'
@@ -7,7 +7,7 @@ import { readCount } from './token-numbers.ts'
 export type ErrorFacts = {
   /** All messages, one per line, with plain apostrophes and quotes and single spaces; bounded. */
   readonly text: string
-  /** The same without quotations, addresses and input that is repeated: what a client cannot have written. */
+  /** The same without quotations, addresses, marks and input that is repeated: what a client cannot have written. */
   readonly words: string
   /** Values of code and type fields, in lower case. */
   readonly codes: ReadonlySet<string>
@@ -31,8 +31,6 @@ const headCharactersMax = 6144
 const tailCharactersMax = 2048
 /** Of all messages together: what the patterns are run over, since upstreams may quote a client's text. */
 const textCharactersMax = 16_384
-/** Gateways wrap gateways; four levels are known, each of them two or three objects deep. */
-const depthMax = 12
 const nodesMax = 256
 const itemsMax = 16
 /** The names of exceptions before a message take no more. */
@@ -88,14 +86,16 @@ function nothingCollected() {
 
 type Collected = ReturnType<typeof nothingCollected>
 
-// Only the fields in which servers put what they have to say are followed: validation errors may also carry the
-// client's own request, and a conversation about overflows must not be taken for one.
+// Followed are the fields in which servers put what they have to say, and whatever is an error itself: validation errors
+// may also carry the client's own request, and a conversation about overflows must not be taken for one.
 function visit(value: unknown, depth: number, into: Collected): void {
   if (depth > depthMax || ++into.nodes > nodesMax) return
   if (typeof value === 'string') {
     const embedded = value.length <= jsonCharactersMax ? embeddedJson(value) : null
     addText(embedded?.around ?? value, into)
-    if (embedded !== null) visit(embedded.value, depth + 1, into)
+    if (embedded === null) return
+    if (embedded.status !== null) into.statuses.push(embedded.status)
+    visit(embedded.value, depth + 1, into)
     return
   }
   if (Array.isArray(value)) {
@@ -116,8 +116,13 @@ function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   }
   for (const key of textKeys) if (typeof record[key] === 'string') visit(record[key], depth + 1, into)
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
-  // Of an answer only its error: the rest is the assistant's own text. Responses put theirs into `response`.
-  if (isJsonObject(record['response'])) visit(record['response']['error'], depth + 1, into)
+  // Of an answer only its error: the rest is the assistant's own text.
+  if (Array.isArray(record['choices']) || Array.isArray(record['output'])) return
+  for (const [key, value] of Object.entries(record)) {
+    if (echoKeys.has(key) || textKeys.includes(key) || nestedKeys.includes(key)) continue
+    const wrapped = typeof value === 'string' ? parseJsonText(value.trim()) : value
+    if (statesError(wrapped, depth + 1)) visit(wrapped, depth + 1, into)
+  }
 }
 
 function addCode(value: unknown, into: Collected): void {

@@ -1,35 +1,68 @@
 import { noSizes, type StatedSizes } from './classification.ts'
 import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
-import { comparesSizes, isOfOtherLimit, speaksOfLength, speaksOfTokens } from './length-words.ts'
+import {
+  comparesSizes,
+  isOfOtherLimit,
+  isOfOtherUnit,
+  namesOtherCause,
+  speaksOfLength,
+  speaksOfTokens,
+} from './length-words.ts'
+import { sentencesOf, withoutLabels } from './sentences.ts'
 
 /**
- * Recognises an overflow in words that nobody has listed: they speak of input, prompt, context, messages or tokens,
- * and of a limit that these go beyond. Of two numbers the larger is the prompt and the smaller the window, if that is
- * what their neighbours say, too; in doubt no number is read.
+ * Recognises an overflow in words that nobody has listed: a sentence of them speaks of input, prompt, context, messages or
+ * tokens, and of a limit that these go beyond. That sentence is the statement, with those that state its sizes; what others
+ * say cannot undo it, unless they name another cause. Of two numbers the larger is the prompt and the smaller the window, if
+ * that is what their neighbours say, too; in doubt no number is read.
  *
  * `expectedPromptTokens` is the caller's own count of the prompt: a number far from it is not about this prompt.
  */
 export function readGeneralForm(words: string, expectedPromptTokens: number | null): StatedSizes | null {
   const said = words.slice(0, charactersMax)
-  if (isOfOtherLimit(said)) return null
-  if (speaksOfLength(said)) return readSizes(said, expectedPromptTokens)
-  if (comparesSizes(said) && tokenNumbersIn(said).sizes.length > 1) {
-    return readSizes(said, expectedPromptTokens)
-  }
-  // Whose tokens these are, only the caller's count can tell.
-  if (expectedPromptTokens === null || !speaksOfTokens(said)) return null
-  const sizes = readSizes(said, expectedPromptTokens)
-  return sizes.promptTokens === null ? null : sizes
+  return (
+    readStatement(sentencesOf(said, 'points'), expectedPromptTokens) ??
+    readStatement(sentencesOf(said, 'capitals'), expectedPromptTokens)
+  )
 }
 
 // --- internal ---
 
-/** A refusal takes a sentence or two. */
-const charactersMax = 1500
+function readStatement(
+  sentences: readonly string[],
+  expectedPromptTokens: number | null,
+): StatedSizes | null {
+  if (sentences.some(namesOtherCause)) return null
+  const about = sentences.filter((sentence) => !isOfOtherLimit(sentence))
+  const isStated = about.some(speaksOfLength)
+  const sized = sentences.filter(
+    (sentence) =>
+      !isOfOtherUnit(sentence) &&
+      ((about.includes(sentence) && speaksOfLength(sentence)) || tellsSizes(withoutLabels(sentence))),
+  )
+  const statement = sized.map(withoutLabels).join('. ')
+  const isCompared = comparesSizes(statement) && tokenNumbersIn(statement).sizes.length > 1
+  if (isStated || (isCompared && sized.some((sentence) => about.includes(sentence))))
+    return readSizes(statement, expectedPromptTokens)
+  // Whose tokens these are, only the caller's count can tell.
+  if (expectedPromptTokens === null || !about.some(speaksOfTokens)) return null
+  const sizes = readSizes(statement, expectedPromptTokens)
+  return sizes.promptTokens === null ? null : sizes
+}
+
+/** A refusal takes a sentence or two, between a gateway's. */
+const charactersMax = 4_000
 /** Own count and server's count differ by the tokeniser and the template, not by more. */
 const countFactorMax = 2.5
 
 const speaksOfOutput = /\bmax_(?:completion_|output_|new_)?tokens|output|completion|new tokens|generat/i
+
+/** Whether a number in it is a prompt's or a window's, by its neighbours. */
+function tellsSizes(sentence: string): boolean {
+  const { sizes, outputTokens, excessTokens } = tokenNumbersIn(sentence)
+  const isTold = sizes.some(({ isWindow, isPrompt }) => isWindow || isPrompt)
+  return isTold || (sizes.length > 0 && (outputTokens ?? excessTokens) !== null) || excessTokens !== null
+}
 
 function readSizes(said: string, expectedPromptTokens: number | null): StatedSizes {
   const read = tokenNumbersIn(said)

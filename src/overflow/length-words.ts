@@ -23,16 +23,26 @@ export function comparesSizes(said: string): boolean {
   return isOfTokens && (comparedWith.test(said) || limited.test(said))
 }
 
+/** Whether a limit of time or money is named as the cause, in whichever sentence. */
+export function namesOtherCause(said: string): boolean {
+  return otherCause.test(said)
+}
+
 /** Whether words are about another limit than a prompt's: of time, money, output, bytes, characters, counts of things. */
 export function isOfOtherLimit(said: string): boolean {
-  if (otherLimits.some((pattern) => pattern.test(said))) return true
+  if (isOfOtherUnit(said)) return true
   if (ofOutput.test(said) && !ofPrompt.test(said)) return true
   return asides.test(said) && !ofContext.test(said)
 }
 
+/** Whether words speak of what an overflow never speaks of. */
+export function isOfOtherUnit(said: string): boolean {
+  return otherLimits.some((pattern) => pattern.test(said))
+}
+
 // --- internal ---
 
-const context = String.raw`(?:(?:\b|\bmax_|\bmodel_)context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|length limit)`
+const context = String.raw`(?:(?:\b|\bmax_|\bmodel_)context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|max (?:message|prompt|input|context|total) tokens|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|length limit)`
 const prompt = String.raw`(?:\b(?:prompts?|inputs?(?! (?:stream|field|device|guardrail|list))|conversation|messages|(?:chat )?history|dialogue)\b|n_prompt\b|\b(?:prompt|input)_(?:tokens|length|len|size)\b)`
 const request = String.raw`\b(?:request|query|text|message|sequence|chat)\b`
 const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|lengthy)\b|\btoo many (?:\w+ ){0,2}tokens\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?=(?:the|its|our|this|a|max\w*|limit|context)\b)|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:cannot|not|n't|no longer|unable to) (?:\w+ )?fits?\b|\btoo (?:high|much)\b|\boversized\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached)`
@@ -97,7 +107,10 @@ const ofPrompt = new RegExp(`${prompt}|${request}${gap}tokens`, 'i')
 const ofOutput =
   /max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:(?:completion|output|new) )?tokens|\b(?:output|completion|generation|generated|new tokens|num_predict)\b|输出|出力|출력|ausgabe|sortie|salida|вывод/i
 
-/** Whatever else is said: an overflow speaks of none of these. */
+const otherCause =
+  /\b(?:tokens|requests|input) per (?:second|minute|min|hour|day|week|month)\b|\b(?:a|per|each|every|this|last) (?:minute|hour|day|week|month)\b|\/ ?(?:sec|min|minute|hour|day|month)\b|\b(?:daily|hourly|weekly|monthly|today)\b|\b[tr]p[mhd]\b|\brate[ _-]?limit\w*|\bquota\b|\bcredits\b|\bbalance\b|\ballowance\b|\bused up\b|\bspend\w*|\bprepaid\b|\bpayment\b|\bconcurren\w*|\boverloaded\b|\bqueue\b|\bbatch size\b|\b(?:token|api) (?:budget|key)\b/i
+
+/** Whatever else a sentence says: one about an overflow speaks of none of these. */
 const otherLimits: readonly RegExp[] = [
   /\bper (?:second|minute|min|hour|day|week|month)\b|\/ ?(?:s|sec|min|minute|hour|day|month)\b|\ba (?:minute|day|week|month)\b|\b(?:last|this|each|every|\d) (?:seconds?|minutes?|hours?|days?|weeks?|months?)\b|\b(?:daily|hourly|weekly|monthly)\b|\b[tr]p[smhd]\b/i,
   /\brate\b|\bquota\b|\bplans?\b|\btier\b|\bbilling\b|\bcredits?\b|\bbalance\b|\bsubscription\b|\ballowance\b|\busage\b|\bused up\b|\bspend\w*|\bpaid\b|\bprepaid\b|\bpayment\b|\baccount\b|\bupgrade\b|\bconcurren\w*|\bqueue\w*|\boverloaded\b|\bretries\b|\bwait(?:ing)?\b|\b(?:token|api|this) (?:budget|key)\b/i,

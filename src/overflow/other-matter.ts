@@ -1,19 +1,19 @@
 /**
- * Whether an error is about something that is wrong with a request other than its length: an image that cannot be
- * loaded, a role, a tool, a model that is not there. Such refusals repeat what the client sent, perhaps without marking
- * it, so that nothing of their text may be taken for the server's word on lengths. Asked of the whole text, since who
- * breaks out of a quotation may break off the server's sentence.
+ * Whether an error says that something is wrong with a request other than its length: an image that cannot be loaded, a
+ * role, a tool, a model that is not there. Such refusals repeat what the client sent, perhaps without marking it, so that
+ * nothing of their text may be taken for the server's word on lengths. Asked of the whole text, since who breaks out of a
+ * quotation may break off the server's sentence.
  */
-export function isOtherMatter(text: string): boolean {
+export function isFault(text: string): boolean {
   const withoutAddresses = text.replaceAll(/\b[a-z]{1,10}:\/\/\S*/gi, '')
-  return matters.some((pattern) => pattern.test(withoutAddresses))
+  return faults.some((pattern) => pattern.test(withoutAddresses))
 }
 
 // --- internal ---
 
 const things = String.raw`(?:ur[li]s?|images?|files?|filenames?|media|audio|video|mime|roles?|tools?|functions?|schemas?|ids?|identifiers?|names?|headers?|json|utf|base|models?|engines?|deployments?|types?|formats?|enum|encoding|propert(?:y|ies)|keys?|fields?|characters?|escape|grammar|regex|tool_\w+|attachments?|documents?|cookies?|origin|methods?|endpoints?|paths?|routes?|syntax|token|tokens (?:in|at)|language|voice|user)`
 
-const matters: readonly RegExp[] = [
+const faults: readonly RegExp[] = [
   new RegExp(
     String.raw`\b(?:invalid|unsupported|unknown|unexpected|unrecogni[sz]ed|undefined|malformed|illegal|duplicate|missing|incorrect|disallowed|corrupt\w*|unreadable|no such|no matching)(?: [\w.'\u2026/-]{1,40}){0,3}? ${things}\b`,
     'i',

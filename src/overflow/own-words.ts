@@ -1,10 +1,18 @@
+import { withoutMarks } from './sentences.ts'
+
 /**
- * What a server itself says in a message: without quoted spans, addresses, files, field paths and input that it
- * repeats. Whatever a client sends may come back in an error, and must decide nothing. Where it is unclear how far a
- * quotation goes, it goes to the end: a server's own words come first.
+ * What a server itself says in a message: without quoted spans, addresses, files, field paths, input that it repeats, and
+ * the marks of gateways; bars stand for its line ends. Whatever a client sends may come back in an error, and must decide
+ * nothing. Where it is unclear how far a quotation goes, it goes to the end: a server's own words come first.
  */
 export function ownWords(message: string): string {
-  return plainText(withoutAddresses(withoutQuotations(withoutEchoes(withPlainMarks(message)))))
+  const said = withoutAddresses(withoutQuotations(withoutEchoes(withPlainMarks(message))))
+  return withoutMarks(plainText(said.replaceAll(/(?:\n|\r|\\+n)+/g, ' | ')))
+}
+
+/** Whether it breaks off where a server repeats what it was sent, or something is quoted. */
+export function hasGap(words: string): boolean {
+  return words.includes(gap.trim())
 }
 
 /**

@@ -89,7 +89,7 @@ const behindPrompt =
 const behindOutput =
   /^ ?(?:output|completion|new|generated|response)\b|^ (?:tokens )?(?:in|for|of) the (?:completion|output|response|reply)/i
 const otherUnit =
-  /^ ?(?:%|characters?|chars|bytes?|[kmg]i?b\b|ms\b|s\b|seconds?|messages?|images?|tools?|requests?|items?|k\b|m\b|字符|条)/i
+  /^ ?(?:%|(?:(?!tokens?|input|prompt)[a-z]+ )?(?:characters?|chars|bytes?)|[KMGkmg]i?[Bb]\b|ms\b|s\b|seconds?|messages?|images?|tools?|requests?|items?|[kKmM]\b|字符|条)/
 /** `400 Bad Request`, `error code 413`. */
 const status = /(?:^|\b(?:http|code|status|error)\b[ :=]{0,2})[45]\d\d[ :,]$/i
 const excess = /\bby (?:about |at least )?$/i
