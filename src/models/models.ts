@@ -50,6 +50,8 @@ export type Models = {
   readonly suspected: (key: ModelKey) => Suspicions
   /** A request found its window so, under this profile. */
   readonly noteWindow: (key: ModelKey, profile: string, sources: WindowSources) => void
+  /** The window that settings, server or table state, by the latest request; null where none does. */
+  readonly statedWindow: (key: ModelKey) => ResolvedWindow | null
   /** Takes back all that is believed of a model, in replicas as well; its key, or null where nothing is believed. */
   readonly forgetAll: (id: string) => ModelKey | null
   /** All models of which something is believed, the one used last first. */
@@ -232,6 +234,12 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     },
     noteWindow: (key, profile, sources) => {
       modelOf(key).found = { profile, sources }
+    },
+    statedWindow: (key) => {
+      const { found } = modelOf(key)
+      if (found === null) return null
+      const window = resolveWindow({ ...found.sources, learnt: null, suggestedTokens: null })
+      return window.source === 'default' ? null : window
     },
     forgetAll: (id) => {
       const model = [...models.values()].find((each) => each.id === id)

@@ -5,7 +5,7 @@ export type Suspicions = {
   readonly sinceMs: number
   /** By conversation, the smallest prompt that was refused without numbers, in the provider's tokens. */
   readonly refusedTokens: Map<string, number>
-  /** A window that contradicts a prompt which was answered: said to another conversation, too, it is believed. */
+  /** A window far below what is stated, or below a prompt that was answered: what two refusals agree on is believed. */
   contradicted: { readonly tokens: number; readonly conversation: string } | null
   /** The smallest prompt that was too long, in the provider's tokens; null where none was. */
   exceededTokens: number | null

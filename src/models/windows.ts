@@ -49,7 +49,7 @@ export type LearntWindow = {
 }
 
 export function createWindows(options: {
-  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief' | 'suspected'>
+  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief' | 'suspected' | 'statedWindow'>
   /** Called when a window was learnt that was not known. Must not throw. */
   readonly onLearnt: (lesson: LearntWindow) => void
 }): Windows {
@@ -72,13 +72,16 @@ export function createWindows(options: {
       const { window } = refusal.classification
       if (window === null || !isAboutThisPrompt(window, refusal)) return
       const suspected = models.suspected(key)
-      if (isContradicted(key, window.tokens)) {
+      const isOdd = window.tokens < (models.statedWindow(key)?.tokens ?? 0) * STATED_SHARE_MIN
+      const isBelowAnswered = isContradicted(key, window.tokens)
+      if (isOdd || isBelowAnswered) {
         const before = suspected.contradicted
-        if (before?.tokens !== window.tokens || before.conversation === conversation) {
+        const isAgreed = before?.tokens === window.tokens
+        if (!isAgreed || (isBelowAnswered && before.conversation === conversation)) {
           suspected.contradicted = { tokens: window.tokens, conversation }
           return
         }
-        models.forget(key, 'answered')
+        if (isBelowAnswered) models.forget(key, 'answered')
       }
       suspected.refusedTokens.clear()
       believe(key, window, 'refusal')
@@ -151,6 +154,9 @@ function isOfLimit({ window, promptTokens, completionTokens, remedy }: LimitRefu
   const isPromptFitting = promptTokens?.exact === true && promptTokens.tokens < window.tokens
   return window.kind === 'total' && (completionTokens ?? 0) > 0 && isPromptFitting
 }
+
+/** Below this share of what settings, server or table state, two refusals have to agree on a window. */
+const STATED_SHARE_MIN = 1 / 8
 
 /** Our count may be off by this factor, and numbers beyond it are about something else. */
 const COUNT_FACTOR_MAX = 4

@@ -1,5 +1,5 @@
 import { noSizes, type AnswerClass, type Remedy, type StatedSizes } from './classification.ts'
-import { readCount } from './token-numbers.ts'
+import { readCount, windowTokensMin } from './token-numbers.ts'
 import rows from './wordings.json' with { type: 'json' }
 
 /*
@@ -77,9 +77,6 @@ export function readSignature(words: string, signatures: readonly OverflowSignat
 }
 
 // --- internal ---
-
-/** No model has a window this small: such a number is a code, a version or a joke. */
-const windowTokensMin = 128
 
 type Row = { readonly provider: string; readonly pattern: string; readonly sample: string }
 

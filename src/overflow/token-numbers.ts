@@ -52,6 +52,9 @@ export function tokenNumbersIn(said: string): TokenNumbers {
   }
 }
 
+/** No model has a window that is smaller: such a number is a code, a version, or a part of the prompt. */
+export const windowTokensMin = 1_024
+
 /** `8192`, `8,192`, `8_192`, `8.192.000`, `72417.0`, with punctuation behind it; null for anything else. */
 export function readCount(text: string | undefined): number | null {
   if (text === undefined) return null
@@ -68,8 +71,6 @@ const tokensMax = 1_000_000_000
 
 /** Of a number's neighbours: enough for `the maximum context length of this model is`. */
 const neighbourCharacters = 56
-/** No window is this small; what is smaller may be a part of the prompt. */
-const sizeTokensMin = 128
 /** Smaller numbers count no tokens of a prompt. */
 const partTokensMin = 32
 
@@ -99,7 +100,7 @@ const inputWindow =
   /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
 
 function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
-  const isSize = tokens >= sizeTokensMin
+  const isSize = tokens >= windowTokensMin
   return {
     tokens,
     isWindow:

@@ -14,6 +14,11 @@ function open() {
   return {
     windows,
     told,
+    states: (configuredTokens: number) => {
+      const nothing = { maxTokens: null, learnt: null, suggestedTokens: null, answeredTokens: 0, server: null }
+      const sources = { ...nothing, configuredTokens, names: [], host: null, reserveTokens: 0 }
+      models.noteWindow(key, 'default', sources)
+    },
     pass: (milliseconds: number) => void (nowMs += milliseconds),
     learnt: (of = key) => models.get(of, 'window'),
     refused: (
@@ -80,6 +85,23 @@ describe('a refusal with numbers', () => {
     later.pass(hourMs)
     later.refused({ window: 4096 })
     expect(later.learnt()?.tokens).toBe(4096)
+  })
+
+  // The story: `<400> InternalError.Algo.…` was read as a window of 400 tokens, and for an hour every conversation of that
+  // model was cut to 180.
+  test('that is far below what is stated is believed when two agree', () => {
+    const { states, refused, learnt } = open()
+    states(128_000)
+    for (const window of [4096, 2048]) {
+      refused({ window })
+      expect(learnt()).toBeNull()
+    }
+    refused({ window: 2048 })
+    expect(learnt()?.tokens).toBe(2048)
+    const near = open()
+    near.states(16_384)
+    near.refused({ window: 2048 })
+    expect(near.learnt()?.tokens).toBe(2048)
   })
 
   test.each([

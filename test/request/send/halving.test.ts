@@ -123,14 +123,14 @@ const windowedAt: Script = (received, outgoing, incoming) => {
 }
 
 /** The prompt alone is measured, one of the provider's tokens for one of ours. */
-const believed = { window: { tokens: 60_000, output_reserve: 500, ratio: 1 } }
+const believed = { window: { tokens: 30_000, output_reserve: 500, ratio: 1 } }
 
 describe('window and pressure of a recovered request are told by what the refusal taught', () => {
   test('of a chat completion, and the answers after it say the same', async () => {
     await using at = await standWith(windowedAt, { profile: believed })
     const asked = chatOf(longRun(14, 2))
     const first = told((await postChat(at.url, asked)).header)
-    expect(first).toMatchObject({ action: 'recovered', window: '4000;source=learnt;setting=60000' })
+    expect(first).toMatchObject({ action: 'recovered', window: '4000;source=learnt;setting=30000' })
     expect(first.pressure).toBeGreaterThan(2)
     expect(first.pressure).toBeCloseTo(first.received / 3_500, 2)
     expect(first.sent).toBeLessThanOrEqual(3_500)
@@ -149,7 +149,7 @@ describe('window and pressure of a recovered request are told by what the refusa
       messages: [messagesStand.user('Begin.'), ...messagesStand.roundsOf(12)],
     })
     const { action, window, pressure, received } = told((name) => answer.headers.get(name))
-    expect([action, window]).toEqual(['recovered', '4000;source=learnt;setting=60000'])
+    expect([action, window]).toEqual(['recovered', '4000;source=learnt;setting=30000'])
     expect(pressure).toBeCloseTo(received / 3_500, 2)
     expect(pressure).toBeGreaterThan(2)
   })
@@ -183,7 +183,7 @@ describe('what was not recovered is told by what it was measured by', () => {
     const answer = await postChat(at.url, chatOf(longRun(14, 2)))
     expect(answer.status).toBe(status)
     const { window, pressure } = told(answer.header)
-    expect(window).toBe('60000;source=config')
+    expect(window).toBe('30000;source=config')
     expect(pressure).toBeLessThan(1)
   })
 })
