@@ -229,7 +229,8 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
     suspected: (key) => {
       const model = modelOf(key)
       const now = nowMs()
-      if (Math.abs(now - model.suspected.sinceMs) >= SUSPECTED_MS) model.suspected = noSuspicions(now)
+      if (Math.abs(now - model.suspected.sinceMs) >= SUSPECTED_MS)
+        model.suspected = noSuspicions(now, model.suspected.unreadWordings)
       return model.suspected
     },
     noteWindow: (key, profile, sources) => {

@@ -9,6 +9,8 @@ export type Suspicions = {
   contradicted: { readonly tokens: number; readonly conversation: string } | null
   /** The smallest prompt that was too long, in the provider's tokens; null where none was. */
   exceededTokens: number | null
+  /** Refusals that no rule can read, by their words: what came of half of the prompt. */
+  readonly unreadWordings: Map<string, TriedSmaller>
   /** By conversation, the last report of a prompt that was no count of it. */
   readonly oddReports: Map<string, OddReport>
   /** The number that is reported whatever the prompt. */
@@ -25,15 +27,27 @@ export type Suspicions = {
   cacheMisses: number | null
 }
 
+export type TriedSmaller = {
+  /** When it was refused as well; null if it was answered. */
+  readonly refusedAtMs: number | null
+  /** The prompt that was refused before half of it was answered, in the provider's tokens; null if it was refused. */
+  readonly answered: { readonly conversation: string; readonly promptTokens: number } | null
+}
+
 export type OddReport = { readonly promptTokens: number; readonly ownTextTokens: number | null }
 
 /** How long something is suspected that nothing has confirmed, in milliseconds. */
 export const SUSPECTED_MS = 3_600_000
 
-export function noSuspicions(sinceMs: number): Suspicions {
+/** `unreadWordings` of before: each of them has a time of its own. */
+export function noSuspicions(
+  sinceMs: number,
+  unreadWordings: Suspicions['unreadWordings'] = new Map(),
+): Suspicions {
   return {
     sinceMs,
     refusedTokens: new Map(),
+    unreadWordings,
     contradicted: null,
     exceededTokens: null,
     oddReports: new Map(),

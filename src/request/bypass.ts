@@ -59,7 +59,7 @@ export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts)
     return judge(answer, {
       answers: dialect.answers,
       mayOverflow: false,
-      mayBeCrowded: false,
+      mayBeRefused: false,
       holdMs: 0,
       knownWindowTokens: null,
       expectedPromptTokens: null,

@@ -15,7 +15,13 @@ function open() {
     windows,
     told,
     states: (configuredTokens: number) => {
-      const nothing = { maxTokens: null, learnt: null, suggestedTokens: null, answeredTokens: 0, server: null }
+      const nothing = {
+        maxTokens: null,
+        learnt: null,
+        suggestedTokens: null,
+        answeredTokens: 0,
+        server: null,
+      }
       const sources = { ...nothing, configuredTokens, names: [], host: null, reserveTokens: 0 }
       models.noteWindow(key, 'default', sources)
     },

@@ -60,7 +60,7 @@ async function afterHolding(answer: Answer, answers: Answers, { profile, measure
   const judged = await judge(answer, {
     answers,
     mayOverflow: true,
-    mayBeCrowded: false,
+    mayBeRefused: false,
     holdMs: profile.overflow.hold_ms,
     knownWindowTokens: measure.window.tokens,
     expectedPromptTokens: null,

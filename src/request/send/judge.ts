@@ -13,8 +13,8 @@ export type JudgeOptions = {
   readonly answers: Answers
   /** Whether an answer with status 200 may still be an overflow; then it is held back. */
   readonly mayOverflow: boolean
-  /** Whether a stream may begin with the word that a shared memory is full; then it is held back, too. */
-  readonly mayBeCrowded: boolean
+  /** Whether a stream may begin with another refusal: of the request's form, or for a shared memory; then it is held, too. */
+  readonly mayBeRefused: boolean
   /** The longest hold, in milliseconds. */
   readonly holdMs: number
   /** The window as far as it is known, for answers that state only their usage. */
@@ -32,7 +32,7 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   const encoding = headerValue(answer.rawHeaders, 'content-encoding')
   if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
   const shape = shapeOf(answer)
-  const isHeld = options.mayOverflow || (options.mayBeCrowded && shape === 'stream')
+  const isHeld = options.mayOverflow || (options.mayBeRefused && shape === 'stream')
   if (shape === null || !isHeld) return passed(answer)
   const { answers, knownWindowTokens, expectedPromptTokens } = options
   const knowledge = { knownWindowTokens, expectedPromptTokens }
@@ -108,7 +108,9 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
     bytesMax: HELD_BYTES_MAX,
   })
   const held = [...pieces]
-  if (reason === 'ended') decision = watch.end()
+  // One that is cut before its first event, if not its first comment, ends there.
+  const isCutUnsaid = reason === 'broken' && /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
+  if (reason === 'ended' || isCutUnsaid) decision = watch.end()
   return judged(answer, held, decision, options)
 }
 

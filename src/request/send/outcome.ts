@@ -34,11 +34,14 @@ export function isRecovered(outcome: Outcome): boolean {
   return outcome.remedy === 'recovered' && isAnswered(outcome)
 }
 
-/** Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. */
+/**
+ * Whether it was refused for what Foldgate made of the request: not for its size, who asks, how often or what. A refusal of
+ * the form counts at any status, and as the first event of a stream.
+ */
 export function isOurDoing({ verdict, answer, classification }: Judged): boolean {
-  if (verdict !== 'refused' || !refusalStatuses.has(answer.status)) return false
+  if (verdict !== 'refused') return false
   const reason = classification?.class ?? 'other'
-  return reason === 'order' || reason === 'other'
+  return reason === 'order' || (reason === 'other' && refusalStatuses.has(answer.status))
 }
 
 /** Whether a smaller request may be accepted; every other refusal is the upstream's word to the client. */

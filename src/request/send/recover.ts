@@ -145,7 +145,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
 }
 
 /** A smaller form of what was refused; null where nothing more can be taken away. */
-function tightened(
+export function tightened(
   refused: Form,
   how: Omit<SmallerFormOptions, 'previous'>,
   sending: Sending,
@@ -193,7 +193,7 @@ async function learnFromRecovery(
  * Records the compaction of a smaller form, so that the next request goes on from it. Not behind the beginning of a reply that
  * is bound: the client has its thoughts and sends them back, and they hold behind the form before.
  */
-async function recordForm(
+export async function recordForm(
   { compacted }: Form,
   { request, isReplyBound }: Sending,
   { records }: RequestParts,

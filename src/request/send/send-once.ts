@@ -54,8 +54,10 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
         answers: form.chat.dialect.answers,
         mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
         // Hosted models have no server whose memory requests share.
-        mayBeCrowded:
-          flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens),
+        mayBeRefused:
+          !profile.observe &&
+          (form.isRewritten ||
+            (flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens))),
         holdMs: profile.overflow.hold_ms,
         knownWindowTokens: knownWindow(measure)?.tokens ?? null,
         expectedPromptTokens:

@@ -10,6 +10,7 @@ import { cureThoughts } from './refused-thoughts.ts'
 import { restoreOnRefusal } from './restore.ts'
 import { sendOnce } from './send-once.ts'
 import type { PoolOf } from './shared-pool.ts'
+import { trySmaller } from './try-smaller.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import { waitWhenCrowded } from './wait-when-crowded.ts'
 import type { RequestParts, Senders, SendingParts } from '../parts.ts'
@@ -24,6 +25,7 @@ export function createSenders(parts: RequestParts, poolOf: PoolOf): Senders {
   const once = waitWhenCrowded(poolOf)(sendOnce(parts))
   const wrappers = [
     recoverFromOverflow(parts),
+    trySmaller(parts),
     restoreOnRefusal(parts),
     cureThoughts(parts),
     offerRecall(parts),

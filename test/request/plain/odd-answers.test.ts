@@ -33,7 +33,7 @@ describe('an answer to a small request that nobody looks into', () => {
     const body = long()
     expect(isPassed(await ask(at, chat.path, body))).toBe(true)
     const before = at.upstream.requests.length
-    next(overflow(1_000, 5_000))
+    next(overflow(1_100, 5_000))
     const answer = await ask(at, chat.path, body)
     expect([answer.status, answer.headers['x-foldgate-action']]).toEqual([200, 'recovered'])
     expect(answer.headers['x-foldgate-attempts']).toBe('2')
@@ -43,11 +43,13 @@ describe('an answer to a small request that nobody looks into', () => {
     expect(third).toBeUndefined()
     expect((await at.metrics()).sum('foldgate_recoveries_total', { outcome: 'recovered' })).toBe(1)
 
-    // The window that it stated holds for the next one.
+    // The window that it stated is far below the profile's: it holds once it was stated twice.
+    next(overflow(1_100, 5_000))
+    await ask(at, chat.path, long({ user: 'anybody' }))
     const again = await ask(at, chat.path, long({ user: 'somebody' }))
-    expect(again.headers['x-foldgate-window']).toMatch(/^1000;source=/)
+    expect(again.headers['x-foldgate-window']).toMatch(/^1100;source=/)
     expect(again.headers['x-foldgate-action']).toBe('compacted')
-    expect(at.upstream.requests).toHaveLength(before + 3)
+    expect(at.upstream.requests).toHaveLength(before + 5)
   })
 
   test('is what the upstream said, whatever that was', async () => {

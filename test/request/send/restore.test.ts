@@ -25,6 +25,8 @@ const alternation = json(
   400,
 )
 const refused = (status: number) => json({ error: { message: 'I cannot make sense of this.' } }, status)
+/** What is about something else than a prompt's length. */
+const unknown = (status: number) => json({ error: { message: 'Unknown parameter: colour' } }, status)
 
 const play = openPlays(smallWindow)
 
@@ -171,10 +173,10 @@ describe('a rewritten request that is refused for what may be our doing', () => 
 
   test('where sending again fails on the wire, the refusal stands, and the headers say what was done', async () => {
     // The client got its refusal with `restored` and one attempt, though nothing was restored by two.
-    await using at = await standWith([refused(400), cut], { profile: smallWindow })
+    await using at = await standWith([unknown(400), cut], { profile: smallWindow })
     const reply = await postChat(at.url, request)
     expect(reply.status).toBe(400)
-    expect(reply.text).toContain('I cannot make sense of this.')
+    expect(reply.text).toContain('Unknown parameter: colour')
     expect(reply.action).toBe('compacted')
     expect(reply.header('x-foldgate-attempts')).toBe('2')
     expect(at.upstream.requests).toHaveLength(2)
@@ -202,7 +204,7 @@ describe('a rewritten request that is refused for what may be our doing', () => 
   })
 
   test('a request that was not rewritten is never sent again', async () => {
-    const at = play([refused(422), completion('fine')], {})
+    const at = play([unknown(422), completion('fine')], {})
     expect((await at.post(request)).status).toBe(422)
     expect(at.upstream.requests).toHaveLength(1)
   })
