@@ -104,7 +104,7 @@ const ratioSources = {
 } as const
 
 function budgetIn(profile: Profile, { tokens, kind }: WindowFound): number {
-  return budgetOf({ windowTokens: tokens, kind, reserveTokens: profile.window.output_reserve })
+  return budgetOf({ tokens, kind }, { tokens: profile.window.output_reserve, of: 'profile' })
 }
 
 function sourceOf(profile: Profile, { tokens, source }: WindowFound): string {
@@ -119,8 +119,10 @@ function isCapped({ window }: Profile, tokens: number): boolean {
 function reserveText(profile: Profile, window: WindowFound): string {
   if (window.kind === 'input') return 'none: this window is for the prompt alone'
   const reserveTokens = window.tokens - budgetIn(profile, window)
-  const isHalf = reserveTokens < profile.window.output_reserve
-  const source = isHalf ? 'half of the window; window.output_reserve is more' : 'window.output_reserve'
+  const isQuarter = reserveTokens < profile.window.output_reserve
+  const source = isQuarter
+    ? 'a quarter of the window; window.output_reserve is more'
+    : 'window.output_reserve'
   return `${grouped(reserveTokens)} tokens for the reply (${source}); a request's own limit takes its place`
 }
 

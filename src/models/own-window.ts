@@ -33,7 +33,7 @@ export async function findOwnWindow(
     learnt: beliefAt(learnt, 'window', nowMs()),
     suggestedTokens: null,
     answeredTokens: beliefAt(learnt, 'answered', nowMs())?.value ?? 0,
-    reserveTokens: profile.window.output_reserve,
+    reserve: { tokens: profile.window.output_reserve, of: 'profile' as const },
     names: [model],
     host: hostname,
   }

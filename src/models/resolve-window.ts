@@ -1,5 +1,5 @@
 import type { StatedWindow } from '../overflow/classification.ts'
-import { budgetOf, type WindowKind } from '../tokens/budget.ts'
+import { budgetOf, type Reserve, type WindowKind } from '../tokens/budget.ts'
 import type { Belief } from './model-record.ts'
 import { tableWindow } from './table/window-table.ts'
 
@@ -30,7 +30,7 @@ export type WindowSources = {
   /** The upstream's host, whose own figures are the table's best; null where it is not known. */
   readonly host: string | null
   /** What the request keeps free for the reply, in tokens: of two windows the one that leaves the prompt less binds. */
-  readonly reserveTokens: number
+  readonly reserve: Reserve
 }
 
 export type ServerFigure = StatedWindow & {
@@ -46,14 +46,12 @@ export type ServerFigure = StatedWindow & {
  * only inferred counts against an assumption or a catalogue alone, and never below a prompt that was answered.
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
-  const { learnt, reserveTokens, server, configuredTokens, maxTokens, answeredTokens } = sources
+  const { learnt, reserve, server, configuredTokens, maxTokens, answeredTokens } = sources
   const believed = believedWindow(sources)
   const isSure = configuredTokens !== null || server?.isLoaded === true
   let window = believed
   if (learnt?.from === 'refusal' && !isOutdated(learnt, sources)) {
-    const budget = ({ tokens, kind }: StatedWindow): number =>
-      budgetOf({ windowTokens: tokens, kind, reserveTokens })
-    if (!isSure || budget(learnt.value) < budget(believed))
+    if (!isSure || budgetOf(learnt.value, reserve) < budgetOf(believed, reserve))
       window = { ...learnt.value, source: 'learnt', overruledTokens: configuredTokens }
   } else if (!isSure) {
     const suggested = { tokens: sources.suggestedTokens ?? Infinity, kind: 'input' as const }

@@ -21,6 +21,8 @@ export type Suspicions = {
   togetherTokens: number
   /** Whether a prompt was refused on account of its output limit, which the server held against its window. */
   isLimitHeld: boolean
+  /** How often a request was refused with the usage asked for, and answered without. */
+  usageRefusals: number
   /** Where prompts that came out cut say that the window lies. */
   cutBounds: CutBounds | null
   /** How many long prompts in a row were not read from the provider's cache; null before any was. */
@@ -55,6 +57,7 @@ export function noSuspicions(
     isSilentOllama: false,
     togetherTokens: 0,
     isLimitHeld: false,
+    usageRefusals: 0,
     cutBounds: null,
     cacheMisses: null,
   }

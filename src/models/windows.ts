@@ -21,9 +21,7 @@ export type Windows = {
   readonly cut: (key: ModelKey, window: StatedWindow) => void
   /** A prompt of this size was answered, with this output limit; 0 if it had none. */
   readonly answered: (key: ModelKey, promptTokens: number, limitTokens: number) => void
-  /** Whether the server takes more than a window of this size for a prompt and its output limit together. */
-  readonly takesBeyond: (key: ModelKey, windowTokens: number) => boolean
-  /** Whether it has refused a prompt since, as that and its output limit together were more than its window. */
+  /** Whether the server has refused a prompt as that and its output limit together were more than its window of this size. */
   readonly holdsLimit: (key: ModelKey, windowTokens: number) => boolean
   /** What this conversation's own refusals without numbers suggest; null where nothing does. */
   readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
@@ -117,7 +115,6 @@ export function createWindows(options: {
       // A server that refuses does not cut.
       if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
     },
-    takesBeyond: (key, windowTokens) => models.suspected(key).togetherTokens > windowTokens,
     holdsLimit: (key, windowTokens) => {
       const { isLimitHeld, togetherTokens } = models.suspected(key)
       return isLimitHeld && togetherTokens <= windowTokens

@@ -37,18 +37,18 @@ export function embeddedJson(text: string): EmbeddedJson | null {
   if (isAttached.test(lead) || isEcho || isFault(around)) return null
   const candidate = text.slice(start, end + 1)
   const value = parseJsonText(candidate) ?? parsePython(candidate)
-  return statesError(value) ? { around, value, status: status === undefined ? null : Number(status) } : null
+  return holdsError(value) ? { around, value, status: status === undefined ? null : Number(status) } : null
 }
 
 /** Whether something is an error with words, or holds one under any key but those of what a client has sent. */
-export function statesError(value: unknown, depth = 0): value is object {
+export function holdsError(value: unknown, depth = 0): value is object {
   if (depth > depthMax) return false
-  if (Array.isArray(value)) return value.slice(0, itemsMax).some((item) => statesError(item, depth + 1))
+  if (Array.isArray(value)) return value.slice(0, itemsMax).some((item) => holdsError(item, depth + 1))
   if (!isJsonObject(value) || isRequest(value)) return false
   return Object.entries(value).some(([key, each]) => {
     if (echoKeys.has(key)) return false
     if (errorKeys.has(key) && typeof each === 'string') return each !== ''
-    return statesError(typeof each === 'string' ? parseJsonText(each.trim()) : each, depth + 1)
+    return holdsError(typeof each === 'string' ? parseJsonText(each.trim()) : each, depth + 1)
   })
 }
 

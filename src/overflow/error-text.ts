@@ -1,4 +1,4 @@
-import { depthMax, echoKeys, embeddedJson, statesError } from './embedded-json.ts'
+import { depthMax, echoKeys, embeddedJson, holdsError } from './embedded-json.ts'
 import { ownWords, plainText } from './own-words.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import { readCount } from './token-numbers.ts'
@@ -116,12 +116,10 @@ function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   }
   for (const key of textKeys) if (typeof record[key] === 'string') visit(record[key], depth + 1, into)
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
-  // Of an answer only its error: the rest is the assistant's own text.
-  if (Array.isArray(record['choices']) || Array.isArray(record['output'])) return
   for (const [key, value] of Object.entries(record)) {
     if (echoKeys.has(key) || textKeys.includes(key) || nestedKeys.includes(key)) continue
     const wrapped = typeof value === 'string' ? parseJsonText(value.trim()) : value
-    if (statesError(wrapped, depth + 1)) visit(wrapped, depth + 1, into)
+    if (isJsonObject(wrapped) && holdsError(wrapped, depth + 1)) visit(wrapped, depth + 1, into)
   }
 }
 

@@ -8,7 +8,7 @@ import {
   speaksOfLength,
   speaksOfTokens,
 } from './length-words.ts'
-import { sentencesOf, withoutLabels } from './sentences.ts'
+import { sentencesIn, withoutLabels } from './sentences.ts'
 
 /**
  * Recognises an overflow in words that nobody has listed: a sentence of them speaks of input, prompt, context, messages or
@@ -21,8 +21,8 @@ import { sentencesOf, withoutLabels } from './sentences.ts'
 export function readGeneralForm(words: string, expectedPromptTokens: number | null): StatedSizes | null {
   const said = words.slice(0, charactersMax)
   return (
-    readStatement(sentencesOf(said, 'points'), expectedPromptTokens) ??
-    readStatement(sentencesOf(said, 'capitals'), expectedPromptTokens)
+    readStatement(sentencesIn(said, 'points'), expectedPromptTokens) ??
+    readStatement(sentencesIn(said, 'capitals'), expectedPromptTokens)
   )
 }
 

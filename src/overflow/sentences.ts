@@ -2,7 +2,7 @@
  * The sentences of a server's own words. What a gateway says behind a message that has no point at its end begins with a
  * capital letter at most, and so do names and German nouns.
  */
-export function sentencesOf(words: string, by: 'points' | 'capitals'): readonly string[] {
+export function sentencesIn(words: string, by: 'points' | 'capitals'): readonly string[] {
   return words
     .split(by === 'points' ? sentenceEnd : anySentenceEnd)
     .map((sentence) => sentence.trim())

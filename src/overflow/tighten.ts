@@ -157,7 +157,7 @@ function reserveIn(window: StatedWindow, refused: RefusedAttempt): number {
   const half = Math.floor(window.tokens * reserveShareMax)
   if (outputLimitTokens !== null) return isImpossible(refused, window) ? half : outputLimitTokens
   // What the server says it would have generated is its own default, and stands beside every prompt.
-  return classification.completionTokens ?? Math.min(outputReserveTokens, half)
+  return classification.completionTokens ?? Math.min(outputReserveTokens, Math.floor(window.tokens / 4))
 }
 
 function windowOf({ classification, window }: RefusedAttempt): StatedWindow | null {

@@ -97,7 +97,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     measure: createMeasure({
       counts: knowledge.counts,
       wantsCount: knowledge.learning.wantsCount,
-      takesBeyond: knowledge.windows.takesBeyond,
+      holdsLimit: knowledge.windows.holdsLimit,
       onGuess: warnings.guessed,
     }),
     keepTaken: createArchiving({ archive, cache, failures, nowMs }),

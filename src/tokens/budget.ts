@@ -1,23 +1,30 @@
 /** How a window's tokens are counted: prompt and output together, or the prompt only. */
 export type WindowKind = 'total' | 'input'
 
-/**
- * What a prompt may take: the window less the reserve. A reserve never takes more than half of a total window, and nothing
- * of a window that counts the prompt only. At least 1, so that it can be divided by.
- */
-export function budgetOf(window: {
-  readonly windowTokens: number
-  readonly kind: WindowKind
-  readonly reserveTokens: number
-}): number {
-  const reserveTokens =
-    window.kind === 'input' ? 0 : Math.min(window.reserveTokens, Math.floor(window.windowTokens / 2))
-  return Math.max(1, window.windowTokens - reserveTokens)
+/** What is to be kept free for the reply, in tokens, and who says so. */
+export type Reserve = { readonly tokens: number; readonly of: 'request' | 'profile' }
+
+/** A request's own output limit where that is a sensible one, else the profile's reserve. */
+export function reserveFor(limitTokens: number | null, reserveTokens: number): Reserve {
+  return limitTokens !== null && Number.isFinite(limitTokens) && limitTokens > 0
+    ? { tokens: Math.ceil(limitTokens), of: 'request' }
+    : { tokens: reserveTokens, of: 'profile' }
 }
 
-/** Whether an output limit says how much is to be kept free. */
-export function isSensibleLimit(limitTokens: number | null): limitTokens is number {
-  return limitTokens !== null && Number.isFinite(limitTokens) && limitTokens > 0
+/** What a prompt and its reply may take together, or the prompt alone. */
+export type Window = { readonly tokens: number; readonly kind: WindowKind }
+
+/**
+ * What a prompt may take of a window beside the reserve; at least 1, so that it can be divided by. The profile's never takes
+ * more than a quarter of a window. Of a request's own limit more than half of it says what the model can, not what a reply
+ * needs: then a quarter is enough, or half where the server holds the limit against the window.
+ */
+export function budgetOf(window: Window, reserve: Reserve, isLimitHeld = false): number {
+  const { tokens, kind } = window
+  if (kind === 'input') return Math.max(1, tokens)
+  const half = Math.floor(tokens / 2)
+  const isSaid = reserve.of === 'request' && (reserve.tokens <= half || isLimitHeld)
+  return Math.max(1, tokens - Math.min(reserve.tokens, isSaid ? half : Math.floor(tokens / 4)))
 }
 
 /**

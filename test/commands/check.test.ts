@@ -41,8 +41,8 @@ test('of a profile with a window it says where a compaction begins, without a mo
   }
   const { lines } = await check(files)
   expect(lines.filter((line) => /fixed:|capped:/.test(line))).toEqual([
-    'profile  capped: window 6,000 tokens (window.max), 3,000 kept for the reply (window.output_reserve), budget 3,000; compaction is off',
-    'profile  fixed: window 9,000 tokens (window.tokens), 4,096 kept for the reply (window.output_reserve), budget 4,904; compaction begins beyond 3,923 and ends near 2,746, with nothing fixed',
+    'profile  capped: window 6,000 tokens (window.max), 1,500 kept for the reply (window.output_reserve), budget 4,500; compaction is off',
+    'profile  fixed: window 9,000 tokens (window.tokens), 2,250 kept for the reply (window.output_reserve), budget 6,750; compaction begins beyond 5,400 and ends near 3,779, with nothing fixed',
   ])
 })
 
@@ -115,10 +115,10 @@ test('a pass that begins before the trigger, and what else makes a compaction, i
   const more = 'every: {turns: 5}\nlimit: {messages: 1500}\nwindow: {output_reserve: 30000}\n'
   const lines = await linesFor(`clear: {at: 0.5}\n${more}`, 'gpt-4o')
   expect(lines).toContain(
-    "reserve  16,384 tokens for the reply (half of the window; window.output_reserve is more); a request's own limit takes its place",
+    "reserve  8,192 tokens for the reply (a quarter of the window; window.output_reserve is more); a request's own limit takes its place",
   )
   expect(lines).toContain(
-    'begins   when a prompt exceeds 8,192 tokens (the lowest "at" of its passes, with nothing fixed)',
+    'begins   when a prompt exceeds 12,288 tokens (the lowest "at" of its passes, with nothing fixed)',
   )
   expect(lines).toContain('also     every 5 turns, with more than 1,500 messages')
   expect((await linesFor('trigger: off\n', 'gpt-4o')).at(-1)).toBe(

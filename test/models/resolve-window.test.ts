@@ -20,7 +20,7 @@ const listed = (tokens: number) => ({
 })
 
 const config = { configuredTokens: 32_000 }
-const room = { configuredTokens: 16_000, reserveTokens: 4_000 }
+const room = { configuredTokens: 16_000, reserve: { tokens: 4_000, of: 'profile' } } as const
 
 test.each<[string, string, Partial<WindowSources>]>([
   ['nobody described it', '128000 total default', {}],

@@ -22,7 +22,13 @@ function open() {
         answeredTokens: 0,
         server: null,
       }
-      const sources = { ...nothing, configuredTokens, names: [], host: null, reserveTokens: 0 }
+      const sources = {
+        ...nothing,
+        configuredTokens,
+        names: [],
+        host: null,
+        reserve: { tokens: 0, of: 'profile' as const },
+      }
       models.noteWindow(key, 'default', sources)
     },
     pass: (milliseconds: number) => void (nowMs += milliseconds),

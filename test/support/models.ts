@@ -16,7 +16,7 @@ export const unknownWindow: WindowSources = {
   server: null,
   names: ['a-model-nobody-knows'],
   host: null,
-  reserveTokens: 0,
+  reserve: { tokens: 0, of: 'profile' },
 }
 
 /** What is believed of models, with a store of the test's own unless one is given. */

@@ -1,33 +1,51 @@
 import { describe, expect, test } from 'vitest'
-import { budgetOf, isSensibleLimit, thresholdTokens } from '../../src/tokens/budget.ts'
+import { budgetOf, reserveFor, thresholdTokens } from '../../src/tokens/budget.ts'
 
+const total = (tokens: number) => ({ tokens, kind: 'total' }) as const
+const limit = (tokens: number) => ({ tokens, of: 'request' }) as const
+const reserve = (tokens: number) => ({ tokens, of: 'profile' }) as const
+
+// The story: of 8,192 tokens the reserve of 4,096 left a prompt 3,982, whatever its reply came to, and a client that asked
+// for 32,000 on a window of 32,768 had half of that.
 describe('the budget', () => {
   test('is the window less the reserve', () => {
-    expect(budgetOf({ windowTokens: 16_000, kind: 'total', reserveTokens: 4096 })).toBe(11_904)
+    expect(budgetOf(total(16_384), reserve(4096))).toBe(12_288)
+    expect(budgetOf(total(128_000), reserve(4096))).toBe(123_904)
   })
 
-  test('is never less than half of a total window, however large an output the request asks for', () => {
-    expect(budgetOf({ windowTokens: 8192, kind: 'total', reserveTokens: 100_000 })).toBe(4096)
+  test("of a profile's reserve no more than a quarter is kept free", () => {
+    expect(budgetOf(total(8192), reserve(4096))).toBe(6144)
+    expect(budgetOf(total(8192), reserve(4096), true)).toBe(6144)
+  })
+
+  test('of a limit up to half of the window all of it is', () => {
+    expect(budgetOf(total(8192), limit(500))).toBe(7692)
+    expect(budgetOf(total(8192), limit(4096))).toBe(4096)
+  })
+
+  test('of a larger limit a quarter is, and half where the server holds it against the window', () => {
+    expect(budgetOf(total(8192), limit(32_000))).toBe(6144)
+    expect(budgetOf(total(8192), limit(32_000), true)).toBe(4096)
   })
 
   test('is the whole of a window that counts the prompt only', () => {
-    expect(budgetOf({ windowTokens: 272_000, kind: 'input', reserveTokens: 128_000 })).toBe(272_000)
+    expect(budgetOf({ tokens: 272_000, kind: 'input' }, limit(128_000))).toBe(272_000)
   })
 
   test('can be divided by, even where the window is nonsense', () => {
-    expect(budgetOf({ windowTokens: 0, kind: 'total', reserveTokens: 0 })).toBe(1)
+    expect(budgetOf(total(0), reserve(0))).toBe(1)
   })
 })
 
 test.each([
-  { limit: 500, isSensible: true },
-  { limit: null, isSensible: false },
-  { limit: 0, isSensible: false },
-  { limit: -1, isSensible: false },
-  { limit: Number.NaN, isSensible: false },
-  { limit: Number.POSITIVE_INFINITY, isSensible: false },
-])('an output limit of $limit says how much is to be kept free: $isSensible', ({ limit, isSensible }) => {
-  expect(isSensibleLimit(limit)).toBe(isSensible)
+  { limitTokens: 500.2, kept: limit(501) },
+  { limitTokens: null, kept: reserve(4096) },
+  { limitTokens: 0, kept: reserve(4096) },
+  { limitTokens: -1, kept: reserve(4096) },
+  { limitTokens: Number.NaN, kept: reserve(4096) },
+  { limitTokens: Number.POSITIVE_INFINITY, kept: reserve(4096) },
+])('an output limit of $limitTokens keeps $kept.tokens free', ({ limitTokens, kept }) => {
+  expect(reserveFor(limitTokens, 4096)).toEqual(kept)
 })
 
 describe('a threshold', () => {

@@ -6,7 +6,7 @@ import type { BodyLimits } from '../../conversation/body-spans.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-key.ts'
-import { budgetOf, isSensibleLimit } from '../../tokens/budget.ts'
+import { budgetOf } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
@@ -82,16 +82,16 @@ export function createExplain(parts: ExplainParts): Explain {
     const marginTokens = counted.room.aroundTokens - counted.aroundTokens
     const figures = { budgetTokens, fixedTokens, marginTokens }
     const { ratio } = measure.rate
-    const limitTokens = chat.body.outputLimit?.tokens ?? null
     const { tokens: windowTokens, kind } = window
-    const modelBudgetTokens = budgetOf({ windowTokens, kind, reserveTokens: reserveOf(asked) })
+    const reserve = reserveOf(asked)
+    const modelBudgetTokens = budgetOf(window, reserve)
     const tokensReceived = await drive(tallyReceived(chat, counted))
     const would = fateOf(unbilled, profile, isBlanked)
     const told = {
       model,
       window: { tokens: windowTokens, kind, source: window.source },
       reserve: windowTokens - modelBudgetTokens,
-      reserve_source: isSensibleLimit(limitTokens) ? ('request' as const) : ('profile' as const),
+      reserve_source: reserve.of,
       ratio,
       ratio_source: startingRatio(model, profile.window).source,
       budget: budgetTokens,
@@ -141,7 +141,7 @@ async function measured(asked: Asked): Promise<{ measure: Measure; counted: Coun
   const measureRequest = createMeasure({
     counts: nothingCounted,
     wantsCount: () => false,
-    takesBeyond: () => false,
+    holdsLimit: () => false,
     onGuess: () => {},
   })
   const measure = await measureRequest(

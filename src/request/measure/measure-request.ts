@@ -2,7 +2,8 @@ import { hasFamily } from '../../tokens/families.ts'
 import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { underWindow } from './measure.ts'
-import { providerBudgetIn } from './reserve.ts'
+import { reserveOf } from './reserve.ts'
+import { budgetOf } from '../../tokens/budget.ts'
 import { findWindow } from './window-finder.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 
@@ -63,7 +64,7 @@ export async function measureAfterRefusal(
   if (measure === null) return null
   return parts.failures.around('measure', measure, async () => {
     const window = await findWindow(request, parts)
-    const takesBeyond = (tokens: number): boolean => parts.windows.takesBeyond(request.modelKey, tokens)
-    return underWindow(measure, window, providerBudgetIn(request, window, takesBeyond))
+    const isLimitHeld = parts.windows.holdsLimit(request.modelKey, window.tokens)
+    return underWindow(measure, window, budgetOf(window, reserveOf(request), isLimitHeld))
   })
 }

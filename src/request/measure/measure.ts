@@ -16,13 +16,13 @@ import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
-import { thresholdTokens } from '../../tokens/budget.ts'
+import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
-import { providerBudgetIn } from './reserve.ts'
+import { reserveOf } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
 import { withoutPast } from './without-past.ts'
 
@@ -44,7 +44,7 @@ export type MeasureBy = {
 export type MeasureOptions = {
   readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
   readonly wantsCount: Learning['wantsCount']
-  readonly takesBeyond: Windows['takesBeyond']
+  readonly holdsLimit: Windows['holdsLimit']
   /** Called with a model whose window is not known and had to be guessed. */
   readonly onGuess: (model: string) => void
 }
@@ -65,8 +65,8 @@ export function createMeasure(
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
-    const takesBeyond = (tokens: number): boolean => options.takesBeyond(modelKey, tokens)
-    const providerBudget = providerBudgetIn(request, window, takesBeyond)
+    const isLimitHeld = options.holdsLimit(modelKey, window.tokens)
+    const providerBudget = budgetOf(window, reserveOf(request), isLimitHeld)
     const guess = counts.rateOf(counting, familyRatio, 0)
     const guessedBudgetTokens = ownBudget(providerBudget, guess)
     const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)

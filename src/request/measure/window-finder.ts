@@ -3,7 +3,7 @@ import type { ReadRequest, Remembered } from '../request.ts'
 import type { Models } from '../../models/models.ts'
 import { resolveWindow, type ResolvedWindow, type ServerFigure } from '../../models/resolve-window.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import { budgetOf } from '../../tokens/budget.ts'
+import { budgetOf, type Reserve } from '../../tokens/budget.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
 import type { WindowQuestion } from '../../models/discovery/window-question.ts'
@@ -29,7 +29,7 @@ export async function findWindow(
     serverWindows.lookup(question)
     await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
   }
-  const reserveTokens = reserveOf(request)
+  const reserve = reserveOf(request)
   const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
     maxTokens: profile.window.max,
@@ -37,12 +37,7 @@ export async function findWindow(
     suggestedTokens: windows.suggestedTokens(modelKey, request.remembered.conversation),
     answeredTokens: models.get(modelKey, 'answered') ?? 0,
     server: isAuto
-      ? serverFigure(
-          modelKey,
-          statedBy(serverWindows, question, answeredBy, isWidened),
-          reserveTokens,
-          models,
-        )
+      ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy, isWidened), reserve, models)
       : null,
     // An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more.
     names:
@@ -52,7 +47,7 @@ export async function findWindow(
           ? [model, answeredBy]
           : [answeredBy, model],
     host,
-    reserveTokens,
+    reserve,
   }
   const window = resolveWindow(sources)
   models.noteWindow(modelKey, profile.name, sources)
@@ -82,9 +77,8 @@ function statedBy(
 }
 
 /** Where a server limits the prompt and the whole, the one that leaves a prompt less beside this reserve. */
-function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveTokens: number): StatedWindow {
-  const isTighter =
-    inputTokens !== null && inputTokens < budgetOf({ windowTokens: tokens, kind, reserveTokens })
+function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserve: Reserve): StatedWindow {
+  const isTighter = inputTokens !== null && inputTokens < budgetOf({ tokens, kind }, reserve)
   return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
 }
 
@@ -92,14 +86,14 @@ function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserveToken
 function serverFigure(
   key: ModelKey,
   said: ServerWindow | null,
-  reserveTokens: number,
+  reserve: Reserve,
   models: Models,
 ): ServerFigure | null {
   if (said === null) {
     models.forget(key, 'stated')
     return null
   }
-  const { tokens, kind } = bindingWindow(said, reserveTokens)
+  const { tokens, kind } = bindingWindow(said, reserve)
   const { isLoaded } = said
   const before = models.get(key, 'stated')
   const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)

@@ -1,3 +1,5 @@
+import type { ModelKey } from '../../models/model-key.ts'
+import type { Models } from '../../models/models.ts'
 import type { Form, Outcome, Send } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
@@ -25,8 +27,7 @@ export const askForUsage =
       const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
       if (asking === null) {
         const outcome = await send(form, sending)
-        if (sending.isUsageSuspected && isAnswered(outcome))
-          models.set(modelKey, 'usage', 'guessed', 'refusal')
+        if (sending.isUsageSuspected && isAnswered(outcome)) noteRefused(models, modelKey, 'guessed')
         return outcome
       }
       const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
@@ -35,13 +36,13 @@ export const askForUsage =
       const reason = reasonOf(asked)
       // A body that is the client's own but for this can be refused for nothing else.
       if (reason === 'order' || (reason === 'opaque' && form.isRewritten)) {
-        sending.isUsageSuspected = reason === 'opaque'
+        sending.isUsageSuspected = reason === 'opaque' && !isTrouble(asked)
         return asked
       }
       const plain = await sendAgain(asked, () => send(form, sending))
       if (plain === null) return standing(asked)
-      if (isAnswered(plain))
-        models.set(modelKey, 'usage', reason === 'opaque' ? 'guessed' : 'named', 'refusal')
+      if (isAnswered(plain) && !isTrouble(asked))
+        noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
       return plain
     }
 
@@ -54,6 +55,22 @@ export function withUsageAsked(form: Form, when: RequestParts['usageInStreams'])
 }
 
 // --- internal ---
+
+/** One failure proves little: what was refused with the addition and answered without it is believed the second time. */
+function noteRefused(
+  models: Pick<Models, 'set' | 'suspected'>,
+  key: ModelKey,
+  why: 'named' | 'guessed',
+): void {
+  const suspected = models.suspected(key)
+  suspected.usageRefusals += 1
+  if (suspected.usageRefusals > 1) models.set(key, 'usage', why, 'refusal')
+}
+
+/** A server in trouble refuses whatever it is asked, and may be well again at the second try. */
+function isTrouble({ answer }: Outcome): boolean {
+  return answer.status >= 500
+}
 
 function reasonOf(refused: Outcome): UsageRefusal | 'order' {
   const isReadable = headerValue(refused.answer.rawHeaders, 'content-encoding') === null

@@ -254,7 +254,7 @@ function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: Ord
     learnt: models.belief(modelKey, 'window'),
     suggestedTokens: null,
     answeredTokens: 0,
-    reserveTokens: summary.max_tokens,
+    reserve: { tokens: summary.max_tokens, of: 'request' },
     server: null,
     names: [modelKey.model],
     host: upstreams.addressOf(summary.upstream ?? request.upstreamName).hostname,

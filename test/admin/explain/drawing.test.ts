@@ -15,11 +15,11 @@ describe('an explanation for people', () => {
     const text = drawExplanation(await askedLong(), paper)
     expect(text).toMatch(/^model +gpt-4o\nprofile +default: no other profile matches/)
     expect(text).toMatch(/^window +16,000 tokens for prompt and reply, from the profile$/m)
-    expect(text).toMatch(/^budget +11,904 tokens; 4,096 are kept for the reply \(window\.output_reserve\)$/m)
+    expect(text).toMatch(/^budget +12,000 tokens; 4,000 are kept for the reply \(window\.output_reserve\)$/m)
     expect(text).toMatch(
       /^ratio +1 of the model's tokens for one of ours: what is known of the model's family/m,
     )
-    expect(text).toMatch(/^begins +a compaction where the prompt exceeds 11,904 tokens$/m)
+    expect(text).toMatch(/^begins +a compaction where the prompt exceeds 12,000 tokens$/m)
     expect(text).toMatch(/^came +[\d,]+ tokens in 83 messages: \d\.\d times the budget$/m)
     expect(text).toMatch(/^would +be compacted to [\d,]+ tokens in \d+ messages by .*fold/m)
     expect(drawExplanation(await asked(short), paper)).toMatch(/^would +go on as it came, byte for byte$/m)

@@ -90,7 +90,7 @@ describe('where a compaction begins', () => {
     ['nobody-knows', 'unknown', {}],
     ['nobody-knows', 'profile', { ratio: 1.3 }],
   ])('%s, by the ratio of the %s: beyond that size, and not at it', async (model, source, own) => {
-    const profiles = { default: { window: { tokens: 3000, output_reserve: 1000, ...own } } }
+    const profiles = { default: { window: { tokens: 3000, output_reserve: 500, ...own } } }
     const at = async (count: number) => asked(withTools(model, count), { profiles })
     let [fitting, beyond] = [8, 40]
     while (beyond - fitting > 1) {
@@ -99,9 +99,9 @@ describe('where a compaction begins', () => {
       else beyond = between
     }
     const [last, first] = [await at(fitting), await at(beyond)]
-    expect(first).toMatchObject({ ratio_source: source, reserve: 1000, reserve_source: 'profile' })
+    expect(first).toMatchObject({ ratio_source: source, reserve: 500, reserve_source: 'profile' })
     const { compaction_begins_at: begins } = first
-    expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 2000 })
+    expect(begins).toEqual({ tokens: first.budget - first.margin, model_tokens: 2500 })
     expect(last.tokens.received.total).toBeLessThanOrEqual(begins?.tokens ?? 0)
     expect(first.tokens.received.total).toBeGreaterThan(begins?.tokens ?? 0)
   })

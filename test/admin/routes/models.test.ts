@@ -12,7 +12,7 @@ import { propertyRuns } from '../../support/property-runs.ts'
 import type { Beliefs } from '../../../src/models/model-record.ts'
 
 const windowTokens = 4_096
-const roomy = { window: { tokens: 64_000, output_reserve: 1_000 } }
+const roomy = { window: { tokens: 30_000, output_reserve: 1_000 } }
 const growing = longRun(16, 1)
 
 /** Has a window of 4,096 tokens of four bytes, and says so when it is exceeded. */
@@ -92,16 +92,16 @@ describe('GET /models', () => {
     expect(beliefs.window).toMatchObject({ value: { tokens: windowTokens, kind: 'total' }, from: 'refusal' })
     const { since, until } = beliefs.window ?? {}
     expect(Date.parse(until ?? '') - Date.parse(since ?? '')).toBe(3_600_000)
-    const overruling = { source: 'learnt', profile: 'default', overruled_tokens: 64_000 }
+    const overruling = { source: 'learnt', profile: 'default', overruled_tokens: 30_000 }
     expect(window_in_force).toEqual({ tokens: windowTokens, kind: 'total', ...overruling })
     const page = (await at.ask('/')).text
-    expect(page).toMatch(/your setting overruled.*64,000 → 4,096/s)
+    expect(page).toMatch(/your setting overruled.*30,000 → 4,096/s)
     // And of the conversation, too.
     await ask(at, 'm', [...growing, { role: 'user', content: 'And now?' }])
     const [, id = ''] = /"id":"([\w-]{16})"/.exec((await at.ask('/conversations')).text) ?? []
     await expect
       .poll(async () => (await at.ask(`/conversations/${id}`, { headers: { accept: 'text/html' } })).text)
-      .toContain('64,000 → 4,096')
+      .toContain('30,000 → 4,096')
   })
 })
 

@@ -45,7 +45,7 @@ async function requestWith(messages: readonly object[]) {
   const measure = createMeasure({
     counts: nothingCounted,
     wantsCount: () => false,
-    takesBeyond: () => false,
+    holdsLimit: () => false,
     onGuess: () => {},
   })
   const window = resolveWindow({ ...unknownWindow, configuredTokens: 16_000, names: ['gpt-4o'] })

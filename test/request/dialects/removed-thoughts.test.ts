@@ -40,7 +40,7 @@ async function openMessages() {
 async function openResponses() {
   const { flags, origin } = await adminPlace()
   const stand = await responses.openStand({
-    windowTokens: window.tokens,
+    windowTokens: 5_400,
     reply: responses.thinkingReader(),
     changesPrefix: true,
     foldgate: { flags },

@@ -85,7 +85,7 @@ describe('an Ollama that cuts prompts, and cannot be asked for its window, is no
     ['keeps the newest of many small ones', 4096, newestWithin(4096), evenTurns(24, 220)],
     ['cuts to its size', 4096, toSize(4096), evenTurns(24, 220)],
     ['has a window of an odd size', 6000, newestWithin(6000), evenTurns(26, 310)],
-    ['keeps the newest of a few large ones', 4096, newestWithin(4096), evenTurns(7, 1500)],
+    ['keeps the newest of a few large ones', 4096, newestWithin(4096), evenTurns(8, 1300)],
     [
       'gets a first message that is far too large',
       4096,

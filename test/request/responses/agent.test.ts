@@ -68,7 +68,7 @@ test('what cannot do without its id keeps the reasoning that the server demands 
     arguments: '{}',
   }
   const stand = await openStand({
-    windowTokens: 7_000,
+    windowTokens: 4_700,
     changesPrefix: true,
     reply: () => {
       answered += 1
@@ -95,7 +95,7 @@ test('what cannot do without its id keeps the reasoning that the server demands 
 async function openShown(showsContent: boolean) {
   const admin = await adminPlace()
   const stand = await openStand({
-    windowTokens: 8_000,
+    windowTokens: 5_400,
     reply: thinkingReader(),
     foldgate: { flags: admin.flags, settings: { admin: { show_content: showsContent } } },
   })

@@ -82,7 +82,7 @@ test('what tools were looked for by is cut where it is said again', async () => 
     at.upstream.forget()
     expect([answer.status, sent?.rejected, others]).toEqual([200, null, []])
     const searched = sent?.items.find(({ type }) => type === 'tool_search_call')
-    expect(JSON.stringify(searched)).toMatch(/^.{10,12000}$/)
+    expect(JSON.stringify(searched)).toMatch(/^.{10,20000}$/)
     input.push(...outputOf(answer), ...roundsOf(3, 10 * turn), user(`Go on, ${turn}.`))
   }
 })

@@ -332,7 +332,7 @@ test('what the larger model says of its window is learnt for it, and what it ans
     small: overflow(8_192, 12_000),
     large: (request, outgoing, incoming) => {
       asked += 1
-      const answer = asked === 1 ? overflow(9_000, 12_000) : completion(said, { prompt_tokens: 8_500 })
+      const answer = asked === 1 ? overflow(6_000, 12_000) : completion(said, { prompt_tokens: 4_000 })
       return answer(request, outgoing, incoming)
     },
     profile: auto,

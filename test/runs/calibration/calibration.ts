@@ -138,7 +138,7 @@ async function measureRecording(recording: CountedRecording, counts: Counts): Pr
   const measure = createMeasure({
     counts,
     wantsCount: () => false,
-    takesBeyond: () => false,
+    holdsLimit: () => false,
     onGuess: () => {},
   })
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
