@@ -49,6 +49,12 @@ export function firstFigure(...candidates: readonly Stated[]): Stated {
   return candidates.find(isFigure) ?? candidates.find((candidate) => candidate !== null) ?? null
 }
 
+/** The largest of the figures; where none is, what was wrong with them. */
+export function largestFigure(...candidates: readonly Stated[]): Stated {
+  const figures = candidates.filter(isFigure).toSorted((one, other) => other.tokens - one.tokens)
+  return figures[0] ?? firstFigure(...candidates)
+}
+
 /** The smallest of the figures, and of their limits for the prompt alone; where none is, what was wrong with them. */
 export function leastFigure(...candidates: readonly Stated[]): Stated {
   const figures = candidates.filter(isFigure).toSorted((one, other) => one.tokens - other.tokens)

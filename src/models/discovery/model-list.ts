@@ -1,6 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
-import { firstFigure, isFigure, leastFigure, stated, withInputLimit, type Stated } from './figure.ts'
+import {
+  firstFigure,
+  isFigure,
+  largestFigure,
+  leastFigure,
+  stated,
+  withInputLimit,
+  type Stated,
+} from './figure.ts'
 import { fieldAt, inputAt, objectsIn, totalAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
@@ -136,15 +144,14 @@ function windowOfRow(row: JsonObject): Stated {
 function totalOf(row: JsonObject): Stated {
   const property = objectsIn(row['properties']).find((each) => each['property_id'] === 'context_window')
   return firstFigure(
-    totalAt(
-      row,
-      'catalogue',
-      // OpenRouter: the figure of the provider that serves, before the model's own.
-      'top_provider.context_length',
-      // Groq, Vercel, Requesty; Mistral; Together, Fireworks, Moonshot and many more.
-      'context_window',
-      'max_context_length',
-      'context_length',
+    // OpenRouter: the figure of the provider that serves, before the model's own.
+    totalAt(row, 'catalogue', 'top_provider.context_length'),
+    // Groq, Vercel, Requesty; Mistral; Together, Fireworks, Moonshot and many more. Where several stand in a row nothing says
+    // which is in force: too large a figure is corrected by a refusal, too small a one by nothing.
+    largestFigure(
+      ...['context_window', 'max_context_length', 'context_length'].map((field) =>
+        totalAt(row, 'catalogue', field),
+      ),
     ),
     // Hugging Face, whose router may take any of them.
     leastFigure(...liveProviders(row).map((provider) => totalAt(provider, 'catalogue', 'context_length'))),

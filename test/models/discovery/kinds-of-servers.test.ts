@@ -37,6 +37,12 @@ const listed: [string, object, Window | null, string?][] = [
   ['a server like OpenAI', { object: 'model', created: 1, owned_by: 'openai' }, null],
   ['total and input', { context_length: 100_000, max_input_tokens: 80_000 }, total(100_000, 80_000)],
   ['an input of all of the total', { context_length: 100_000, max_input_tokens: 100_000 }, total(100_000)],
+  // It was taken for 4,096: what would fit the machine, or a model's ceiling, is not what is loaded.
+  [
+    'a server that also states what would be possible',
+    { context_length: 128_000, max_context_length: 4096, native_context_length: 262_144, loaded: true },
+    total(128_000),
+  ],
   ['figures as text', { context_length: ' 30000 ' }, total(30_000)],
 ]
 
