@@ -75,6 +75,11 @@ export type MessageFacts = {
   readonly emptyCalls: boolean
   /** The ids of the calls whose results it holds, '' if a result names none. */
   readonly answers: readonly string[]
+  /**
+   * Ids by which it belongs to what names them as well, wherever that stands: the calls of a server's own tools and their
+   * results, calls that a program makes, whatever is of an unknown type. Left out if there are none.
+   */
+  readonly sharedIds?: readonly string[]
   /** The message's own `name`; null if it has none. */
   readonly name: string | null
   /** Characters of names that are too long to be kept; left out if there are none. */

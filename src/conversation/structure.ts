@@ -28,7 +28,8 @@ export type Structure = {
   /**
    * The first message of the unit that `index` lies in: a reply, with all messages that it consists of, and the results that
    * follow it. An interrupted round is one unit too: while a call of the last reply is unanswered, and a result before the
-   * next reply has its id, everything between belongs together.
+   * next reply has its id, everything between belongs together. So does what shares an id: the result of a server's own tool
+   * with which a reply begins ends the unit of its call.
    */
   readonly unitStart: (index: number) => number
   /** Whether the conversation may be cut before the message at `index`; true at 0 and at the end. */
@@ -96,7 +97,7 @@ export function* structureOf(
     newestRoundStart: (point) => {
       // A request point before the end is a reply, and one that is the very first message is none.
       const reply = requestPoints[countBelow(requestPoints, point) - 1]
-      if (reply !== undefined) return reply
+      if (reply !== undefined) return ownStart(inPrefix, reply, point)
       const isReply = systemCount === 0 && messages[0]?.facts.opensReply === true
       return isReply ? 0 : (inPrefix[point - 1] ?? 0)
     },
@@ -163,27 +164,46 @@ function beginnings({
   }
 }
 
+/** Where a reply's own unit begins, behind what belongs to the one before it. */
+function ownStart(inPrefix: Int32Array, reply: number, point: number): number {
+  let start = reply
+  while (start < point && inPrefix[start] !== start) start += 1
+  return start < point ? start : (inPrefix[point - 1] ?? 0)
+}
+
 function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Steps<Int32Array> {
   const starts = new Int32Array(messages.length)
   // Nothing reaches over the beginning of a reply: what is behind it is found from there on.
   let from = grewFrom?.shared ?? 0
   while (from > 0 && !beginsReply(messages, from)) from -= 1
   if (grewFrom !== null) starts.set(grewFrom.structure.units.inPrefix.subarray(0, from))
+  /** Where the ids that messages share were named last. */
+  const named = new Map<string, number>()
+  for (let index = 0; index < from; index += 1) note(named, messages[index]?.facts.sharedIds, index)
   let reply = 0
+  /** Whether the reply's own unit begins with its next message. */
+  let isEnding = false
   const unanswered: UnansweredIds = new Map()
   for (let index = from; index < messages.length; index += 1) {
     if (index % MESSAGES_PER_STEP === 0) yield
     const facts = messages[index]?.facts
     starts[index] = index
+    let first = index
+    for (const id of facts?.sharedIds ?? []) first = Math.min(first, starts[named.get(id) ?? index] ?? index)
+    note(named, facts?.sharedIds, index)
     if (facts?.opensReply === true) {
       if (beginsReply(messages, index)) {
         reply = index
         unanswered.clear()
-      }
-      starts[index] = reply
+      } else if (isEnding) reply = index
+      const isShared = first < reply
+      // A call keeps all of its reply with what it belongs to; a result ends that.
+      if (isShared && facts.callIds.length > 0) reply = first
+      isEnding = isShared && facts.callIds.length === 0
+      starts[index] = isShared ? first : reply
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
-      starts[index] = starts[index - 1] ?? 0
+      starts[index] = Math.min(first, starts[index - 1] ?? 0)
       addUnanswered(unanswered, facts.callIds)
     } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false
@@ -193,6 +213,10 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     }
   }
   return starts
+}
+
+function note(named: Map<string, number>, ids: readonly string[] | undefined, index: number): void {
+  for (const id of ids ?? []) named.set(id, index)
 }
 
 /** The units of the whole, from the last one back: where one begins, the prefix before it ends. */

@@ -4,6 +4,7 @@ import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../conversation/source.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
+import { sharedIdsOf } from '../shared-ids.ts'
 import { readMedia } from '../media/media.ts'
 import {
   blockKindOf,
@@ -41,6 +42,7 @@ export function* describeBlock(
     ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
+    ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
     ...survivalOf(entry, holder),
     ...marksIn(entry),
     ...namedBy(kind, entry),

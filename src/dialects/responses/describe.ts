@@ -4,6 +4,7 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
+import { sharedIdsOf } from '../shared-ids.ts'
 import { answeredIdOf, readCall } from './calls.ts'
 import { definesTools, isBound, kindOf, type ItemKind } from './item-kinds.ts'
 import { foundBy, foundKeys, picturesBeside, saidIn, withoutPictures } from './outputs.ts'
@@ -31,6 +32,8 @@ export function* describeItem(
     ...(goesOn ? { joinsPrevious: true } : {}),
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...boundBy(kind, item),
+    // Of an unknown one any id may be shared: that of a call, of an approval.
+    ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
     ...survivalOf(kind, item),
     ...namedBy(kind, item),
     emptyCalls: false,

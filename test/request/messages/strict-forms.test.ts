@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/conversation/json-value.ts'
+import { blocksIn, callOf, pairsRule, press, resultOf, type Rule, type Said } from './pressing.ts'
+
+const windows = [2_400, 6_000, 12_000]
+const ROUNDS = 60
+
+const step = (round: number) => ({ type: 'text', text: `Step ${round}` })
+const said = (role: string, ...content: readonly JsonObject[]): Said => ({ role, content })
+
+/** Whatever names an id that another block has named must have that before it, and a call of the server's its result behind. */
+const idsRule: Rule = (messages, body) => {
+  const named = new Map<unknown, number>()
+  for (const [index, message] of messages.entries())
+    for (const block of blocksIn(message)) {
+      const { type, id, tool_use_id: of, caller } = block
+      const program = typeof caller === 'object' && caller !== null ? Object(caller)['tool_id'] : undefined
+      for (const needed of [type === 'tool_result' ? undefined : of, program])
+        if (needed !== undefined && !named.has(needed))
+          return `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(needed)}. Each block must have a corresponding block before it.`
+      if (id !== undefined) named.set(id, index)
+      if (of !== undefined) named.delete(of)
+    }
+  // What the newest reply names may still be at work.
+  const newest = JSON.stringify(messages.findLast(({ role }) => role === 'assistant'))
+  for (const [id, index] of named)
+    if (String(id).startsWith('srv') && !newest.includes(`"${String(id)}"`))
+      return `messages.${index}: tool use ${String(id)} was found without its result`
+  return pairsRule(messages, body)
+}
+
+// The story: the call of a server's own tool stands in one reply and its result at the start of the next, behind the client's
+// results. The cut fell between them, and 36 of 60 requests were refused.
+describe('what shares an id stays or goes together', () => {
+  const serverUse = (round: number, type = 'server_tool_use') => ({
+    type,
+    id: `srvtoolu_${round}`,
+    name: 'advisor',
+    input: {},
+  })
+  const serverResult = (round: number, type = 'advisor_tool_result') => ({
+    type,
+    tool_use_id: `srvtoolu_${round}`,
+    content: { type: 'advisor_result', text: `Advice ${round}` },
+  })
+  const conversations: Readonly<Record<string, (round: number) => readonly Said[]>> = {
+    'a server tool in every other reply': (round) => [
+      said(
+        'assistant',
+        ...(round % 2 === 1 ? [serverResult(round - 1)] : []),
+        step(round),
+        ...(round % 2 === 0 ? [serverUse(round)] : []),
+        callOf(round),
+      ),
+      said('user', resultOf(round)),
+    ],
+    'a server tool in every reply': (round) => [
+      said(
+        'assistant',
+        ...(round > 0 ? [serverResult(round - 1)] : []),
+        step(round),
+        serverUse(round),
+        callOf(round),
+      ),
+      said('user', resultOf(round)),
+    ],
+    'blocks of unknown types': (round) => [
+      said(
+        'assistant',
+        ...(round > 0 ? [serverResult(round - 1, 'oracle_said')] : []),
+        step(round),
+        serverUse(round, 'oracle_asked'),
+        callOf(round),
+      ),
+      said('user', resultOf(round)),
+    ],
+    'a program that makes calls over three requests': (round) => {
+      const first = round - (round % 3)
+      const isLast = round % 3 === 2
+      return [
+        said('assistant', ...(round % 3 === 0 ? [step(round), serverUse(first)] : []), {
+          ...callOf(round),
+          caller: { type: 'code_execution_20250825', tool_id: `srvtoolu_${first}` },
+        }),
+        said('user', resultOf(round)),
+        ...(isLast
+          ? [
+              said('assistant', serverResult(first, 'code_execution_tool_result'), step(round)),
+              said('user', { type: 'text', text: `Go on, ${round}.` }),
+            ]
+          : []),
+      ]
+    },
+  }
+  test.each(
+    Object.entries(conversations).flatMap(([name, roundOf]) =>
+      windows.map((windowTokens) => ({ name, roundOf, windowTokens })),
+    ),
+  )(
+    '$name, at $windowTokens tokens: no request is refused for its form',
+    async ({ roundOf, windowTokens }) => {
+      const rounds = ROUNDS
+      const { statuses, refused, actions } = await press({
+        windowTokens,
+        rounds,
+        model: 'claude-sonnet-4-6',
+        roundOf,
+        rule: idsRule,
+      })
+      expect(refused).toEqual([])
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      expect(actions.filter((action) => action === 'compacted').length).toBeGreaterThan(
+        windowTokens > 10_000 ? 0 : 20,
+      )
+    },
+  )
+})
