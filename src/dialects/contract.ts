@@ -28,6 +28,11 @@ export type Dialect = {
   readonly replies: Replies
   readonly summaries: SummaryCalls
   readonly recall: RecallTools
+  /**
+   * Whether thoughts that are signed are taken only behind the conversation that they were made in, by the names of the model,
+   * and whether it is asked at its vendor's own address: elsewhere a signature may bind nothing.
+   */
+  readonly bindsThoughts: (names: readonly string[], isAnthropic: boolean) => boolean
   /** How clients mark what a provider's prompt cache is to keep; null if they do not, or if Foldgate sets no mark of its own. */
   readonly cacheMarks: CacheMarks | null
   /** An error of Foldgate's own, as its clients read one. */

@@ -33,6 +33,13 @@ export const thoughtWordings: readonly Wording[] = [
     sample:
       'messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
   },
+  {
+    // DeepSeek's and Kimi's imitations, of every reply that has a call.
+    refusal: 'missing',
+    pattern:
+      /\b(?:thinking|reasoning(?:_content)?)\b.{0,60}\b(?:must be passed back|(?:is|are) (?:missing|required))\b/i,
+    sample: 'The `content[].thinking` in the thinking mode must be passed back to the API.',
+  },
 ]
 
 /** What a refusal, as text or JSON, has against the thoughts of its request; null if it is about something else. */

@@ -41,8 +41,8 @@ const recordSchema = z
     overhead: recorded(surroundingsSchema),
     /** How rewritten requests have to be placed: user messages joined, or no rewriting at all. */
     placement: recorded(z.enum(['strict', 'original'])),
-    /** What has to stay of thoughts at a compaction. */
-    thoughts: recorded(z.enum(['newest-kept'])),
+    /** What a refusal said of thoughts: all of them stay with their replies, those of the newest do, or they are bound. */
+    thoughts: recorded(z.enum(['kept', 'newest-kept', 'bound'])),
     /** The model that answers under this name. */
     name: recorded(z.string().max(256)),
     /** Why the usage of a stream is not asked for: it comes unasked, or asking was refused. */

@@ -17,6 +17,17 @@ export function isStrict({ profile, modelKey }: ReadRequest, models: Pick<Models
   return models.get(modelKey, 'placement') === 'strict'
 }
 
+/** Whether signed thoughts hold only where they were made: a refusal's word goes before what the model is called. */
+export function bindsThoughts(
+  { dialect, modelKey }: Pick<ReadRequest, 'dialect' | 'modelKey'>,
+  isAnthropic: boolean,
+  models: Pick<Models, 'get'>,
+): boolean {
+  const said = models.get(modelKey, 'thoughts')
+  if (said !== null) return said !== 'kept'
+  return dialect.bindsThoughts([modelKey.model, models.get(modelKey, 'name') ?? ''], isAnthropic)
+}
+
 /** Whether the thoughts of the newest reply stay at a compaction. */
 export function keepsNewestThoughts({ modelKey }: ReadRequest, models: Pick<Models, 'get'>): boolean {
   return models.get(modelKey, 'thoughts') === 'newest-kept'

@@ -10,6 +10,9 @@ import { azureDeployment } from '../upstream/target.ts'
 import { blanksBilling } from './billing-line.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
+import { anyHasBoundThoughts } from '../compaction/subject.ts'
+import { withFreeThoughts } from './free-thoughts.ts'
+import { bindsThoughts } from './learnt.ts'
 import { readBytes } from './read/read-chat.ts'
 import type { ArrivedRequest, ReadRequest, RecordPlace, UnreadRequest } from './request.ts'
 
@@ -19,7 +22,7 @@ import type { ArrivedRequest, ReadRequest, RecordPlace, UnreadRequest } from './
  */
 export async function readRequest(
   arrived: ArrivedRequest,
-  { failures, reading, profiles, upstreams }: RequestParts,
+  { failures, reading, profiles, upstreams, models }: RequestParts,
 ): Promise<ReadRequest | UnreadRequest> {
   const { exchange, dialect, options, body, turn } = arrived
   const { rights } = exchange
@@ -53,13 +56,17 @@ export async function readRequest(
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
   const address = upstreams.addressOf(upstreamName)
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
+  if (anyHasBoundThoughts(chat.messages)) await models.load(modelKey)
+  const read = bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)
+    ? chat
+    : withFreeThoughts(chat)
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile
   return {
     ...arrived,
-    chat,
-    received: chat,
+    chat: read,
+    received: read,
     profile: treated,
     isSubscription,
     blanksBilling: blanksBilling(treated, address),

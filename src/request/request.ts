@@ -40,6 +40,8 @@ export type Chat = {
   readonly keys: readonly string[]
   /** The conversation that it was found to go on from, in whole or in part; null where none was. */
   readonly grewFrom: Growth | null
+  /** The messages as they are where signed thoughts in them are bound; left out where they are read so, or there are none. */
+  readonly signedMessages?: readonly Message[]
   /** What was repaired in it; null where it is the client's own. */
   readonly repairs: Repairs | null
 }

@@ -95,7 +95,9 @@ const refusals: Readonly<Record<string, string>> = {
   any: 'recall',
   strict: 'user messages in a row',
   original: 'whatever is rewritten',
+  kept: 'replies without their thoughts',
   'newest-kept': 'the newest reply without its thoughts',
+  bound: 'thoughts behind another conversation',
 }
 
 /** Since when the window in force is believed; settings and tables have no time. */

@@ -73,6 +73,7 @@ export const chatCompletions: Dialect = {
   },
   summaries: summaryCalls,
   recall: recallTools,
+  bindsThoughts: () => true,
   cacheMarks: null,
   errorBody,
 }

@@ -51,6 +51,8 @@ export const messages: Dialect = {
   replies: messagesReplies,
   summaries: messagesSummaries,
   recall: messagesRecallTools,
+  // Imitators sign with a UUID, or with whatever was sent.
+  bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
   cacheMarks: messagesCacheMarks,
   errorBody: messagesErrorBody,
 }

@@ -51,6 +51,7 @@ export const responses: Dialect = {
   replies: responsesReplies,
   summaries: responsesSummaries,
   recall: responsesRecallTools,
+  bindsThoughts: () => true,
   cacheMarks: null,
   errorBody,
 }

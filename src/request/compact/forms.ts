@@ -130,13 +130,17 @@ export function thoughtlessForm(
   return anyHasBoundThoughts(messages) ? formUnder(request, counted, bare, cache) : null
 }
 
-/** The view of a compaction with the thoughts of the newest reply that it takes out; null if it takes none of them out. */
+/**
+ * The view of a compaction with the thoughts of the newest reply that it takes out, or of all that it keeps, where they are not
+ * bound; null if it takes none of them out.
+ */
 export function thoughtfulForm(
   request: FormRequest,
   counted: Counted,
   compaction: Compaction,
   cache: MadeCache,
 ): Promise<Form> | null {
+  if (!anyHasBoundThoughts(request.chat.messages)) return formUnder(request, counted, compaction, cache)
   const whole = withNewestThoughts(request.chat, compaction)
   return whole === null ? null : formUnder(request, counted, whole, cache)
 }

@@ -5,14 +5,15 @@ import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Dialect } from '../../dialects/contract.ts'
-import type { Form, Judged, Send, Sending } from '../request.ts'
+import { rebound } from '../free-thoughts.ts'
+import type { Form, Judged, PreparedRequest, Send, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { clamped } from './output-limit.ts'
 
 /**
  * Answers a refusal of the request's thoughts with another form: without all that are older than its end if some do not hold
- * where they stand, unless the client asked to be refused then; with those of the newest reply if they are demanded. What was
- * accepted goes on record, so that the next request is sent alike.
+ * where they stand, unless the client asked to be refused then; with those of all replies that are kept if they are demanded,
+ * at Anthropic's own address with those of the newest. What was accepted goes on record, so that the next request is sent alike.
  */
 export const cureThoughts =
   (parts: RequestParts) =>
@@ -27,7 +28,9 @@ export const cureThoughts =
       if (second === null) return standing(first)
       if (!isAnswered(second)) return second
       const { request } = sending
-      if (refusal === 'missing') parts.models.set(request.modelKey, 'thoughts', 'newest-kept', 'refusal')
+      const said = refusal === 'stale' ? 'bound' : isVendors(request, parts) ? 'newest-kept' : 'kept'
+      if (refusal === 'missing' || request.chat.signedMessages !== undefined)
+        parts.models.set(request.modelKey, 'thoughts', said, 'refusal')
       const compaction = cured.compacted?.compaction ?? null
       if (compaction !== null) await parts.records.replace(request, compaction)
       return { ...second, remedy: 'restored', refusedThoughts: refusal }
@@ -41,6 +44,11 @@ export function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtR
 }
 
 // --- internal ---
+
+/** Whether Anthropic itself is asked, which binds what it signs. */
+function isVendors({ upstreamName }: PreparedRequest, { upstreams }: RequestParts): boolean {
+  return upstreams.addressOf(upstreamName).isAnthropic
+}
 
 /** Null if there is none, or the client has decided that it wants to be refused. */
 function curedForm(
@@ -57,11 +65,13 @@ function curedForm(
     if (refusal === 'missing' && compaction === null) return null
     const { counted } = await countedMeasure(sending, parts)
     if (counted === null) return null
-    const of = { ...request, strict: form.strict || isStrict(request, parts.models) }
+    const strict = form.strict || isStrict(request, parts.models)
+    const isBound = refusal === 'stale' || isVendors(request, parts)
+    const of = rebound({ request: { ...request, strict }, counted }, isBound)
     const from = compaction ?? request.remembered.compaction
     const cured = await (refusal === 'stale'
-      ? thoughtlessForm(of, counted, from, parts.cache)
-      : compaction && thoughtfulForm(of, counted, compaction, parts.cache))
+      ? thoughtlessForm(of.request, of.counted, from, parts.cache)
+      : compaction && thoughtfulForm(of.request, of.counted, compaction, parts.cache))
     if (cured === null || form.clampedOutputTokens === null) return cured
     return clamped(cured, form.clampedOutputTokens)
   })
