@@ -12,8 +12,8 @@ export type Pressing = {
   readonly windowTokens: number
   readonly rounds: number
   readonly model: string
-  /** What stands behind what was said so far, before the next request. */
-  readonly roundOf: (round: number) => readonly Said[]
+  /** What stands behind what was said so far, before the next request; `sent` is what came to the server last. */
+  readonly roundOf: (round: number, sent: readonly Said[]) => readonly Said[]
   readonly rule: Rule
   /** What the server counts of a body; a quarter of its bytes where it is left out. */
   readonly tokensOf?: (body: JsonObject, text: string) => number
@@ -57,7 +57,7 @@ export async function press(pressing: Pressing): Promise<Pressed> {
   const messages: Said[] = [{ role: 'user', content: 'Task: make the tests pass. Never touch config.yaml.' }]
   const answers: Response[] = []
   for (let round = 0; round < rounds; round += 1) {
-    messages.push(...roundOf(round))
+    messages.push(...roundOf(round, sent.at(-1) ?? []))
     const answer = await fetch(`${at.url}/messages`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': 'k', 'anthropic-version': '2023-06-01' },
@@ -98,16 +98,14 @@ export const resultOf = (round: number): JsonObject => ({
 
 /** Anthropic's rules of calls and results. */
 export const pairsRule: Rule = (messages) => {
-  for (const [index, message] of messages.entries()) {
-    const next = messages[index + 1]
-    const answered = new Set(next === undefined ? [] : blocksIn(next).map(({ tool_use_id: id }) => id))
-    const asked = new Set(
-      messages[index - 1] === undefined ? [] : blocksIn(messages[index - 1]!).map(({ id }) => id),
-    )
-    for (const block of blocksIn(message)) {
-      if (block['type'] === 'tool_use' && !answered.has(block['id']))
+  const blocks = messages.map(blocksIn)
+  for (const [index, own] of blocks.entries()) {
+    const answered = new Set((blocks[index + 1] ?? []).map(({ tool_use_id: id }) => id))
+    const asked = new Set((blocks[index - 1] ?? []).map(({ id }) => id))
+    for (const { type, id, tool_use_id: of } of own) {
+      if (type === 'tool_use' && !answered.has(id))
         return `messages.${index}: tool_use ids were found without tool_result blocks`
-      if (block['type'] === 'tool_result' && !asked.has(block['tool_use_id']))
+      if (type === 'tool_result' && !asked.has(of))
         return `messages.${index}: unexpected tool_use_id found in tool_result blocks`
     }
   }

@@ -29,20 +29,21 @@ const idsRule: Rule = (messages, body) => {
   return pairsRule(messages, body)
 }
 
+const serverUse = (round: number, type = 'server_tool_use') => ({
+  type,
+  id: `srvtoolu_${round}`,
+  name: 'advisor',
+  input: {},
+})
+const serverResult = (round: number, type = 'advisor_tool_result') => ({
+  type,
+  tool_use_id: `srvtoolu_${round}`,
+  content: { type: 'advisor_result', text: `Advice ${round}` },
+})
+
 // The story: the call of a server's own tool stands in one reply and its result at the start of the next, behind the client's
 // results. The cut fell between them, and 36 of 60 requests were refused.
 describe('what shares an id stays or goes together', () => {
-  const serverUse = (round: number, type = 'server_tool_use') => ({
-    type,
-    id: `srvtoolu_${round}`,
-    name: 'advisor',
-    input: {},
-  })
-  const serverResult = (round: number, type = 'advisor_tool_result') => ({
-    type,
-    tool_use_id: `srvtoolu_${round}`,
-    content: { type: 'advisor_result', text: `Advice ${round}` },
-  })
   const conversations: Readonly<Record<string, (round: number) => readonly Said[]>> = {
     'a server tool in every other reply': (round) => [
       said(
@@ -112,6 +113,88 @@ describe('what shares an id stays or goes together', () => {
       expect(actions.filter((action) => action === 'compacted').length).toBeGreaterThan(
         windowTokens > 10_000 ? 0 : 20,
       )
+    },
+  )
+})
+
+const thoughtOf = (round: number, signature: string) => ({
+  type: 'thinking',
+  thinking: `I look at part ${round}`,
+  signature,
+})
+
+// The story: all signed thoughts were taken out at a compaction, and a server that demands them refused every request past the
+// window. Others keep them apart by whether they are Anthropic's, and imitators serve under its names.
+describe('signed is not bound', () => {
+  const demands =
+    (wording: string): Rule =>
+    (messages, body) => {
+      const index = messages.findIndex((message) => {
+        const types = blocksIn(message).map(({ type }) => type)
+        return message.role === 'assistant' && types.includes('tool_use') && !types.includes('thinking')
+      })
+      return index === -1 ? pairsRule(messages, body) : wording.replace('INDEX', `${index}`)
+    }
+  const wordings: Readonly<Record<string, string>> = {
+    'by the field': 'The `content[].thinking` in the thinking mode must be passed back to the API.',
+    'by the message':
+      'thinking is enabled but reasoning_content is missing in assistant tool call message at index INDEX',
+    'in words of Anthropic':
+      'messages.INDEX.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+  }
+  const roundOf = (round: number) => [
+    said('assistant', thoughtOf(round, `91cfbb94-554b-4136-8e21-fa02281${round}`), callOf(round)),
+    said('user', resultOf(round)),
+  ]
+  const thinking = { type: 'enabled', budget_tokens: 100 }
+  test.each(
+    Object.entries(wordings).flatMap(([name, wording]) =>
+      [
+        ['deepseek-v4-pro', 0],
+        ['claude-sonnet-4-6', 1],
+      ].flatMap(([model, refusals]) =>
+        windows.map((windowTokens) => ({ name, wording, model: `${model}`, refusals, windowTokens })),
+      ),
+    ),
+  )(
+    'demanded $name of $model, at $windowTokens tokens: $refusals refusals at most',
+    async ({ wording, model, refusals, windowTokens }) => {
+      const { statuses, refused } = await press({
+        windowTokens,
+        rounds: ROUNDS,
+        model,
+        roundOf,
+        rule: demands(wording),
+        body: { thinking },
+      })
+      expect(refused.length).toBeLessThanOrEqual(Number(refusals))
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+    },
+  )
+
+  test.each(windows)(
+    'bound by a server of another name, at %i tokens: one refusal at most',
+    async (windowTokens) => {
+      const bound: Rule = (messages, body) => {
+        for (const [index, message] of messages.entries())
+          for (const { type, signature } of blocksIn(message))
+            if (type === 'thinking' && signature !== `behind ${index}`)
+              return `messages.${index}.content.0: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation.`
+        return pairsRule(messages, body)
+      }
+      const { statuses, refused } = await press({
+        windowTokens,
+        rounds: ROUNDS,
+        model: 'acme-large',
+        rule: bound,
+        body: { thinking },
+        roundOf: (round, sent) => [
+          said('assistant', thoughtOf(round, `behind ${Math.max(1, sent.length)}`), callOf(round)),
+          said('user', resultOf(round)),
+        ],
+      })
+      expect(refused.length).toBeLessThanOrEqual(1)
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
     },
   )
 })
