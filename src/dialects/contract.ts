@@ -206,6 +206,8 @@ export type Entries = {
    * Null if one of them has no content that can be joined.
    */
   readonly joined: (entries: readonly string[], base: number) => string | null
+  /** System messages as one, null where nothing is left to say; null where any number may stand in a row, wherever. */
+  readonly joinedSystems: ((entries: readonly string[]) => string | null) | null
 }
 
 /** What a dialect knows of an entry: what its facts are made of. */

@@ -11,6 +11,7 @@ import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
 import { editsOf, isTakenOut, type Edits } from '../edits.ts'
 import { joinUsers } from './placement.ts'
+import { joinedSystem, restatedIn } from './restate.ts'
 import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
@@ -110,7 +111,8 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   }
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
   const isLast = tail >= compaction.point
-  if (isLast) yield* addEach(counts, edits, restated, messages)
+  const { plain, systems, resumeAt } = restatedIn(subject, restated, tail, compaction.point)
+  if (isLast) yield* addEach(counts, edits, plain, messages)
   yield
   const beside: Beside = { visible, shortened, said: [] }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
@@ -119,8 +121,12 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
-  if (!isLast) yield* addEach(counts, edits, restated, messages)
-  yield* addRange(counts, edits, tail, compaction.point, messages)
+  if (!isLast) yield* addEach(counts, edits, plain, messages)
+  const [own] = systems.filter((index) => index >= tail)
+  yield* addRange(counts, edits, tail, own ?? resumeAt, messages)
+  const system = joinedSystem(subject, systems)
+  if (system !== null) messages.push(system)
+  yield* addRange(counts, edits, resumeAt, compaction.point, messages)
   standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
   return messages
 }

@@ -49,6 +49,7 @@ export const chatCompletions: Dialect = {
     unbound: unboundMessage,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: (messages, base) => joinedMessages(messages, base, textPart),
+    joinedSystems: null,
   },
   rules: { violations: violationsOf, systemMayLead: true, repair: repairConversation },
   answers: {

@@ -7,6 +7,7 @@ import { messagesAnswers } from './answers.ts'
 import { isMessagesBody, readMessagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
+import { joinedSystems } from './system-messages.ts'
 import { messagesErrorBody } from './error-body.ts'
 import { messagesFields } from './fields.ts'
 import { messagesRecallTools } from './recall-tools.ts'
@@ -45,6 +46,7 @@ export const messages: Dialect = {
     unbound: (entry) => entry,
     user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
     joined: (entries, base) => joinedMessages(entries, base, textPart),
+    joinedSystems,
   },
   rules: { violations: blockViolations, systemMayLead: false, repair: repairBlocks },
   answers: messagesAnswers,

@@ -45,6 +45,7 @@ export const responses: Dialect = {
     user: (text) =>
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
+    joinedSystems: null,
   },
   rules: { violations: itemViolations, systemMayLead: true, repair: repairInput },
   answers: responsesAnswers,

@@ -198,3 +198,72 @@ describe('signed is not bound', () => {
     },
   )
 })
+
+// The story: system messages that add tools were restated one behind the other, and 29 of 50 requests were refused.
+describe('system messages that are restated become one', () => {
+  const systemRule: Rule = (messages, body) => {
+    for (const [index, { role }] of messages.entries()) {
+      if (role !== 'system') continue
+      const [before, next] = [messages[index - 1]?.role, messages[index + 1]?.role]
+      if (before !== 'user') return `messages.${index}: a system message must follow a user message`
+      if (next !== undefined && next !== 'assistant')
+        return `messages.${index}: a system message must be last or be followed by an assistant message`
+    }
+    const said = messages.filter(({ role }) => role !== 'system')
+    return pairsRule(said, body)
+  }
+  const change = (type: 'tool_addition' | 'tool_removal', name: string) => ({
+    type,
+    tool: { type: 'tool_reference', name },
+  })
+  const round = (at: number) => [said('assistant', step(at), callOf(at)), said('user', resultOf(at))]
+  const conversations: Readonly<Record<string, (at: number) => readonly Said[]>> = {
+    'that add a tool each': (at) => [
+      ...round(at),
+      ...(at % 3 === 0 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+    ],
+    'that add a tool behind each of the first results': (at) => [
+      ...round(at),
+      ...(at < 8 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+    ],
+    'that take away what they have added': (at) => [
+      ...round(at),
+      ...(at % 2 === 0
+        ? [said('system', change(at % 4 === 0 ? 'tool_addition' : 'tool_removal', 'mcp_1'))]
+        : []),
+    ],
+    'between turns of a user': (at) => [
+      ...round(at),
+      ...(at % 4 === 3
+        ? [said('assistant', step(at)), said('user', { type: 'text', text: `And now ${at}?` })]
+        : []),
+      ...(at % 4 === 1 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+    ],
+  }
+  test.each(
+    Object.entries(conversations).flatMap(([name, roundOf]) =>
+      windows.map((windowTokens) => ({ name, roundOf, windowTokens })),
+    ),
+  )(
+    '$name, at $windowTokens tokens: no request is refused for its form',
+    async ({ roundOf, windowTokens, name }) => {
+      const { statuses, refused, sent } = await press({
+        windowTokens,
+        rounds: ROUNDS,
+        model: 'claude-opus-4-8',
+        roundOf,
+        rule: systemRule,
+      })
+      expect(refused).toEqual([])
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      // What was added is said in every request, and once; what was taken away again is not.
+      const last = JSON.stringify(sent.at(-1))
+      const named = (tool: string) =>
+        last.split(`"tool_addition","tool":{"type":"tool_reference","name":"${tool}"`).length - 1
+      if (name === 'that add a tool each')
+        expect([0, 3, 57].map((at) => named(`mcp_${at}`))).toEqual([1, 1, 1])
+      if (name.startsWith('that take away') && windowTokens === 2_400)
+        expect(named('mcp_1')).toBeLessThanOrEqual(2)
+    },
+  )
+})
