@@ -86,6 +86,8 @@ export type Usage = {
   readonly cachedTokens: number | null
   /** Written to the provider's prompt cache, where that has a price of its own. */
   readonly cacheWrittenTokens: number | null
+  /** Whether the prompts of several samplings are added up in it: then it is the size of none. Left out if not. */
+  readonly isSum?: boolean
 }
 
 /** `unknown`: nothing that can be read, though it is not empty. */

@@ -83,7 +83,7 @@ export function createLearning(parts: LearnParts): Learning {
     if (lesson.isAuto) serverWindows.answered(lesson.question)
     if (report.isOllama && models.get(modelKey, 'stated')?.isLoaded !== true)
       models.suspected(modelKey).isSilentOllama = true
-    if (usage === null) return
+    if (usage === null || usage.isSum === true) return
     noteCached(models, modelKey, usage.promptTokens, usage.cachedTokens)
     if (sent === null || usage.promptTokens === 0 || !isCount(lesson, sent, usage, report)) return
     const answeredTokens = Math.min(usage.promptTokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))

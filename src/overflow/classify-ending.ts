@@ -21,7 +21,7 @@ export function classifyEnding(
   { hasOutput, finish, usage }: Pick<AnswerFacts, 'hasOutput' | 'finish' | 'usage'>,
   { knownWindowTokens }: WindowKnowledge,
 ): Classification {
-  const isCounted = usage !== null && usage.promptTokens > 0
+  const isCounted = usage !== null && usage.isSum !== true && usage.promptTokens > 0
   const plain: Classification = {
     ...plainClassification('other'),
     promptTokens: isCounted ? { tokens: usage.promptTokens, exact: true } : null,
@@ -31,7 +31,7 @@ export function classifyEnding(
   const overflow: Classification = { ...plain, class: 'overflow', remedy: 'compact' }
   // What prompt and reply come to would be the window, if it were counted whole: it is stated nowhere.
   if (finish === 'window') return overflow
-  if (knownWindowTokens === null || usage === null) return plain
+  if (knownWindowTokens === null || usage === null || usage.isSum === true) return plain
   const known: Classification = { ...overflow, window: { tokens: knownWindowTokens, kind: 'total' } }
   const isEmpty = !hasOutput && (usage.completionTokens ?? 0) === 0
   if (finish === 'length' && isEmpty && usage.promptTokens >= fullShareMin * knownWindowTokens) return known

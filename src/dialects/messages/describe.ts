@@ -5,6 +5,7 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
+import { namedTools } from '../deferred-tools.ts'
 import { readMedia } from '../media/media.ts'
 import {
   blockKindOf,
@@ -43,7 +44,7 @@ export function* describeBlock(
     ...(kind === 'start' ? { startsHistory: true } : {}),
     ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
     ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
-    ...survivalOf(entry, holder),
+    ...toolsOf(entry, holder),
     ...marksIn(entry),
     ...namedBy(kind, entry),
     emptyCalls: false,
@@ -100,11 +101,15 @@ function saysNothing({ content, media }: Read): boolean {
   return media.length === 0 && content.every(({ text }) => withoutReminders(text).trim() === '')
 }
 
-function survivalOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives'> {
+function toolsOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFacts, 'survives' | 'toolNames'> {
   if (holder === null && tellsRoomLeft(entry)) return { survives: 'last' }
   const survives = holder === null ? changesTools(entry['content']) : holdsTools(entry)
   if (!survives) return {}
-  return { survives: entry['type'] === 'tool_result' ? 'each-with-call' : 'each' }
+  const toolNames = namedTools(entry)
+  return {
+    survives: entry['type'] === 'tool_result' ? 'each-with-call' : 'each',
+    ...(toolNames.length === 0 ? {} : { toolNames }),
+  }
 }
 
 /** Within an entry marks stand at blocks, and at blocks of a result. */

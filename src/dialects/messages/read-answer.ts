@@ -2,6 +2,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../../conversation/jso
 import type { AnswerFacts, CacheMiss, Finish, RemovalReason, RemovedThoughts } from '../answer-contract.ts'
 import { nothingSaid } from '../nothing-said.ts'
 import { statementsOf, statesError } from '../stated-error.ts'
+import { blockKindOf } from './block-kinds.ts'
 import { contentOf } from './reply/blocks.ts'
 import { messageUsage } from './usage.ts'
 
@@ -13,17 +14,23 @@ export function readMessageAnswer(body: unknown): AnswerFacts | null {
   }
   if (!isJsonObject(body)) return null
   const isError = statesError(body, Array.isArray(body['content']))
+  const content = contentOf(body)
   return {
     ...nothingSaid,
-    hasOutput: contentOf(body).some(showsOutput),
+    hasOutput: content.some(showsOutput),
     finish: messageFinish(body['stop_reason']),
-    usage: messageUsage(body['usage']),
+    usage: messageUsage(body['usage'], content.some(isServers)),
     model: isText(body['model']) ? body['model'] : null,
     isError,
     removedThoughts: removedThoughts(body['input_transformations']),
     cacheMiss: cacheMiss(body['diagnostics']),
     said: isError ? statementsIn(body) : null,
   }
+}
+
+/** Whether a block is what the server has done itself: then the model was sampled anew behind it. */
+export function isServers(block: JsonObject): boolean {
+  return blockKindOf(block, 'assistant') === 'done'
 }
 
 /** Why a message ended, by the reason that is stated; null if none is. */

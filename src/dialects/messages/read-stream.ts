@@ -1,14 +1,17 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
+import type { AnswerEvent, AnswerFacts, EventsReader, Usage } from '../answer-contract.ts'
 import { parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid } from '../nothing-said.ts'
-import { showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
+import { isServers, showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
 import { createStreamedUsage, messageUsage } from './usage.ts'
 
 /** A reader of one streamed message. Its first event counts the input, and the last one the output; either may say all. */
 export function openMessageStream(): EventsReader {
   const usage = createStreamedUsage()
+  /** What the first event states: of the first prompt, whatever is added up later. */
+  let begun: Usage | null = null
+  let isSampledOften = false
 
   function readOne({ name, data, error }: ServerEvent): AnswerEvent {
     if (error !== '' || name === 'error') {
@@ -35,6 +38,7 @@ export function openMessageStream(): EventsReader {
       case 'message_stop':
         return { kind: 'done' }
       case 'content_block_start':
+        isSampledOften ||= isJsonObject(block) && isServers(block)
         return told({ hasOutput: isJsonObject(block) && showsOutput(block) })
       default:
         return told({ hasOutput: isJsonObject(delta) && isPiece(delta) })
@@ -47,6 +51,7 @@ export function openMessageStream(): EventsReader {
     const counted = facts.usage
     // How many tokens are written is not known yet. Some servers do not know, either, how many they have read.
     const isCounted = counted !== null && counted.promptTokens > 0
+    if (isCounted) begun = counted
     return { ...facts, usage: isCounted ? { ...counted, completionTokens: null } : null }
   }
 
@@ -55,7 +60,7 @@ export function openMessageStream(): EventsReader {
     usage.add(event['usage'])
     return {
       finish: isJsonObject(delta) ? messageFinish(delta['stop_reason']) : null,
-      usage: messageUsage(usage.value()),
+      usage: messageUsage(usage.value(), isSampledOften, begun),
       // Another model took over in the middle, for which other thoughts were left out.
       removedThoughts: removedThoughts(event['input_transformations']),
     }
@@ -66,7 +71,7 @@ export function openMessageStream(): EventsReader {
 
 /** Whether an event may say more than a piece of the output, by its type alone. */
 export function isTellingMessageEvent({ name, data, error }: ServerEvent): boolean {
-  if (name === 'error' || error !== '') return true
+  if (name === 'error' || error !== '' || serversPiece.test(data)) return true
   return !pieceName.test(name) && !piece.test(data)
 }
 
@@ -74,6 +79,9 @@ export function isTellingMessageEvent({ name, data, error }: ServerEvent): boole
 
 /** No quotation mark within a text of JSON stands unescaped. */
 const piece = /"type"\s*:\s*"(?:content_block_(?:start|delta|stop)|ping)"/
+
+/** The beginning of what the server does itself: usage behind it is a sum. */
+const serversPiece = /"type"\s*:\s*"(?:server_tool_use|mcp_tool_use|[a-z_]+_tool_result)"/
 
 const pieceName = /^(?:content_block_(?:start|delta|stop)|ping)$/
 

@@ -4,17 +4,21 @@ import { addUsage } from '../usage-sum.ts'
 
 /**
  * The token counts of an answer. A model that uses the server's own tools is sampled several times for one answer, and all of
- * its prompts are added up in the counts: the one that was sent is the first.
+ * its prompts are added up in the counts: the one that was sent is the first, as a stream states at its beginning.
  */
-export function messageUsage(usage: unknown): Usage | null {
+export function messageUsage(
+  usage: unknown,
+  isSampledOften: boolean,
+  begun: Usage | null = null,
+): Usage | null {
   if (!isJsonObject(usage)) return null
   const total = totalUsage(usage)
   const iterations: readonly unknown[] = Array.isArray(usage['iterations']) ? usage['iterations'] : []
   const sampled = iterations.find((each) => isJsonObject(each) && each['type'] === 'message')
-  const first = isJsonObject(sampled) ? totalUsage(sampled) : null
-  return total === null || first === null
-    ? total
-    : { ...first, completionTokens: total.completionTokens ?? first.completionTokens }
+  const first = isJsonObject(sampled) ? totalUsage(sampled) : isSampledOften ? begun : null
+  if (total === null) return null
+  if (first === null) return isSampledOften ? { ...total, isSum: true } : total
+  return { ...first, completionTokens: total.completionTokens ?? first.completionTokens }
 }
 
 /** The same with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */

@@ -19,7 +19,7 @@ export function readResponse(body: unknown): AnswerFacts | null {
     ...nothingSaid,
     hasOutput: output.some(hasOutput),
     finish,
-    usage: responseUsage(body['usage']),
+    usage: responseUsage(body['usage'], output.some(isOfServer)),
     model: isText(body['model']) ? body['model'] : null,
     isError,
     removedThoughts: removedThoughts(body['input_transformations']),
@@ -50,7 +50,7 @@ export function responseFinish(response: JsonObject, hasCalls: boolean): Finish 
 }
 
 /** SGLang counts a plain response under the names of a chat's. */
-export function responseUsage(usage: unknown): Usage | null {
+export function responseUsage(usage: unknown, isSampledOften = false): Usage | null {
   if (!isJsonObject(usage)) return null
   const promptTokens = count(usage['input_tokens'] ?? usage['prompt_tokens'])
   if (promptTokens === null) return null
@@ -61,7 +61,13 @@ export function responseUsage(usage: unknown): Usage | null {
     completionTokens: count(usage['output_tokens'] ?? usage['completion_tokens']),
     cachedTokens: count(details['cached_tokens']),
     cacheWrittenTokens: count(details['cache_write_tokens']),
+    ...(isSampledOften ? { isSum: true } : {}),
   }
+}
+
+/** Whether the server has done it itself: the model was sampled anew behind it. */
+export function isOfServer(item: JsonObject): boolean {
+  return kindOf(item) === 'done'
 }
 
 export function isCall(item: JsonObject): boolean {

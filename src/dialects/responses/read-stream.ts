@@ -5,11 +5,12 @@ import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid } from '../nothing-said.ts'
 import { statesError } from '../stated-error.ts'
 import { statusOf } from './reply/events.ts'
-import { hasOutput, isCall, readResponse, statementsIn } from './read-answer.ts'
+import { hasOutput, isCall, isOfServer, readResponse, statementsIn } from './read-answer.ts'
 
 /** A reader of one streamed response. Its last event may leave out the output: the calls were among what came before. */
 export function openStream(): EventsReader {
   let hasCalls = false
+  let isSampledOften = false
 
   function readOne({ name, data, error }: ServerEvent): AnswerEvent {
     if (error !== '' || name === 'error') {
@@ -30,6 +31,7 @@ export function openStream(): EventsReader {
     if (isJsonObject(response)) return readStated(event, response, type)
     if (isJsonObject(item)) {
       hasCalls ||= isCall(item)
+      isSampledOften ||= isOfServer(item)
       // Servers announce a message before they write it, and thoughts, too; of those nothing is seen yet.
       return told({ hasOutput: item['type'] !== 'reasoning' || hasOutput(item) })
     }
@@ -40,7 +42,9 @@ export function openStream(): EventsReader {
 
   function readStated(event: JsonObject, response: JsonObject, type: string): AnswerEvent {
     const status = statusOf(type, response)
-    const facts = readResponse({ ...response, status }) ?? nothingSaid
+    const stated = readResponse({ ...response, status }) ?? nothingSaid
+    const usage = stated.usage && isSampledOften ? { ...stated.usage, isSum: true } : stated.usage
+    const facts = { ...stated, usage }
     const { response: _response, ...rest } = event
     if (facts.isError || statesError(rest, true))
       return told({ ...facts, isError: true, said: [rest, statementsIn(response)] })

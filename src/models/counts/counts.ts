@@ -130,8 +130,9 @@ function anchorOf(prompt: AnsweredPrompt | undefined): Anchor | null {
 
 function isPlausible(anchor: Anchor | null): boolean {
   if (anchor === null) return true
-  const { ownTokens, looseTokens, promptTokens } = anchor
-  if (promptTokens < (ownTokens - looseTokens) * countShareMin) return false
+  const { ownTokens, looseTokens, aroundTokens, promptTokens } = anchor
+  // Of what surrounds the messages much may be left out: tools that are not loaded yet.
+  if (promptTokens < (ownTokens - looseTokens - aroundTokens) * countShareMin) return false
   return ownTokens < smallPromptTokens || promptTokens < ownTokens * countFactorMax
 }
 

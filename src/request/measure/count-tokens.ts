@@ -10,6 +10,7 @@ import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import type { BodyEdit } from '../../dialects/contract.ts'
+import { shownTools, toolsInForce } from '../../dialects/deferred-tools.ts'
 import type { Steps } from '../../conversation/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
@@ -101,6 +102,9 @@ type CountList = {
 /** Whose words are no doing of the model's. */
 const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'user'])
 
+const NONE: readonly never[] = []
+const NONE_NAMED: ReadonlySet<string> = new Set()
+
 const NOTHING_OMITTED: ReadonlySet<number> = new Set()
 
 const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
@@ -190,6 +194,7 @@ type Surroundings = {
 function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
   const { tools, legacyTools, schema } = request.chat.body
   const toolCounts = { shown: toolsTokens, plain: plainToolsTokens }
+  const named = toolsInForce(request.chat.messages.flatMap(({ facts }) => facts.toolNames ?? NONE))
   let tokens = 0
   let marginTokens = 0
   for (const [span, counts] of [
@@ -199,7 +204,7 @@ function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surround
   ] as const) {
     if (span === null) continue
     const added = span === tools ? request.addedTool : null
-    const counted = yield* countSpan(request, { span, added, line: null }, counts, known)
+    const counted = yield* countSpan(request, { span, added, line: null, named }, counts, known)
     tokens += counted.tokens
     marginTokens += counted.marginTokens
   }
@@ -232,7 +237,13 @@ function* countSpan(
     span,
     added,
     line,
-  }: { readonly span: ValueSpan; readonly added: RecallOffer | null; readonly line: BodyEdit | null },
+    named = NONE_NAMED,
+  }: {
+    readonly span: ValueSpan
+    readonly added: RecallOffer | null
+    readonly line: BodyEdit | null
+    readonly named?: ReadonlySet<string>
+  },
   { shown, plain }: CountValue,
   known: LRUCache<string, Surroundings>,
 ): Steps<Surroundings> {
@@ -240,7 +251,7 @@ function* countSpan(
   let hash = ''
   for (const part of spansAround(span, line))
     hash += part === null ? '' : yield* chat.source.hashSteps(part.start, part.end)
-  const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''}`
+  const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''} ${[...named].toSorted().join()}`
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
   const counted = { tokens: 0, marginTokens: 0 }
@@ -248,7 +259,7 @@ function* countSpan(
     // A line for billing, which is another one each time, would have all of it counted anew.
     const parsed =
       line === null ? parseJson(chat.source, span) : parseJsonText(textWithout(line, chat.source, span))
-    const value = shownWith(added?.tool ?? null, parsed)
+    const value = shownWith(added?.tool ?? null, shownTools(parsed, named))
     counted.tokens = yield* shown(value, counter, model)
     counted.marginTokens = Math.max(0, (yield* plain(value, counter)) - counted.tokens)
   } else {

@@ -18,6 +18,8 @@ export type Pressing = {
   /** What the server counts of a body; a quarter of its bytes where it is left out. */
   readonly tokensOf?: (body: JsonObject, text: string) => number
   readonly usageOf?: (promptTokens: number) => JsonObject
+  /** What stands before the text of a reply. */
+  readonly replyOf?: (round: number) => readonly JsonObject[]
   readonly body?: JsonObject
   readonly profile?: object
 }
@@ -48,7 +50,10 @@ export async function press(pressing: Pressing): Promise<Pressed> {
     if (message !== null) refused.push(message)
     const answer =
       message === null
-        ? answerOf(pressing.usageOf?.(promptTokens) ?? { input_tokens: promptTokens, output_tokens: 4 })
+        ? answerOf(
+            pressing.usageOf?.(promptTokens) ?? { input_tokens: promptTokens, output_tokens: 4 },
+            pressing.replyOf?.(sent.length) ?? [],
+          )
         : json({ type: 'error', error: { type: 'invalid_request_error', message } }, 400)
     return answer(received, outgoing, incoming)
   }
@@ -118,13 +123,13 @@ function messagesIn({ messages }: JsonObject): readonly Said[] {
   return Array.isArray(messages) ? messages : []
 }
 
-const answerOf = (usage: JsonObject): Script =>
+const answerOf = (usage: JsonObject, before: readonly JsonObject[]): Script =>
   json({
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
     model: 'm',
-    content: [{ type: 'text', text: 'Done.' }],
+    content: [...before, { type: 'text', text: 'Done.' }],
     stop_reason: 'end_turn',
     stop_sequence: null,
     usage,

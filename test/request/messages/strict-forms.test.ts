@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json-value.ts'
-import { blocksIn, callOf, pairsRule, press, resultOf, type Rule, type Said } from './pressing.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
+import { blocksIn, callOf, filler, pairsRule, press, resultOf, type Rule, type Said } from './pressing.ts'
 
-const windows = [2_400, 6_000, 12_000]
-const ROUNDS = 60
+/** One of the windows and half of the rounds where a change is made, all of them in CI. */
+const windows = [2_400, 6_000, 12_000].slice(0, propertyRuns(3))
+const ROUNDS = Math.max(30, propertyRuns(60))
 
 const step = (round: number) => ({ type: 'text', text: `Step ${round}` })
 const said = (role: string, ...content: readonly JsonObject[]): Said => ({ role, content })
@@ -264,6 +266,82 @@ describe('system messages that are restated become one', () => {
         expect([0, 3, 57].map((at) => named(`mcp_${at}`))).toEqual([1, 1, 1])
       if (name.startsWith('that take away') && windowTokens === 2_400)
         expect(named('mcp_1')).toBeLessThanOrEqual(2)
+    },
+  )
+})
+
+// The story: of 6,853 bytes of messages 544 were sent, the task cut, since tools were weighed that the model was not shown; a
+// count far below ours mended nothing. A reply that runs the server's own tools states the sum of several prompts.
+describe('what is not in the prompt weighs nothing, and a sum is no size', () => {
+  const tools = [
+    { name: 'Bash', input_schema: { type: 'object' } },
+    ...Array.from({ length: 30 }, (_, at) => ({
+      name: `mcp_${at}`,
+      description: `${filler(at)} ${filler(at + 100)}`,
+      input_schema: { type: 'object' },
+      defer_loading: true,
+    })),
+  ]
+  /** Without the tools that nothing has named. */
+  const shownTokens = (body: JsonObject, text: string): number => {
+    const history = JSON.stringify(body['messages'])
+    const hidden = tools.filter(({ name }) => name.startsWith('mcp') && !history.includes(`"${name}"`))
+    return Math.ceil((text.length - JSON.stringify(hidden).length) / 4)
+  }
+  const found = (at: number): JsonObject => ({
+    ...resultOf(at),
+    content: [{ type: 'tool_reference', tool_name: `mcp_${at}` }],
+  })
+  const roundOf = (at: number) => [
+    said('assistant', step(at), callOf(at)),
+    said('user', at === 3 ? found(at) : resultOf(at)),
+  ]
+  test.each(windows)('deferred tools, at %i tokens: what fits is not compacted', async (windowTokens) => {
+    const { statuses, refused, actions, sent } = await press({
+      windowTokens,
+      rounds: ROUNDS,
+      model: 'claude-sonnet-4-6',
+      roundOf,
+      rule: pairsRule,
+      tokensOf: shownTokens,
+      body: { tools },
+    })
+    expect(refused).toEqual([])
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
+    // Five rounds take some 1,300 tokens.
+    expect(actions.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'relayed'))
+    const whole = sent.findIndex((messages, at) => messages.length < 2 * at + 3)
+    expect(JSON.stringify(sent[whole - 1]).length / 4).toBeGreaterThan((windowTokens - 600) * 0.7)
+  })
+
+  test.each(windows)(
+    'a sum of three prompts, at %i tokens: nothing is learnt of it',
+    async (windowTokens) => {
+      const search = (at: number) => [
+        { type: 'server_tool_use', id: `srvtoolu_${at}`, name: 'web_search', input: { query: 'q' } },
+        { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${at}`, content: [] },
+      ]
+      const {
+        statuses,
+        refused,
+        actions,
+        windows: told,
+      } = await press({
+        windowTokens,
+        rounds: 12,
+        model: 'claude-sonnet-4-6',
+        roundOf: (at) => [
+          said('assistant', ...search(at), step(at)),
+          said('user', { type: 'text', text: `Go on, ${at}.` }),
+        ],
+        rule: pairsRule,
+        usageOf: (promptTokens) => ({ input_tokens: 3 * promptTokens, output_tokens: 20 }),
+        replyOf: (at) => search(1_000 + at),
+      })
+      expect(refused).toEqual([])
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      expect(new Set(actions)).toEqual(new Set(['relayed']))
+      expect(new Set(told)).toEqual(new Set([`${windowTokens};source=config`]))
     },
   )
 })
