@@ -122,7 +122,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
   if (!isLast) yield* addEach(counts, edits, plain, messages)
-  const [own] = systems.filter((index) => index >= tail)
+  const own = systems.find((index) => index >= tail)
   yield* addRange(counts, edits, tail, own ?? resumeAt, messages)
   const system = joinedSystem(subject, systems)
   if (system !== null) messages.push(system)

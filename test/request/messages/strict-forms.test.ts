@@ -8,13 +8,13 @@ const windows = [2_400, 6_000, 12_000].slice(0, propertyRuns(3))
 const ROUNDS = Math.max(30, propertyRuns(60))
 
 const step = (round: number) => ({ type: 'text', text: `Step ${round}` })
-const said = (role: string, ...content: readonly JsonObject[]): Said => ({ role, content })
+const message = (role: string, ...content: readonly JsonObject[]): Said => ({ role, content })
 
 /** Whatever names an id that another block has named must have that before it, and a call of the server's its result behind. */
 const idsRule: Rule = (messages, body) => {
   const named = new Map<unknown, number>()
-  for (const [index, message] of messages.entries())
-    for (const block of blocksIn(message)) {
+  for (const [index, each] of messages.entries())
+    for (const block of blocksIn(each)) {
       const { type, id, tool_use_id: of, caller } = block
       const program = typeof caller === 'object' && caller !== null ? Object(caller)['tool_id'] : undefined
       for (const needed of [type === 'tool_result' ? undefined : of, program])
@@ -48,48 +48,48 @@ const serverResult = (round: number, type = 'advisor_tool_result') => ({
 describe('what shares an id stays or goes together', () => {
   const conversations: Readonly<Record<string, (round: number) => readonly Said[]>> = {
     'a server tool in every other reply': (round) => [
-      said(
+      message(
         'assistant',
         ...(round % 2 === 1 ? [serverResult(round - 1)] : []),
         step(round),
         ...(round % 2 === 0 ? [serverUse(round)] : []),
         callOf(round),
       ),
-      said('user', resultOf(round)),
+      message('user', resultOf(round)),
     ],
     'a server tool in every reply': (round) => [
-      said(
+      message(
         'assistant',
         ...(round > 0 ? [serverResult(round - 1)] : []),
         step(round),
         serverUse(round),
         callOf(round),
       ),
-      said('user', resultOf(round)),
+      message('user', resultOf(round)),
     ],
     'blocks of unknown types': (round) => [
-      said(
+      message(
         'assistant',
         ...(round > 0 ? [serverResult(round - 1, 'oracle_said')] : []),
         step(round),
         serverUse(round, 'oracle_asked'),
         callOf(round),
       ),
-      said('user', resultOf(round)),
+      message('user', resultOf(round)),
     ],
     'a program that makes calls over three requests': (round) => {
       const first = round - (round % 3)
       const isLast = round % 3 === 2
       return [
-        said('assistant', ...(round % 3 === 0 ? [step(round), serverUse(first)] : []), {
+        message('assistant', ...(round % 3 === 0 ? [step(round), serverUse(first)] : []), {
           ...callOf(round),
           caller: { type: 'code_execution_20250825', tool_id: `srvtoolu_${first}` },
         }),
-        said('user', resultOf(round)),
+        message('user', resultOf(round)),
         ...(isLast
           ? [
-              said('assistant', serverResult(first, 'code_execution_tool_result'), step(round)),
-              said('user', { type: 'text', text: `Go on, ${round}.` }),
+              message('assistant', serverResult(first, 'code_execution_tool_result'), step(round)),
+              message('user', { type: 'text', text: `Go on, ${round}.` }),
             ]
           : []),
       ]
@@ -125,18 +125,49 @@ const thoughtOf = (round: number, signature: string) => ({
   signature,
 })
 
+const demands =
+  (wording: string): Rule =>
+  (messages, body) => {
+    const index = messages.findIndex((each) => {
+      const types = new Set(blocksIn(each).map(({ type }) => type))
+      return each.role === 'assistant' && types.has('tool_use') && !types.has('thinking')
+    })
+    return index === -1 ? pairsRule(messages, body) : wording.replace('INDEX', `${index}`)
+  }
+
+const thoughtfulRound = (round: number) => [
+  message('assistant', thoughtOf(round, `91cfbb94-554b-4136-8e21-fa02281${round}`), callOf(round)),
+  message('user', resultOf(round)),
+]
+
+const boundRule: Rule = (messages, body) => {
+  for (const [index, each] of messages.entries())
+    for (const { type, signature } of blocksIn(each))
+      if (type === 'thinking' && signature !== `behind ${index}`)
+        return `messages.${index}.content.0: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation.`
+  return pairsRule(messages, body)
+}
+
+const systemRule: Rule = (messages, body) => {
+  for (const [index, { role }] of messages.entries()) {
+    if (role !== 'system') continue
+    const [before, next] = [messages[index - 1]?.role, messages[index + 1]?.role]
+    if (before !== 'user') return `messages.${index}: a system message must follow a user message`
+    if (next !== undefined && next !== 'assistant')
+      return `messages.${index}: a system message must be last or be followed by an assistant message`
+  }
+  const others = messages.filter(({ role }) => role !== 'system')
+  return pairsRule(others, body)
+}
+const change = (type: 'tool_addition' | 'tool_removal', name: string) => ({
+  type,
+  tool: { type: 'tool_reference', name },
+})
+const plainRound = (at: number) => [message('assistant', step(at), callOf(at)), message('user', resultOf(at))]
+
 // The story: all signed thoughts were taken out at a compaction, and a server that demands them refused every request past the
 // window. Others keep them apart by whether they are Anthropic's, and imitators serve under its names.
 describe('signed is not bound', () => {
-  const demands =
-    (wording: string): Rule =>
-    (messages, body) => {
-      const index = messages.findIndex((message) => {
-        const types = blocksIn(message).map(({ type }) => type)
-        return message.role === 'assistant' && types.includes('tool_use') && !types.includes('thinking')
-      })
-      return index === -1 ? pairsRule(messages, body) : wording.replace('INDEX', `${index}`)
-    }
   const wordings: Readonly<Record<string, string>> = {
     'by the field': 'The `content[].thinking` in the thinking mode must be passed back to the API.',
     'by the message':
@@ -144,10 +175,6 @@ describe('signed is not bound', () => {
     'in words of Anthropic':
       'messages.INDEX.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
   }
-  const roundOf = (round: number) => [
-    said('assistant', thoughtOf(round, `91cfbb94-554b-4136-8e21-fa02281${round}`), callOf(round)),
-    said('user', resultOf(round)),
-  ]
   const thinking = { type: 'enabled', budget_tokens: 100 }
   test.each(
     Object.entries(wordings).flatMap(([name, wording]) =>
@@ -165,7 +192,7 @@ describe('signed is not bound', () => {
         windowTokens,
         rounds: ROUNDS,
         model,
-        roundOf,
+        roundOf: thoughtfulRound,
         rule: demands(wording),
         body: { thinking },
       })
@@ -177,22 +204,15 @@ describe('signed is not bound', () => {
   test.each(windows)(
     'bound by a server of another name, at %i tokens: one refusal at most',
     async (windowTokens) => {
-      const bound: Rule = (messages, body) => {
-        for (const [index, message] of messages.entries())
-          for (const { type, signature } of blocksIn(message))
-            if (type === 'thinking' && signature !== `behind ${index}`)
-              return `messages.${index}.content.0: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation.`
-        return pairsRule(messages, body)
-      }
       const { statuses, refused } = await press({
         windowTokens,
         rounds: ROUNDS,
         model: 'acme-large',
-        rule: bound,
+        rule: boundRule,
         body: { thinking },
         roundOf: (round, sent) => [
-          said('assistant', thoughtOf(round, `behind ${Math.max(1, sent.length)}`), callOf(round)),
-          said('user', resultOf(round)),
+          message('assistant', thoughtOf(round, `behind ${Math.max(1, sent.length)}`), callOf(round)),
+          message('user', resultOf(round)),
         ],
       })
       expect(refused.length).toBeLessThanOrEqual(1)
@@ -203,43 +223,27 @@ describe('signed is not bound', () => {
 
 // The story: system messages that add tools were restated one behind the other, and 29 of 50 requests were refused.
 describe('system messages that are restated become one', () => {
-  const systemRule: Rule = (messages, body) => {
-    for (const [index, { role }] of messages.entries()) {
-      if (role !== 'system') continue
-      const [before, next] = [messages[index - 1]?.role, messages[index + 1]?.role]
-      if (before !== 'user') return `messages.${index}: a system message must follow a user message`
-      if (next !== undefined && next !== 'assistant')
-        return `messages.${index}: a system message must be last or be followed by an assistant message`
-    }
-    const said = messages.filter(({ role }) => role !== 'system')
-    return pairsRule(said, body)
-  }
-  const change = (type: 'tool_addition' | 'tool_removal', name: string) => ({
-    type,
-    tool: { type: 'tool_reference', name },
-  })
-  const round = (at: number) => [said('assistant', step(at), callOf(at)), said('user', resultOf(at))]
   const conversations: Readonly<Record<string, (at: number) => readonly Said[]>> = {
     'that add a tool each': (at) => [
-      ...round(at),
-      ...(at % 3 === 0 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+      ...plainRound(at),
+      ...(at % 3 === 0 ? [message('system', change('tool_addition', `mcp_${at}`))] : []),
     ],
     'that add a tool behind each of the first results': (at) => [
-      ...round(at),
-      ...(at < 8 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+      ...plainRound(at),
+      ...(at < 8 ? [message('system', change('tool_addition', `mcp_${at}`))] : []),
     ],
     'that take away what they have added': (at) => [
-      ...round(at),
+      ...plainRound(at),
       ...(at % 2 === 0
-        ? [said('system', change(at % 4 === 0 ? 'tool_addition' : 'tool_removal', 'mcp_1'))]
+        ? [message('system', change(at % 4 === 0 ? 'tool_addition' : 'tool_removal', 'mcp_1'))]
         : []),
     ],
     'between turns of a user': (at) => [
-      ...round(at),
+      ...plainRound(at),
       ...(at % 4 === 3
-        ? [said('assistant', step(at)), said('user', { type: 'text', text: `And now ${at}?` })]
+        ? [message('assistant', step(at)), message('user', { type: 'text', text: `And now ${at}?` })]
         : []),
-      ...(at % 4 === 1 ? [said('system', change('tool_addition', `mcp_${at}`))] : []),
+      ...(at % 4 === 1 ? [message('system', change('tool_addition', `mcp_${at}`))] : []),
     ],
   }
   test.each(
@@ -270,6 +274,16 @@ describe('system messages that are restated become one', () => {
   )
 })
 
+const found = (at: number): JsonObject => ({
+  ...resultOf(at),
+  content: [{ type: 'tool_reference', tool_name: `mcp_${at}` }],
+})
+
+const search = (at: number) => [
+  { type: 'server_tool_use', id: `srvtoolu_${at}`, name: 'web_search', input: { query: 'q' } },
+  { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${at}`, content: [] },
+]
+
 // The story: of 6,853 bytes of messages 544 were sent, the task cut, since tools were weighed that the model was not shown; a
 // count far below ours mended nothing. A reply that runs the server's own tools states the sum of several prompts.
 describe('what is not in the prompt weighs nothing, and a sum is no size', () => {
@@ -288,13 +302,9 @@ describe('what is not in the prompt weighs nothing, and a sum is no size', () =>
     const hidden = tools.filter(({ name }) => name.startsWith('mcp') && !history.includes(`"${name}"`))
     return Math.ceil((text.length - JSON.stringify(hidden).length) / 4)
   }
-  const found = (at: number): JsonObject => ({
-    ...resultOf(at),
-    content: [{ type: 'tool_reference', tool_name: `mcp_${at}` }],
-  })
   const roundOf = (at: number) => [
-    said('assistant', step(at), callOf(at)),
-    said('user', at === 3 ? found(at) : resultOf(at)),
+    message('assistant', step(at), callOf(at)),
+    message('user', at === 3 ? found(at) : resultOf(at)),
   ]
   test.each(windows)('deferred tools, at %i tokens: what fits is not compacted', async (windowTokens) => {
     const { statuses, refused, actions, sent } = await press({
@@ -317,10 +327,6 @@ describe('what is not in the prompt weighs nothing, and a sum is no size', () =>
   test.each(windows)(
     'a sum of three prompts, at %i tokens: nothing is learnt of it',
     async (windowTokens) => {
-      const search = (at: number) => [
-        { type: 'server_tool_use', id: `srvtoolu_${at}`, name: 'web_search', input: { query: 'q' } },
-        { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${at}`, content: [] },
-      ]
       const {
         statuses,
         refused,
@@ -331,8 +337,8 @@ describe('what is not in the prompt weighs nothing, and a sum is no size', () =>
         rounds: 12,
         model: 'claude-sonnet-4-6',
         roundOf: (at) => [
-          said('assistant', ...search(at), step(at)),
-          said('user', { type: 'text', text: `Go on, ${at}.` }),
+          message('assistant', ...search(at), step(at)),
+          message('user', { type: 'text', text: `Go on, ${at}.` }),
         ],
         rule: pairsRule,
         usageOf: (promptTokens) => ({ input_tokens: 3 * promptTokens, output_tokens: 20 }),

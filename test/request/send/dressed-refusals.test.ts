@@ -147,6 +147,25 @@ describe('a refusal that no rule can read is answered by one smaller attempt', (
   })
 })
 
+/** Refuses in whichever way where user follows user. */
+const strict =
+  (refusal: Script, good: Script): Script =>
+  (received, outgoing, incoming) => {
+    const roles = rawMessages(received).map((text) => {
+      const message: unknown = JSON.parse(text)
+      return isObject(message) ? message['role'] : ''
+    })
+    const isBroken = roles.some((role, at) => role === 'user' && roles[at - 1] === 'user')
+    return (isBroken ? refusal : good)(received, outgoing, incoming)
+  }
+
+const stream =
+  (events: readonly string[]): Script =>
+  (_, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.end(events.map((event) => `${event}\n\n`).join(''))
+  }
+
 // The story: a template's refusal was answered with 400, 422 and 500 only; mlx-lm says it with 404, others with 424, and
 // LM Studio in the first event of a stream. The client got a refusal of what Foldgate had made of its request.
 describe('a refusal of the order of messages is answered whatever it came with', () => {
@@ -157,17 +176,6 @@ describe('a refusal of the order of messages is answered whatever it came with',
     { role: 'assistant' as const, content: 'Repaired.' },
     { role: 'user' as const, content: 'Now write the changelog, please.' },
   ]
-  const strict =
-    (refusal: Script, good: Script): Script =>
-    (received, outgoing, incoming) => {
-      const roles = rawMessages(received).map((text) => {
-        const message: unknown = JSON.parse(text)
-        return isObject(message) ? message['role'] : ''
-      })
-      const isBroken = roles.some((role, at) => role === 'user' && roles[at - 1] === 'user')
-      return (isBroken ? refusal : good)(received, outgoing, incoming)
-    }
-
   test.each([400, 404, 409, 424, 500, 502])('status %i', async (status) => {
     const at = play(strict(json({ error: words }, status), completion('fine')), small)
     const first = await at.post(chatOf(conversation))
@@ -177,12 +185,6 @@ describe('a refusal of the order of messages is answered whatever it came with',
   })
 
   test('the first event of a stream with status 200', async () => {
-    const stream =
-      (events: readonly string[]): Script =>
-      (_, outgoing) => {
-        outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-        outgoing.end(events.map((event) => `${event}\n\n`).join(''))
-      }
     const refusal = { error: { message: `Error rendering prompt with jinja template: "${words}".` } }
     const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'fine' } }] }
     const good = stream([`data: ${JSON.stringify(delta)}`, 'data: [DONE]'])
