@@ -1,5 +1,5 @@
 import { noSizes, type StatedSizes } from './classification.ts'
-import { tokenNumbersIn, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
+import { tokenNumbersIn, windowTokensMin, type TokenNumber, type TokenNumbers } from './token-numbers.ts'
 import {
   comparesSizes,
   isOfOtherLimit,
@@ -67,7 +67,8 @@ function tellsSizes(sentence: string): boolean {
 function readSizes(said: string, expectedPromptTokens: number | null): StatedSizes {
   const read = tokenNumbersIn(said)
   const { window, prompt, totalTokens } = windowAndPrompt(read, speaksOfOutput.test(said))
-  if (window === null || (prompt !== null && !isNear(prompt.tokens, expectedPromptTokens))) return noSizes
+  if (window === null || window.tokens < windowTokensMin) return noSizes
+  if (prompt !== null && !isNear(prompt.tokens, expectedPromptTokens)) return noSizes
   // Whoever counts characters has not counted tokens.
   const isCounted = prompt !== null && !/\bcharacters\b/i.test(said)
   return {

@@ -22,7 +22,7 @@ const faults: readonly RegExp[] = [
   /\bnot[ _]?found\b|\b(?:does not|doesn't|did not|do not) (?:exist|match|support)\b|\b(?:is|are|was|were) not (?:a |an )?(?:valid|supported|allowed|permitted|recogni[sz]ed|known|defined|found|loaded|accessible|reachable|served|ready|one of|available (?:in|for|to|on|here))\b|\b(?:is|are) (?:missing|not available[.!]?$)|\bnot supported\b|\bnot a (?:valid|known)\b|\bis (?:invalid|unknown|unsupported|malformed|unavailable|deprecated|retired)\b/i,
   /\bmust be one of\b|\bexpected one of\b|\bsupported values\b|\bvalid values\b|\bshould be one of\b|\binput should be\b|\bvalidation errors? for\b|\bfield required\b|\bextra inputs?\b|\bmust (?:be|match|start|contain|have) (?:an? |the )?(?:string|object|array|list|integer|number|boolean|pattern|uri|url|valid)\b/i,
   /\bexpected (?:an? |the )?(?:string|object|array|list|integer|number|boolean|role|type|value|json|url|valid|one|\u2026)/i,
-  /\b(?:failed|failure|unable|could ?n[o']t|could not|cannot|can't|can not|error|errors|problem|exception|trouble|while|when) (?:to |while |when |in |during |on )?(?:be )?(?:download|fetch|pars|decod|open|retriev|resolv|load|upload|convert|deseriali[sz]|seriali[sz]|connect|locat|identif|import|render|access|read(?!y))\w*/i,
+  /\b(?:failed|failure|unable|could ?n[o']t|could not|cannot|can't|can not|error|errors|problem|exception|trouble|while|when) (?:to |while |when |in |during |on )?(?:be )?(?:download|fetch|pars|decod|open|retriev|resolv|load|upload|convert|deseriali[sz]|seriali[sz]|connect|locat|identif|import|render|access|read(?!y|ing the prompt))\w*/i,
   new RegExp(
     String.raw`\b(?:unable to|failed to|could not|couldn't|cannot|can't) (?:process|handle|use|understand|interpret) (?:the |this |your |an? )?${things}\b`,
     'i',

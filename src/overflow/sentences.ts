@@ -4,6 +4,7 @@
  */
 export function sentencesIn(words: string, by: 'points' | 'capitals'): readonly string[] {
   return words
+    .replaceAll(spelledCode, (code) => code.replaceAll('_', ' '))
     .split(by === 'points' ? sentenceEnd : anySentenceEnd)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '')
@@ -39,6 +40,9 @@ const anySentenceEnd = new RegExp(
   String.raw`${sentenceEnd.source}|(?<=[\p{Ll}\p{Lo}\d)\]]) (?=\p{Lu}\p{Ll}* \p{Ll})`,
   'u',
 )
+
+/** A code that stands in the place of a sentence, such as `prompt_too_long`. */
+const spelledCode = /(?<=^|[:\]>] |\n)[a-z]+(?:_[a-z]+){2,5}(?=$|[: \n])/g
 
 /** One that a repetition was cut out of does not end. */
 const bracket = /([([<{])([^()[\]<>{}\n\u2026]{0,400})(?:[)\]>}]|(?<=[([][^<]{0,400})\u2026)/g

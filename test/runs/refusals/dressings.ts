@@ -6,8 +6,6 @@ export type PlainRefusal = {
   readonly name: string
   readonly message: string
   readonly isOverflow: boolean
-  /** Whether it was written down, not made up. */
-  readonly isKnown: boolean
   /** What the message states; null where it states none. */
   readonly windowTokens: number | null
 }
