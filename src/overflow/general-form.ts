@@ -20,9 +20,11 @@ import { sentencesIn, withoutLabels } from './sentences.ts'
  */
 export function readGeneralForm(words: string, expectedPromptTokens: number | null): StatedSizes | null {
   const said = words.slice(0, charactersMax)
+  const finer = sentencesIn(said, 'capitals')
+  if (finer.some(namesOtherCause)) return null
   return (
     readStatement(sentencesIn(said, 'points'), expectedPromptTokens) ??
-    readStatement(sentencesIn(said, 'capitals'), expectedPromptTokens)
+    readStatement(finer, expectedPromptTokens)
   )
 }
 
@@ -32,13 +34,13 @@ function readStatement(
   sentences: readonly string[],
   expectedPromptTokens: number | null,
 ): StatedSizes | null {
-  if (sentences.some(namesOtherCause)) return null
   const about = sentences.filter((sentence) => !isOfOtherLimit(sentence))
   const isStated = about.some(speaksOfLength)
   const sized = sentences.filter(
     (sentence) =>
       !isOfOtherUnit(sentence) &&
-      ((about.includes(sentence) && speaksOfLength(sentence)) || tellsSizes(withoutLabels(sentence))),
+      ((about.includes(sentence) && (speaksOfLength(sentence) || comparesSizes(sentence))) ||
+        tellsSizes(withoutLabels(sentence))),
   )
   const statement = sized.map(withoutLabels).join('. ')
   const isCompared = comparesSizes(statement) && tokenNumbersIn(statement).sizes.length > 1

@@ -23,9 +23,10 @@ export function comparesSizes(said: string): boolean {
   return isOfTokens && (comparedWith.test(said) || limited.test(said))
 }
 
-/** Whether a limit of time or money is named as the cause, in whichever sentence. */
+/** Whether a limit of time, of money or of the reply is named as the cause, in whichever sentence. */
 export function namesOtherCause(said: string): boolean {
-  return otherCause.test(said)
+  const isOfReply = ofOutput.test(said) && !ofPrompt.test(said) && !ofContext.test(said)
+  return otherCause.test(said) || (isOfReply && limited.test(said))
 }
 
 /** Whether words are about another limit than a prompt's: of time, money, output, bytes, characters, counts of things. */

@@ -58,7 +58,7 @@ test('foldgate check is content with nothing; --model says which profile and win
   const cwd = await temporaryFolder({ 'profiles/mine.yaml': 'models: ["mine-*"]\nwindow: {tokens: 9000}\n' })
   const bare = await output(['check'], { cwd })
   expect([bare.code, bare.stderr]).toEqual([0, ''])
-  expect(bare.stdout).toMatch(/^profile +mine: window 9,000 .*beyond 4,904/m)
+  expect(bare.stdout).toMatch(/^profile +mine: window 9,000 .*beyond 6,750/m)
   const known = await output(['check', '--model', 'gpt-4o'], { cwd })
   expect([known.code, known.stdout]).toEqual([
     0,
@@ -145,7 +145,7 @@ describe('foldgate explain', () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^model +gpt-4o$/m)
     expect(stdout).toMatch(/^would +be compacted to/m)
-    expect(stdout).toMatch(/^begins +a compaction where the prompt exceeds 11,904 tokens$/m)
+    expect(stdout).toMatch(/^begins +a compaction where the prompt exceeds 12,000 tokens$/m)
     expect(stdout).toMatch(/recap of 1–\d+/)
     expect(stdout).not.toContain('PLANTED')
     expect(stdout).not.toContain('\u001B')

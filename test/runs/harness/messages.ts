@@ -153,7 +153,10 @@ type BlocksBody = {
 function blocksBody(given: BlocksBody): RequestBody {
   const { isClaudeCode, tools, messages, isStreamed, outputTokens } = given
   const texts = messageTexts(messages, { marksNewest: isClaudeCode, shortensTexts: false })
-  const before = Buffer.from(`{"model":"${MODEL}","stream":${isStreamed},${systemMember(given)}"messages":[`)
+  // Signed thoughts are bound where the model is Anthropic's.
+  const before = Buffer.from(
+    `{"model":"anthropic/${MODEL}","stream":${isStreamed},${systemMember(given)}"messages":[`,
+  )
   const thinking = { type: 'adaptive' }
   const stated = { ...(tools.length > 0 && { tools }), max_tokens: outputTokens, thinking }
   // Spellings and values that a re-serialised body would lose.
