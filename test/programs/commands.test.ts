@@ -65,7 +65,7 @@ test('foldgate check is content with nothing; --model says which profile and win
     expect.stringMatching(/^profile +default[^]*128,000[^]*table/m),
   ])
   const mine = await output(['check', '--model', 'mine-7b'], { cwd })
-  expect(mine.stdout).toMatch(/^begins +when a prompt exceeds 4,904 tokens of the model's, 4,264 of ours/m)
+  expect(mine.stdout).toMatch(/^begins +when a prompt exceeds 6,750 tokens of the model's, 5,869 of ours/m)
   expect(mine.stdout).toMatch(/^ratio +1\.15 of the model's tokens for one of ours, .*a guess/m)
 })
 

@@ -26,7 +26,7 @@ export const sections: readonly Section[] = [
   ),
   upstreamSection(
     'An upstream that refuses',
-    "The refusal is the upstream's own, byte for byte. Only one of a compacted request that may be Foldgate's doing is followed by a second attempt.",
+    "The refusal is the upstream's own, byte for byte. Only one of a compacted request that may be Foldgate's doing is followed by a second attempt, and one of a large prompt in words that no rule can read by one at half of its size. Where the size was not the reason, that costs one request more an hour for each model and wording, and the client waits for both; where it was, the conversation goes on from half of what was sent until its window is known.",
     refusals,
   ),
   {
