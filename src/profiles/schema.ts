@@ -57,7 +57,9 @@ export const profileKeys = group({
       .describe("A ceiling of the operator's own in tokens, for price tiers; null: none."),
     output_reserve: count('tokens')
       .default(4096)
-      .describe('Tokens kept free for the reply when the request sets no limit of its own: a quarter of the window at most.'),
+      .describe(
+        'Tokens kept free for the reply when the request sets no limit of its own: a quarter of the window at most.',
+      ),
     encoding: oneOf(['auto', 'o200k_base', 'cl100k_base', 'o200k_digits', 'o200k_apart'])
       .default('auto')
       .describe(

@@ -1,4 +1,5 @@
 import type { Answers } from '../../dialects/answer-contract.ts'
+import { FoldgateError } from '../../errors.ts'
 import type { Judged } from '../request.ts'
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'
@@ -99,7 +100,7 @@ async function judgeError(
 async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): Promise<Judged> {
   const decoder = new TextDecoder()
   let decision: WatchDecision = { state: 'undecided' }
-  const { pieces, reason } = await holdBack(answer.body, {
+  const { pieces, reason, error } = await holdBack(answer.body, {
     enough: (piece) => {
       decision = watch.feed(decoder.decode(piece, { stream: true }))
       return decision.state !== 'undecided'
@@ -108,9 +109,10 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
     bytesMax: HELD_BYTES_MAX,
   })
   const held = [...pieces]
-  // One that is cut before its first event, if not its first comment, ends there.
-  const isCutUnsaid = reason === 'broken' && /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
-  if (reason === 'ended' || isCutUnsaid) decision = watch.end()
+  // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
+  const isLate = error instanceof FoldgateError && error.code === 'upstream_timeout'
+  const isUnsaid = /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
+  if (reason === 'ended' || (reason === 'broken' && isUnsaid && !isLate)) decision = watch.end()
   return judged(answer, held, decision, options)
 }
 
