@@ -50,6 +50,11 @@ export function upstreamFailure(
   })
 }
 
+/** Whether the next piece of an answer did not come in time, of an error of undici's. */
+export function isLate(error: unknown): boolean {
+  return errorCode(error) === 'UND_ERR_BODY_TIMEOUT'
+}
+
 /** Whether nothing listens at an upstream's address, of an error that `upstreamFailure` made. */
 export function isRefusedConnection(error: unknown): boolean {
   return error instanceof FoldgateError && errorCode(error.cause) === 'ECONNREFUSED'

@@ -1,10 +1,10 @@
 import type { Answers } from '../../dialects/answer-contract.ts'
-import { FoldgateError } from '../../errors.ts'
 import type { Judged } from '../request.ts'
 import { watchJson, watchStream, type AnswerWatch, type WatchDecision } from '../../overflow/answer-watch.ts'
 import { classifyAnswer } from '../../overflow/classify.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
+import { isLate } from '../../upstream/failure.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import { decodeBody } from '../../http/decode-body.ts'
 import { holdBack } from './hold.ts'
@@ -110,9 +110,8 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
   })
   const held = [...pieces]
   // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
-  const isLate = error instanceof FoldgateError && error.code === 'upstream_timeout'
   const isUnsaid = /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
-  if (reason === 'ended' || (reason === 'broken' && isUnsaid && !isLate)) decision = watch.end()
+  if (reason === 'ended' || (reason === 'broken' && isUnsaid && !isLate(error))) decision = watch.end()
   return judged(answer, held, decision, options)
 }
 

@@ -8,10 +8,11 @@ import { startStrictUpstream } from '../../support/strict-upstream/strict-upstre
 const conversation = longRun(80, 11, 0.6)
 const points = conversation.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []))
 
+const reply = () => ({ content: 'Done.' })
+
 /** Sends a conversation that grows to an upstream that counts as we do, and says what that received. */
 async function pressed(windowTokens: number, outputTokens: number | null, outputReserveChecked: boolean) {
   const { count } = await loadCounter('o200k_base')
-  const reply = () => ({ content: 'Done.' })
   const options = { windowTokens, template: 'lenient' as const, outputReserveChecked, count, reply }
   const upstream = await startStrictUpstream(options)
   onTestFinished(() => upstream.close())

@@ -284,6 +284,11 @@ const search = (at: number) => [
   { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${at}`, content: [] },
 ]
 
+const findingRound = (at: number) => [
+  message('assistant', step(at), callOf(at)),
+  message('user', at === 3 ? found(at) : resultOf(at)),
+]
+
 // The story: of 6,853 bytes of messages 544 were sent, the task cut, since tools were weighed that the model was not shown; a
 // count far below ours mended nothing. A reply that runs the server's own tools states the sum of several prompts.
 describe('what is not in the prompt weighs nothing, and a sum is no size', () => {
@@ -302,16 +307,12 @@ describe('what is not in the prompt weighs nothing, and a sum is no size', () =>
     const hidden = tools.filter(({ name }) => name.startsWith('mcp') && !history.includes(`"${name}"`))
     return Math.ceil((text.length - JSON.stringify(hidden).length) / 4)
   }
-  const roundOf = (at: number) => [
-    message('assistant', step(at), callOf(at)),
-    message('user', at === 3 ? found(at) : resultOf(at)),
-  ]
   test.each(windows)('deferred tools, at %i tokens: what fits is not compacted', async (windowTokens) => {
     const { statuses, refused, actions, sent } = await press({
       windowTokens,
       rounds: ROUNDS,
       model: 'claude-sonnet-4-6',
-      roundOf,
+      roundOf: findingRound,
       rule: pairsRule,
       tokensOf: shownTokens,
       body: { tools },
