@@ -37,18 +37,21 @@ export function embeddedJson(text: string): EmbeddedJson | null {
   if (isAttached.test(lead) || isEcho || isFault(around)) return null
   const candidate = text.slice(start, end + 1)
   const value = parseJsonText(candidate) ?? parsePython(candidate)
-  return holdsError(value) ? { around, value, status: status === undefined ? null : Number(status) } : null
+  return holdsError(value) || saysWhy(value)
+    ? { around, value, status: status === undefined ? null : Number(status) }
+    : null
 }
 
-/** Whether something is an error with words, or holds one under any key but those of what a client has sent. */
+/** Whether something has an error with words, under any key but those of what a client has sent. */
 export function holdsError(value: unknown, depth = 0): value is object {
   if (depth > depthMax) return false
   if (Array.isArray(value)) return value.slice(0, itemsMax).some((item) => holdsError(item, depth + 1))
   if (!isJsonObject(value) || isRequest(value)) return false
   return Object.entries(value).some(([key, each]) => {
     if (echoKeys.has(key)) return false
-    if (errorKeys.has(key) && typeof each === 'string') return each !== ''
-    return holdsError(typeof each === 'string' ? parseJsonText(each.trim()) : each, depth + 1)
+    const inner: unknown = typeof each === 'string' ? (parseJsonText(each.trim()) ?? each) : each
+    const isError = key === 'error' || key === 'errors'
+    return (isError && (isText(inner) || saysWhy(inner))) || holdsError(inner, depth + 1)
   })
 }
 
@@ -66,7 +69,17 @@ const itemsMax = 16
 export const depthMax = 12
 
 /** Where the words of an error stand. */
-const errorKeys = new Set('error message detail msg reason error_message error_msg status_msg'.split(' '))
+const wordKeys = 'error message detail msg reason error_message error_msg status_msg'.split(' ')
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Whether it is an error itself; of a list, whether the first is. */
+function saysWhy(value: unknown): value is object {
+  const [error]: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return isJsonObject(error) && !isRequest(error) && wordKeys.some((key) => isText(error[key]))
+}
 
 /** A request that is repeated; Cloudflare's errors hold an empty list of messages. */
 function isRequest({ messages, role, input }: JsonObject): boolean {
