@@ -125,6 +125,8 @@ function windowOfRow(row: JsonObject): Stated {
   if (isLmStudioRow(row)) return windowInLmStudio(row)
   if (isRouterRow(row) && fieldAt(row, 'status.value') !== 'loaded') return 'unloaded'
   return firstFigure(
+    // Unsloth.
+    row['loaded'] === true ? totalAt(row, 'loaded', 'context_length') : null,
     // vLLM, SGLang, NIM, Chutes; llama.cpp.
     totalAt(row, 'loaded', 'max_model_len', 'meta.n_ctx'),
     // GitHub Copilot.
@@ -181,7 +183,7 @@ function windowInLmStudio(row: JsonObject): Stated {
     return instances.length === 0 ? 'unloaded' : leastFigure(...instances)
   }
   if (row['state'] !== 'loaded') return 'unloaded'
-  return totalAt(row, 'loaded', 'loaded_context_length')
+  return totalAt(row, 'loaded', 'loaded_context_length', 'context_length')
 }
 
 function windowOfInstance(instance: JsonObject): Stated {

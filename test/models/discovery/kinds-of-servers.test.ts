@@ -43,6 +43,16 @@ const listed: [string, object, Window | null, string?][] = [
     { context_length: 128_000, max_context_length: 4096, native_context_length: 262_144, loaded: true },
     total(128_000),
   ],
+  [
+    'the same with a ceiling above it',
+    { context_length: 8192, max_context_length: 131_072, loaded: true },
+    total(8192),
+  ],
+  [
+    'a server of no known kind that states both',
+    { context_length: 8192, max_context_length: 131_072 },
+    total(131_072),
+  ],
   ['figures as text', { context_length: ' 30000 ' }, total(30_000)],
 ]
 
