@@ -1,3 +1,4 @@
+import { withFreeThoughts } from './free-thoughts.ts'
 import type { Chat, ReadRequest } from './request.ts'
 import { finish } from '../conversation/source.ts'
 import { spliceMessages } from '../conversation/splice.ts'
@@ -20,7 +21,7 @@ export async function repairRequest(request: ReadRequest, parts: RequestParts): 
   const chat = await failures.around('repair', received, repairedChat, received, place.scope, reading)
   if (chat.repairs === null) return request
   parts.onRepaired(chat.repairs)
-  return { ...request, chat }
+  return { ...request, chat: received.signedMessages === undefined ? chat : withFreeThoughts(chat) }
 }
 
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */

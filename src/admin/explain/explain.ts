@@ -1,3 +1,4 @@
+import { withFreeThoughts } from '../../request/free-thoughts.ts'
 import type { Chat, RecallOffer, Counted, Measure, Form } from '../../request/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
@@ -62,7 +63,9 @@ export function createExplain(parts: ExplainParts): Explain {
       throw new FoldgateError('unknown_profile', match.message, { param: 'profile' })
     const { profile } = match
     const isMended = profile.repair && !profile.observe
-    const chat = isMended ? await repairedChat(received, ASKED_SCOPE, reading) : received
+    const mended = isMended ? await repairedChat(received, ASKED_SCOPE, reading) : received
+    const isAnthropic = parts.isAnthropic(profile.upstream)
+    const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
     const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
     const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
     const { measure, counted } = await measured(asked)
@@ -70,7 +73,7 @@ export function createExplain(parts: ExplainParts): Explain {
     const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry
     const offering = recall === null ? asking : withTool(asking, recall)
     const prepared = profile.observe ? originalForm(received, measure.incomingTokens) : offering
-    const isBlanked = blanksBilling(profile, { isAnthropic: parts.isAnthropic(profile.upstream) })
+    const isBlanked = blanksBilling(profile, { isAnthropic })
     const unbilled = withoutBilling(prepared, { blanksBilling: isBlanked })
     const bytes = bytesOf(unbilled.chat.bytes, unbilled.pieces)
     const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)

@@ -267,7 +267,7 @@ describe('system messages that are restated become one', () => {
       const named = (tool: string) =>
         last.split(`"tool_addition","tool":{"type":"tool_reference","name":"${tool}"`).length - 1
       if (name === 'that add a tool each')
-        expect([0, 3, 57].map((at) => named(`mcp_${at}`))).toEqual([1, 1, 1])
+        expect([0, 3, 27].map((at) => named(`mcp_${at}`))).toEqual([1, 1, 1])
       if (name.startsWith('that take away') && windowTokens === 2_400)
         expect(named('mcp_1')).toBeLessThanOrEqual(2)
     },
