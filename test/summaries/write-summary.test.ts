@@ -295,8 +295,8 @@ describe('a summary is refused', () => {
   })
 
   test('after its own overflow, when even the smallest piece does not fit', async () => {
-    const outcome = await written(overflow(1000, 30_000))
-    expect(outcome).toMatchObject({ kind: 'failed', reason: 'overflow', learntWindowTokens: 1000 })
+    const outcome = await written(overflow(1_100, 30_000))
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'overflow', learntWindowTokens: 1_100 })
     expect(outcome.calls).toBeLessThanOrEqual(5)
   })
 
