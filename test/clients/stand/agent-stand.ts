@@ -106,6 +106,8 @@ export async function messagesStand(how: How): Promise<ThinkingStand> {
   let round = 0
   const upstream = await startMessagesUpstream({
     ...(await strictness()),
+    // Signed thoughts are bound where the model is Anthropic's.
+    answersAs: 'anthropic/m',
     reply: () => {
       round += 1
       const hidden: ScriptedBlock = { type: 'thinking', tokens: 60 }

@@ -138,7 +138,7 @@ async function inMessages({ folder, files, lastWords }: Reading, options: Option
     const input = { file_path: join(folder, file) }
     return { content: [thought, { type: 'tool_use', id: `toolu_${round}`, name: 'Read', input }] }
   }
-  const upstream = await startMessagesUpstream({ ...options, reply })
+  const upstream = await startMessagesUpstream({ ...options, reply, answersAs: 'anthropic/m' })
   const requests = () =>
     upstream.requests.map(({ messages, promptTokens, rejected, body, transformations }) => {
       const newest = messages.findLast(({ role }) => role !== 'system')

@@ -26,6 +26,8 @@ export type MessagesUpstreamOptions = MessagesJudgeOptions & {
   readonly reply: (request: AcceptedMessagesRequest) => MessagesScript | Promise<MessagesScript>
   /** A local engine that speaks this API, instead of Anthropic. */
   readonly imitator?: ImitatorOptions
+  /** The name that its answers go by. Default: that of the request. */
+  readonly answersAs?: string
   /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
   readonly record?: boolean
   /** Whether replies state what they cost. Default true. */
@@ -147,7 +149,8 @@ export async function startMessagesUpstream(options: MessagesUpstreamOptions) {
             outputTokens: outputTokens(cut.content),
           }
     const stopReason = cut.isCut ? 'model_context_window_exceeded' : stopReasonOf(script)
-    return { id: idOf('msg'), body, content: cut.content, stopReason, usage, transformations }
+    const named = { ...body, model: options.answersAs ?? model }
+    return { id: idOf('msg'), body: named, content: cut.content, stopReason, usage, transformations }
   }
 
   /** Where the window ends in the middle of a reply, its words are cut there, and calls are not made. */
