@@ -146,3 +146,27 @@ test('thousands of tools that are added between turns are weighed once', async (
   const { headers } = await post(at, { input: [user('Begin.'), ...input, user('And?')] })
   expect(headers.get('x-foldgate-action')).toBe('compacted')
 })
+
+// The story: of items of an unknown type nobody knew what belonged to them, so that a cut could fall between two that name the
+// same call.
+test('items of unknown types that share an id stay or go together', async () => {
+  const at = await opened()
+  const input: Item[] = [user('Begin.')]
+  for (let turn = 0; turn < 24; turn += 1) {
+    input.push(
+      { type: 'oracle_call', call_id: `oracle_${turn}`, question: words(40) },
+      ...roundsOf(1, turn),
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: `Round ${turn}.` }] },
+      user(`Go on, ${turn}.`),
+      { type: 'oracle_call_output', call_id: `oracle_${turn}`, answer: words(40) },
+    )
+    const answer = await post(at, { input })
+    expect(answer.status).toBe(200)
+    const named = at.upstream.requests
+      .at(-1)
+      ?.items.flatMap(({ type, call_id: id }) => (String(type).startsWith('oracle') ? [String(id)] : []))
+    const pairs = Map.groupBy(named ?? [], (id) => id)
+    expect([...pairs].filter(([, both]) => both.length !== 2)).toEqual([])
+  }
+  expect(at.upstream.requests.at(-1)?.items.length).toBeLessThan(input.length / 2)
+})
