@@ -181,7 +181,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
   const named = new Map<string, number>()
   for (let index = 0; index < from; index += 1) note(named, messages[index]?.facts.sharedIds, index)
   let reply = 0
-  /** Whether the reply's own unit begins with its next message. */
+  /** Whether what shared an id ended the unit before: another begins with the next message. */
   let isEnding = false
   const unanswered: UnansweredIds = new Map()
   for (let index = from; index < messages.length; index += 1) {
@@ -191,11 +191,13 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     let first = index
     for (const id of facts?.sharedIds ?? []) first = Math.min(first, starts[named.get(id) ?? index] ?? index)
     note(named, facts?.sharedIds, index)
+    const begins = isEnding
+    isEnding = false
     if (facts?.opensReply === true) {
       if (beginsReply(messages, index)) {
         reply = index
         unanswered.clear()
-      } else if (isEnding) reply = index
+      } else if (begins) reply = index
       const isShared = first < reply
       // A call keeps all of its reply with what it belongs to; a result ends that.
       if (isShared && facts.callIds.length > 0) reply = first
@@ -203,7 +205,10 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       starts[index] = isShared ? first : reply
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
-      starts[index] = Math.min(first, starts[index - 1] ?? 0)
+      const before = starts[index - 1] ?? 0
+      if (begins && first === index) reply = index
+      starts[index] = begins && first === index ? index : Math.min(first, before)
+      isEnding = first < before
       addUnanswered(unanswered, facts.callIds)
     } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false

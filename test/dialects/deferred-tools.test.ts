@@ -3,6 +3,8 @@ import { namedTools, shownTools, toolsInForce } from '../../src/dialects/deferre
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', name, ...more })
 const deferred = (name: string) => tool(name, { defer_loading: true })
+const names = (list: unknown) =>
+  Array.from(JSON.stringify(list).matchAll(/"name":"(\w+)"/g), ([, name]) => name)
 const reference = (name: string) => ({ type: 'tool_reference', name })
 
 test('of deferred tools those are shown that the history has named, in lists of lists as well', () => {
@@ -12,10 +14,6 @@ test('of deferred tools those are shown that the history has named, in lists of 
     deferred('b'),
     { type: 'namespace', name: 'n', tools: [deferred('c'), tool('d')] },
   ]
-  const names = (list: unknown) =>
-    JSON.stringify(list)
-      .match(/"name":"\w+"/g)
-      ?.map((each) => each.slice(8, -1))
   expect(names(shownTools(tools, new Set()))).toEqual(['read', 'n', 'd'])
   expect(names(shownTools(tools, new Set(['b', 'c'])))).toEqual(['read', 'b', 'n', 'c', 'd'])
   expect(shownTools('no list', new Set())).toBe('no list')
