@@ -177,9 +177,8 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
   let from = grewFrom?.shared ?? 0
   while (from > 0 && !beginsReply(messages, from)) from -= 1
   if (grewFrom !== null) starts.set(grewFrom.structure.units.inPrefix.subarray(0, from))
-  /** Where the ids that messages share were named last. */
-  const named = new Map<string, number>()
-  for (let index = 0; index < from; index += 1) note(named, messages[index]?.facts.sharedIds, index)
+  const links = createLinks(starts)
+  for (let index = 0; index < from; index += 1) links.firstOf(messages[index]?.facts.sharedIds, index)
   let reply = 0
   /** Whether what shared an id ended the unit before: another begins with the next message. */
   let isEnding = false
@@ -188,9 +187,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     if (index % MESSAGES_PER_STEP === 0) yield
     const facts = messages[index]?.facts
     starts[index] = index
-    let first = index
-    for (const id of facts?.sharedIds ?? []) first = Math.min(first, starts[named.get(id) ?? index] ?? index)
-    note(named, facts?.sharedIds, index)
+    const first = links.firstOf(facts?.sharedIds, index)
     const begins = isEnding
     isEnding = false
     if (facts?.opensReply === true) {
@@ -202,10 +199,10 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       // A call keeps all of its reply with what it belongs to; a result ends that.
       if (isShared && facts.callIds.length > 0) reply = first
       isEnding = isShared && facts.callIds.length === 0
-      starts[index] = isShared ? first : reply
+      starts[index] = isShared ? first : links.startOf(reply)
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
-      const before = starts[index - 1] ?? 0
+      const before = links.startOf(index - 1)
       if (begins && first === index) reply = index
       starts[index] = begins && first === index ? index : Math.min(first, before)
       isEnding = first < before
@@ -214,14 +211,44 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       let isAnswer = false
       // An answer without an id may mean any call that has none either.
       for (const id of facts.answers) if (takeAnswered(unanswered, id)) isAnswer = true
-      starts[index] = isAnswer ? reply : (starts[index - 1] ?? 0)
+      starts[index] = links.startOf(isAnswer ? reply : index - 1)
     }
   }
   return starts
 }
 
-function note(named: Map<string, number>, ids: readonly string[] | undefined, index: number): void {
-  for (const id of ids ?? []) named.set(id, index)
+/** What messages that share ids tie together; `starts` are the units of prefixes, as far as they are known. */
+function createLinks(starts: Int32Array) {
+  const named = new Map<string, number>()
+  /** What is one by now, ascending and apart from each other. */
+  const spans: { first: number; last: number }[] = []
+
+  function startOf(index: number): number {
+    const start = starts[index] ?? index
+    const span = spans.findLast(({ first }) => first <= start)
+    return span !== undefined && start <= span.last ? span.first : start
+  }
+
+  return {
+    /** Where the unit of a message begins by now. */
+    startOf,
+    /** Where the unit begins of what named one of these ids before; `index` where nothing did. */
+    firstOf: (ids: readonly string[] | undefined, index: number): number => {
+      let first = index
+      for (const id of ids ?? []) {
+        const before = named.get(id)
+        if (before !== undefined) first = Math.min(first, startOf(before))
+        named.set(id, index)
+      }
+      if (first === index) return index
+      for (let top = spans.at(-1); top !== undefined && top.last >= first; top = spans.at(-1)) {
+        first = Math.min(first, top.first)
+        spans.pop()
+      }
+      spans.push({ first, last: index })
+      return first
+    },
+  }
 }
 
 /** The units of the whole, from the last one back: where one begins, the prefix before it ends. */

@@ -142,3 +142,80 @@ describe('in any conversation, broken or not', () => {
     )
   })
 })
+
+/** A message that shares these ids. */
+const sharingOf = (message: object, ...sharedIds: readonly string[]) =>
+  messagesOf([message]).map((each) => ({ ...each, facts: { ...each.facts, sharedIds } }))[0]
+
+// The story: the call of a server's own tool stood in one reply and its result at the start of the next; a cut fell between.
+describe('what shares an id', () => {
+  const kinds = [
+    user,
+    assistant,
+    calling('a'),
+    result('a'),
+    { ...assistant, sharedIds: ['x'] },
+    { ...assistant, sharedIds: ['y'] },
+    { ...calling('b'), sharedIds: ['x'] },
+    { ...user, sharedIds: ['y'], joinsPrevious: true },
+  ]
+  const sharing = fc.array(fc.constantFrom(...kinds), { maxLength: 14 }).map((drawn) =>
+    messagesOf(drawn).map((message, index) => {
+      const { sharedIds, joinsPrevious }: { sharedIds?: readonly string[]; joinsPrevious?: boolean } =
+        drawn[index] ?? {}
+      const more = {
+        ...(sharedIds === undefined ? {} : { sharedIds }),
+        ...(joinsPrevious === undefined ? {} : { joinsPrevious }),
+      }
+      return { ...message, facts: { ...message.facts, ...more } }
+    }),
+  )
+
+  test('is never apart, and what a conversation grew from changes nothing', () => {
+    fc.assert(
+      fc.property(sharing, fc.nat(), (messages, drawn) => {
+        const whole = finish(structureOf(messages))
+        const last = new Map<string, number>()
+        for (const [index, { facts }] of messages.entries())
+          for (const id of facts.sharedIds ?? []) {
+            const before = last.get(id) ?? index
+            for (let at = before + 1; at <= index; at += 1) expect(whole.isFrontier(at)).toBe(false)
+            last.set(id, index)
+          }
+        const shared = drawn % (messages.length + 1)
+        const structureBefore = finish(structureOf(messages.slice(0, shared)))
+        const grown = finish(structureOf(messages, undefined, { structure: structureBefore, shared }))
+        expect(grown.units).toEqual(whole.units)
+      }),
+      { numRuns: propertyRuns(2_000) },
+    )
+  })
+
+  test('a result that opens a reply ends the unit before, and a call joins its program', () => {
+    const [asked, called] = messagesOf([user, calling('a')])
+    const reply = messagesOf([result('a'), assistant])
+    const using = sharingOf(assistant, 's')
+    const found = sharingOf(assistant, 's')
+    const byProgram = sharingOf(calling('b'), 's')
+    const list = (...all: readonly (typeof asked)[]) => all.filter((each) => each !== undefined)
+    const ending = list(asked, using, called, reply[0], found, reply[1])
+    expect(ending.map((_, at) => finish(structureOf(ending)).isFrontier(at))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ])
+    const joining = list(asked, using, called, reply[0], byProgram, ...messagesOf([result('b'), assistant]))
+    expect(joining.map((_, at) => finish(structureOf(joining)).isFrontier(at))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ])
+  })
+})
