@@ -187,6 +187,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     if (index % MESSAGES_PER_STEP === 0) yield
     const facts = messages[index]?.facts
     starts[index] = index
+    const before = links.startOf(Math.max(0, index - 1))
     const first = links.firstOf(facts?.sharedIds, index)
     const begins = isEnding
     isEnding = false
@@ -202,7 +203,6 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       starts[index] = isShared ? first : links.startOf(reply)
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
-      const before = links.startOf(index - 1)
       if (begins && first === index) reply = index
       starts[index] = begins && first === index ? index : Math.min(first, before)
       isEnding = first < before
