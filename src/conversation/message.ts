@@ -80,6 +80,8 @@ export type MessageFacts = {
    * results, calls that a program makes, whatever is of an unknown type. Left out if there are none.
    */
   readonly sharedIds?: readonly string[]
+  /** Ids that it names and does not have: of what has them, if anything before it does. Left out if there are none. */
+  readonly namedIds?: readonly string[]
   /** Names of tools that it puts into force or, behind a `-`, takes out of it. Left out if there are none. */
   readonly toolNames?: readonly string[]
   /** The message's own `name`; null if it has none. */

@@ -178,7 +178,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
   while (from > 0 && !beginsReply(messages, from)) from -= 1
   if (grewFrom !== null) starts.set(grewFrom.structure.units.inPrefix.subarray(0, from))
   const links = createLinks(starts)
-  for (let index = 0; index < from; index += 1) links.firstOf(messages[index]?.facts.sharedIds, index)
+  for (let index = 0; index < from; index += 1) links.firstOf(messages[index]?.facts, index)
   let reply = 0
   /** Whether what shared an id ended the unit before: another begins with the next message. */
   let isEnding = false
@@ -188,7 +188,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     const facts = messages[index]?.facts
     starts[index] = index
     const before = links.startOf(Math.max(0, index - 1))
-    const first = links.firstOf(facts?.sharedIds, index)
+    const first = links.firstOf(facts, index)
     const begins = isEnding
     isEnding = false
     if (facts?.opensReply === true) {
@@ -219,7 +219,8 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
 
 /** What messages that share ids tie together; `starts` are the units of prefixes, as far as they are known. */
 function createLinks(starts: Int32Array) {
-  const named = new Map<string, number>()
+  /** What has each id and what has named it: the last of them, and whether any has it not for its own. */
+  const known = new Map<string, { readonly index: number; readonly isNamed: boolean }>()
   /** What is one by now, ascending and apart from each other. */
   const spans: { first: number; last: number }[] = []
 
@@ -232,13 +233,25 @@ function createLinks(starts: Int32Array) {
   return {
     /** Where the unit of a message begins by now. */
     startOf,
-    /** Where the unit begins of what named one of these ids before; `index` where nothing did. */
-    firstOf: (ids: readonly string[] | undefined, index: number): number => {
+    /**
+     * Where the unit begins of what these ids tie a message to; `index` where that is nothing. Ids repeat in the wild: what
+     * has an id for its own that was named since begins anew with it.
+     */
+    firstOf: (
+      facts: Partial<Pick<Message['facts'], 'sharedIds' | 'namedIds'>> = {},
+      index: number,
+    ): number => {
       let first = index
-      for (const id of ids ?? []) {
-        const before = named.get(id)
-        if (before !== undefined) first = Math.min(first, startOf(before))
-        named.set(id, index)
+      for (const id of facts.sharedIds ?? []) {
+        const before = known.get(id)
+        if (before?.isNamed === false) first = Math.min(first, startOf(before.index))
+        known.set(id, { index, isNamed: false })
+      }
+      for (const id of facts.namedIds ?? []) {
+        const before = known.get(id)
+        if (before === undefined) continue
+        first = Math.min(first, startOf(before.index))
+        known.set(id, { index, isNamed: true })
       }
       if (first === index) return index
       for (let top = spans.at(-1); top !== undefined && top.last >= first; top = spans.at(-1)) {

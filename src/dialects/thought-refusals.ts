@@ -37,7 +37,7 @@ export const thoughtWordings: readonly Wording[] = [
     // DeepSeek's and Kimi's imitations, of every reply that has a call.
     refusal: 'missing',
     pattern:
-      /\b(?:thinking|reasoning(?:_content)?)\b.{0,60}\b(?:must be passed back|(?:is|are) (?:missing|required))\b/i,
+      /\b(?:thinking|reasoning(?:_content)?)\b.{0,60}\bmust be passed back\b|\breasoning_content\b.{0,60}\b(?:is|are) (?:missing|required)\b|\b(?:messages?|repl(?:y|ies)|turns?|blocks?)\b.{0,60}\b(?:thinking|reasoning)\b.{0,40}\b(?:is|are) (?:missing|required)\b|\b(?:thinking|reasoning)\b.{0,40}\b(?:is|are) (?:missing|required) (?:in|from|for|of) (?:\w+ ){0,4}(?:messages?|repl(?:y|ies)|turns?)\b/i,
     sample: 'The `content[].thinking` in the thinking mode must be passed back to the API.',
   },
 ]

@@ -1,4 +1,13 @@
-import { depthMax, echoKeys, embeddedJson, holdsError } from './embedded-json.ts'
+import {
+  asJson,
+  depthMax,
+  echoKeys,
+  embeddedJson,
+  holdsError,
+  isErrorKey,
+  newSearch,
+  saysWhy,
+} from './embedded-json.ts'
 import { ownWords, plainText } from './own-words.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import { readCount } from './token-numbers.ts'
@@ -74,6 +83,7 @@ function nothingCollected() {
     words: new Array<string>(),
     characters: 0,
     nodes: 0,
+    search: newSearch(),
     codes: new Set<string>(),
     exceptions: new Set<string>(),
     statuses: new Array<number>(),
@@ -91,7 +101,7 @@ type Collected = ReturnType<typeof nothingCollected>
 function visit(value: unknown, depth: number, into: Collected): void {
   if (depth > depthMax || ++into.nodes > nodesMax) return
   if (typeof value === 'string') {
-    const embedded = value.length <= jsonCharactersMax ? embeddedJson(value) : null
+    const embedded = value.length <= jsonCharactersMax ? embeddedJson(value, into.search) : null
     addText(embedded?.around ?? value, into)
     if (embedded === null) return
     if (embedded.status !== null) into.statuses.push(embedded.status)
@@ -118,8 +128,9 @@ function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   for (const key of nestedKeys) if (typeof record[key] === 'object') visit(record[key], depth + 1, into)
   for (const [key, value] of Object.entries(record)) {
     if (echoKeys.has(key) || textKeys.includes(key) || nestedKeys.includes(key)) continue
-    const wrapped = typeof value === 'string' ? parseJsonText(value.trim()) : value
-    if (isJsonObject(wrapped) && holdsError(wrapped, depth + 1)) visit(wrapped, depth + 1, into)
+    const wrapped = asJson(value, into.search)
+    const isError = isErrorKey.test(key) && saysWhy(wrapped)
+    if (isError || holdsError(wrapped, into.search, depth + 1)) visit(wrapped, depth + 1, into)
   }
 }
 

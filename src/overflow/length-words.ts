@@ -23,10 +23,13 @@ export function comparesSizes(said: string): boolean {
   return isOfTokens && (comparedWith.test(said) || limited.test(said))
 }
 
-/** Whether a limit of time, of money or of the reply is named as the cause, in whichever sentence. */
+/**
+ * Whether a limit of time, of money or of the reply is named as the cause, in whichever sentence: as one that something goes
+ * beyond. What only says how much of it there is names no cause.
+ */
 export function namesOtherCause(said: string): boolean {
   const isOfReply = ofOutput.test(said) && !ofPrompt.test(said) && !ofContext.test(said)
-  return otherCause.test(said) || (isOfReply && limited.test(said))
+  return ofTime.test(said) || ((ofMeans.test(said) || isOfReply) && usedUp.test(said))
 }
 
 /** Whether words are about another limit than a prompt's: of time, money, output, bytes, characters, counts of things. */
@@ -36,6 +39,11 @@ export function isOfOtherLimit(said: string): boolean {
   return asides.test(said) && !ofContext.test(said)
 }
 
+/** Whether words are about who asks, and not about what is asked. */
+export function isOfCaller(said: string): boolean {
+  return ofCaller.some((pattern) => pattern.test(said))
+}
+
 /** Whether words speak of what an overflow never speaks of. */
 export function isOfOtherUnit(said: string): boolean {
   return otherLimits.some((pattern) => pattern.test(said))
@@ -43,7 +51,7 @@ export function isOfOtherUnit(said: string): boolean {
 
 // --- internal ---
 
-const context = String.raw`(?:(?:\b|\bmax_|\bmodel_)context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|max (?:message|prompt|input|context|total) tokens|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|length limit)`
+const context = String.raw`(?:(?:\b|\bmax_|\bmodel_)context[ _-]?(?:length|window|size|limit|len|budget|tokens?|overflow)|max (?:message|prompt|input|context|total) tokens|n_ctx|num_ctx|max_model_len|max_seq\w*_len\w*|(?:model|sequence|session)(?:'s)? (?:\w+ )?length|(?<!(?:completion|output|generation|reply) )length limit)`
 const prompt = String.raw`(?:\b(?:prompts?|inputs?(?! (?:stream|field|device|guardrail|list))|conversation|messages|(?:chat )?history|dialogue)\b|n_prompt\b|\b(?:prompt|input)_(?:tokens|length|len|size)\b)`
 const request = String.raw`\b(?:request|query|text|message|sequence|chat)\b`
 const beyond = String.raw`(?:\bexceed\w*|\btoo (?:long|large|big|lengthy)\b|\btoo many (?:\w+ ){0,2}tokens\b|\b(?:longer|larger|greater|bigger|more|higher) than\b|\bover (?=(?:the|its|our|this|a|max\w*|limit|context)\b)|\babove (?:the|this|its|a|max\w*)\b|\bbeyond\b|\bsurpass\w*|\bpast (?:the|what|its)\b|\bcannot be (?:greater|longer|larger|more)|\b(?:must|should|may) (?:not exceed|be <=?|(?:have|be|contain) (?:less|at most|shorter|fewer|below|under|smaller|no more|no longer))|\b(?:cannot|not|n't|no longer|unable to) (?:\w+ )?fits?\b|\btoo (?:high|much)\b|\boversized\b|\boverflow\w*|\b(?:this|so) long\b|\btoo small\b|\bonly (?:\d|supports?)|\blimit reached)`
@@ -108,22 +116,34 @@ const ofPrompt = new RegExp(`${prompt}|${request}${gap}tokens`, 'i')
 const ofOutput =
   /max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:(?:completion|output|new) )?tokens|\b(?:output|completion|generation|generated|new tokens|num_predict)\b|输出|出力|출력|ausgabe|sortie|salida|вывод/i
 
-const otherCause =
-  /\b(?:tokens|requests|input) per (?:second|minute|min|hour|day|week|month)\b|\b(?:a|per|each|every|this|last) (?:minute|hour|day|week|month)\b|\/ ?(?:sec|min|minute|hour|day|month)\b|\b(?:daily|hourly|weekly|monthly|today)\b|\b[tr]p[mhd]\b|\brate[ _-]?limit\w*|\bquota\b|\bcredits\b|\bbalance\b|\ballowance\b|\bused up\b|\bspend\w*|\bprepaid\b|\bpayment\b|\bconcurren\w*|\boverloaded\b|\bqueue\b|\bbatch size\b|\b(?:token|api) (?:budget|key)\b/i
+const ofTime =
+  /\b(?:tokens|requests|input) per (?:second|minute|min|hour|day|week|month)\b|\b(?:a|per|each|every|this|last) (?:minute|hour|day|week|month)\b|\/ ?(?:sec|min|minute|hour|day|month)\b|\b(?:hourly|weekly|monthly)\b|\b[tr]p[mhd]\b/i
+const ofMeans =
+  /\b(?:daily|today)\b|\brate[ _-]?limit\w*|\bquota\b|\bcredits\b|\bbalance\b|\ballowance\b|\bspend\w*|\bprepaid\b|\bpayment\b|\bconcurren\w*|\boverloaded\b|\bqueue\b|\bbatch size\b|\b(?:token|api) (?:budget|key)\b/i
+const usedUp = new RegExp(
+  String.raw`${beyond}|\b(?:limited|reached|exhausted|insufficient|overloaded|full|low|used up|at most|maximum of|increase|asked for|requested)\b|\bout of\b|\bnot enough\b`,
+  'i',
+)
+
+/** What is about who asks: how often, for how much, with which key, and what for. */
+const ofCaller: readonly RegExp[] = [
+  /\bper (?:second|minute|min|hour|day|week|month)\b|\/ ?(?:s|sec|min|minute|hour|day|month)\b|\ba (?:minute|day|week|month)\b|\b(?:last|this|each|every|\d) (?:seconds?|minutes?|hours?|days?|weeks?|months?)\b|\b(?:daily|hourly|weekly|monthly)\b|\b[tr]p[smhd]\b|\btoo (?:quickly|fast|frequently|often)\b/i,
+  /\brate\b|\bquota\b|\bplans?\b|\btier\b|\bbilling\b|\bcredits?\b|\bbalance\b|\bsubscription\b|\ballowance\b|\busage\b|\bused up\b|\bspend\w*|\bpaid\b|\bprepaid\b|\bpayment\b|\baccount\b|\bupgrade\b|\bconcurren\w*|\bqueue\w*|\boverloaded\b|\bretries\b|\bwait(?:ing)?\b|\b(?:token|api|this) (?:budget|key)\b/i,
+  /\b(?:jwt|bearer|csrf|oauth|session (?:token|key|id)s?|access token|api key|authenticat\w*|password|expired?)\b/i,
+  /\b(?:flagged|blocked|policy|safety|moderation|injection|unsafe)\b/i,
+  /\btokens? (?:invalid|is (?:invalid|malformed|too long|expired)|has expired)|\bunexpected token\b/i,
+]
 
 /** Whatever else a sentence says: one about an overflow speaks of none of these. */
 const otherLimits: readonly RegExp[] = [
-  /\bper (?:second|minute|min|hour|day|week|month)\b|\/ ?(?:s|sec|min|minute|hour|day|month)\b|\ba (?:minute|day|week|month)\b|\b(?:last|this|each|every|\d) (?:seconds?|minutes?|hours?|days?|weeks?|months?)\b|\b(?:daily|hourly|weekly|monthly)\b|\b[tr]p[smhd]\b/i,
-  /\brate\b|\bquota\b|\bplans?\b|\btier\b|\bbilling\b|\bcredits?\b|\bbalance\b|\bsubscription\b|\ballowance\b|\busage\b|\bused up\b|\bspend\w*|\bpaid\b|\bprepaid\b|\bpayment\b|\baccount\b|\bupgrade\b|\bconcurren\w*|\bqueue\w*|\boverloaded\b|\bretries\b|\bwait(?:ing)?\b|\b(?:token|api|this) (?:budget|key)\b/i,
+  ...ofCaller,
   /\b(?:kilo|mega|giga)?bytes?\b|\d ?[kmg]i?b\b|\bpixels?\b|\bseconds?\b|\bminutes?\b|\bhours?\b|\bpages?\b|\bframes?\b|\bmegapixels?\b|\bdimensions?\b/i,
-  /\btime(?:d|s)?[ -]?out\b|\bdeadline\b|\btook too long\b|\bcancell?ed\b|\bexpired?\b|\bmemory\b|\btoday\b|\btemporarily\b|\bunavailable\b|\bbusy\b|\bcuda\b|\ballocat/i,
+  /\btime(?:d|s)?[ -]?out\b|\bdeadline\b|\btook too long\b|\bcancell?ed\b|\bmemory\b|\btoday\b|\btemporarily\b|\bunavailable\b|\bbusy\b|\bcuda\b|\ballocat/i,
   /\b(?:number of|too many|count of|at least one|more than|at most|maximum of|limit of|exceeds?(?: the)?(?: maximum)?(?: of)?) ?(?:[\d,._]+ )?(?:messages?|images?|tools?|files?|functions?|requests?|choices|items|properties|keys|entries|values|documents|sequences|levels|blocks|parts|content parts|turns|rounds|tool calls|calls|devices|records|attachments|nested|options|stop)\b(?!.{0,40}?\b(?:context|tokens))/i,
   // A few of something, or the number of something, that is not tokens.
   /\b(?:exceeds?|than|most|least|over|up to|max(?:imum)? of|limit of) (?:\d{1,2}(?: [a-z]|[.;,]? |[.;,]?$)|(?:one|two|three|four|five|ten)\b)|\b(?:max\w*|allowed) number of (?!(?:\w+ )?tokens)/i,
   /\b(?:string|array|list of|max_?items|max_?length \d|nesting|nested|recursion|depth|grammar|regex|enum|propert\w+|field required|fields?|metadata|description|logit_bias|temperature|seed|penalty|top_\w+|logprobs|cache_control|cache breakpoints?|prompt_cache\w*|names?|rank)\b/i,
-  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|jwt|bearer|csrf|oauth|session (?:token|key|id)s?|prompt cache|cache(?:d| miss| hit)|caching|draft model|in flight|(?<!model )capacity|speculative|access token|api key|authenticat\w*|signature|password|position|previous_response_id|ids?)\b/i,
-  /\b(?:flagged|blocked|policy|safety|moderation|injection|unsafe)\b/i,
-  /\btokens? (?:invalid|is (?:invalid|malformed|too long|expired)|has expired)|\bunexpected token\b/i,
+  /\b(?:batch|embedding|embeddings|rerank\w*|fine-tun\w*|thinking|reasoning|effort|voice|prompt cache|cache(?:d| miss| hit)|caching|draft model|in flight|(?<!model )capacity|speculative|signature|position|previous_response_id|ids?)\b/i,
   /每分钟|每秒|每天|配额|余额|限流|并发|账户|字节|字符|图片|文件|频率|速率|输出|[\d ]MB/i,
   /分あたり|レート|画像|ファイル|文字|バイト|出力|분당|이미지|파일|글자|바이트|출력|할당량/,
   /pro (?:minute|stunde|tag)|par (?:minute|heure|jour)|por (?:minuto|hora|día|dia)|al minuto|в (?:минуту|час|день)|datei|fichier|archivo|arquivo|файл|zeichen|caract|octets|символ|байт|bild(?:er)?\b|imagen|изображ|квот/i,

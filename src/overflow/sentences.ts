@@ -15,9 +15,9 @@ export function sentencesIn(words: string, by: 'points' | 'capitals'): readonly 
  * every bracket without a size in it. Their numbers count no tokens, and their words are not about the request.
  */
 export function withoutMarks(text: string): string {
-  let words = text.replaceAll(bracket, (all, open: string, inside: string) =>
-    speaksOfSize(open, inside) ? all : ' ',
-  )
+  let words = text
+    .replaceAll(angled, ' ')
+    .replaceAll(bracket, (all, open: string, inside: string) => (speaksOfSize(open, inside) ? all : ' '))
   for (const mark of marks) words = words.replaceAll(mark, ' ')
   return words.replaceAll(/ {2,}/g, ' ')
 }
@@ -44,15 +44,16 @@ const anySentenceEnd = new RegExp(
 /** A code that stands in the place of a sentence, such as `prompt_too_long`. */
 const spelledCode = /(?<=^|[:\]>] |\n)[a-z]+(?:_[a-z]+){2,5}(?=$|[: \n])/g
 
+/** What stands in these is a code or a tag; a comparison has none of its own kind behind it. */
+const angled = /<(?![\s=<>])[^<>()[\]{}\n\u2026]{0,400}>/g
 /** One that a repetition was cut out of does not end. */
-const bracket = /([([<{])([^()[\]<>{}\n\u2026]{0,400})(?:[)\]>}]|(?<=[([][^<]{0,400})\u2026)/g
+const bracket = /([([{])([^()[\]{}\n\u2026]{0,400})(?:[)\]}]|(?<=[([][^{]{0,400})\u2026)/g
 const sizeWord =
   /token|length|prompt|\bn_\w|\binputs?\b|output|completion|messages?\b|max|size|limit|context|window|functions?\b|query|requested|received|characters|word/i
-/** A number or a comparison is a size in round brackets and a range in square ones; in angle brackets it is a code. */
+/** A number or a comparison is a size in round brackets and a range in square ones. */
 const bareNumber = /^[\d\s,._+\u2013<>=*/-]+(?:[kK]|tok)?$/
 
 function speaksOfSize(open: string, inside: string): boolean {
-  if (open === '<') return false
   if (open === '[') return /^\d+, ?\d/.test(inside)
   return bareNumber.test(inside) || (sizeWord.test(inside) && !identifies.test(inside))
 }

@@ -147,6 +147,10 @@ describe('in any conversation, broken or not', () => {
 const sharingOf = (message: object, ...sharedIds: readonly string[]) =>
   messagesOf([message]).map((each) => ({ ...each, facts: { ...each.facts, sharedIds } }))[0]
 
+/** A reply that has ids of its own, and names others. */
+const owning = (sharedIds: readonly string[], namedIds: readonly string[]) =>
+  messagesOf([assistant]).map((each) => ({ ...each, facts: { ...each.facts, sharedIds, namedIds } }))
+
 // The story: the call of a server's own tool stood in one reply and its result at the start of the next; a cut fell between.
 describe('what shares an id', () => {
   const kinds = [
@@ -158,13 +162,16 @@ describe('what shares an id', () => {
     { ...assistant, sharedIds: ['y'] },
     { ...calling('b'), sharedIds: ['x'] },
     { ...user, sharedIds: ['y'], joinsPrevious: true },
+    { ...assistant, namedIds: ['x'] },
+    { ...calling('b'), namedIds: ['y', 'nobody'] },
   ]
   const sharing = fc.array(fc.constantFrom(...kinds), { maxLength: 14 }).map((drawn) =>
     messagesOf(drawn).map((message, index) => {
-      const { sharedIds, joinsPrevious }: { sharedIds?: readonly string[]; joinsPrevious?: boolean } =
-        drawn[index] ?? {}
+      type Drawn = { sharedIds?: readonly string[]; namedIds?: readonly string[]; joinsPrevious?: boolean }
+      const { sharedIds, namedIds, joinsPrevious }: Drawn = drawn[index] ?? {}
       const more = {
         ...(sharedIds === undefined ? {} : { sharedIds }),
+        ...(namedIds === undefined ? {} : { namedIds }),
         ...(joinsPrevious === undefined ? {} : { joinsPrevious }),
       }
       return { ...message, facts: { ...message.facts, ...more } }
@@ -175,13 +182,24 @@ describe('what shares an id', () => {
     fc.assert(
       fc.property(sharing, fc.nat(), (messages, drawn) => {
         const whole = finish(structureOf(messages))
-        const last = new Map<string, number>()
-        for (const [index, { facts }] of messages.entries())
+        const last = new Map<string, { index: number; isNamed: boolean }>()
+        const expectTied = (from: number, to: number) => {
+          for (let at = from + 1; at <= to; at += 1) expect(whole.isFrontier(at)).toBe(false)
+        }
+        for (const [index, { facts }] of messages.entries()) {
           for (const id of facts.sharedIds ?? []) {
-            const before = last.get(id) ?? index
-            for (let at = before + 1; at <= index; at += 1) expect(whole.isFrontier(at)).toBe(false)
-            last.set(id, index)
+            const before = last.get(id)
+            // What was named has come to its end: the same id again is another's.
+            if (before?.isNamed === false) expectTied(before.index, index)
+            last.set(id, { index, isNamed: false })
           }
+          for (const id of facts.namedIds ?? []) {
+            const before = last.get(id)
+            if (before === undefined) continue
+            expectTied(before.index, index)
+            last.set(id, { index, isNamed: true })
+          }
+        }
         const shared = drawn % (messages.length + 1)
         const structureBefore = finish(structureOf(messages.slice(0, shared)))
         const grown = finish(structureOf(messages, undefined, { structure: structureBefore, shared }))
@@ -189,6 +207,15 @@ describe('what shares an id', () => {
       }),
       { numRuns: propertyRuns(2_000) },
     )
+  })
+
+  // The story: every search of a conversation named its container, and all of the history became one unit.
+  test('an id that nobody has ties nothing, and one that begins anew ties no more than its own', () => {
+    const using = owning(['s'], ['container'])
+    const found = owning([], ['s', 'container'])
+    const list = [...messagesOf([user]), ...using, ...found, ...messagesOf([user]), ...using, ...found]
+    const { isFrontier } = finish(structureOf(list))
+    expect(list.map((_, at) => isFrontier(at))).toEqual([true, true, false, true, true, false])
   })
 
   test('a result that opens a reply ends the unit before, and a call joins its program', () => {

@@ -84,6 +84,9 @@ test.each([
   'messages.1.content.0: Invalid `signature` in `thinking` block',
   'messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.',
   'thinking.block_binding: Extra inputs are not permitted',
+  'thinking.budget_tokens is required when thinking is enabled',
+  'The parameter thinking is required for this model',
+  'reasoning effort and verbosity are required',
   'prompt is too long: 219898 tokens > 200000 maximum',
 ])('another refusal is none: %s', (message) => {
   expect(thoughtRefusalIn(message)).toBeNull()

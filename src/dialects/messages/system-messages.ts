@@ -30,5 +30,7 @@ function blocksIn(content: unknown): readonly JsonObject[] {
 
 /** Which tool a block adds or takes away; null for any other block. */
 function changedTool({ type, tool }: JsonObject): string | null {
-  return type === 'tool_addition' || type === 'tool_removal' ? JSON.stringify(tool) : null
+  if (type !== 'tool_addition' && type !== 'tool_removal') return null
+  const name = isJsonObject(tool) ? (tool['name'] ?? tool['tool_name']) : undefined
+  return typeof name === 'string' ? name : JSON.stringify(tool)
 }

@@ -8,6 +8,7 @@ import type { Dialect } from '../../dialects/contract.ts'
 import { rebound } from '../free-thoughts.ts'
 import type { Form, Judged, PreparedRequest, Send, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
+import { bytesOf } from './outgoing-body.ts'
 import { clamped } from './output-limit.ts'
 
 /**
@@ -45,6 +46,8 @@ export function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtR
 
 // --- internal ---
 
+const bodyOf = ({ chat, pieces }: Form): Buffer => bytesOf(chat.bytes, pieces)
+
 /** Whether Anthropic itself is asked, which binds what it signs. */
 function isVendors({ upstreamName }: PreparedRequest, { upstreams }: RequestParts): boolean {
   return upstreams.addressOf(upstreamName).isAnthropic
@@ -72,7 +75,8 @@ function curedForm(
     const cured = await (refusal === 'stale'
       ? thoughtlessForm(of.request, of.counted, from, parts.cache)
       : compaction && thoughtfulForm(of.request, of.counted, compaction, parts.cache))
-    if (cured === null || form.clampedOutputTokens === null) return cured
+    if (cured === null || bodyOf(cured).equals(bodyOf(form))) return null
+    if (form.clampedOutputTokens === null) return cured
     return clamped(cured, form.clampedOutputTokens)
   })
 }

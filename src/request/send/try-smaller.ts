@@ -46,7 +46,8 @@ export const trySmaller =
       if (second === null) return standing(first)
       if (!isAnswered(second)) {
         discard(second.answer)
-        noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
+        // A server in trouble, or one that is asked too often, has said nothing of this wording.
+        if (isRefusedAlike(second)) noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
         return { ...first, attempts: second.attempts }
       }
       const answered = { conversation: remembered.conversation, promptTokens }
@@ -69,6 +70,10 @@ const GUESSED_TOKENS_MIN = 4_096
 
 function worthTokens({ window }: Measure): number {
   return window.source === 'default' ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
+}
+
+function isRefusedAlike({ verdict, classification }: Outcome): boolean {
+  return verdict === 'refused' && (classification?.class === 'other' || classification?.class === 'overflow')
 }
 
 /** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */

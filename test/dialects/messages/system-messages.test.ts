@@ -19,6 +19,12 @@ test('system messages become one that says what is left of them', () => {
   expect(joined(...entries)).toEqual({ role: 'system', effort: 'high', content })
 })
 
+test('a tool is told by its name, however it is written down', () => {
+  const added = { type: 'tool_addition', tool: { type: 'custom', name: 'a', input_schema: {} } }
+  const removed = { type: 'tool_removal', tool: { tool_name: 'a', type: 'tool_reference' } }
+  expect(joinedSystems([system([added]), system([removed])])).toBeNull()
+})
+
 test('nothing is said where all of it cancels out', () => {
   expect(joinedSystems([system([change('addition', 'a')]), system([change('removal', 'a')])])).toBeNull()
   const again = [change('addition', 'a'), change('removal', 'a'), change('addition', 'a')]
