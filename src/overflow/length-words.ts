@@ -121,7 +121,7 @@ const ofTime =
 const ofMeans =
   /\b(?:daily|today)\b|\brate[ _-]?limit\w*|\bquota\b|\bcredits\b|\bbalance\b|\ballowance\b|\bspend\w*|\bprepaid\b|\bpayment\b|\bconcurren\w*|\boverloaded\b|\bqueue\b|\bbatch size\b|\b(?:token|api) (?:budget|key)\b/i
 const usedUp = new RegExp(
-  String.raw`${beyond}|\b(?:limited|reached|exhausted|insufficient|overloaded|full|low|used up|at most|maximum of|increase|asked for|requested)\b|\bout of\b|\bnot enough\b`,
+  String.raw`${beyond}|\b(?:limited|reached|exhausted|insufficient|overloaded|full|low|used up|at most|maximum of|increase|you (?:asked|requested))\b|\bout of\b|\bnot enough\b`,
   'i',
 )
 
