@@ -10,7 +10,8 @@ import { SHARE } from './plan/shares.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from './subject.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
-import { NO_EDITS } from './edits.ts'
+import { editsOf } from './edits.ts'
+import { UNTOUCHED } from './layout.ts'
 import { standingView, viewUnder, type View } from './view/view.ts'
 
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
@@ -62,8 +63,8 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
   yield
   for (const point of points) {
     const { compaction } = advanced
-    // Beyond its point a compaction edits nothing.
-    viewTokens += yield* counts.editedTokens(from, point, NO_EDITS)
+    // Beyond its point a compaction edits nothing, but what refers to messages that it took away.
+    viewTokens += yield* counts.editedTokens(from, point, editsOf(compaction ?? UNTOUCHED))
     from = point
     const isNow = point === end
     const moment: Moment = {

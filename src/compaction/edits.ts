@@ -5,11 +5,12 @@ import type { Policy } from './policy.ts'
 import { replyStart, toolNameOf, type Rounds, type Subject } from './subject.ts'
 
 /**
- * What a compaction does to single messages: how far the passes reach, which messages are clipped, and before which point
+ * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are clipped, and before which point
  * thoughts go that were bound to what stood before them, but for those that still hold. `elsewhere`: where replies begin that
  * were given to another form; left out if none were.
  */
 export type Edits = {
+  readonly frontier: number
   readonly reach: Reach
   readonly clips: ReadonlyMap<number, Clip>
   readonly point: number
@@ -18,11 +19,12 @@ export type Edits = {
 }
 
 /** What of a compaction decides over single messages. */
-export type Editing = Pick<Compaction, 'reach' | 'clips' | 'point' | 'thoughts' | 'elsewhere'>
+export type Editing = Pick<Compaction, 'fold' | 'reach' | 'clips' | 'point' | 'thoughts' | 'elsewhere'>
 
 /** What a compaction does to single messages. */
-export function editsOf({ reach, clips, point, thoughts, elsewhere }: Editing): Edits {
+export function editsOf({ fold, reach, clips, point, thoughts, elsewhere }: Editing): Edits {
   return {
+    frontier: fold?.frontier ?? 0,
     reach,
     point,
     clips: new Map(clips.map((clip) => [clip.index, clip])),
@@ -33,6 +35,7 @@ export function editsOf({ reach, clips, point, thoughts, elsewhere }: Editing): 
 
 /** Edits that reach nothing, which leaves those that a policy always makes. */
 export const NO_EDITS: Edits = {
+  frontier: 0,
   reach: { render: 0, preview: 0, clear: 0 },
   clips: new Map(),
   point: 0,
@@ -40,30 +43,21 @@ export const NO_EDITS: Edits = {
 }
 
 /** What the edits do to a message. */
-export function editAt(
-  subject: Subject,
-  { render, preview, clear }: Policy,
-  index: number,
-  edits: Edits,
-): Edit {
+export function editAt(subject: Subject, policy: Policy, index: number, edits: Edits): Edit {
   const { messages, sizes } = subject
-  const { reach, clips } = edits
   if (isTakenOut(subject, index, edits)) return LEFT_OUT
   const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(subject, edits, index)
-  let edit: 'kept' | 'rendered' | 'previewed' = 'kept'
-  if (messages[index]?.facts.role === 'tool') {
-    if (index < reach.clear) {
-      const tool = toolNameOf(subject, index)
-      if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return { kind: 'cleared' }
-    }
-    const isPreviewed = preview.at === 0 || index < reach.preview
-    if (isPreviewed && (sizes[index] ?? 0) >= preview.threshold_tokens) edit = 'previewed'
-    else if (render.enabled && (render.at === 0 || index < reach.render)) edit = 'rendered'
-  }
-  const clip = clips.get(index)
-  if (clip === undefined) return isUnbound ? UNBOUND : { kind: edit }
-  if (clip.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept, isUnbound }
-  return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of, isUnbound }
+  const resolves = sourceOf(subject, policy, index, edits)
+  const kind = passAt(subject, policy, index, edits, sizes[index] ?? 0, resolves !== undefined)
+  const resolved = resolves === undefined ? {} : { resolves }
+  if (kind === 'cleared') return { kind, ...resolved }
+  const clip = edits.clips.get(index)
+  if (clip?.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept, isUnbound }
+  if (clip !== undefined)
+    return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of, isUnbound, ...resolved }
+  if (isUnbound) return UNBOUND
+  if (kind === 'kept' && resolves !== undefined) return { kind: 'resolved', resolves }
+  return { kind, ...resolved }
 }
 
 /** Whether thoughts that are bound to what stands before them may be sent at this place. */
@@ -95,6 +89,45 @@ function demandingUnits({ messages, structure }: Subject): ReadonlySet<number> {
     if (facts.bound === 'demands') units.add(structure.unitStart(index))
   knownDemanding.set(structure, units)
   return units
+}
+
+/** What the passes do to a message that takes so many tokens. */
+function passAt(
+  subject: Subject,
+  { render, preview, clear }: Policy,
+  index: number,
+  { reach }: Edits,
+  ownTokens: number,
+  isResolved: boolean,
+): 'kept' | 'rendered' | 'previewed' | 'cleared' {
+  if (subject.messages[index]?.facts.role !== 'tool') return 'kept'
+  if (index < reach.clear) {
+    const tool = toolNameOf(subject, index)
+    if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return 'cleared'
+  }
+  const growth = isResolved ? (subject.references.byIndex.get(index)?.growthTokens ?? 0) : 0
+  const isPreviewed = preview.at === 0 || index < reach.preview
+  if (isPreviewed && ownTokens + growth >= preview.threshold_tokens) return 'previewed'
+  return render.enabled && (render.at === 0 || index < reach.render) ? 'rendered' : 'kept'
+}
+
+/**
+ * The result whose text a reference is sent with: that which it refers to, unless one before it that has this text still
+ * shows as much of it as the reference would. One text is enough.
+ */
+function sourceOf(subject: Subject, policy: Policy, index: number, edits: Edits): number | undefined {
+  const reference = subject.references.byIndex.get(index)
+  if (reference === undefined) return undefined
+  const shownAt = (holder: number): string =>
+    passAt(subject, policy, holder, edits, subject.sizes[holder] ?? 0, true)
+  const own = shownAt(index)
+  for (let place = reference.position - 1; place >= 0; place -= 1) {
+    const holder = reference.holders[place] ?? 0
+    if (holder < edits.frontier || edits.clips.has(holder)) continue
+    const shown = shownAt(holder)
+    if (shown !== 'cleared' && (shown !== 'previewed' || own === 'previewed')) return undefined
+  }
+  return reference.holders[0]
 }
 
 const LEFT_OUT = { kind: 'left-out' } as const

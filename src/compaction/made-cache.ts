@@ -11,8 +11,8 @@ export type Made = {
   readonly how: MadeHow | null
 }
 
-/** What a message was made by; `unbound`: by no more than that thoughts in it went. */
-export type MadeHow = 'rendered' | 'previewed' | 'cleared' | 'unloaded' | 'clipped' | 'unbound'
+/** What a message was made by; `unbound`: by no more than that thoughts in it went; `resolved`: by the text that it refers to. */
+export type MadeHow = 'resolved' | 'rendered' | 'previewed' | 'cleared' | 'unloaded' | 'clipped' | 'unbound'
 
 /**
  * Remembers what was made of which bytes, so that a view that stands between two compactions costs no work.

@@ -12,6 +12,7 @@ import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
+import { resolvedText } from './calls/find-references.ts'
 import { readForm, textOfForm, wholeText, type MessageForm } from './read-message.ts'
 import { sum } from './size-sums.ts'
 import { readableTokens, toolNameOf, type Subject } from './subject.ts'
@@ -23,9 +24,11 @@ export type Edit =
   | { readonly kind: 'left-out' }
   /** Without thoughts in it that hold for no other conversation. */
   | { readonly kind: 'unbound' }
-  | { readonly kind: 'rendered' }
-  | { readonly kind: 'previewed' }
-  | { readonly kind: 'cleared' }
+  /** It only refers to an earlier result, whose text is sent in its place; so it is where others resolve one. */
+  | { readonly kind: 'resolved'; readonly resolves: number }
+  | { readonly kind: 'rendered'; readonly resolves?: number }
+  | { readonly kind: 'previewed'; readonly resolves?: number }
+  | { readonly kind: 'cleared'; readonly resolves?: number }
   /** Its media go, but for the last so many; its text stays. */
   | { readonly kind: 'unloaded'; readonly mediaKept: number; readonly isUnbound?: boolean }
   | {
@@ -33,6 +36,7 @@ export type Edit =
       readonly tokensMax: number
       readonly of: 'kept' | 'rendered' | 'previewed'
       readonly isUnbound?: boolean
+      readonly resolves?: number
     }
 
 /** The message at this index under an edit; `text` null if the edit changes nothing. */
@@ -50,13 +54,16 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
-  return function* editMessage(index, edit) {
+  return function* editMessage(index, edit): Steps<Made> {
     const message = subject.messages[index]
     const isUnbound = losesThoughts(edit)
-    const size = isUnbound ? readableTokens(subject, index) : (subject.sizes[index] ?? 0)
+    const resolves = 'resolves' in edit ? edit.resolves : undefined
+    const source = subject.messages[resolves ?? -1]
+    const growth = source === undefined ? 0 : (subject.references.byIndex.get(index)?.growthTokens ?? 0)
+    const size = (isUnbound ? readableTokens(subject, index) : (subject.sizes[index] ?? 0)) + growth
     if (message === undefined || edit.kind === 'kept') return { text: null, tokens: size, how: null }
     if (edit.kind === 'left-out') return { text: null, tokens: 0, how: null }
-    const how = nameOf(edit)
+    const how = `${nameOf(edit)}${resolves === undefined ? '' : ' resolved'}`
     const latest = latestMade[index]
     if (latest?.how === how) return latest.made
     // A cleared result names its tool, which stands in another message.
@@ -65,16 +72,20 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
     const number =
       policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
     // Equal bytes stand at several places, and each of them has a number of its own.
-    const key = `${message.facts.hash}:${subject.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
+    const name = source === undefined ? message.facts.hash : `${message.facts.hash}<${source.facts.hash}`
+    const key = `${name}:${subject.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
     let made = cache.get(key)
     if (made === undefined) {
       const mediaSizes = subject.mediaSizes(index)
       const form = yield* readForm(subject, message, isUnbound)
-      const result = yield* edited({ subject, policy, message, form, size, mediaSizes, tool, number }, edit)
+      const resolved = source === undefined ? null : yield* resolvedText(subject, source)
+      const one = { subject, policy, message, form, resolved, size, mediaSizes, tool, number }
+      const result = yield* edited(one, edit)
       // An edit that would save next to nothing leaves a message as it is.
       const savedMin = edit.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
       const isLess = result !== null && result.tokens <= size - savedMin
-      if (isLess) made = result
+      if (result !== null && (isLess || edit.kind === 'resolved')) made = result
+      else if (resolves !== undefined) made = yield* editMessage(index, { kind: 'resolved', resolves })
       else if (!isUnbound) made = { text: null, tokens: size, how: null }
       else made = { text: yield* wholeText(subject.source, message, form), tokens: size, how: 'unbound' }
       cache.set(key, made)
@@ -112,6 +123,8 @@ type Edited = {
   readonly message: Message
   /** What is read of it, and edited. */
   readonly form: MessageForm
+  /** What stands in the place of its own text, if it refers to another; else null. */
+  readonly resolved: string | null
   /** As the client sent it, in tokens, and what each of its media takes of that. */
   readonly size: number
   readonly mediaSizes: readonly number[]
@@ -132,6 +145,7 @@ function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>
         { text: clearedText(one.tool, one.size, one.number), how: 'cleared' },
         'drop',
       )
+    case 'resolved':
     case 'rendered':
     case 'previewed':
       return yield* withText(one, yield* editedText(one, edit.kind), 'keep')
@@ -148,13 +162,14 @@ type Unread = NonNullable<MessageFacts['unread']>[number]
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
-  { subject, policy, form, size, number }: Edited,
-  kind: 'kept' | 'rendered' | 'previewed',
+  { subject, policy, form, resolved, size, number }: Edited,
+  kind: 'kept' | 'resolved' | 'rendered' | 'previewed',
 ): Steps<EditedText> {
-  const { text } = form.parsed
-  if (kind === 'kept') return { text, how: null }
+  const text = resolved ?? form.parsed.text
+  const how = resolved === null ? null : 'resolved'
+  if (kind === 'kept' || kind === 'resolved') return { text, how }
   const shown = policy.render.enabled ? yield* renderTerminal(text) : text
-  const rendered: EditedText = { text: shown, how: shown === text ? null : 'rendered' }
+  const rendered: EditedText = { text: shown, how: how ?? (shown === text ? null : 'rendered') }
   if (kind === 'rendered') return rendered
   const shownTokens = shown === text ? size : yield* subject.countSteps(shown)
   if (shownTokens < policy.preview.threshold_tokens) return rendered

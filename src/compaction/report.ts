@@ -18,10 +18,11 @@ export type MessageTreatment = {
   /**
    * `folded`: a summary or recap stands for it. `dropped`: nothing does, there was no room. `joined`: its text stands in
    * the user message before it. `outdated`: thoughts that only held for what stood before them, which is compacted; `unbound`:
-   * there were such thoughts in it.
+   * there were such thoughts in it. `resolved`: it refers to an earlier result, whose text was sent in its place.
    */
   readonly treatment:
     | 'kept'
+    | 'resolved'
     | 'rendered'
     | 'previewed'
     | 'cleared'

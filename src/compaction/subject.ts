@@ -1,6 +1,7 @@
 import type { Message } from '../conversation/message.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import type { Digest, Source, Steps } from '../conversation/source.ts'
+import type { References } from './references.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
@@ -27,6 +28,8 @@ export type Subject = {
   readonly mediaSizes: (index: number) => readonly number[]
   /** What thoughts in a message weigh within its size that are bound to what stood before them, if it holds more than those. */
   readonly boundTokens: (index: number) => number
+  /** Which results only refer to earlier ones. */
+  readonly references: References
   /** For what Foldgate writes itself and is short. */
   readonly count: CountTokens
   /** For whatever a client may have made long. */

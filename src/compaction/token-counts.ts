@@ -1,3 +1,4 @@
+import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { Compaction } from './compaction.ts'
 import { editAt, editsOf, type Editing, type Edits } from './edits.ts'
@@ -18,10 +19,15 @@ export type TokenCounts = {
   readonly cache: MadeCache
   /** Tokens of the messages from `start` up to `end` as the client sent them. */
   readonly originalTokens: (start: number, end: number) => number
-  /** The same of messages before the point of a compaction, from which bound thoughts go. */
+  /**
+   * The same of messages before the point of a compaction, from which bound thoughts go, and of references with the text that
+   * they refer to, if it does not stand among them.
+   */
   readonly unboundTokens: (start: number, end: number) => number
   /** The same, edited where the edits reach. */
   readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
+  /** How much more the results take that refer to a message, or to what it refers to, once it is treated otherwise. */
+  readonly followingTokens: (index: number, edits: Edits, further: Edits) => Steps<number>
   /** What the edits do to a message. */
   readonly editOf: (index: number, edits: Edits) => Edit
   /** The message under this edit. */
@@ -82,6 +88,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
+    for (const index of referencesBetween(subject, editedEnd, end))
+      if (editOf(index, edits).kind === 'resolved') tokens += growthAt(subject, index)
     // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
     const stretch = boundEnd - editedEnd
     const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
@@ -94,14 +102,53 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
       const edit = editOf(index, edits)
       if (edit.kind === 'kept') tokens += sizes[index] ?? 0
       else if (edit.kind === 'unbound') tokens += boundless[index] ?? 0
+      else if (edit.kind === 'resolved') tokens += (sizes[index] ?? 0) + growthAt(subject, index)
       else tokens += (yield* make(index, edit)).tokens
     }
     return tokens
   }
 
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
-  const unboundTokens = (start: number, end: number): number => sumOf(boundless, start, end)
-  return { subject, policy, cache, originalTokens, unboundTokens, editedTokens, editOf, make }
+  const unboundTokens = (start: number, end: number): number => {
+    let tokens = sumOf(boundless, start, end)
+    for (const index of referencesBetween(subject, start, end)) {
+      const { holders, position } = subject.references.byIndex.get(index) ?? { holders: [], position: 0 }
+      if ((holders[position - 1] ?? start) < start) tokens += growthAt(subject, index)
+    }
+    return tokens
+  }
+
+  function* followingTokens(index: number, edits: Edits, further: Edits): Steps<number> {
+    let tokens = 0
+    for (const holder of subject.references.followersOf(index))
+      tokens +=
+        (yield* editedTokens(holder, holder + 1, further)) - (yield* editedTokens(holder, holder + 1, edits))
+    return tokens
+  }
+
+  return {
+    subject,
+    policy,
+    cache,
+    originalTokens,
+    unboundTokens,
+    editedTokens,
+    followingTokens,
+    editOf,
+    make,
+  }
+}
+
+function growthAt({ references }: Subject, index: number): number {
+  return references.byIndex.get(index)?.growthTokens ?? 0
+}
+
+function referencesBetween(
+  { references: { indexes } }: Subject,
+  start: number,
+  end: number,
+): readonly number[] {
+  return indexes.length === 0 ? indexes : indexes.slice(countBelow(indexes, start), countBelow(indexes, end))
 }
 
 function* indexesBetween(start: number, end: number): Generator<number> {

@@ -84,6 +84,10 @@ export type MessageFacts = {
   readonly namedIds?: readonly string[]
   /** Names of tools that it puts into force or, behind a `-`, takes out of it. Left out if there are none. */
   readonly toolNames?: readonly string[]
+  /** Whether it is a result that says nothing but that an earlier one holds still. Left out if not. */
+  readonly refersBack?: boolean
+  /** Whether it is a result that tells of a failure. Left out if not. */
+  readonly failed?: boolean
   /** The message's own `name`; null if it has none. */
   readonly name: string | null
   /** Characters of names that are too long to be kept; left out if there are none. */

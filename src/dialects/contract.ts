@@ -224,6 +224,7 @@ export type Described = Pick<
   | 'kind'
   | 'emptyCalls'
   | 'answers'
+  | 'failed'
   | 'name'
 > & {
   readonly calls: ParsedMessage['calls']

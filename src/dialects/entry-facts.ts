@@ -4,6 +4,7 @@ import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../conv
 import { digestOfMeaning } from '../conversation/keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Steps } from '../conversation/source.ts'
+import { refersBack, tellsFailure } from '../conversation/result-words.ts'
 import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../conversation/unread.ts'
 import type { Dialect } from './contract.ts'
 import { movedBy, readable, shortened } from './readable.ts'
@@ -130,6 +131,7 @@ export function* readFacts(
     ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
     media: media.length === 0 ? NONE : media,
     ...(marks.length === 0 ? {} : { unread: yield* unreadOf(dialect, value, marks) }),
+    ...saidBy(dialect, value, described, entry.end - entry.start),
     meaning: digestOfMeaning({ ...meaning, name, calls }, digest),
   }
 }
@@ -162,6 +164,22 @@ const CHARACTERS_PER_WEIGHT = 1_024
 
 /** Most entries have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const NONE: readonly never[] = []
+
+/** A longer result has something of its own to say, in bytes. */
+const SHORT_RESULT_BYTES = 4_096
+
+/** What a short result says of itself. */
+function saidBy(
+  { entries }: Dialect,
+  value: JsonObject,
+  { role, failed }: Pick<MessageFacts, 'role' | 'failed'>,
+  bytes: number,
+): Pick<MessageFacts, 'refersBack' | 'failed'> {
+  if (role !== 'tool' || bytes > SHORT_RESULT_BYTES) return {}
+  const { text } = entries.parse(value)
+  if (failed !== true && refersBack(text)) return { refersBack: true }
+  return failed === true || tellsFailure(text) ? { failed: true } : {}
+}
 
 /** What is read of an entry, where it stands, and the marks in it of what is not read. */
 type Reading = { readonly source: Source; readonly span: Span; readonly marks: readonly Mark[] }

@@ -6,7 +6,7 @@ import type { Subject } from '../compaction/subject.ts'
 /** A message that does not stand in the view word for word, and what became of it. */
 export type LeftOut = {
   readonly index: number
-  readonly how: Exclude<MadeHow, 'unbound'> | 'folded' | 'dropped'
+  readonly how: Exclude<MadeHow, 'unbound' | 'resolved'> | 'folded' | 'dropped'
 }
 
 /** The messages that cannot be read in the view word for word, ascending. */
@@ -19,7 +19,14 @@ export function leftOutOf(subject: Subject, compacted: Compacted | null): readon
     // What was joined to another message stands there as it was made before.
     const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
     // Of one that lost its thoughts all that it says stands there.
-    if (index === null || how === 'kept' || how === 'unbound' || how === 'summary' || how === 'recap')
+    if (
+      index === null ||
+      how === 'kept' ||
+      how === 'unbound' ||
+      how === 'resolved' ||
+      how === 'summary' ||
+      how === 'recap'
+    )
       return []
     return [{ index, how: how === 'outdated' ? 'dropped' : how }]
   })

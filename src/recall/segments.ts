@@ -1,3 +1,4 @@
+import { resolvedText } from '../compaction/calls/find-references.ts'
 import { messageNumber } from '../compaction/message-numbers.ts'
 import { readMessage } from '../compaction/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
@@ -13,7 +14,7 @@ export type Segment = {
   readonly label: string
   /** The tool that is called; null where the message speaks itself. */
   readonly calls: string | null
-  /** As the client sent it, but that no line passes for one of ours. */
+  /** As the client sent it, but that no line passes for one of ours; of a result that refers to another the text of that. */
   readonly text: string
 }
 
@@ -24,7 +25,8 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const { structure } = subject
   const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
-  const said = saidIn(message, parsed)
+  const source = subject.messages[subject.references.byIndex.get(index)?.holders[0] ?? -1]
+  const said = source === undefined ? saidIn(message, parsed) : yield* resolvedText(subject, source)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)

@@ -1,3 +1,4 @@
+import { referencesIn } from '../../src/compaction/calls/find-references.ts'
 import { boundTokens } from '../../src/compaction/bound-tokens.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
@@ -58,20 +59,18 @@ export function subjectFrom(
     const text = { ...message, facts: factsOfText(message) }
     return finish(boundTokens({ source, dialect: chatCompletions }, text, textSizes[index] ?? 0, counter, ''))
   })
+  const structure = finish(structureOf(read, standIns))
+  const own = { dialect: chatCompletions, source, messages: read, structure, memorySpace: 'test', digest }
   return {
-    dialect: chatCompletions,
-    source,
-    messages: read,
-    structure: finish(structureOf(read, standIns)),
+    ...own,
+    references: finish(referencesIn({ ...own, countSteps: counter.countSteps })),
     grewFrom: null,
     sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,
     boundTokens: (index) => bound[index] ?? 0,
     count: counter.count,
     countSteps: counter.countSteps,
-    digest,
     omitted: new Set(),
-    memorySpace: 'test',
   }
 }
 

@@ -158,6 +158,7 @@ const styles = {
   dropped: 'red',
   summary: 'green',
   recap: 'green',
+  resolved: 'green',
   rendered: 'yellow',
   previewed: 'yellow',
   cleared: 'yellow',

@@ -47,6 +47,7 @@ export function treatedInDetails(details: Readonly<Record<string, unknown>>): Tr
 
 /** The names under which the journal has these numbers. */
 export const treatedNames: ReadonlySet<string> = new Set([
+  'resolved',
   'cleared',
   'previewed',
   'rendered',
@@ -68,6 +69,10 @@ const parts: readonly {
   readonly name: keyof Treated
   readonly words: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string
 }[] = [
+  {
+    name: 'resolved',
+    words: (count) => `${plural(count, 'earlier result')} sent again where it was referred to`,
+  },
   { name: 'cleared', words: (count) => `${plural(count, 'old result')} cleared` },
   {
     name: 'previewed',

@@ -10,6 +10,7 @@ export const sizeMeanings = {
 /** What each treatment means, for the list below the messages. */
 export const treatmentMeanings = {
   kept: 'sent as it came, byte for byte',
+  resolved: 'only refers to an earlier result that is no longer above: sent with the text of that one',
   rendered: 'terminal output, reduced to what a terminal would show in the end',
   previewed: 'a large result, of which only the beginning and the end were sent',
   cleared: 'an old result, replaced by a line that names the tool and the size',

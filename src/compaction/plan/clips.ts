@@ -17,21 +17,22 @@ export const HEAD_AND_TAIL_TOKENS = 64
  */
 export function* clipGroup(
   { editOf, editedTokens }: TokenCounts,
-  { point, reach, clips: begun, thoughts }: Editing,
+  { fold, point, reach, clips: begun, thoughts }: Editing,
   group: readonly number[],
   excessTokens: number,
   floorTokens: number,
 ): Steps<readonly Clip[]> {
   const clips = new Map(begun.map((clip) => [clip.index, clip]))
-  const edits = { reach, clips, point, thoughts: new Set(thoughts) }
+  const frontier = fold?.frontier ?? 0
+  const edits = { frontier, reach, clips, point, thoughts: new Set(thoughts) }
   yield
   const sizes = new Map<number, number>()
   // What a clip of each message starts from: one that was cleared is not clipped, and no thoughts are.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
-    const { kind } = editOf(index, { ...NO_EDITS, reach, point })
-    if (kind === 'kept' || kind === 'unbound') open.set(index, 'kept')
+    const { kind } = editOf(index, { ...NO_EDITS, frontier, reach, point })
+    if (kind === 'kept' || kind === 'unbound' || kind === 'resolved') open.set(index, 'kept')
     else if (kind === 'rendered' || kind === 'previewed') open.set(index, kind)
   }
   const goalTokens = sum(sizes.values()) - excessTokens

@@ -40,7 +40,7 @@ export function* editedFurther(
   keptResults: number,
 ): Steps<Draft> {
   const { counts, options, targetTokens } = frame
-  const { subject, policy, editedTokens } = counts
+  const { subject, policy, editedTokens, followingTokens } = counts
   const edits = editsOf(begun)
   const start = begun.fold?.frontier ?? subject.structure.systemCount
   let { reach, tokens } = begun
@@ -60,10 +60,12 @@ export function* editedFurther(
     yield
     end = Math.min(end, begun.protectedFrom)
     for (let index = Math.max(start, reach[pass]); index < end && tokens > goalTokens; index += 1) {
-      const further = { ...reach, [pass]: index + 1 }
-      tokens -= yield* editedTokens(index, index + 1, { ...edits, reach })
-      tokens += yield* editedTokens(index, index + 1, { ...edits, reach: further })
-      reach = further
+      const now = { ...edits, reach }
+      const further = { ...edits, reach: { ...reach, [pass]: index + 1 } }
+      tokens -= yield* editedTokens(index, index + 1, now)
+      tokens += yield* editedTokens(index, index + 1, further)
+      tokens += yield* followingTokens(index, now, further)
+      reach = further.reach
     }
   }
   return { ...begun, reach, tokens }

@@ -17,10 +17,10 @@ export function* chooseFrontier(
   aimTokens: number,
 ): Steps<number | null> {
   const { counts, options, pins } = plan.frame
-  const { subject, editedTokens } = counts
+  const { subject, editedTokens, followingTokens } = counts
   const { structure } = subject
   const { point, room, strict } = options
-  const edits = editsOf(draft)
+  let edits = editsOf(draft)
   const fits = strict ? templateFits(subject, point) : []
   const firstToReach: Partial<Record<Fit, number>> = {}
   const last: Partial<Record<Fit, number>> = {}
@@ -29,7 +29,11 @@ export function* chooseFrontier(
   const apart = 1 + Math.floor(restatedMost(subject, point) / RESTATED_PER_FRONTIER)
   let looked = 0
   for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
+    // What refers to a message that is folded is sent with its text.
+    const further = { ...edits, frontier: index }
     tailTokens -= yield* editedTokens(index - 1, index, edits)
+    tailTokens += yield* followingTokens(index - 1, edits, further)
+    edits = further
     if (!structure.isFrontier(index)) continue
     looked += 1
     if (looked % apart !== 0) continue

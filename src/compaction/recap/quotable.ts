@@ -49,6 +49,8 @@ export function* quotableTexts(subject: Subject, index: number, rest?: string): 
   const message = subject.messages[index]
   if (message === undefined) return []
   const { role } = message.facts
+  // What it refers to is quoted where it stands.
+  if (subject.references.byIndex.has(index)) return []
   if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
   const quotable: Part[] = []
   for (const { speaker, text } of yield* partsOf(yield* readMessage(subject, message), role)) {

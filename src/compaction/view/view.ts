@@ -104,9 +104,9 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   for (let index = tail; index < compaction.point; index += 1) {
     if ((index - tail) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
-    const { kind } = counts.editOf(index, edits)
+    const edit = counts.editOf(index, edits)
     if (subject.messages[index]?.facts.bound === 'whole') continue
-    if (kind === 'kept' || kind === 'unbound' || kind === 'rendered') visible.push(index)
+    if (isWhole(edit.kind)) visible.push(edit.kind === 'resolved' ? edit.resolves : index)
     else shortened.push(index)
   }
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
@@ -143,7 +143,7 @@ export function* lostMessages(
 ): Steps<readonly number[]> {
   const whole = new Set<number | null>()
   for (const { index, how } of yield* standingView(countsOf(subject, policy, cache), compaction))
-    if (how === 'kept' || how === 'unbound' || how === 'rendered') whole.add(index)
+    if (isWhole(how)) whole.add(index)
   const lost: number[] = []
   for (let index = subject.structure.systemCount; index < compaction.point; index += 1)
     if (!whole.has(index) && subject.messages[index]?.facts.bound !== 'whole') lost.push(index)
@@ -155,9 +155,15 @@ export function* lostMessages(
 /** Messages taken as they came between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 512
 
+/** Whether all of a message can be read: what is only rendered loses nothing. */
+function isWhole(how: string): boolean {
+  return how === 'kept' || how === 'unbound' || how === 'resolved' || how === 'rendered'
+}
+
 const passOf = {
   kept: null,
   unbound: null,
+  resolved: null,
   rendered: 'render',
   previewed: 'preview',
   cleared: 'clear',

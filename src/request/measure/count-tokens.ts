@@ -6,6 +6,7 @@ import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
 import { boundTokens } from '../../compaction/bound-tokens.ts'
+import { referencesIn } from '../../compaction/calls/find-references.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
@@ -52,14 +53,19 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
     )
     const tools = await drive(toolsAndSchema(request, aroundSizes))
     const beside = await drive(systemBeside(request, aroundSizes))
+    const { dialect, source, structure, grewFrom } = chat
+    const memorySpace = `${scope} ${encoding} ${model}`
+    const found = referencesIn({ ...chat, memorySpace, digest, countSteps: counter.countSteps })
+    const references = await drive(found)
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
-        dialect: chat.dialect,
-        source: chat.source,
+        dialect,
+        source,
         messages: chat.messages,
-        structure: chat.structure,
-        grewFrom: chat.grewFrom,
+        structure,
+        grewFrom,
+        references,
         omitted: NOTHING_OMITTED,
         sizes,
         mediaSizes: (index) =>
@@ -68,7 +74,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
         count: counter.count,
         countSteps: counter.countSteps,
         digest,
-        memorySpace: `${scope} ${encoding} ${model}`,
+        memorySpace,
       },
       aroundTokens: system + beside + PRIMING_TOKENS + tools.tokens,
       toolsTokens: tools.tokens,

@@ -1,0 +1,103 @@
+import { countBelow } from '../../conversation/count-below.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { lruCache } from '../../lru-cache.ts'
+import { callSubjects } from './call-subject.ts'
+import { NO_REFERENCES, type Reference, type References } from '../references.ts'
+import { readMessage } from '../read-message.ts'
+import { callOf, toolNameOf, type Subject } from '../subject.ts'
+
+/** What a conversation's references are found in. */
+type Conversation = Pick<
+  Subject,
+  'dialect' | 'source' | 'messages' | 'structure' | 'memorySpace' | 'digest' | 'countSteps'
+>
+
+/**
+ * Which results refer to which: one that refers back (`refersBack`) and comes from the same tool with the same arguments as
+ * an earlier result that had content, else from the same tool for the same path, stands for that text, unless a call between
+ * them has changed the path.
+ */
+export function* referencesIn(subject: Conversation): Steps<References> {
+  const { messages } = subject
+  const last = messages.findLastIndex(({ facts }) => facts.refersBack === true)
+  if (last === -1) return NO_REFERENCES
+  const byIndex = new Map<number, Reference>()
+  const groups = new Map<number, readonly number[]>()
+  const newest = newestResults()
+  for (let index = 0; index <= last; index += 1) {
+    if (index % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
+    const message = messages[index]
+    const call = message?.facts.role === 'tool' ? callOf(subject, index) : null
+    if (message === undefined || call === null || message.facts.answers.length !== 1) continue
+    const { failed, refersBack, media } = message.facts
+    const asked = failed === true ? undefined : (yield* callSubjects(subject, call.index))[call.position]
+    if (asked === undefined) continue
+    const names = [asked.asked, ...asked.paths.map((path) => `${toolNameOf(subject, index)} ${path}`)]
+    if (refersBack !== true) {
+      // What a change answers is no text of the file, and what was read before it holds no longer.
+      if (asked.does === 'change') newest.forget(asked.paths)
+      else if (media.length === 0) newest.add([index], names, asked.paths)
+      continue
+    }
+    const holders = newest.find(names)
+    const source = messages[holders?.[0] ?? -1]
+    if (holders === undefined || source === undefined) continue
+    const position = holders.push(index) - 1
+    byIndex.set(index, { holders, position, growthTokens: yield* growthOf(subject, source, message) })
+    for (const holder of holders) groups.set(holder, holders)
+    if (holders.length >= HOLDERS_MAX) newest.add(holders.slice(0, 1), names, asked.paths)
+  }
+  return {
+    byIndex,
+    indexes: [...byIndex.keys()],
+    followersOf: (index) => {
+      const holders = groups.get(index)
+      return holders === undefined ? [] : holders.slice(countBelow(holders, index + 1))
+    },
+  }
+}
+
+/** What stands in the place of a reference. */
+export function* resolvedText(subject: Pick<Subject, 'source' | 'dialect'>, source: Message): Steps<string> {
+  return `${RESOLVED_LINE}\n${(yield* readMessage(subject, source)).text}`
+}
+
+// --- internal ---
+
+/** Says that the text is the earlier one; no client has said so. */
+const RESOLVED_LINE = '[unchanged since the earlier call, whose result is repeated here]'
+
+const RESULTS_PER_STEP = 256
+
+/** One that is referred to more often begins anew: each reference looks at those before it. */
+const HOLDERS_MAX = 64
+
+/** The newest results that had content, by what they were asked by. */
+function newestResults() {
+  const found = new Map<string, number[]>()
+  const namesOf = new Map<string, Set<string>>()
+  return {
+    add: (holders: number[], names: readonly string[], paths: readonly string[]): void => {
+      for (const name of names) found.set(name, holders)
+      for (const path of paths) namesOf.set(path, new Set([...(namesOf.get(path) ?? []), ...names]))
+    },
+    find: (names: readonly string[]): number[] | undefined =>
+      names.map((name) => found.get(name)).find((holders) => holders !== undefined),
+    forget: (paths: readonly string[]): void => {
+      for (const path of paths) for (const name of namesOf.get(path) ?? []) found.delete(name)
+    },
+  }
+}
+
+const growths = lruCache<number>(4_096)
+
+function* growthOf(subject: Conversation, source: Message, reference: Message): Steps<number> {
+  const key = `${subject.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
+  const known = growths.get(key)
+  if (known !== undefined) return known
+  const own = yield* subject.countSteps((yield* readMessage(subject, reference)).text)
+  const growth = (yield* subject.countSteps(yield* resolvedText(subject, source))) - own
+  growths.set(key, growth)
+  return growth
+}
