@@ -3,15 +3,20 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { readMessage } from '../read-message.ts'
 import type { Subject } from '../subject.ts'
+import { evened, filesIn } from './command-files.ts'
 
 /** What a call deals with, as far as its name and its arguments tell. */
 export type CallSubject = {
   /** Digest of the tool and what it is given, however that is ordered: the same for calls that ask for the same. */
   readonly asked: string
-  /** The files or addresses that it names as what it deals with. */
+  /** The files or addresses that it deals with; of a command or a program those that it names. */
   readonly paths: readonly string[]
-  /** Whether it hands over text for them, or asks for another change; else it looks at them, or does neither. */
-  readonly does: 'look' | 'change' | 'other'
+  /** Those of them that it changes. */
+  readonly changed: readonly string[]
+  /** Whether it gives what stands in them, and does nothing else. */
+  readonly isLook: boolean
+  /** Whether it writes the list of work: all of it, or one item. */
+  readonly work: 'list' | 'item' | null
 }
 
 /** The calls of a message and what each deals with, in their order. Read once for each message. */
@@ -36,11 +41,31 @@ export function subjectOf(name: string, argumentsText: string, digest: Digest): 
   const given = isJsonObject(value) ? value : {}
   const ordered = isJsonObject(value) ? stringifyJson(Object.entries(given).toSorted(byKey)) : null
   const asked = digest(`${name}\n${ordered ?? argumentsText}`)
+  const work = workIn(name, given)
   const texts = isJsonObject(value) ? textsIn(given) : [argumentsText.slice(0, PARSED_CHARS_MAX)]
-  const patched = texts.flatMap((text) => [...text.matchAll(patchedFile)].map(([, path = '']) => path))
-  if (patched.length > 0) return { asked, paths: patched.slice(0, PATHS_MAX).map(evened), does: 'change' }
+  const nothing = { asked, paths: NONE, changed: NONE, isLook: false, work }
+  if (work !== null) return nothing
+  const patched = texts.flatMap((text) =>
+    [...text.matchAll(patchedFile)].map(([, path = '']) => evened(path)),
+  )
+  if (patched.length > 0) return { ...nothing, paths: patched, changed: patched }
   const paths = pathsIn(given)
-  return { asked, paths, does: paths.length === 0 ? 'other' : doingOf(name, given) }
+  if (paths.length === 0) {
+    const { named, changed } = filesIn(texts.join('\n').slice(0, PARSED_CHARS_MAX))
+    return { ...nothing, paths: named, changed }
+  }
+  const does = doingOf(name, given)
+  return { ...nothing, paths, changed: does === 'change' ? paths : NONE, isLook: does === 'look' }
+}
+
+/** The items of a list of work: objects that each have a status. Null if what is given is no such list. */
+export function workItems(given: JsonObject): readonly JsonObject[] | null {
+  for (const field of Object.values(given)) {
+    if (!Array.isArray(field) || field.length === 0) continue
+    const items = (field as readonly unknown[]).filter(isJsonObject)
+    if (items.length === field.length && items.every(({ status }) => typeof status === 'string')) return items
+  }
+  return null
 }
 
 // --- internal ---
@@ -65,8 +90,21 @@ const hasPathMark = /[/\\]|\.\w{1,8}$/
 /** What a tool does, by the words of its name and of what chooses among its ways. */
 const changes =
   /(?:^|[^a-z])(?:edit|write|create|replace|insert|delete|remove|patch|update|append|move|rename|undo|save|modify)/
-const looks = /(?:^|[^a-z])(?:read|view|open|show|get|cat|fetch|grep|search|find|list|ls|glob|scroll|go)/
+const looks = /(?:^|[^a-z])(?:read|view|open|show|get|cat|fetch|scroll|go)/
 const wayKey = /^(?:command|action|operation|mode|method)$/i
+
+/** How tools are called that write a list, which may be emptied, or one item of it. */
+const listTool = /todo|plan|task/i
+const itemTool = /(?:todo|task)s?_?(?:create|add|update)|(?:create|add|update)_?(?:todo|task)/i
+
+function workIn(name: string, given: JsonObject): CallSubject['work'] {
+  if (workItems(given) !== null) return 'list'
+  if (itemTool.test(name)) return 'item'
+  const fields = Object.values(given)
+  return listTool.test(name) && fields.some((field) => Array.isArray(field) && field.length === 0)
+    ? 'list'
+    : null
+}
 
 function byKey([one]: [string, unknown], [other]: [string, unknown]): number {
   return one < other ? -1 : 1
@@ -95,7 +133,7 @@ function pathsIn(given: JsonObject): readonly string[] {
     .map(evened)
 }
 
-function doingOf(name: string, given: JsonObject): CallSubject['does'] {
+function doingOf(name: string, given: JsonObject): 'look' | 'change' | 'other' {
   const way = Object.entries(given).flatMap(([key, field]) =>
     wayKey.test(key) && typeof field === 'string' && !/\s/.test(field) ? [field] : [],
   )
@@ -107,9 +145,4 @@ function doingOf(name: string, given: JsonObject): CallSubject['does'] {
   return Object.values(given).some((field) => typeof field === 'string' && field.includes('\n'))
     ? 'change'
     : 'other'
-}
-
-/** A path as it is compared. */
-function evened(path: string): string {
-  return path.replace(/^(?:\.\/)+/, '')
 }

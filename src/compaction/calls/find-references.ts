@@ -2,51 +2,45 @@ import { countBelow } from '../../conversation/count-below.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { lruCache } from '../../lru-cache.ts'
-import { callSubjects } from './call-subject.ts'
 import { NO_REFERENCES, type Reference, type References } from '../references.ts'
 import { readMessage } from '../read-message.ts'
-import { callOf, toolNameOf, type Subject } from '../subject.ts'
-
-/** What a conversation's references are found in. */
-type Conversation = Pick<
-  Subject,
-  'dialect' | 'source' | 'messages' | 'structure' | 'memorySpace' | 'digest' | 'countSteps'
->
+import { toolNameOf, type Subject } from '../subject.ts'
+import { deedsOf, type Doing } from './deeds.ts'
 
 /**
  * Which results refer to which: one that refers back (`refersBack`) and comes from the same tool with the same arguments as
  * an earlier result that had content, else from the same tool for the same path, stands for that text, unless a call between
  * them has changed the path.
  */
-export function* referencesIn(subject: Conversation): Steps<References> {
+export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Steps<References> {
   const { messages } = subject
-  const last = messages.findLastIndex(({ facts }) => facts.refersBack === true)
-  if (last === -1) return NO_REFERENCES
+  if (!messages.some(({ facts }) => facts.refersBack === true)) return NO_REFERENCES
   const byIndex = new Map<number, Reference>()
   const groups = new Map<number, readonly number[]>()
   const newest = newestResults()
-  for (let index = 0; index <= last; index += 1) {
-    if (index % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
-    const message = messages[index]
-    const call = message?.facts.role === 'tool' ? callOf(subject, index) : null
-    if (message === undefined || call === null || message.facts.answers.length !== 1) continue
-    const { failed, refersBack, media } = message.facts
-    const asked = failed === true ? undefined : (yield* callSubjects(subject, call.index))[call.position]
-    if (asked === undefined) continue
-    const names = [asked.asked, ...asked.paths.map((path) => `${toolNameOf(subject, index)} ${path}`)]
-    if (refersBack !== true) {
+  const answered = (yield* deedsOf(subject)).flatMap((deed) =>
+    deed.result === null || deed.failed ? [] : [{ ...deed, result: deed.result }],
+  )
+  for (const [order, deed] of answered.sort((one, other) => one.result - other.result).entries()) {
+    if (order % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
+    const { result, asked, paths, changed, isLook } = deed
+    const message = messages[result]
+    if (message === undefined) continue
+    const files = isLook ? paths : []
+    const names = [asked, ...files.map((path) => `${toolNameOf(subject, result)} ${path}`)]
+    if (message.facts.refersBack !== true) {
       // What a change answers is no text of the file, and what was read before it holds no longer.
-      if (asked.does === 'change') newest.forget(asked.paths)
-      else if (media.length === 0) newest.add([index], names, asked.paths)
+      if (changed.length > 0) newest.forget(changed)
+      else if (message.facts.media.length === 0) newest.add([result], names, paths)
       continue
     }
     const holders = newest.find(names)
     const source = messages[holders?.[0] ?? -1]
     if (holders === undefined || source === undefined) continue
-    const position = holders.push(index) - 1
-    byIndex.set(index, { holders, position, growthTokens: yield* growthOf(subject, source, message) })
+    const position = holders.push(result) - 1
+    byIndex.set(result, { holders, position, growthTokens: yield* growthOf(subject, source, message) })
     for (const holder of holders) groups.set(holder, holders)
-    if (holders.length >= HOLDERS_MAX) newest.add(holders.slice(0, 1), names, asked.paths)
+    if (holders.length >= HOLDERS_MAX) newest.add(holders.slice(0, 1), names, paths)
   }
   return {
     byIndex,
@@ -92,7 +86,11 @@ function newestResults() {
 
 const growths = lruCache<number>(4_096)
 
-function* growthOf(subject: Conversation, source: Message, reference: Message): Steps<number> {
+function* growthOf(
+  subject: Doing & Pick<Subject, 'countSteps'>,
+  source: Message,
+  reference: Message,
+): Steps<number> {
   const key = `${subject.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
   const known = growths.get(key)
   if (known !== undefined) return known

@@ -2,6 +2,9 @@
 export const headings = {
   users: 'The user said:',
   system: 'System message:',
+  work: 'Open work, as it was last written:',
+  failure: 'Failed last:',
+  files: 'Files:',
   quotes: 'Quoted from them, oldest first:',
   names: 'Also named there:',
 } as const

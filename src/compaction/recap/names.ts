@@ -1,11 +1,9 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { MadeCache } from '../made-cache.ts'
-import { readMessage } from '../read-message.ts'
+import { callSubjects } from '../calls/call-subject.ts'
 import { callOf, type Subject } from '../subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
-import { argumentLines } from './passage.ts'
-import { likelihoodOf, needsWords } from './rank.ts'
+import { isNumber, likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
 
 export type NameOptions = {
@@ -20,7 +18,7 @@ export type NameOptions = {
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
  * they were named with. Lines stand in the order in which their first thing was last named.
  */
-export function* nameLines(subject: Subject, cache: MadeCache, options: NameOptions): Steps<string[]> {
+export function* nameLines(subject: Subject, options: NameOptions): Steps<string[]> {
   const { countSteps } = subject
   const named = new Set<string>()
   for (const text of options.standing) for (const { name } of thingsIn(text)) named.add(name)
@@ -35,7 +33,7 @@ export function* nameLines(subject: Subject, cache: MadeCache, options: NameOpti
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
-    const context = isBare ? yield* contextOf(subject, mention.latest, cache) : ''
+    const context = isBare ? yield* contextOf(subject, mention.latest) : ''
     const line = isBare ? byContext.get(context) : undefined
     const opening = line === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
     const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
@@ -79,11 +77,6 @@ const MISSES_MAX = 20
 /** Characters of a token in names and the words around them, about: to rank by, not to count with. */
 const CHARS_PER_TOKEN = 3
 
-/** Arguments beyond this are what is written, not what is dealt with. */
-const LOOKED_AT_CHARS = 400
-
-const BEGINNING_CHARS_MAX = 40
-
 /** Names that are tried between two pauses: of each the tokens are counted. */
 const TRIED_PER_STEP = 16
 
@@ -93,6 +86,8 @@ const NAMES_PER_STEP = 256
 function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
   const entries: Entry[] = []
   for (const [name, mention] of mentions) {
+    // The number of a line says nothing by itself; one that the user named may be the matter.
+    if (isNumber.test(name) && !mention.isUsers) continue
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })
@@ -102,26 +97,12 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
 }
 
 /**
- * What a message deals with, in a word or a few: the first specific thing in the arguments of the call that it
- * makes or answers, which mostly is a path, else how those arguments begin; '' where there is no call. Things
- * that were named in one context belong together.
+ * What a message deals with, in a word: the file that its call deals with or names first, else the tool; '' where there is no
+ * call. Things that were named in one context belong together.
  */
-function* contextOf(subject: Subject, index: number, cache: MadeCache): Steps<string> {
+function* contextOf(subject: Subject, index: number): Steps<string> {
   const call = callOf(subject, index)
-  const message = call === null ? undefined : subject.messages[call.index]
-  if (call === null || message === undefined) return ''
-  const key = `context:${subject.memorySpace}:${message.facts.hash}:${call.position}`
-  const known = cache.get(key)?.text ?? null
-  if (known !== null) return known
-  const { calls } = yield* readMessage(subject, message)
-  const lines = yield* argumentLines(calls[call.position]?.argumentsText ?? '')
-  const text = lines.slice(0, LOOKED_AT_CHARS)
-  let context = text.replace(/\s+/g, ' ').trim().slice(0, BEGINNING_CHARS_MAX)
-  for (const { name } of thingsIn(text))
-    if (/[a-z]{2}/i.test(name)) {
-      context = name
-      break
-    }
-  cache.set(key, { text: context, tokens: 0, how: null })
-  return context
+  if (call === null) return ''
+  const { paths } = (yield* callSubjects(subject, call.index))[call.position] ?? { paths: [] }
+  return paths[0] ?? subject.messages[call.index]?.facts.callNames[call.position] ?? ''
 }

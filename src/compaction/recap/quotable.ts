@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Steps } from '../../conversation/source.ts'
 import { renderTerminal } from '../passes/render.ts'
+import { callSubjects } from '../calls/call-subject.ts'
 import { readMessage } from '../read-message.ts'
 import type { Subject } from '../subject.ts'
 import { lookedAt, partsOf, passagesOf, tellingLines, type Part, type Passage } from './passage.ts'
@@ -52,8 +53,17 @@ export function* quotableTexts(subject: Subject, index: number, rest?: string): 
   // What it refers to is quoted where it stands.
   if (subject.references.byIndex.has(index)) return []
   if (role !== 'assistant' && role !== 'tool' && role !== 'user') return []
+  const calls = yield* callSubjects(subject, index)
   const quotable: Part[] = []
-  for (const { speaker, text } of yield* partsOf(yield* readMessage(subject, message), role)) {
+  for (const [part, { speaker, text }] of (yield* partsOf(
+    yield* readMessage(subject, message),
+    role,
+  )).entries()) {
+    // A list of work is told as it is now, or not at all.
+    if (calls[part - 1]?.work === 'list') {
+      quotable.push({ speaker, text: '' })
+      continue
+    }
     const near = lookedAt(text)
     quotable.push({
       speaker,

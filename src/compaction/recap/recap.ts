@@ -9,6 +9,8 @@ import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
+import type { World } from './world.ts'
+import type { OpenWork } from '../calls/open-work.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
@@ -29,6 +31,10 @@ export type Beside = {
   readonly shortened: readonly number[]
   /** Summaries that stand before it: what they name is not named again. */
   readonly said: readonly string[]
+  /** Results that a later message has made untrue: they are not quoted. */
+  readonly stale: ReadonlySet<number>
+  /** What the world looks like, in the recap before the newest messages; null in any other. */
+  readonly world: World | null
 }
 
 /**
@@ -45,12 +51,13 @@ export function* recapOf(
   areNamed = false,
 ): Steps<Made> {
   const { tokensMax, systemTokensMax } = folded
-  const { visible, shortened, said } = beside
+  const { visible, shortened, said, stale, world } = beside
   const folds = rangeIndexes(folded, [])
   const hashes: string[] = []
   for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
   yield
-  const digest = subject.digest([...hashes, ...said].join('\n'))
+  const untrue = [...folds, ...shortened].filter((index) => stale.has(index))
+  const digest = subject.digest([...hashes, ...said, JSON.stringify([untrue, world])].join('\n'))
   yield
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
@@ -70,6 +77,12 @@ export function* recapOf(
 
 /** The share of what the user's words leave that names may take; what they do not need goes to passages. */
 const NAMES_SHARE = 0.8
+
+/** A list of work that takes more of a recap than this is told by what is open. */
+const WORK_SHARE = 0.5
+
+/** The share of what names may take that lines of files do. */
+const FILES_SHARE = 0.5
 
 /** Messages named between two pauses: about a millisecond. */
 const HASHES_PER_STEP = 1_024
@@ -106,12 +119,36 @@ function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boole
   return hashes.join(' ')
 }
 
+function* writeWork({ whole, open }: OpenWork, writer: Writer): Steps<void> {
+  if (yield* writer.line(`${headings.work}\n${whole}`)) return
+  if (yield* writer.line(headings.work)) for (const line of open) yield* writer.line(line)
+}
+
+/** What failed last and the files, those touched last first to be chosen. */
+function* writeWorld(
+  { countSteps }: Subject,
+  { failure, files }: World,
+  tokensMax: number,
+  writer: Writer,
+): Steps<void> {
+  if (failure !== null) yield* writer.line(`${headings.failure} ${failure}`)
+  let left = tokensMax
+  const chosen: string[] = []
+  for (const line of files.toReversed()) {
+    left -= yield* countSteps(`\n${line}`)
+    if (left < 0) break
+    chosen.unshift(line)
+  }
+  if (chosen.length > 0 && (yield* writer.line(headings.files)))
+    for (const line of chosen) yield* writer.line(line)
+}
+
 /** Everything that a recap says, within its cap. */
 function* written(
   subject: Subject,
   folds: readonly number[],
   folded: FoldedRun,
-  { visible, shortened, said }: Beside,
+  { visible, shortened, said, stale, world }: Beside,
   cache: MadeCache,
   writer: Writer,
   areNamed: boolean,
@@ -119,15 +156,21 @@ function* written(
   const { tokensMax } = folded
   yield
   yield* writeSystem(subject, folds, folded, writer)
-  const unsaid = yield* writeUsers(subject, folds, folded, cache, writer, areNamed)
+  const work = world?.work ?? null
+  const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
+  const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
+  const users = { ...folded, tokensMax: usersTokensMax }
+  const unsaid = yield* writeUsers(subject, folds, users, cache, writer, areNamed)
+  if (work !== null) yield* writeWork(work, writer)
   yield
-  const indexes = [...folds, ...shortened]
+  const indexes = [...folds, ...shortened].filter((index) => !stale.has(index))
   const mentions = yield* mentionsIn(subject, indexes, visible, cache)
   const roomTokens = tokensMax - writer.spentTokens()
   const namesTokensMax = Math.min(Math.floor(roomTokens * NAMES_SHARE), mentions.size * NAME_TOKENS)
   const headingTokens = subject.count(`\n${headings.quotes}\n${headings.names}`)
   const quotesTokensMax = roomTokens - namesTokensMax - headingTokens
   const told = { indexes, visible, mentions, unsaid, areNamed, tokensMax: quotesTokensMax }
+  if (world !== null) yield* writeWorld(subject, world, namesTokensMax * FILES_SHARE, writer)
   const quotes = yield* chooseQuotes(subject, told)
   if (quotes.length > 0 && (yield* writer.line(headings.quotes))) {
     for (const { label, text } of quotes) {
@@ -135,7 +178,7 @@ function* written(
       yield
     }
   }
-  const lines = yield* nameLines(subject, cache, {
+  const lines = yield* nameLines(subject, {
     mentions,
     standing: [writer.written(), ...said],
     tokensMax: tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),

@@ -5,6 +5,7 @@ import { layoutOf, UNTOUCHED, type FoldedPart } from '../layout.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { passOrder, type PassName, type Policy } from '../policy.ts'
 import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
+import { staleResults, worldAt } from '../recap/world.ts'
 import { pastOf } from '../past.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
@@ -114,10 +115,16 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const { plain, systems, resumeAt } = restatedIn(subject, restated, tail, compaction.point)
   if (isLast) yield* addEach(counts, edits, plain, messages)
   yield
-  const beside: Beside = { visible, shortened, said: [] }
+  const { point } = compaction
+  const stale = yield* staleResults(subject, point)
+  const inView = new Set(visible)
+  const isFolded = before !== null || after !== null
+  const { recall } = policy
+  const world = isFolded ? yield* worldAt(subject, point, (index) => inView.has(index), recall.enabled) : null
+  const beside: Beside = { visible, shortened, said: [], stale, world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further compactions of the same turn move the tail.
-  const alone: Beside = { visible: pinned, shortened: [], said: [] }
+  const alone: Beside = { visible: pinned, shortened: [], said: [], stale, world: null }
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)

@@ -1,6 +1,7 @@
 import type { FoldedRun } from '../../../src/compaction/layout.ts'
 import { createMadeCache, type MadeCache } from '../../../src/compaction/made-cache.ts'
 import { recapOf } from '../../../src/compaction/recap/recap.ts'
+import { staleResults, worldAt } from '../../../src/compaction/recap/world.ts'
 import type { Subject } from '../../../src/compaction/subject.ts'
 import { finish } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
@@ -22,7 +23,10 @@ export function recap(conversation: readonly object[] | Subject, options: RecapO
   const { visible = [], shortened = [], cache = newCache(), areNamed = false, ...run } = options
   const end = subject.messages.length
   const folded = { start: 0, end, except: visible, tokensMax: 1024, systemTokensMax: 256, ...run }
-  return finish(recapOf(subject, folded, { visible, shortened, said: [] }, cache, areNamed)).text
+  const stale = finish(staleResults(subject, end))
+  const world = finish(worldAt(subject, end, (index) => visible.includes(index), areNamed))
+  return finish(recapOf(subject, folded, { visible, shortened, said: [], stale, world }, cache, areNamed))
+    .text
 }
 
 export const recapText = (conversation: readonly object[] | Subject, options?: RecapOptions): string =>

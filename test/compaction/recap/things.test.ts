@@ -6,7 +6,6 @@ import { thingsIn } from '../../../src/compaction/recap/things.ts'
 import { finish, type Steps } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
 import { user } from '../sending.ts'
-import { newCache } from './recaps.ts'
 import { times } from '../../support/times.ts'
 
 const namesIn = (text: string): string[] => [...thingsIn(text)].map((thing) => thing.name)
@@ -127,7 +126,7 @@ const manyThings = (count: number): Map<string, Mention> =>
 /** The lines for things that a user's message named: no call gives them a context. */
 function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
   const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-  return nameLines(subject, newCache(), { mentions, standing: [], tokensMax: 500 })
+  return nameLines(subject, { mentions, standing: [], tokensMax: 500 })
 }
 
 describe('of thousands of things', () => {
