@@ -27,4 +27,4 @@ export function* unforgedLines(text: string): Steps<string> {
 const CHARS_PER_STEP = 32_768
 
 const ownLike =
-  /^(?=[ \t]*(?:\[recall: |#\d+ \[(?:user|assistant|system|developer|other)\]|#\d+ \[(?:to|from) ))/gim
+  /^(?=[ \t]*(?:\[recall: |#\d+ \[(?:user|assistant|system|developer|other)\]|#\d+ \[(?:user|to|from) ))/gim

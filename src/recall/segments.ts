@@ -47,8 +47,9 @@ export function segmentText({ label, text }: Segment): string {
 function speakerOf(subject: Subject, { facts }: Message, index: number): string {
   switch (facts.role) {
     case 'user':
+      return labels.user(facts.name)
     case 'assistant':
-      return labels[facts.role]
+      return labels.assistant
     case 'tool':
       return labels.result(toolNameOf(subject, index))
     case 'system':

@@ -73,8 +73,9 @@ function* saidIn(subject: Subject, message: Message, index: number, text: string
 function labelOf(subject: Subject, { facts }: Message, index: number): string {
   switch (facts.role) {
     case 'user':
+      return harmless(labels.user(facts.name))
     case 'assistant':
-      return labels[facts.role]
+      return labels.assistant
     case 'tool':
       return harmless(labels.result(toolNameOf(subject, index)))
     case 'system':

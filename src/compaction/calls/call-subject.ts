@@ -85,7 +85,7 @@ const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S
 
 const pathKey = /path|file|uri|url/i
 const looksLikePath = /^(?:[~.]?[/\\]|[A-Za-z]:\\|https?:\/\/)?[^\s:*?"<>|]+(?:[/\\][^\s*?"<>|]+)*$/
-const hasPathMark = /[/\\]|\.\w{1,8}$/
+const isPathLike = (text: string): boolean => /[/\\]|\.\w{1,8}$/.test(text)
 
 /** What a tool does, by the words of its name and of what chooses among its ways. */
 const changes =
@@ -120,17 +120,12 @@ function textsIn(given: JsonObject): readonly string[] {
   )
 }
 
-/** What stands under a key for paths; without such a key, the one text that can be nothing else. */
+/** What stands under a key for paths; without such a key, what can be nothing else. */
 function pathsIn(given: JsonObject): readonly string[] {
-  const named = Object.entries(given)
-    .filter(([key]) => pathKey.test(key))
-    .flatMap(([, field]) => (Array.isArray(field) ? (field as readonly unknown[]) : [field]))
-    .filter((field) => typeof field === 'string')
-  const unnamed = Object.values(given).filter((field) => typeof field === 'string' && hasPathMark.test(field))
-  return [...new Set((named.length > 0 ? named : unnamed) as readonly string[])]
-    .filter((path) => path.length <= PATH_CHARS_MAX && looksLikePath.test(path))
-    .slice(0, PATHS_MAX)
-    .map(evened)
+  const named = Object.entries(given).filter(([key]) => pathKey.test(key))
+  const said = named.length > 0 ? textsIn(Object.fromEntries(named)) : textsIn(given).filter(isPathLike)
+  const paths = said.filter((path) => path.length <= PATH_CHARS_MAX && looksLikePath.test(path))
+  return [...new Set(paths.map(evened))].slice(0, PATHS_MAX)
 }
 
 function doingOf(name: string, given: JsonObject): 'look' | 'change' | 'other' {

@@ -9,9 +9,9 @@ export const headings = {
   names: 'Also named there:',
 } as const
 
-/** Who speaks in a quote. A tool's name may be anything: it stands in one line, cut where it is long. */
+/** Who speaks in a quote. A name may be anything: it stands in one line, cut where it is long. */
 export const labels = {
-  user: '[user]',
+  user: (name: string | null): string => (name === null ? '[user]' : `[user ${inLabel(name)}]`),
   assistant: '[assistant]',
   call: (tool: string): string => `[to ${inLabel(tool)}]`,
   result: (tool: string): string => `[from ${inLabel(tool)}]`,
@@ -45,21 +45,22 @@ export function harmless(text: string): string {
 /** A unit of a surrogate pair without the other: what a cut may leave, and what some servers refuse. */
 const halfCharacter = /\p{Surrogate}/gu
 
-const TOOL_NAME_CHARS_MAX = 64
+const NAME_CHARS_MAX = 64
 
 /** A name may be megabytes long. */
 const LOOKED_AT_CHARS = 1_024
 
-function inLabel(tool: string): string {
-  const beginning = tool.trimStart().slice(0, LOOKED_AT_CHARS)
-  return beginning.replace(/\s+/g, ' ').trim().slice(0, TOOL_NAME_CHARS_MAX) || 'a tool'
+/** A name in one line. */
+export function inLabel(name: string): string {
+  const beginning = name.trimStart().slice(0, LOOKED_AT_CHARS)
+  return beginning.replace(/\s+/g, ' ').trim().slice(0, NAME_CHARS_MAX) || 'a tool'
 }
 
 /** No label holds a character that means something in a pattern but its bracket. */
-const beginnings = [...Object.values(headings), labels.user, labels.assistant, '[to ', '[from ']
+const beginnings = [...Object.values(headings), '[user]', '[user ', labels.assistant, '[to ', '[from ']
 
 const headingLike = lineThatBegins(beginnings)
-const namedHeadingLike = lineThatBegins([...beginnings, '[user #', '[assistant #'])
+const namedHeadingLike = lineThatBegins([...beginnings, '[assistant #'])
 
 function lineThatBegins(any: readonly string[]): RegExp {
   const patterns = any.map((beginning) => beginning.replace('[', String.raw`\[`))

@@ -136,7 +136,9 @@ function thingsWorth(names: readonly string[], mentions: ReadonlyMap<string, Men
 function labelOf(subject: Subject, index: number, { speaker, part }: Passage, isNamed: boolean): string {
   let label: string
   if (speaker === 'call') label = labels.call(subject.messages[index]?.facts.callNames[part - 1] ?? '')
-  else label = speaker === 'result' ? labels.result(toolNameOf(subject, index)) : labels[speaker]
+  else if (speaker === 'result') label = labels.result(toolNameOf(subject, index))
+  else
+    label = speaker === 'user' ? labels.user(subject.messages[index]?.facts.name ?? null) : labels.assistant
   return isNamed ? namedLabel(label, messageNumber(index, subject.structure.systemCount)) : label
 }
 

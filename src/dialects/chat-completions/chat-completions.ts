@@ -17,6 +17,7 @@ import { readReply } from './reply/reply.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
 import { violationsOf } from './rules.ts'
 import { slotsOf } from './slots.ts'
+import { saidApart } from './speakers.ts'
 import { textPart } from '../content/text-part.ts'
 import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
@@ -48,7 +49,7 @@ export const chatCompletions: Dialect = {
       withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
     unbound: unboundMessage,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
-    joined: (messages, base) => joinedMessages(messages, base, textPart),
+    joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
     joinedSystems: null,
   },
   rules: { violations: violationsOf, systemMayLead: true, repair: repairConversation },
