@@ -82,6 +82,7 @@ export function openActivity(options: ActivityOptions): Activity {
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
   const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
   const timesMissed = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesKept = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
   const timesRefused = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
 
   function writeEvent(facts: EventFacts): void {
@@ -127,6 +128,18 @@ export function openActivity(options: ActivityOptions): Activity {
     })
   }
 
+  /** Whoever asks for more than an eighth of the room gets the newest of it. */
+  function tellKept({ row: { conversation, model }, keptLeftOut: tokens }: RequestReport): void {
+    const times = tokens === 0 ? null : timesKept(`${conversation}`)
+    if (times === null) return
+    log.warn('more stands between <keep> and </keep> than an eighth of the room: only the newest is kept', {
+      conversation,
+      model,
+      tokens_left_out: tokens,
+      times,
+    })
+  }
+
   /** A generation request by a path that is not compacted. */
   function tellPath(path: string, action: string, client: string | null): void {
     const reason = action === 'relayed' ? 'path' : null
@@ -139,6 +152,7 @@ export function openActivity(options: ActivityOptions): Activity {
     counted: () => totals.addCounted(nowMs()),
     begun: (report, messages) => {
       tellRefused(report)
+      tellKept(report)
       const { conversation } = report.row
       list.begin(report.row)
       if (conversation !== null && messages !== null) held.hold(conversation, messages)

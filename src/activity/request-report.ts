@@ -54,6 +54,10 @@ export type RequestReport = {
    * would have held of it, had nothing been compacted.
    */
   readonly repeatedTokens: number
+  /** What users and the operator asked to be kept word for word and no room was left for, in tokens. */
+  readonly keptLeftOut: number
+  /** Results that came with this request and were sent with the earlier text that they only refer to. */
+  readonly resolved: number
   /** The compactions that were made for it, in their order: one that was due, one after a refusal. */
   readonly compactions: readonly CompactionReport[]
   /** What was repaired in the conversation; null if it is the client's own. */

@@ -133,6 +133,8 @@ const foldSchema = z
     afterTokensMax: integer,
     /** How much of either recap quoted system messages may take, in tokens. */
     systemTokensMax: integer,
+    /** How much of the last recap may be what users and the operator asked to be kept word for word, in tokens. */
+    keptTokensMax: integer.default(0),
     /** What models have written: each stands for its range. In the order of their ranges. */
     summaries: z.array(summarySchema).readonly().default([]),
     /** Whether recaps stand beside them, for what they do not name; else only for what none of them covers. */
@@ -178,11 +180,11 @@ const compactionSchema = z
   })
   .readonly()
 
-const laterMembers: ReadonlySet<string> = new Set(['note', 'restated', 'thoughts'])
+const laterMembers: ReadonlySet<string> = new Set(['note', 'restated', 'thoughts', 'keptTokensMax'])
 
 /** What is empty and came later is not written: records are as they were before there was such a thing. */
 function withoutLaterNothing(name: string, value: unknown): unknown {
-  const isNothing = value === '' || (Array.isArray(value) && value.length === 0)
+  const isNothing = value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
   return isNothing && laterMembers.has(name) ? undefined : value
 }
 

@@ -146,7 +146,7 @@ function partOf(
   for (const { tokens } of summaries) leftTokens -= tokens
   const { systemTokensMax } = fold
   const run = { start, end, except, tokensMax: Math.max(0, leftTokens), systemTokensMax }
-  return { summaries, recap: fold.recapsBeside ? run : runBeside(summaries, run) }
+  return { summaries, recap: fold.recapsBeside || fold.keptTokensMax > 0 ? run : runBeside(summaries, run) }
 }
 
 /** What of a run no summary covers; null where nothing is left. */

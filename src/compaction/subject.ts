@@ -1,6 +1,7 @@
 import type { Message } from '../conversation/message.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import type { Digest, Source, Steps } from '../conversation/source.ts'
+import type { KeptPassages } from './kept-passages.ts'
 import type { References } from './references.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
 
@@ -30,6 +31,8 @@ export type Subject = {
   readonly boundTokens: (index: number) => number
   /** Which results only refer to earlier ones. */
   readonly references: References
+  /** What users and the operator asked to be kept word for word, by the messages in which they did. */
+  readonly kept: ReadonlyMap<number, KeptPassages>
   /** For what Foldgate writes itself and is short. */
   readonly count: CountTokens
   /** For whatever a client may have made long. */

@@ -88,6 +88,8 @@ export type MessageFacts = {
   readonly refersBack?: boolean
   /** Whether it is a result that tells of a failure. Left out if not. */
   readonly failed?: boolean
+  /** Whether somebody asks in it for a passage to be kept word for word. Left out if not. */
+  readonly keeps?: boolean
   /** The message's own `name`; null if it has none. */
   readonly name: string | null
   /** Characters of names that are too long to be kept; left out if there are none. */

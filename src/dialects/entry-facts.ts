@@ -4,6 +4,7 @@ import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../conv
 import { digestOfMeaning } from '../conversation/keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Steps } from '../conversation/source.ts'
+import { keptIn } from '../conversation/keep-marks.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
 import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../conversation/unread.ts'
 import type { Dialect } from './contract.ts'
@@ -168,14 +169,15 @@ const NONE: readonly never[] = []
 /** A longer result has something of its own to say, in bytes. */
 const SHORT_RESULT_BYTES = 4_096
 
-/** What a short result says of itself. */
+/** What a short result says of itself, and whether anybody but model and tools asks for something to be kept. */
 function saidBy(
   { entries }: Dialect,
   value: JsonObject,
   { role, failed }: Pick<MessageFacts, 'role' | 'failed'>,
   bytes: number,
-): Pick<MessageFacts, 'refersBack' | 'failed'> {
-  if (role !== 'tool' || bytes > SHORT_RESULT_BYTES) return {}
+): Pick<MessageFacts, 'refersBack' | 'failed' | 'keeps'> {
+  if (role === 'assistant' || (role === 'tool' && bytes > SHORT_RESULT_BYTES)) return {}
+  if (role !== 'tool') return keptIn(entries.parse(value).text).length > 0 ? { keeps: true } : {}
   const { text } = entries.parse(value)
   if (failed !== true && refersBack(text)) return { refersBack: true }
   return failed === true || tellsFailure(text) ? { failed: true } : {}

@@ -38,6 +38,8 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     fallback: null,
     isSentBound: false,
     sampledMessages: 0,
+    keptLeftOut: 0,
+    resolved: 0,
     ratio: 1,
     repeatedTokens: 0,
     compactions: [],

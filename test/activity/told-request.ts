@@ -77,6 +77,8 @@ export const reportOf = (
   fallback: null,
   isSentBound: false,
   sampledMessages: 0,
+  keptLeftOut: 0,
+  resolved: 0,
   ratio: 1,
   repeatedTokens: 0,
   compactions: [compaction],

@@ -56,6 +56,7 @@ const folded = {
   beforeTokensMax: 600,
   afterTokensMax: 424,
   systemTokensMax: 200,
+  keptTokensMax: 0,
   summaries: [],
   recapsBeside: true,
 }

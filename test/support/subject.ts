@@ -1,4 +1,5 @@
 import { referencesIn } from '../../src/compaction/calls/find-references.ts'
+import { keptPassages } from '../../src/compaction/kept-passages.ts'
 import { boundTokens } from '../../src/compaction/bound-tokens.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Subject } from '../../src/compaction/subject.ts'
@@ -64,6 +65,7 @@ export function subjectFrom(
   return {
     ...own,
     references: finish(referencesIn({ ...own, countSteps: counter.countSteps })),
+    kept: finish(keptPassages({ ...own, countSteps: counter.countSteps })),
     grewFrom: null,
     sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,

@@ -38,6 +38,11 @@ export const metricNames = {
     labels: ['pass', 'profile'],
     help: 'Compactions that were made, once for each pass that stands in their outcome (render, preview, clear, fold, clip).',
   },
+  foldgate_results_resolved_total: {
+    type: 'counter',
+    labels: ['profile'],
+    help: 'Results that only refer to an earlier one which a compaction took away, and were sent with its text.',
+  },
   foldgate_recoveries_total: {
     type: 'counter',
     labels: ['outcome'],

@@ -30,6 +30,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const tokens = new Counter(of('foldgate_prompt_tokens_total'))
   const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
   const compactions = new Counter(of('foldgate_compactions_total'))
+  const resolutions = new Counter(of('foldgate_results_resolved_total'))
   const recoveries = new Counter(of('foldgate_recoveries_total'))
   const removed = new Counter(of('foldgate_reasoning_removed_total'))
   const thoughts = new Counter(of('foldgate_thoughts_refused_total'))
@@ -85,7 +86,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (usage.cacheWrittenTokens !== null)
         sum.cache_written = (sum.cache_written ?? 0) + usage.cacheWrittenTokens
     },
-    begun: ({ row, compactions: made, refusal, hasWaited, refusedThoughts }) => {
+    begun: ({ row, compactions: made, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
@@ -97,6 +98,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       }
       if (row.beyond_window === true) beyond.inc({ profile })
       for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
+      if (resolved > 0) resolutions.inc({ profile }, resolved)
       if (action === 'recovered') recoveries.inc({ outcome: row.reason ?? 'recovered' })
       else if (refusal === 'overflow' && row.observed_tokens_sent === null)
         recoveries.inc({ outcome: 'failed' })

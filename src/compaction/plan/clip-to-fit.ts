@@ -168,7 +168,7 @@ function* withLessRecap(frame: Frame, begun: Draft, goalTokens: number): Steps<D
   const { fold } = begun
   if (fold === null || fold.summaries.length > 0) return begun
   const recapTokens = fold.beforeTokensMax + fold.afterTokensMax
-  const leastTokens = frame.shares.recapMin * YIELDING_RECAP_SHARE
+  const leastTokens = frame.shares.recapMin * YIELDING_RECAP_SHARE + fold.keptTokensMax
   const lessTokens = Math.min(begun.tokens - goalTokens, recapTokens - leastTokens)
   if (lessTokens <= 0) return begun
   const share = (recapTokens - lessTokens) / recapTokens
@@ -226,6 +226,7 @@ function bareFold(
     beforeTokensMax: recapTokens,
     afterTokensMax: recapTokens,
     systemTokensMax: 0,
+    keptTokensMax: recapTokens,
     summaries: [],
     recapsBeside: false,
   }

@@ -1,7 +1,9 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
+import { keptTokens } from '../kept-passages.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isInstruction, readableTokens, type Subject } from '../subject.ts'
 import type { Frame } from './frame.ts'
+import { SHARE } from './shares.ts'
 import { restatedAt } from './restated.ts'
 
 /** The most that stands for folded messages, in tokens. */
@@ -16,12 +18,15 @@ export type RecapCaps = {
   readonly togetherTokensMax: number
   /** Quoted system messages, on top. */
   readonly systemTokensMax: number
+  /** What is kept word for word by request, on top of that. */
+  readonly keptTokensMax: number
 }
 
 /** How much stands for folded messages in the view of a compaction. */
 export function recapCaps(frame: Frame): RecapCaps {
   const { shares, roomTokens, targetTokens } = frame
   const { recap } = frame.counts.policy
+  const keptTokensMax = Math.floor(roomTokens * SHARE.kept)
   if (frame.options.smallest) {
     const tokensMax = Math.floor(roomTokens * SMALLEST_RECAP_SHARE)
     return {
@@ -30,6 +35,7 @@ export function recapCaps(frame: Frame): RecapCaps {
       besideTokensMin: 0,
       togetherTokensMax: tokensMax,
       systemTokensMax: quotedSystemTokensMax(roomTokens),
+      keptTokensMax,
     }
   }
   // What fixed parts and newest messages leave under the target; below zero where they take more.
@@ -42,6 +48,7 @@ export function recapCaps(frame: Frame): RecapCaps {
     besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
     togetherTokensMax: shares.recapMax,
     systemTokensMax: quotedSystemTokensMax(targetTokens),
+    keptTokensMax,
   }
 }
 
@@ -109,19 +116,23 @@ export function foldAt(
     ? standing
     : Math.min(recapTokensOf(beforeLeft), beforeMost) +
       quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
+  const keptTokensMax = Math.min(keptTokens(subject, frontier), plan.caps.keptTokensMax)
+  const [beforeKept, afterKept] = latest === null ? [keptTokensMax, 0] : [0, keptTokensMax]
   const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
   return {
     frontier,
     kept,
     restated,
-    beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens),
+    beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens) + beforeKept,
     afterTokensMax:
       latest === null
         ? 0
         : after.writtenTokens +
           Math.max(0, afterRecap) +
+          afterKept +
           quotedTokens(subject, latest + 1, frontier, systemTokensMax),
     systemTokensMax,
+    keptTokensMax,
     summaries: [...before.summaries, ...after.summaries],
     recapsBeside,
   }

@@ -13,6 +13,8 @@ export const SHARE = {
   recent: 1 / 3,
   /** The agent's own calls before them, without their results. */
   calls: 1 / 8,
+  /** What is kept word for word by request. */
+  kept: 1 / 8,
   /** What stands for folded messages, at the most … */
   recap: 1 / 3,
   /** … and what it keeps of that beside parts which take more than their share. */

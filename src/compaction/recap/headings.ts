@@ -1,5 +1,6 @@
 /** What the parts of a recap begin with. */
 export const headings = {
+  kept: 'Kept word for word, as it was asked for:',
   users: 'The user said:',
   system: 'System message:',
   work: 'Open work, as it was last written:',

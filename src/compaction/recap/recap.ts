@@ -156,6 +156,8 @@ function* written(
   const { tokensMax } = folded
   yield
   yield* writeSystem(subject, folds, folded, writer)
+  const kept = world?.kept ?? []
+  if (kept.length > 0) yield* writer.line([headings.kept, ...kept.map((text) => `- ${text}`)].join('\n'))
   const work = world?.work ?? null
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
   const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)

@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { isFile } from '../calls/command-files.ts'
 import { deedsOf, type Deed } from '../calls/deeds.ts'
 import { openWorkAt, type OpenWork } from '../calls/open-work.ts'
+import { passagesWithin } from '../kept-passages.ts'
 import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
 import { opensMessage, type Subject } from '../subject.ts'
@@ -9,6 +10,8 @@ import { labels } from './headings.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
 export type World = {
+  /** What was asked to be kept word for word and does not stand in view. */
+  readonly kept: readonly string[]
   /** The list of work, if something of it is open and does not stand in view. */
   readonly work: OpenWork | null
   /** A line for each file that was changed or read and whose last such call is out of view; the one touched last comes last. */
@@ -51,6 +54,7 @@ export function* worldAt(
   point: number,
   isInView: (index: number) => boolean,
   areNamed: boolean,
+  keptTokensMax: number,
 ): Steps<World> {
   const deeds = (yield* deedsOf(subject)).filter(({ index }) => index < point)
   const work = yield* openWorkAt(subject, point)
@@ -62,7 +66,9 @@ export function* worldAt(
   const placeOf = (index: number): string =>
     areNamed ? messageNumber(index, systemCount) : `in message ${orders[index] ?? 0}`
   yield
+  const asked = [...subject.kept.keys()].filter((index) => index < point && !isInView(index))
   return {
+    kept: yield* passagesWithin(subject, asked, keptTokensMax),
     work: work === null || work.calls.every(isInView) ? null : work,
     files: fileLines(deeds, point, isInView, placeOf),
     failure: yield* failureIn(subject, deeds, point, isInView, placeOf),

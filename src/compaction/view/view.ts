@@ -118,9 +118,12 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const { point } = compaction
   const stale = yield* staleResults(subject, point)
   const inView = new Set(visible)
+  const isWholeThere = (index: number): boolean => inView.has(index) && !edits.clips.has(index)
   const isFolded = before !== null || after !== null
   const { recall } = policy
-  const world = isFolded ? yield* worldAt(subject, point, (index) => inView.has(index), recall.enabled) : null
+  const world = isFolded
+    ? yield* worldAt(subject, point, isWholeThere, recall.enabled, compaction.fold?.keptTokensMax ?? 0)
+    : null
   const beside: Beside = { visible, shortened, said: [], stale, world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further compactions of the same turn move the tail.

@@ -7,6 +7,7 @@ import type { ValueSpan } from '../../conversation/body-spans.ts'
 import { parseJson, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
 import { boundTokens } from '../../compaction/bound-tokens.ts'
 import { referencesIn } from '../../compaction/calls/find-references.ts'
+import { keptPassages } from '../../compaction/kept-passages.ts'
 import { readMessage } from '../../compaction/read-message.ts'
 import { sum } from '../../compaction/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
@@ -55,8 +56,9 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
     const beside = await drive(systemBeside(request, aroundSizes))
     const { dialect, source, structure, grewFrom } = chat
     const memorySpace = `${scope} ${encoding} ${model}`
-    const found = referencesIn({ ...chat, memorySpace, digest, countSteps: counter.countSteps })
-    const references = await drive(found)
+    const readable = { ...chat, memorySpace, digest, countSteps: counter.countSteps }
+    const references = await drive(referencesIn(readable))
+    const kept = await drive(keptPassages(readable))
     const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
@@ -66,6 +68,7 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
         structure,
         grewFrom,
         references,
+        kept,
         omitted: NOTHING_OMITTED,
         sizes,
         mediaSizes: (index) =>

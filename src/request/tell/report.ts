@@ -7,6 +7,7 @@ import type {
 } from '../../activity/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
+import { keptTokens } from '../../compaction/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
 import type { View } from '../../compaction/view/view.ts'
 import { bareReport } from '../../http/bare-report.ts'
@@ -91,6 +92,8 @@ export function readReport(
     isSentBound: countedBy?.counted === null && form.compacted === null,
     sampledMessages: countedBy?.counted?.sampledMessages ?? 0,
     ratio: countedBy?.rate.ratio ?? 1,
+    keptLeftOut: countedBy?.counted == null ? 0 : keptLeftOut(form, countedBy.counted),
+    resolved: form.compacted === null ? 0 : newlyResolved(form.compacted.view, request.chat),
     repeatedTokens: countedBy?.counted == null ? 0 : repeatedTokens(request.chat, countedBy.counted),
     compactions,
     row: {
@@ -164,6 +167,18 @@ function isBeyondWindow({ measure, outcome, chat }: AnsweredRequest): boolean | 
   const promptTokens = measure.pressure * measure.budgetTokens * measure.rate.ratio
   const outputTokens = kind === 'total' ? (chat.body.outputLimit?.tokens ?? 0) : 0
   return promptTokens + outputTokens > tokens
+}
+
+/** What of the passages that are to be kept found no room, in tokens. */
+function keptLeftOut({ compacted }: Form, { subject }: Counted): number {
+  const fold = compacted?.compaction?.fold ?? null
+  return fold === null ? 0 : Math.max(0, keptTokens(subject, fold.frontier) - fold.keptTokensMax)
+}
+
+/** Results of the newest round that were sent with the earlier text that they refer to. */
+function newlyResolved({ messages }: View, { structure }: Chat): number {
+  const from = structure.newestRoundStart(structure.messageCount)
+  return messages.filter(({ how, index }) => how === 'resolved' && (index ?? -1) >= from).length
 }
 
 function repeatedTokens({ structure }: Chat, counted: Counted): number {

@@ -29,7 +29,7 @@ function everything({ metrics, request, tell }: Opened): void {
   request({ beyond_window: true }, { recalls: 2, continuations: 1 })
   request({ action: 'recovered', attempts: 2 }, { removedThoughts: { prefix: 1 } })
   tell(plainReport({ status: 400 }, { refusal: 'overflow' }))
-  tell(plainReport({ action: 'restored', attempts: 2 }, { refusedThoughts: 'stale' }))
+  tell(plainReport({ action: 'restored', attempts: 2 }, { refusedThoughts: 'stale', resolved: 1 }))
   tell(plainReport({ ...unmeasured, profile: null, action: 'refused', attempts: 0, first_byte_ms: null }))
   metrics.relayed('/completions', 'relayed')
   metrics.relayed('other', 'relayed')

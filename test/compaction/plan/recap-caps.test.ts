@@ -84,6 +84,7 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     besideTokensMin: 500,
     togetherTokensMax,
     systemTokensMax: 0,
+    keptTokensMax: 0,
   }
   const options = { previous: null, plannedTokensMax: null, point: subject.messages.length }
   return foldAt({ frame: { counts, pins, options }, caps, summaries: [summary] }, frontier).beforeTokensMax

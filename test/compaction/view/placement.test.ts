@@ -21,11 +21,12 @@ function sendStrict(task: string, after: readonly string[] = [], budgetTokens = 
 }
 
 describe('under strict placement a recap is joined with the user message it meets', () => {
-  test('the joined message has the fields of the client’s, and both texts', () => {
+  // A recap told three people's words under the name of the first, since both stood in one message.
+  test('the joined message has the fields of the client’s but its name, which stands before its text, and both texts', () => {
     const { texts, messages } = sendStrict(
       '{"name":"ann","content":"Repair it.","role":"user","x":1e400,"y":{"a":1,"a":2}}',
     )
-    expect(texts[0]).toMatch(/^\{"name":"ann","content":"Repair it\.\\n\\n<conversation-recap>/)
+    expect(texts[0]).toMatch(/^\{"content":"ann: Repair it\.\\n\\n<conversation-recap>/)
     expect(texts[0]).toMatch(/<\/conversation-recap>","role":"user","x":1e400,"y":\{"a":1,"a":2\}\}$/)
     expect(messages[1]?.role).toBe('assistant')
   })

@@ -283,6 +283,7 @@ const folding = (frontier: number, point = 11): Compaction => ({
     beforeTokensMax: 100,
     afterTokensMax: 0,
     systemTokensMax: 0,
+    keptTokensMax: 0,
     summaries: [],
     recapsBeside: false,
   },
