@@ -83,7 +83,7 @@ const PATH_CHARS_MAX = 512
 /** How patches name the files that they change. */
 const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*?)\s*$/gm
 
-const pathKey = /path|file|uri|url/i
+const pathKey = /(?:paths?|files?|file_?names?|ur[il]s?)$/i
 const looksLikePath = /^(?:[~.]?[/\\]|[A-Za-z]:\\|https?:\/\/)?[^\s:*?"<>|]+(?:[/\\][^\s*?"<>|]+)*$/
 const isPathLike = (text: string): boolean => /[/\\]|\.\w{1,8}$/.test(text)
 

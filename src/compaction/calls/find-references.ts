@@ -31,7 +31,8 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
     if (message.facts.refersBack !== true) {
       // What a change answers is no text of the file, and what was read before it holds no longer.
       if (changed.length > 0) newest.forget(changed)
-      else if (message.facts.media.length === 0) newest.add([result], names, paths)
+      else if (message.facts.media.length === 0 && (yield* hasText(subject, message)))
+        newest.add([result], names, paths)
       continue
     }
     const holders = newest.find(names)
@@ -82,6 +83,14 @@ function newestResults() {
       for (const path of paths) for (const name of namesOf.get(path) ?? []) found.delete(name)
     },
   }
+}
+
+/** Results that are shorter than this are looked at: an empty one is nothing to refer to. */
+const EMPTY_BYTES_MAX = 256
+
+function* hasText(subject: Doing, message: Message): Steps<boolean> {
+  if (message.facts.bytes > EMPTY_BYTES_MAX) return true
+  return (yield* readMessage(subject, message)).text.trim() !== ''
 }
 
 const growths = lruCache<number>(4_096)

@@ -3,7 +3,7 @@ import { callSubjects } from '../calls/call-subject.ts'
 import { callOf, type Subject } from '../subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
-import { isNumber, likelihoodOf, needsWords } from './rank.ts'
+import { likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
 
 export type NameOptions = {
@@ -86,8 +86,6 @@ const NAMES_PER_STEP = 256
 function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
   const entries: Entry[] = []
   for (const [name, mention] of mentions) {
-    // The number of a line says nothing by itself; one that the user named may be the matter.
-    if (isNumber.test(name) && !mention.isUsers) continue
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })

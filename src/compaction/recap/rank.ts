@@ -31,9 +31,6 @@ export function needsWords(name: string): boolean {
   return /\w@\w/.test(name) || (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/._]/.test(name))
 }
 
-/** A number and nothing else. */
-export const isNumber = /^[\d.,:-]+$/
-
 // --- internal ---
 
 /** What stands in view behind the messages in question, about: their ages count from there. */
@@ -43,3 +40,5 @@ const TAIL_TOKENS = 3000
 const NEVER_AGE = 6
 
 const isWholePath = /^\/.+\/.+\//
+
+const isNumber = /^[\d.,:-]+$/

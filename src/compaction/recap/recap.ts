@@ -82,7 +82,7 @@ const NAMES_SHARE = 0.8
 const WORK_SHARE = 0.5
 
 /** The share of what names may take that lines of files do. */
-const FILES_SHARE = 0.5
+const FILES_SHARE = 0.25
 
 /** Messages named between two pauses: about a millisecond. */
 const HASHES_PER_STEP = 1_024
@@ -165,12 +165,14 @@ function* written(
   const unsaid = yield* writeUsers(subject, folds, users, cache, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer)
   yield
-  const indexes = [...folds, ...shortened].filter((index) => !stale.has(index))
-  const mentions = yield* mentionsIn(subject, indexes, visible, cache)
+  const named = [...folds, ...shortened]
+  const mentions = yield* mentionsIn(subject, named, visible, cache)
   const roomTokens = tokensMax - writer.spentTokens()
   const namesTokensMax = Math.min(Math.floor(roomTokens * NAMES_SHARE), mentions.size * NAME_TOKENS)
   const headingTokens = subject.count(`\n${headings.quotes}\n${headings.names}`)
   const quotesTokensMax = roomTokens - namesTokensMax - headingTokens
+  // What a file was is no state that a model should go by; what was named there may be there still.
+  const indexes = named.filter((index) => !stale.has(index))
   const told = { indexes, visible, mentions, unsaid, areNamed, tokensMax: quotesTokensMax }
   if (world !== null) yield* writeWorld(subject, world, namesTokensMax * FILES_SHARE, writer)
   const quotes = yield* chooseQuotes(subject, told)

@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Compaction } from '../../src/compaction/compaction.ts'
+import type { Compacted } from '../../src/compaction/compact.ts'
+import { createMadeCache } from '../../src/compaction/made-cache.ts'
+import { finish } from '../../src/conversation/source.ts'
+import { violationsOf } from '../../src/dialects/chat-completions/rules.ts'
+import { compact } from '../support/compacted.ts'
+import { isBeginning } from '../support/is-beginning.ts'
+import { forAll } from '../support/property-runs.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { times } from '../support/times.ts'
+
+const REFERENCE = 'File unchanged since last read. Refer to that earlier result.'
+const RESOLVED_LINE = '[unchanged since the earlier call, whose result is repeated here]'
+
+/** Reads of few files, some only in part, that answer with a text, a reference, a failure, or nothing; and edits. */
+const steps = fc.array(
+  fc.record({
+    tool: fc.constantFrom('Read', 'Read', 'Read', 'Edit', 'Grep'),
+    file: fc.integer({ min: 0, max: 4 }),
+    offset: fc.constantFrom(null, null, 40),
+    answer: fc.constantFrom('text', 'text', 'reference', 'reference', 'failure', 'nothing'),
+    isAnswered: fc.constantFrom(true, true, true, true, false),
+  }),
+  { minLength: 4, maxLength: 40, size: 'max' },
+)
+
+type Steps = typeof steps extends fc.Arbitrary<infer Each> ? Each : never
+
+function conversationOf(given: Steps): object[] {
+  const messages: object[] = [{ role: 'user', content: 'Begin.' }]
+  for (const [place, { tool, file, offset, answer, isAnswered }] of given.entries()) {
+    const id = `call_${place % 7}`
+    const asked = { path: `/repo/part_${file}.py`, ...(offset === null ? {} : { offset }) }
+    const call = { id, type: 'function', function: { name: tool, arguments: JSON.stringify(asked) } }
+    messages.push({ role: 'assistant', content: `Step ${place}.`, tool_calls: [call] })
+    const lines = times(30 + file * 20, (line) => `${line} part ${file} as of step ${place}`)
+    const answers = {
+      text: lines.join('\n'),
+      reference: REFERENCE,
+      failure: 'Error: no such file',
+      nothing: '',
+    }
+    if (isAnswered) messages.push({ role: 'tool', tool_call_id: id, content: answers[answer] })
+    if (place % 9 === 8) messages.push({ role: 'user', content: `And go on (${place}).` })
+  }
+  return messages
+}
+
+const contentOf = (text: string): string => {
+  const { content } = JSON.parse(text) as { content: unknown }
+  return typeof content === 'string' ? content : ''
+}
+
+/** The conversation as its client grows it, each request by what the one before left on record. */
+function* grown(messages: readonly object[], policy: object, budgetTokens: number) {
+  let newest: Compaction | null = null
+  let seenUntil: number | null = null
+  for (const [index, message] of messages.entries()) {
+    if ('role' in message && message.role === 'assistant') continue
+    const subject = subjectOf(messages.slice(0, index + 1))
+    const now = { sharedUntil: null, strict: false, forced: false, prepared: null, differenceTokens: 0 }
+    const made: Compacted = finish(
+      compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
+        policy: policyOf(policy),
+        newest,
+        seenUntil,
+        room: { budgetTokens, aroundTokens: 50 },
+        ...now,
+      }),
+    )
+    const { compaction, view } = made
+    yield {
+      subject,
+      view,
+      texts: viewTexts(subject, view),
+      isNew: compaction !== newest,
+      isFirst: newest === null,
+    }
+    newest = compaction
+    seenUntil = index + 1
+  }
+}
+
+const policies = fc.constantFrom(
+  {},
+  { clear: { keep_results: 2 } },
+  { clear: { enabled: false } },
+  { preview: { threshold_tokens: 200 } },
+)
+
+test('references are resolved with what the client sent, once, and never in a request that fits', () => {
+  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, policy, budgetTokens) => {
+    const messages = conversationOf(given)
+    const sent = messages.map((message) => ('content' in message ? String(message.content) : ''))
+    let before: readonly string[] = []
+    for (const { subject, view, texts, isNew } of grown(messages, policy, budgetTokens)) {
+      expect(view.tokens).toBeLessThanOrEqual(Math.max(budgetTokens - 50, 0) + 200)
+      if (!isNew) expect(isBeginning(before, texts)).toBe(true)
+      before = texts
+      if (view.passes.length === 0) expect(texts.some((text) => text.includes(RESOLVED_LINE))).toBe(false)
+      const contents = texts.map(contentOf)
+      const whole = contents
+        .filter((text) => text.startsWith(RESOLVED_LINE))
+        .map((text) => text.split('\n').slice(1).join('\n'))
+      for (const text of whole) {
+        // Cut ones have the head of such a text, and a mark.
+        const head = text.slice(0, 40)
+        expect(sent.some((said) => said.startsWith(head))).toBe(true)
+        if (sent.includes(text)) expect(contents.filter((other) => other.endsWith(text))).toHaveLength(1)
+      }
+      const shapes = view.messages.flatMap(({ index }) => {
+        const facts = index === null ? undefined : subject.messages[index]?.facts
+        return facts === undefined ? [] : [facts]
+      })
+      const count = finish(violationsOf(shapes, 'lenient')).length
+      const own = finish(
+        violationsOf(
+          subject.messages.map(({ facts }) => facts),
+          'lenient',
+        ),
+      ).length
+      expect(count).toBeLessThanOrEqual(own)
+    }
+  })
+})
