@@ -41,6 +41,10 @@
  * - `recall`: of the specific things that the true next message names and the full history holds, the share that the
  *   view still holds; `far`: the same, of those that the newest suffix has lost; `verbatim`: of the six-word runs that
  *   the next message shares with the history, the share that still stands there.
+ * - `quotes`: of the exact texts that the next message replaces (an edit's old text, a plain substitution of sed) and
+ *   the history holds whole, the share that stands whole in the view.
+ * - `stale`: lines that recaps quote from results although a later edit has replaced them and nothing has shown them
+ *   since.
  * - `fixed too large`: requests for whose messages there is no room, or whose newest message is a user's and exceeds it
  *   by itself. What becomes of them is the upstream's to decide, refusals and errors included; they count for no other
  *   column but `newest absent`, `same prompt`, `failed open` and `broken`.

@@ -11,6 +11,11 @@ const noFigures = {
   // Six-word runs of the next message that stand in the history, and those of them that stand in the view.
   runs: 0,
   runsHeld: 0,
+  // Exact texts that the next message replaces and the history holds whole, and those of them that the view holds.
+  quotes: 0,
+  quotesHeld: 0,
+  // Lines that recaps quote from results although a later edit has replaced them.
+  stale: 0,
   promptTokens: 0,
   cachedTokens: 0,
   // Requests whose newest message is not there by its share, whose prompt is the one before, whose task is not there.
@@ -84,6 +89,7 @@ export function figuresOf(tally: Tally) {
     recall: share(tally.thingsHeld, tally.things),
     far: share(tally.farThingsHeld, tally.farThings),
     verbatim: share(tally.runsHeld, tally.runs),
+    quotes: share(tally.quotesHeld, tally.quotes),
     actions: share(tally.actionsHeld, tally.actions),
     observations: share(tally.observationsHeld, tally.observations),
     recent: quantilesOf(tally.recents.map((recent) => 100 * recent)),
@@ -144,6 +150,8 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     ['recall', ({ recall }) => recall.toFixed(1)],
     ['far', ({ far }) => far.toFixed(1)],
     ['verbatim', ({ verbatim }) => verbatim.toFixed(1)],
+    ['quotes', ({ quotes }) => quotes.toFixed(1)],
+    ['stale', (_, { stale }) => grouped(stale)],
     ['fixed too large', (_, { tooLarge }) => grouped(tooLarge)],
   ],
   'what it costs': [

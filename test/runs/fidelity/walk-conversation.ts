@@ -3,6 +3,7 @@ import { rawMessage, systemCountOf, type RawMessage, type Recording } from '../h
 import { rhythmOf, sumOf, type Beat, type Tally } from './figures.ts'
 import { newestSuffix, type PolicyInput } from './policies.ts'
 import type { Room, Sender } from './senders.ts'
+import { quotesHeld, staleLines } from './states.ts'
 import { openStandings, type Standing } from './standing.ts'
 import { held, openReader, openSight, wantedOf } from './wanted.ts'
 import { newestFigure, recentShare, workableFigures, type WorkableInput } from './workable.ts'
@@ -67,6 +68,7 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
     beats.push({ isCompacted, promptTokens })
     tallies.push({
       ...nextHeld(point, input, received),
+      stale: staleLines(input.messages, received),
       ...(sent.received !== null && workableFigures(workable)),
       ...sent.faults,
       ...sent.summaries,
@@ -96,7 +98,10 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
     history.show(input.messages.map(read))
     suffix.show(newestSuffix(input).map(read))
     view.show(received.map(read))
-    return held(wantedOf(read(next), history, suffix), view)
+    return {
+      ...held(wantedOf(read(next), history, suffix), view),
+      ...quotesHeld(next.message, input.messages, received),
+    }
   }
 }
 
