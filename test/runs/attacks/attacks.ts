@@ -37,6 +37,8 @@ type Row = {
   readonly blows: readonly Blow[]
   /** What the neighbour took while nobody attacked, in milliseconds. */
   readonly quietMs: number
+  /** With what was tried again. */
+  readonly tookMs: number
 }
 
 /** A line for each attack: the worst of all manners. */
@@ -65,10 +67,11 @@ const columns = [
   'longest, ms',
   'peak MB',
   'runs',
+  'took, s',
   '',
 ]
 
-function cellsOf({ name, blows, quietMs }: Row): string[] {
+function cellsOf({ name, blows, quietMs, tookMs }: Row): string[] {
   const worst = worstOf(blows)
   const gap = worst?.longestWithoutGarbage
   const whole = Math.max(0, ...blows.map(({ loop }) => loop?.longest.workMs ?? 0))
@@ -89,6 +92,7 @@ function cellsOf({ name, blows, quietMs }: Row): string[] {
     Math.round(Math.max(...blows.map(({ neighbour }) => neighbour.longestMs))).toString(),
     megabytes(Math.max(0, ...blows.map(({ memoryBytes }) => memoryBytes ?? 0))),
     last?.wrong.some((each) => each.startsWith('ended')) === true ? 'no' : 'yes',
+    (tookMs / 1_000).toFixed(1),
     blows.every(({ wrong }) => wrong.length === 0) ? 'passed' : 'failed',
   ]
 }
@@ -161,6 +165,9 @@ const mostOf = (sums: ReadonlyMap<string, number>, all: number, count: number): 
 
 const TRIES = 3
 
+/** Programs that wait to be attacked, each of which takes a hundred megabytes. */
+const AHEAD = 4
+
 await runCommand(attackAll)
 
 async function attackAll(args: readonly string[]): Promise<boolean> {
@@ -170,15 +177,11 @@ async function attackAll(args: readonly string[]): Promise<boolean> {
   const chosen = attacks.filter(({ name }) => name.includes(given.only))
   const rows: Row[] = []
   const failed: string[] = []
-  // While one program is attacked the next is started: that takes longer than most attacks, and turns are measured by
-  // the processor time of a thread.
-  let next = startFor(chosen[0], options)
-  for (const [index, attack] of chosen.entries()) {
-    const target = await next
-    next = startFor(chosen[index + 1], options)
+  for await (const { attack, target } of startedAhead(chosen, options)) {
+    const beganMs = performance.now()
     const { blows, quietMs, where } = await settledBlowsOf(attack, target, options)
     const wrong = blows.flatMap((blow) => blow.wrong.map((each) => `${blow.manner}: ${each}`))
-    rows.push({ name: attack.name, blows, quietMs })
+    rows.push({ name: attack.name, blows, quietMs, tookMs: performance.now() - beganMs })
     const lines = [`${wrong.length === 0 ? 'passed' : 'failed'}  ${attack.name}`, ...wrong, ...where]
     const told = lines.join('\n        ')
     say(told)
@@ -189,9 +192,37 @@ async function attackAll(args: readonly string[]): Promise<boolean> {
   return failed.length === 0 && chosen.length > 0
 }
 
-/** Null where there is no attack, or the program did not start: it is started again when its turn has come, and that told. */
-async function startFor(attack: Attack | undefined, options: AttackOptions): Promise<AttackedProgram | null> {
-  return attack === undefined ? null : openAttackedProgram(attack, options).catch(() => null)
+/**
+ * Each attack with its program. While one program is attacked the next ones are started, one after the other, as far ahead
+ * as makes up for attacks that are shorter than a start: turns are measured by the processor time of a thread.
+ */
+async function* startedAhead(chosen: readonly Attack[], options: AttackOptions) {
+  const waiting: { readonly attack: Attack; readonly starting: Promise<AttackedProgram | null> }[] = []
+  let started: Promise<unknown> = Promise.resolve()
+  const unstarted = chosen.values()
+  function startMore(): void {
+    while (waiting.length < AHEAD) {
+      const { value: attack } = unstarted.next()
+      if (attack === undefined) return
+      const starting = started.then(() => startFor(attack, options))
+      started = starting
+      waiting.push({ attack, starting })
+    }
+  }
+  try {
+    startMore()
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      startMore()
+      yield { attack: next.attack, target: await next.starting }
+    }
+  } finally {
+    for (const { starting } of waiting) await (await starting)?.close()
+  }
+}
+
+/** Null where it did not start: it is started again when its turn has come, and that told. */
+async function startFor(attack: Attack, options: AttackOptions): Promise<AttackedProgram | null> {
+  return openAttackedProgram(attack, options).catch(() => null)
 }
 
 /**

@@ -85,33 +85,40 @@ export type NeighbourReport = {
 /** A client that asks one small thing after another, as long as something goes on. */
 export type Neighbour = {
   readonly during: (going: Promise<unknown>) => Promise<NeighbourReport>
+  /** Asks so often while nothing else goes on. */
+  readonly times: (count: number) => Promise<NeighbourReport>
   readonly leave: () => void
 }
 
 export function openNeighbour(port: number): Neighbour {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  /** Once at least. */
+  async function askUntil(isOver: (asked: number) => boolean): Promise<NeighbourReport> {
+    const latenciesMs: number[] = []
+    const failures: string[] = []
+    do {
+      const beganMs = performance.now()
+      const { status, text } = await post({ port, agent, body: BODY, key: 'sk-neighbour' })
+      if (status === 200) latenciesMs.push(performance.now() - beganMs)
+      else failures.push(`${status} ${text.slice(0, 200)}`)
+      await pause(PAUSE_MS)
+      // A neighbour of an ended program is answered no more.
+    } while (!isOver(latenciesMs.length + failures.length) && failures.length < FAILURES_MAX)
+    const sorted = latenciesMs.toSorted((one, other) => one - other)
+    return {
+      answered: sorted.length,
+      failures,
+      medianMs: sorted[sorted.length >> 1] ?? Number.NaN,
+      longestMs: sorted.at(-1) ?? Number.NaN,
+    }
+  }
   return {
-    during: async (going) => {
+    during: (going) => {
       const over = new AbortController()
       void going.finally(() => over.abort())
-      const latenciesMs: number[] = []
-      const failures: string[] = []
-      do {
-        const beganMs = performance.now()
-        const { status, text } = await post({ port, agent, body: BODY, key: 'sk-neighbour' })
-        if (status === 200) latenciesMs.push(performance.now() - beganMs)
-        else failures.push(`${status} ${text.slice(0, 200)}`)
-        await pause(PAUSE_MS)
-        // A neighbour of an ended program is answered no more.
-      } while (!over.signal.aborted && failures.length < FAILURES_MAX)
-      const sorted = latenciesMs.toSorted((one, other) => one - other)
-      return {
-        answered: sorted.length,
-        failures,
-        medianMs: sorted[sorted.length >> 1] ?? Number.NaN,
-        longestMs: sorted.at(-1) ?? Number.NaN,
-      }
+      return askUntil(() => over.signal.aborted)
     },
+    times: (count) => askUntil((asked) => asked === count),
     leave: () => agent.destroy(),
   }
 }

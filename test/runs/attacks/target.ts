@@ -71,8 +71,8 @@ export async function openAttackedProgram(
   })
   const neighbour = openNeighbour(program.port)
   // What is loaded and compiled at first need is no attack's.
-  await neighbour.during(pauseOf(WARMING_MS))
-  const quiet = await neighbour.during(pauseOf(QUIET_MS))
+  await neighbour.times(WARMING)
+  const quiet = await neighbour.times(QUIET)
   await takeLoopReport(program)
   return {
     program,
@@ -97,9 +97,10 @@ export async function openAttackedProgram(
   }
 }
 
-const WARMING_MS = 400
+/** By count, since time would warm the less the busier the machine is. */
+const WARMING = 20
 
-const QUIET_MS = 300
+const QUIET = 10
 
 const pauseOf = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
