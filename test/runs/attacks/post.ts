@@ -85,7 +85,7 @@ export type NeighbourReport = {
 /** A client that asks one small thing after another, as long as something goes on. */
 export type Neighbour = {
   readonly during: (going: Promise<unknown>) => Promise<NeighbourReport>
-  /** Asks so often while nothing else goes on. */
+  /** Asks so often while nothing else goes on, and at once again each time. */
   readonly times: (count: number) => Promise<NeighbourReport>
   readonly leave: () => void
 }
@@ -93,7 +93,7 @@ export type Neighbour = {
 export function openNeighbour(port: number): Neighbour {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   /** Once at least. */
-  async function askUntil(isOver: (asked: number) => boolean): Promise<NeighbourReport> {
+  async function askUntil(isOver: (asked: number) => boolean, pauseMs: number): Promise<NeighbourReport> {
     const latenciesMs: number[] = []
     const failures: string[] = []
     do {
@@ -101,7 +101,7 @@ export function openNeighbour(port: number): Neighbour {
       const { status, text } = await post({ port, agent, body: BODY, key: 'sk-neighbour' })
       if (status === 200) latenciesMs.push(performance.now() - beganMs)
       else failures.push(`${status} ${text.slice(0, 200)}`)
-      await pause(PAUSE_MS)
+      if (pauseMs > 0) await pause(pauseMs)
       // A neighbour of an ended program is answered no more.
     } while (!isOver(latenciesMs.length + failures.length) && failures.length < FAILURES_MAX)
     const sorted = latenciesMs.toSorted((one, other) => one - other)
@@ -116,9 +116,9 @@ export function openNeighbour(port: number): Neighbour {
     during: (going) => {
       const over = new AbortController()
       void going.finally(() => over.abort())
-      return askUntil(() => over.signal.aborted)
+      return askUntil(() => over.signal.aborted, PAUSE_MS)
     },
-    times: (count) => askUntil((asked) => asked === count),
+    times: (count) => askUntil((asked) => asked === count, 0),
     leave: () => agent.destroy(),
   }
 }
