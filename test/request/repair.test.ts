@@ -5,7 +5,7 @@ import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { brokenConversation, growing, longRun, type TestMessage } from '../support/conversations.ts'
-import { completion, json, overflow, stream, type Script } from '../support/fake-upstream.ts'
+import { completion, json, overflow, type Script } from '../support/fake-upstream.ts'
 import { standWith, type Stand } from '../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { propertyRuns } from '../support/property-runs.ts'
@@ -116,17 +116,6 @@ describe('a turn that was broken off, whose calls no upstream forgives', () => {
   })
 })
 
-test('a conversation that is not broken goes on byte for byte (P1)', async () => {
-  await using at = await standWith(judge, { profile: repair })
-  const body = `{ "messages":[ ${longRun(3, 1)
-    .map((message) => JSON.stringify(message))
-    .join(' , ')} ],"model":"m" }`
-  const reply = await postChat(at.url, body)
-  expect(reply.action).toBe('relayed')
-  expect(reply.header('x-foldgate-repairs')).toBeNull()
-  expect(bodiesOf(at)).toEqual([body])
-})
-
 describe('results whose calls the client has cut off', () => {
   const conversation = [
     result('gone', 'the file says 42'),
@@ -135,17 +124,6 @@ describe('results whose calls the client has cut off', () => {
     { role: 'assistant', content: 'It says 42.' },
     user('Sure?'),
   ]
-
-  test('are read by the model as text', async () => {
-    await using at = await standWith(judge, { profile: repair })
-    const reply = await postChat(at.url, chatOf(conversation))
-    expect(reply.status).toBe(200)
-    expect(reply.header('x-foldgate-repairs')).toBe('answered=0;paired=0;orphans=2;emptied=0')
-    const sent = rawMessages(at.upstream.requests[0])
-    expect(sent).toHaveLength(5)
-    expect(sent[0]).toContain('the file says 42')
-    expect(sent[2]).toContain('again 42')
-  })
 
   test('are joined with the user messages beside them where roles have to alternate, however small the body', async () => {
     await using strict = await standWith(judge, { profile: { ...repair, template: 'strict' } })
@@ -189,14 +167,6 @@ describe('a repaired request that is refused', () => {
     const second = await postChat(at.url, chatOf(aborted))
     expect(second.action).toBe('relayed;reason=refused-before')
     expect(bodiesOf(at).slice(1)).toEqual([JSON.stringify(chatOf(aborted)), JSON.stringify(chatOf(aborted))])
-  })
-
-  test('as a stream is restored without the usage that was asked for', async () => {
-    await using at = await standWith([refused, stream('fine')], { profile: repair })
-    const body = JSON.stringify(chatOf(aborted, { stream: true }))
-    expect((await postChat(at.url, body)).action).toBe('restored;reason=original')
-    expect(bodiesOf(at)[0]).toContain('include_usage')
-    expect(bodiesOf(at)[1]).toBe(body)
   })
 
   test('and too long as it came is recovered in the repaired form', async () => {

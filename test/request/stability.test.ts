@@ -52,8 +52,6 @@ const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =
     ...(message.role === 'assistant' && index > messages.length - 4 ? { reasoning_content: 'hm' } : {}),
   }))
 
-const team = (token: string, name: string) => ({ authorization: `Bearer ${token}`, 'x-team': name })
-
 test('of a long run what was sent grows only at its end between compactions, which are few (P5), valid (P3) and fit (P7)', async () => {
   await using at = await stand()
   let before: readonly string[] = []
@@ -244,36 +242,9 @@ describe('what a client asks for', () => {
     }
     expect(at.upstream.requests).toEqual([])
   })
-
-  test('observe measures and changes nothing', async () => {
-    await using at = await stand({ profile: { ...profile, observe: true } })
-    const { reply, raw } = await at.send(shortRun)
-    expect(reply.action).toBe('relayed;reason=observe')
-    expect(Number(reply.header('x-foldgate-pressure'))).toBeGreaterThan(1)
-    expect(raw).toHaveLength(shortRun.length)
-  })
 })
 
 describe('the state of one scope is never used for another (P9)', () => {
-  const roomy = { window: { tokens: 200_000 } }
-
-  test('one credential does not see the compactions of another', async () => {
-    await using at = await stand({ profile: roomy })
-    const forced = await at.send(shortRun, { authorization: 'Bearer one', 'x-foldgate-compact': 'force' })
-    for (const headers of [
-      { authorization: 'Bearer two' },
-      { authorization: 'Bearer One' },
-      { authorization: '', 'api-key': 'two' },
-      { authorization: '' },
-    ]) {
-      const { raw, reply } = await at.send(shortRun, headers)
-      expect(reply.action).toBe('relayed')
-      expect(raw).toHaveLength(shortRun.length)
-    }
-    const again = await at.send(shortRun, { authorization: 'Bearer one' })
-    expect(again.raw).toEqual(forced.raw)
-  })
-
   test('no store key, log line or header holds a credential or what a conversation says', async () => {
     const keys: string[] = []
     const values: string[] = []
@@ -301,32 +272,6 @@ describe('the state of one scope is never used for another (P9)', () => {
     expect(values.length).toBeGreaterThan(0)
     const told = [...keys, ...values, ...at.foldgate.log, ...Object.values(reply)].join('\n')
     expect(told).not.toContain('PLANTED')
-  })
-
-  test('client keys have scopes of their own, whatever upstream key they share', async () => {
-    const client_keys = ['ada', 'ben'].map((name) => ({ name, key_env: `${name.toUpperCase()}_KEY` }))
-    await using at = await stand({
-      profile: roomy,
-      upstreams: { default: { url: 'http://127.0.0.1:1/v1', api_key_env: 'UPSTREAM_KEY' } },
-      settings: { client_keys },
-      env: { UPSTREAM_KEY: 'key-of-upstream', ADA_KEY: 'key-of-ada', BEN_KEY: 'key-of-ben' },
-    })
-    const ada = { authorization: 'Bearer key-of-ada' }
-    const ben = { authorization: 'Bearer key-of-ben' }
-    const forced = await at.send(shortRun, { ...ada, 'x-foldgate-compact': 'force' })
-    expect(forced.reply.action).toBe('compacted')
-    expect((await at.send(shortRun, ben)).reply.action).toBe('relayed')
-    expect((await at.send(shortRun, ada)).raw).toEqual(forced.raw)
-    expect((await at.send(shortRun, { authorization: 'Bearer stranger' })).reply.status).toBe(401)
-    const seen = at.upstream.requests.map(({ headers }) => headers.authorization)
-    expect(seen).toEqual(['Bearer key-of-upstream', 'Bearer key-of-upstream', 'Bearer key-of-upstream'])
-  })
-
-  test('a header that the operator trusts holds a scope together while tokens rotate', async () => {
-    await using at = await stand({ profile: roomy, settings: { scope: { header: 'x-team' } } })
-    const forced = await at.send(shortRun, { ...team('token-1', 'blue'), 'x-foldgate-compact': 'force' })
-    expect((await at.send(shortRun, team('token-2', 'blue'))).raw).toEqual(forced.raw)
-    expect((await at.send(shortRun, team('token-1', 'red'))).reply.action).toBe('relayed')
   })
 
   test('a window that was learnt for one upstream holds for no other', async () => {

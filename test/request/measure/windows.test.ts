@@ -49,13 +49,6 @@ describe('the window of a model that no table lists is its server’s to say', (
     expect(stand.upstream.requests).toHaveLength(1)
   })
 
-  test('the operator’s own figure needs no question', async () => {
-    await using stand = await standWith(completion('hi'), { profile: { window: { tokens: 9000 } } })
-    const answer = await postChat(stand.url, small)
-    expect(answer.header('x-foldgate-window')).toBe('9000;source=config')
-    expect(stand.upstream.questions).toEqual([])
-  })
-
   test('a server that never answers costs the first request a moment, and no other anything', async () => {
     await using stand = await standWith(completion('hi'), { onQuestion: () => {} })
     for (let index = 0; index < 3; index += 1) {
@@ -72,16 +65,6 @@ describe('the window of a model that no table lists is its server’s to say', (
       const answer = await postChat(stand.url, small)
       expect(answer.header('x-foldgate-window')).toBe('16384;source=server')
     })
-  })
-
-  test('the question carries the credential of the client that asked, and nothing else of it', async () => {
-    await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'test-model': 24_576 }) })
-    await postChat(stand.url, small, { authorization: 'Bearer mine', cookie: 'session=1', 'x-agent': 'a' })
-    const [question] = stand.upstream.questions
-    expect(question?.headers.authorization).toBe('Bearer mine')
-    expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(
-      ['accept', 'accept-encoding', 'authorization', 'connection', 'host', 'user-agent'].toSorted(),
-    )
   })
 
   test('another credential may have another window: it is asked about again', async () => {

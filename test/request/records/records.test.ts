@@ -156,15 +156,6 @@ describe('a conversation that goes on in two ways', () => {
     expect(await ask([...more, assistant('Yes.'), user('Good.')])).toEqual(first)
   })
 
-  test('ids of different scopes never meet, whatever they say', async () => {
-    const ask = asker()
-    const mine = await ask(begun)
-    await ask(one)
-    const theirs = await ask(begun, { ...place, scope: 'theirs' })
-    expect(theirs.conversation).not.toBe(mine.conversation)
-    expect(await ask(other, { ...place, scope: 'theirs' })).toEqual(theirs)
-  })
-
   // A branch that went on with another model was found by its name alone, which said nothing of the parent.
   test('a branch that goes on with another model keeps its id and its parent', async () => {
     const ask = asker()

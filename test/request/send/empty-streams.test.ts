@@ -118,35 +118,9 @@ describe('a stream that ended with nothing is asked once more, plainly', () => {
     await at.post(sent)
     expect(at.bodies()).toEqual([sent, spelled('false', '')].map(at.spelt))
   })
-
-  test.each([
-    [
-      'first',
-      '{"stream_options":{},"stream":true,"model":"test-model","messages":[M]}',
-      '{"stream":false,"model":"test-model","messages":[M]}',
-    ],
-    [
-      'last',
-      '{"stream":true,"model":"test-model","messages":[M],"stream_options":{}}',
-      '{"stream":false,"model":"test-model","messages":[M]}',
-    ],
-    [
-      'null',
-      '{"stream":true,"stream_options" : null,"model":"test-model","messages":[M]}',
-      '{"stream":false,"model":"test-model","messages":[M]}',
-    ],
-  ])('options that stand %s are taken out with one comma', async (_where, asked, plain) => {
-    const message = '{"role":"user","content":"Hi"}'
-    const at = play([events([]), completion('fine')])
-    await at.post(asked.replace('[M', `[${message}`))
-    expect(at.bodies()).toEqual([asked, plain].map((body) => at.spelt(body.replace('[M', `[${message}`))))
-  })
 })
 
 describe('a plain answer that is good is the stream that the client asked for', () => {
-  const call = { id: 'call_1', type: 'function', function: { name: 'read', arguments: '{"path":"a"}' } }
-  const tools = [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }]
-
   test.each([
     [false, 0],
     [true, 1],
@@ -170,23 +144,6 @@ describe('a plain answer that is good is the stream that the client asked for', 
     expect(reply.text.match(/"usage":\{/g) ?? []).toHaveLength(usages)
     expect(reply.text.endsWith('data: [DONE]\n\n')).toBe(true)
     expect(at.bodies()[1]).toBe(at.spelt({ ...streamed, stream: false }))
-  })
-
-  test('with calls of tools, and with several choices', async () => {
-    const message = { role: 'assistant', content: null, reasoning_content: 'Hm', tool_calls: [call] }
-    const choices = [
-      { index: 0, message, finish_reason: 'tool_calls' },
-      { index: 1, message: { role: 'assistant', content: 'No.' }, finish_reason: 'stop' },
-    ]
-    const at = play([events([stopped(), stopped(1), done]), json({ id: 'a', choices })])
-    const reply = await at.post({ ...streamed, tools, n: 2 })
-    expect(dataOf(reply.text)).toMatchObject([
-      { choices: [{ index: 0, delta: { ...message, tool_calls: [{ index: 0, ...call }] } }] },
-      { choices: [{ index: 1, delta: { content: 'No.' } }] },
-      { choices: [{ index: 0, finish_reason: 'tool_calls' }] },
-      { choices: [{ index: 1, finish_reason: 'stop' }] },
-    ])
-    expect(JSON.parse(at.bodies()[1] ?? '')).toMatchObject({ n: 2, tools, stream: false })
   })
 })
 

@@ -1,4 +1,3 @@
-import * as messagesStand from '../messages/stand.ts'
 import * as responsesStand from '../responses/stand.ts'
 import { expect, test, describe } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
@@ -136,22 +135,6 @@ describe('window and pressure of a recovered request are told by what the refusa
     expect(first.sent).toBeLessThanOrEqual(3_500)
     const next = told((await postChat(at.url, asked, { 'x-foldgate-compact': 'off' })).header)
     expect(next.window).toBe(first.window)
-  })
-
-  test('of a message', async () => {
-    const at = await messagesStand.openStand({
-      windowTokens: 4_000,
-      profile: believed,
-      reply: () => ({ content: [{ type: 'text', text: 'Fine.' }] }),
-    })
-    const answer = await messagesStand.post(at, {
-      max_tokens: 500,
-      messages: [messagesStand.user('Begin.'), ...messagesStand.roundsOf(12)],
-    })
-    const { action, window, pressure, received } = told((name) => answer.headers.get(name))
-    expect([action, window]).toEqual(['recovered', '4000;source=learnt;setting=30000'])
-    expect(pressure).toBeCloseTo(received / 3_500, 2)
-    expect(pressure).toBeGreaterThan(2)
   })
 
   test('of a response whose refusal says no number: as far as that shows what does not fit', async () => {

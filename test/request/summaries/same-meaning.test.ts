@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TestMessage } from '../../support/conversations.ts'
 import { long, summariesIn, type AgentOptions } from './growing-agent.ts'
-import { openStore, summaryStand } from './summary-stand.ts'
+import { summaryStand } from './summary-stand.ts'
 
 /** Up to the second compaction. */
 const TURNS = 11
@@ -66,58 +66,5 @@ describe('what means the same is summarised once', async () => {
     const changed = await run({ asSent: renamed })
     expect(changed.calls).toEqual(plain.calls)
     expect(changed.turns.map(summariesIn)).toEqual(plain.turns.map(summariesIn))
-  })
-
-  test('a token that rotates costs none either, where the operator trusts a header that says whose it is', async () => {
-    await using stand = await summaryStand({ settings: { scope: { header: 'x-team' } } })
-    const agent = stand.agent({ ...long, headers: { 'x-team': 'repairers' } })
-    const views: (readonly string[])[] = []
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      const { received, status } = await agent.turn({ headers: { authorization: `Bearer token-${turn}` } })
-      expect(status).toBe(200)
-      views.push(received)
-      await stand.quiet()
-    }
-    expect(stand.model.calls.map(({ text }) => text)).toEqual(plain.calls)
-    expect(views).toEqual(plain.turns.map(({ received }) => received))
-  })
-})
-
-describe('two keys never share a summary', () => {
-  test('the same conversation under two keys is summarised twice, and the text of one never reaches the other', async () => {
-    let isOther = false
-    // Of the other's calls none succeeds: whatever summary it saw would be the one's.
-    await using stand = await summaryStand({ model: { quality: () => (isOther ? 500 : 'good') } })
-    const [one, other] = ['one', 'other'].map((key) =>
-      stand.agent({ ...long, authorization: `Bearer ${key}` }),
-    )
-    const options = { pause: stand.quiet }
-    const ones = (await one?.turns(8, options)) ?? []
-    const callsOfOne = stand.model.calls.map(({ text }) => text)
-    isOther = true
-    const others = (await other?.turns(8, options)) ?? []
-    expect(ones.flatMap(summariesIn).length).toBeGreaterThan(0)
-    expect(others.flatMap(summariesIn)).toEqual([])
-    expect(stand.model.calls[callsOfOne.length]?.text).toBe(callsOfOne[0])
-  })
-
-  test('a client key of Foldgate’s own may be renewed: its name says whose summaries they are', async () => {
-    const store = openStore()
-    const settings = {
-      client_keys: [
-        { name: 'ada', key_env: 'ADA' },
-        { name: 'ben', key_env: 'BEN' },
-      ],
-    }
-    await using stand = await summaryStand({ store, settings, env: { ADA: 'old', BEN: 'ben' } })
-    const agent = stand.agent({ ...long, authorization: 'Bearer old' })
-    const turns = await agent.turns(8, { pause: stand.quiet })
-    const renewed = await stand.replica({ store, settings, env: { ADA: 'new', BEN: 'ben' } })
-    const again = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer new' } })
-    expect(summariesIn(again)).toHaveLength(1)
-    expect(again.received).toEqual(turns.at(-1)?.received)
-    expect(stand.model.calls).toHaveLength(1)
-    const stranger = await agent.again({ url: renewed.url, headers: { authorization: 'Bearer ben' } })
-    expect(stranger).toMatchObject({ status: 200, summary: 'recap' })
   })
 })
