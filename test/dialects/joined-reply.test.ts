@@ -26,6 +26,8 @@ type Dialect = {
   /** What a strict client makes of a stream. */
   readonly read: (out: readonly (StreamEvent | string)[]) => JsonObject
   readonly partsIn: (body: JsonObject) => readonly JsonObject[]
+  /** What a reply says that was cut. */
+  readonly cut: object
 }
 
 type About = { at: number; isCut: boolean; tokens: number | null; pieceCharacters: number }
@@ -55,6 +57,7 @@ const messages: Dialect = {
   },
   read: blocks.readStrictly,
   partsIn: ({ content }) => objectsIn(content),
+  cut: { stop_reason: 'max_tokens' },
 }
 
 const responses: Dialect = {
@@ -85,6 +88,7 @@ const responses: Dialect = {
   },
   read: items.endOf,
   partsIn: ({ output }) => objectsIn(output),
+  cut: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
 }
 
 /** The answers of one reply, plain and streamed: no more than it takes until Foldgate does not go on. */
@@ -143,6 +147,20 @@ describe.each([
     )
   })
 
+  test('an error in the middle of a stream is an event of that name, with all that was said', () => {
+    const [error, bare] = [
+      { code: 'server_error', message: 'gone' },
+      { object: 'error', type: 'X' },
+    ]
+    const told = dialect.replies.errorEvent({ error, request_id: 'req_1' })
+    expect(told).toMatch(/^event: error\ndata: .*\n\n$/)
+    const events = eventsIn([told, dialect.replies.errorEvent(bare)])
+    expect(events).toEqual([
+      { type: 'error', error, request_id: 'req_1' },
+      { type: 'error', error: bare },
+    ])
+  })
+
   test('a further answer may break off anywhere: the client gets a whole reply, which was cut', async () => {
     await fc.assert(
       fc.asyncProperty(replies, fc.nat(), async ({ bodies, streams }, at) => {
@@ -155,7 +173,7 @@ describe.each([
         )
         const reply = dialect.read([...out, ...end])
         expect(reply['id']).toBe(bodies[0]?.['id'])
-        if (end.length > 1 && dialect === messages) expect(reply['stop_reason']).toBe('max_tokens')
+        if (end.length > 1) expect(reply).toMatchObject(dialect.cut)
         if (dialect === responses) await expectReadable([...out, ...end])
       }),
       { numRuns: propertyRuns(75) },

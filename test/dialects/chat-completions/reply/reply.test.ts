@@ -105,20 +105,6 @@ describe('a call of our tool', () => {
     usage: { prompt_tokens: 20, completion_tokens: 3, details: { cached: 16 } },
   })
 
-  test('leaves no sign: one id, one role, one end, the usage of both', () => {
-    const { client } = joined([asking, answering])
-    expect(client).toEqual({
-      text: 'Let me look.\n\nIt is 42.',
-      reasoning: '',
-      calls: [],
-      reasons: ['stop'],
-      ids: new Set(['chatcmpl-1']),
-      roles: 1,
-      usage: { prompt_tokens: 30, completion_tokens: 5, details: { cached: 24 } },
-      done: 1,
-    })
-  })
-
   test('is read whole, with what was said before it and with its thoughts', () => {
     const thinking = eventsOf(
       [
@@ -145,40 +131,9 @@ describe('a call of our tool', () => {
     expect(reply?.calls).toMatchObject([{ id: 'call_7', argumentsText: '{"search":"x"}' }])
   })
 
-  test('text before it is there before the call is known', () => {
-    const stream = createReplyStream<StreamEvent>(rules)
-    const [first, second, ...rest] = asking
-    for (const event of [first, second]) if (event !== undefined) expect(stream.take(event)).toEqual([event])
-    expect(rest.slice(0, 1).map((event) => stream.take(event))).toEqual([[rest[0]]])
-  })
-
-  test('beside calls of the client it is left out, and they are numbered as if it had not been there', () => {
-    const mixed = eventsOf(
-      [
-        role,
-        callOf(0, 'bash', '{"a":1}'),
-        callOf(1, 'recall_conversation'),
-        callOf(2, 'read', '{"b"'),
-        grown(2, ':2}'),
-      ],
-      { reason: 'tool_calls' },
-    )
-    const { client } = joined([mixed])
-    expect(client.calls).toEqual([
-      { id: 'call_0', name: 'bash', arguments: '{"a":1}' },
-      { id: 'call_2', name: 'read', arguments: '{"b":2}' },
-    ])
-    expect(client.reasons).toEqual(['tool_calls'])
-  })
-
   test('a name that comes in pieces is waited for', () => {
     expect(joined([inPieces('_conversation')]).client.calls).toEqual([])
     expect(joined([inPieces('_mail')]).client.calls).toMatchObject([{ name: 'recall_mail', arguments: '{}' }])
-  })
-
-  test('that is not answered any more ends the reply as if it had not been made', () => {
-    const { client } = joined([asking])
-    expect(client).toMatchObject({ text: 'Let me look.', calls: [], reasons: ['stop'], done: 1 })
   })
 
   test('servers that give every call the same index are understood', () => {
@@ -233,13 +188,6 @@ describe('a call of our tool', () => {
     ])
   })
 
-  test('calls behind the recall of an earlier answer begin at 0', () => {
-    const calling = eventsOf([role, callOf(0, 'bash', '{"a":1}', 'late')], { reason: 'tool_calls' })
-    const { client } = joined([asking, calling])
-    expect(client.calls).toEqual([{ id: 'late', name: 'bash', arguments: '{"a":1}' }])
-    expect(client.reasons).toEqual(['tool_calls'])
-  })
-
   // Servers that leave the reason out until there is one lost the usage that they repeat.
   test('and so it is where a chunk says nothing of a reason', () => {
     const said = { index: 0, delta: { content: 'a' } }
@@ -261,18 +209,6 @@ describe('a call of our tool', () => {
 describe('a reply that may be continued', () => {
   const continuing = { toolName: null, continues: true }
 
-  test('holds calls until they are complete, and passes them with their end', () => {
-    const calling = eventsOf([role, callOf(0, 'write', '{"a"'), grown(0, ':1}'), callOf(1, 'read')], {
-      reason: 'tool_calls',
-    })
-    const { client } = joined([calling], continuing)
-    expect(client.calls).toMatchObject([
-      { name: 'write', arguments: '{"a":1}' },
-      { name: 'read', arguments: '{}' },
-    ])
-    expect(client.reasons).toEqual(['tool_calls'])
-  })
-
   // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
   test('gives each call that was held in one delta', () => {
     const deltas = [role, callOf(0, 'write', ''), grown(0, '{"a"'), grown(0, ':1}'), callOf(1, 'read')]
@@ -293,15 +229,6 @@ describe('a reply that may be continued', () => {
   test('calls of a stream that ends without a reason are the client’s', () => {
     const calling = eventsOf([role, callOf(0, 'write', '{"a":1}')], { reason: null })
     expect(joined([calling], continuing).client.calls).toMatchObject([{ arguments: '{"a":1}' }])
-  })
-
-  test('a call that was cut is left out where another is complete', () => {
-    const cut = eventsOf([role, callOf(0, 'read', '{"a":1}'), callOf(1, 'write', '{"text":"abc')], {
-      reason: 'length',
-    })
-    const { client } = joined([cut], continuing)
-    expect(client.calls).toEqual([{ id: 'call_0', name: 'read', arguments: '{"a":1}' }])
-    expect(client.reasons).toEqual(['tool_calls'])
   })
 
   test('one that is the only one stays as it was, where it is not asked for again', () => {
@@ -345,15 +272,6 @@ function joinedBodies(bodies: readonly object[], seamOf: (said: string) => Seam 
 test('an answer without calls of ours stays as it came', () => {
   expect(joinedBodies([plainBody({ content: 'x', tool_calls: [callIn('bash')] })]).body).toBeNull()
   expect(joinedBodies([plainBody({ content: 'x' }, { reason: 'length' })]).body).toBeNull()
-})
-
-test('what is no single choice with a message is not gone on from', () => {
-  const plain = createPlainReply(bothRules)
-  for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { choices: [{}] }, { error: {} }]) {
-    expect(plain.take(none)).toBeNull()
-    expect(plain.finish()).toBeNull()
-  }
-  expect(plain.take({ choices: [1, 2] })).toBeNull()
 })
 
 test('the client gets one answer: the text of both, the first id, the last reason, the usage of both', () => {

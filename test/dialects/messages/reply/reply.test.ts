@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { messageAsStream } from '../../../../src/dialects/messages/reply/as-stream.ts'
-import { createPlainMessage } from '../../../../src/dialects/messages/reply/plain-reply.ts'
 import { messagesReplies } from '../../../../src/dialects/messages/reply/replies.ts'
 import { readMessageReply } from '../../../../src/dialects/messages/reply/reply.ts'
 import { createMessageStream } from '../../../../src/dialects/messages/reply/reply-stream.ts'
@@ -11,7 +10,7 @@ import {
   recallMessages,
   unboundMessages,
 } from '../../../../src/dialects/messages/reply/turns.ts'
-import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
+import { continuationSeam } from '../../../../src/request/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
 
@@ -42,12 +41,6 @@ const overloaded = eventOf({ type: 'error', error: { type: 'overloaded_error', m
 
 describe('an answer that calls no tool of ours', () => {
   const streams: readonly (readonly [string, readonly StreamEvent[]])[] = [
-    ['thoughts before text', streamOf([thought(), text('Hello')])],
-    ['thoughts before calls', streamOf([thought(), callOf('bash', { a: 1 }), callOf('read')])],
-    ['what the server did itself', streamOf([...search(), text('Hello'), callOf('bash')])],
-    ['a text that was cut', streamOf([text('Hel')], { reason: 'max_tokens' })],
-    ['a call that was cut', streamOf([callOf('bash', { a: 1 })], { reason: 'max_tokens' })],
-    ['thoughts that were cut', streamOf([text('Hm'), thought()], { reason: 'max_tokens' })],
     ['a refusal', streamOf([text('Hel')], { reason: 'refusal' })],
     ['no end', streamOf([thought(), text('Hello')]).slice(0, -3)],
     ['comments and pings', [{ text: ': x\n\n' }, ping, ...streamOf([text('x')]), { text: ': y\n\n' }]],
@@ -96,53 +89,6 @@ describe('a call of our tool', () => {
     usage: usageOf(20),
   })
 
-  test('leaves no sign: one message, in which places follow each other, with the usage of both', () => {
-    const { out, usage: total } = joinedStreams([asking, [ping, ...answering]], recalling)
-    expect(readStrictly(out)).toMatchObject({
-      id: 'msg_1',
-      content: [thought(), text('Let me look.'), text('\n\nIt is 42.'), callOf('bash', { a: 1 })],
-      stop_reason: 'tool_use',
-      usage: {
-        input_tokens: 30,
-        cache_read_input_tokens: 2,
-        cache_creation_input_tokens: 4,
-        output_tokens: 6,
-      },
-    })
-    expect(total).toMatchObject({ promptTokens: 36, completionTokens: 6, cachedTokens: 2 })
-    expect(JSON.stringify(eventsIn(out))).not.toMatch(/recall|msg_2|toolu_2|So\./)
-  })
-
-  test('is read whole, with the blocks that it stands among, as they came', () => {
-    const [reply] = joinedStreams([asking, answering], recalling).replies
-    expect(reply?.text).toBe('Let me look.')
-    expect(reply?.kept['content']).toEqual([
-      thought(),
-      text('Let me look.'),
-      callOf('recall', { search: 'x' }),
-      callOf('recall', {}, 'toolu_2'),
-    ])
-    expect(reply?.calls).toMatchObject([
-      { id: 'toolu_recall', name: 'recall', argumentsText: '{"search":"x"}', isIncomplete: false },
-      { id: 'toolu_2' },
-    ])
-  })
-
-  test('that is not answered any more ends the reply as if it had not been made', () => {
-    expect(readStrictly(joinedStreams([asking], recalling).out)).toMatchObject({
-      content: [thought(), text('Let me look.')],
-      stop_reason: 'end_turn',
-    })
-  })
-
-  test('beside one of the client’s leaves that in its place', () => {
-    const mixed = streamOf([callOf('recall'), callOf('bash', { a: 1 }), text('Well.')])
-    expect(readStrictly(joinedStreams([mixed], recalling).out)).toMatchObject({
-      content: [callOf('bash', { a: 1 }), text('Well.')],
-      stop_reason: 'tool_use',
-    })
-  })
-
   test('of the client’s with the beginning of its name, or the server’s, is not ours', () => {
     const events = streamOf([callOf('recall_mail'), { ...callOf('recall'), type: 'server_tool_use' }])
     expect(joinedStreams([events], recalling).out).toEqual(events)
@@ -167,21 +113,6 @@ describe('a reply that was cut', () => {
   const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
   const first = streamOf([thought(), text(told)], { ...cut, usage: usageOf(10) })
 
-  test('goes on in the block that was cut', () => {
-    const rest = streamOf([thought('On.'), text(`${told} intervals.`), callOf('bash')], { id: 'msg_2' })
-    const { out, replies } = joinedStreams([first, rest], continuing)
-    expect(readStrictly(out)).toMatchObject({
-      id: 'msg_1',
-      content: [thought(), text(`${told} intervals.`), callOf('bash')],
-    })
-    expect(replies.map((reply) => reply?.text)).toEqual([told, ' intervals.'])
-  })
-
-  test('a block that is not gone on with ends before what follows it', () => {
-    const { out } = joinedStreams([first, streamOf([callOf('bash')])], continuing)
-    expect(readStrictly(out)['content']).toEqual([thought(), text(told), callOf('bash')])
-  })
-
   test('goes on behind what is no text in a block of its own', () => {
     const searched = streamOf([text(told), ...search()], cut)
     const { out } = joinedStreams([searched, streamOf([text('More.')])], continuing)
@@ -194,27 +125,6 @@ describe('a reply that was cut', () => {
     const counts = events.map((event) => stream.take(event).length)
     const next = events.findLastIndex(({ text: event }) => event.includes('content_block_start'))
     expect(counts.slice(1, next + 1)).toEqual([...events.slice(1, next).map(() => 0), next - 1])
-  })
-
-  test('a call that was cut is asked for again, and made once', () => {
-    const cutCall = streamOf([thought(), text('I write.'), callOf('write', { text: 'ab' })], cut)
-    const begun = cutCall.filter(({ text: event }) => !event.includes('}\\"'))
-    const again = streamOf([thought('Again.'), callOf('write', { text: 'a' }, 'toolu_2')], { id: 'msg_2' })
-    const { out, replies } = joinedStreams([begun, again], continuing)
-    expect(replies[0]?.calls).toMatchObject([{ name: 'write', isIncomplete: true }])
-    expect(readStrictly(out)['content']).toEqual([
-      thought(),
-      text('I write.'),
-      callOf('write', { text: 'a' }, 'toolu_2'),
-    ])
-  })
-
-  test('a call that was cut is left out if another is complete, which is complete then', () => {
-    const mixed = streamOf([callOf('read', { a: 1 }), callOf('write', { text: 'ab' })], cut)
-    expect(readStrictly(joinedStreams([mixed], continuing).out)).toMatchObject({
-      content: [callOf('read', { a: 1 })],
-      stop_reason: 'tool_use',
-    })
   })
 
   test('by a server that leaves out the ends of blocks ends them for the client', () => {
@@ -231,31 +141,7 @@ describe('a reply that was cut', () => {
   })
 })
 
-test('of a message that did not begin nothing can be said', () => {
-  const stream = createMessageStream<StreamEvent>(continuing)
-  stream.goOn(paragraphSeam(''))
-  expect(stream.cut()).toBeNull()
-})
-
 describe('plain answers', () => {
-  test('what is no message, or an error, is not gone on from', () => {
-    const plain = createPlainMessage(continuing)
-    const failed = { ...messageOf([text('x')]), error: { type: 'api_error', message: 'x' } }
-    for (const none of [
-      undefined,
-      null,
-      'x',
-      [],
-      {},
-      { choices: [] },
-      { type: 'error', error: {} },
-      failed,
-    ]) {
-      expect(plain.take(none)).toBeNull()
-      expect(plain.finish()).toBeNull()
-    }
-  })
-
   test('the client gets one message: the blocks that it can send back, the first id, the usage of all', () => {
     const iteration = { type: 'message', input_tokens: 10, output_tokens: 1 }
     const asking = messageOf([thought(), text('Let me look.'), callOf('recall')], {
@@ -379,13 +265,6 @@ describe('a model that goes on', () => {
     ])
   })
 
-  test('a model goes on behind what it said', () => {
-    expect(parsed(goOnMessages('Once', 'Go on.'))).toEqual([
-      { role: 'assistant', content: 'Once' },
-      { role: 'user', content: 'Go on.' },
-    ])
-  })
-
   test('behind another prefix bound thoughts are left out, and what nobody has bound stays', () => {
     const plain = { type: 'thinking', thinking: 'Plainly.', signature: '' }
     const [asked = '', answers = ''] = turn([thought(), secret, plain, text('I look.'), callOf('recall')])
@@ -397,27 +276,4 @@ describe('a model that goes on', () => {
     const free = [...goOnMessages('Once', 'Go on.')]
     expect(unboundMessages(free)).toBe(free)
   })
-})
-
-test('the last word of a stream is the end of its message', () => {
-  // A text may speak of such an end.
-  const said = text('event: message_stop {"type":"message_stop"} [DONE] event: error')
-  const events = streamOf([said, callOf('bash', { type: 'error' })], {}, 100).map(({ text: event }) => event)
-  expect(events.filter(messagesReplies.isDone)).toEqual(events.slice(-1))
-  const bare = events.map((event) => event.replace(/^event: .*\n/, ''))
-  expect(bare.filter(messagesReplies.isDone)).toEqual(bare.slice(-1))
-  expect(messagesReplies.isDone('data: [DONE]\n\n')).toBe(true)
-  expect(
-    messagesReplies.isDone('event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n'),
-  ).toBe(true)
-})
-
-test('an error in the middle of a stream is an event of that name, with all that was said', () => {
-  const stated = { type: 'error', error: { type: 'overloaded_error', message: 'x' }, request_id: 'req_1' }
-  expect(messagesReplies.errorEvent(stated)).toMatch(/^event: error\ndata: .*\n\n$/)
-  expect(eventsIn([messagesReplies.errorEvent(stated)])).toEqual([stated])
-  const { error } = stated
-  expect(eventsIn([messagesReplies.errorEvent({ error })])).toEqual([{ type: 'error', error }])
-  const bare = { code: 500, message: 'gone' }
-  expect(eventsIn([messagesReplies.errorEvent(bare)])).toEqual([{ type: 'error', error: bare }])
 })

@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { responseAsStream } from '../../../../src/dialects/responses/reply/as-stream.ts'
-import { createPlainResponse } from '../../../../src/dialects/responses/reply/plain-reply.ts'
 import { responsesReplies } from '../../../../src/dialects/responses/reply/replies.ts'
 import { readResponseReply } from '../../../../src/dialects/responses/reply/reply.ts'
 import { createResponseStream } from '../../../../src/dialects/responses/reply/reply-stream.ts'
-import { goOnItems, recallItems } from '../../../../src/dialects/responses/reply/turns.ts'
-import { continuationSeam, paragraphSeam } from '../../../../src/request/reply/seams.ts'
+import { recallItems } from '../../../../src/dialects/responses/reply/turns.ts'
+import { continuationSeam } from '../../../../src/request/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
   callOf,
@@ -56,17 +55,9 @@ describe('an answer that calls no tool of ours', () => {
   const image = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'aGVsbG8=' }
   const silent = eventOf({ type: 'keepalive', sequence_number: 2 })
   const streams: readonly (readonly [string, readonly StreamEvent[]])[] = [
-    ['text', streamOf([message('Hello')])],
-    ['thoughts before text', streamOf([thought(), message('Hello')])],
-    ['thoughts before calls', streamOf([thought(), callOf('bash', '{"a":1}'), callOf('read')])],
-    ['several groups', streamOf([thought(), search(), thought('rs_2'), message('Hello'), callOf('bash')])],
     ['calls with free text', streamOf([thought(), custom])],
     ['a picture', streamOf([image, message('There.')])],
-    ['a refusal', streamOf([message('', 'msg_1', { content: [{ type: 'refusal', refusal: 'No.' }] })])],
-    ['a text that was cut', streamOf([message('Hel')], { reason: 'max_output_tokens' })],
-    ['a call that was cut', streamOf([callOf('bash', '{"a')], { reason: 'max_output_tokens' })],
     ['a call without arguments', streamOf([callOf('bash', '')])],
-    ['thoughts that were cut', streamOf([message('Hm'), thought()], { reason: 'max_output_tokens' })],
     ['a filter', streamOf([message('Hel')], { reason: 'content_filter' })],
     ['no end', streamOf([thought(), message('Hello')]).slice(0, -3)],
     ['comments', [{ text: ': keep-alive\n\n' }, ...streamOf([message('x')]), { text: ': more\n\n' }]],
@@ -138,49 +129,6 @@ describe('a call of our tool', () => {
     usage: usage(20),
   })
 
-  test('leaves no sign: one response, in which numbers and places follow each other, with the usage of both', async () => {
-    const { out, usage: total } = joinedStreams([asking, answering], recalling)
-    const response = responseOf(
-      [thought('rs_1'), message('Let me look.', 'msg_1'), message('\n\nIt is 42.', 'msg_1_1')],
-      {
-        usage: {
-          ...usage(30),
-          input_tokens_details: { cached_tokens: 2 },
-          output_tokens: 4,
-          total_tokens: 34,
-        },
-      },
-    )
-    expect(endOf(out)).toEqual(response)
-    expect(await readBySdk(out)).toMatchObject(response)
-    const events = eventsIn(out)
-    expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
-    expect(textsIn(out)).toEqual({ msg_1: 'Let me look.', msg_1_1: '\n\nIt is 42.' })
-    expect(total).toEqual({
-      promptTokens: 30,
-      completionTokens: 4,
-      cachedTokens: 2,
-      cacheWrittenTokens: null,
-    })
-    expect(JSON.stringify(events)).not.toContain('resp_2')
-  })
-
-  test('is read whole, with the items that it stands among, as they came', () => {
-    const [reply] = joinedStreams([asking, answering], recalling).replies
-    expect(reply?.text).toBe('Let me look.')
-    expect(reply?.kept['items']).toEqual(endOf(asking)['output'])
-    expect(reply?.calls).toMatchObject([
-      { id: 'call_fc_recall', name: 'recall', argumentsText: '{"search":"x"}' },
-    ])
-  })
-
-  test('text before it is there before the call is known', () => {
-    const stream = createResponseStream<StreamEvent>(recalling)
-    const shown = asking.flatMap((event) => stream.take(event))
-    expect(shown).toEqual(asking.slice(0, shown.length))
-    expect(textsIn(shown)).toEqual({ msg_1: 'Let me look.' })
-  })
-
   test('thoughts that led to it and to something of the client’s stay with that', () => {
     const output = [thought(), callOf('recall'), callOf('bash', '{"a":1}')]
     const { out } = joinedStreams([streamOf(output)], recalling)
@@ -194,13 +142,6 @@ describe('a call of our tool', () => {
     const output = [callOf('bash'), thought(), callOf('recall'), thought('rs_2'), callOf('read')]
     const { out } = joinedStreams([streamOf(output)], recalling)
     expect(outputOf(out)).toEqual([callOf('bash'), { ...callOf('read'), id: 'fc_1_1' }])
-    await readBySdk(out)
-  })
-
-  test('that is not answered any more ends the reply as if it had not been made', async () => {
-    const { out } = joinedStreams([asking], recalling)
-    expect(outputOf(out)).toEqual([thought('rs_1'), message('Let me look.', 'msg_1')])
-    expect(endOf(out)['status']).toBe('completed')
     await readBySdk(out)
   })
 
@@ -300,20 +241,6 @@ describe('a reply that was cut', () => {
   const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
   const first = streamOf([thought(), message(told)], { ...cut, usage: usage(10) })
 
-  test('goes on in the message that was cut, under the id that it has', async () => {
-    const rest = streamOf([thought('rs_2'), message(`${told} intervals.`, 'msg_2'), callOf('bash')], {
-      id: 'resp_2',
-      usage: usage(20),
-    })
-    const { out, replies } = joinedStreams([first, rest], continuing)
-    const whole = message(`${told} intervals.`)
-    expect(outputOf(out)).toEqual([thought(), whole, { ...callOf('bash'), id: 'fc_1_1' }])
-    expect(textsIn(out)).toEqual({ msg_1: `${told} intervals.` })
-    expect(replies.map((reply) => reply?.text)).toEqual([told, ' intervals.'])
-    expect(await readBySdk(out)).toMatchObject({ status: 'completed', output: outputOf(out) })
-    expect(eventsIn(out).filter(({ type }) => type === 'response.output_item.done').length).toBe(3)
-  })
-
   test('states for its text what the servers said of all of it', () => {
     const answers = ['a', 'b', 'c'].map((text, at) =>
       streamOf([message('', `msg_${at}`, { content: [part(text)] })], at < 2 ? cut : {}),
@@ -328,13 +255,6 @@ describe('a reply that was cut', () => {
       ['a', 'b', 'c'].flatMap((text): object[] => part(text)[key])
     const content = [{ ...whole, text: 'abc', annotations: all('annotations'), logprobs: all('logprobs') }]
     expect(outputOf(out)).toMatchObject([{ id: 'msg_0', content }])
-  })
-
-  test('a message that is not gone on with ends before what follows it', async () => {
-    const rest = streamOf([callOf('bash')], { id: 'resp_2' })
-    const { out } = joinedStreams([first, rest], continuing)
-    expect(outputOf(out)).toEqual([thought(), message(told), { ...callOf('bash'), id: 'fc_1_1' }])
-    await readBySdk(out)
   })
 
   test('goes on behind what is no text in a message of its own', async () => {
@@ -352,10 +272,6 @@ describe('a reply that was cut', () => {
     await readBySdk(out)
   })
 
-  test('that is not gone on from passes as it was cut', () => {
-    expect(joinedStreams([first], continuing).out).toEqual(first)
-  })
-
   test('a call is held until it is complete', () => {
     const events = streamOf([callOf('write', '{"a":1}'), callOf('read')])
     const stream = createResponseStream<StreamEvent>(continuing)
@@ -363,28 +279,6 @@ describe('a reply that was cut', () => {
     const isWhole = events.findIndex(({ text }) => text.includes('response.output_item.done'))
     expect(shown.slice(2, isWhole)).toEqual(shown.slice(2, isWhole).map(() => 0))
     expect(shown[isWhole]).toBe(isWhole - 1)
-  })
-
-  test('a call that was cut is asked for again, and made once', async () => {
-    const cutCall = streamOf([thought(), message('I write.'), callOf('write', '{"text":"ab')], cut)
-    const again = streamOf([thought('rs_2'), callOf('write', '{"text":"a"}', 'fc_2')], { id: 'resp_2' })
-    const { out, replies } = joinedStreams([cutCall, again], continuing)
-    expect(replies[0]?.calls).toMatchObject([{ name: 'write', isIncomplete: true }])
-    expect(outputOf(out)).toEqual([
-      thought(),
-      message('I write.'),
-      { ...callOf('write', '{"text":"a"}', 'fc_2'), id: 'fc_1_1' },
-    ])
-    await readBySdk(out)
-  })
-
-  test('a call that was cut is left out if another is complete, which is complete then', async () => {
-    const mixed = streamOf([callOf('read', '{"a":1}'), callOf('write', '{"text":"ab')], cut)
-    const { out } = joinedStreams([mixed], continuing)
-    expect(endOf(out)).toMatchObject({ status: 'completed', incomplete_details: null })
-    expect(eventsIn(out).at(-1)?.['type']).toBe('response.completed')
-    expect(outputOf(out)).toEqual([callOf('read', '{"a":1}')])
-    await readBySdk(out)
   })
 
   // vLLM ends every stream so, and says only in the response that it was cut.
@@ -429,51 +323,14 @@ describe('a further answer that breaks off', () => {
   const rest = streamOf([thought('rs_2'), message('story', 'msg_2'), callOf('bash', '{"a":1}')], {
     id: 'resp_2',
   })
-  test.each(rest.map((_, at) => at))(
-    'stands as one that was cut, wherever that is: behind event %j',
-    async (at) => {
-      const { out } = broken(rest.slice(0, at))
-      expect(endOf(out)).toMatchObject({
-        id: 'resp_1',
-        status: 'incomplete',
-        incomplete_details: { reason: 'max_output_tokens' },
-        usage: usage(10),
-      })
-      const text = { ...message(textsIn(out)['msg_1'] ?? ''), status: expect.any(String) }
-      const call = { ...callOf('bash', '{"a":1}'), id: 'fc_1_1' }
-      expect([[text], [text, call]]).toContainEqual(outputOf(out))
-      const events = eventsIn(out)
-      expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_event, index) => index))
-      await readBySdk(out)
-    },
-  )
-
   test('and as one that is over if its end was there', () => {
     expect(broken(rest).end).toEqual([])
     expect(broken([...rest, done], [...first, done]).end).toEqual([])
     expect(broken(rest, [...first, done]).end).toEqual([done.text])
   })
-
-  test('is nothing if nothing is known of the response', () => {
-    const stream = createResponseStream<StreamEvent>(continuing)
-    stream.goOn(paragraphSeam(''))
-    expect(stream.cut()).toBeNull()
-  })
 })
 
 describe('plain answers', () => {
-  test('what is no response, or a failed one, is not gone on from', () => {
-    const plain = createPlainResponse(continuing)
-    const failed = responseOf([], {
-      status: 'failed',
-      more: { error: { code: 'server_error', message: 'x' } },
-    })
-    for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { error: {} }, failed]) {
-      expect(plain.take(none)).toBeNull()
-      expect(plain.finish()).toBeNull()
-    }
-  })
-
   test('what a server states as the text of all of it is stated of both answers', () => {
     const asking = responseOf([message('Let me look.'), callOf('recall')])
     const answering = responseOf([message('It is 42.', 'msg_2')], { more: { output_text: 'It is 42.' } })
@@ -574,37 +431,6 @@ describe('a model that goes on', () => {
       { ...answerTo(''), call_id: 'recall_2_1' },
     ])
   })
-
-  test('a model goes on behind what it said', () => {
-    expect(goOnItems('Once', 'Go on.').map((item): unknown => JSON.parse(item))).toEqual([
-      { type: 'message', role: 'assistant', content: 'Once' },
-      { type: 'message', role: 'user', content: 'Go on.' },
-    ])
-  })
-})
-
-test('the last word of a stream is the end of its response', () => {
-  // A text may speak of such an end.
-  const said = message('event: response.completed {"type":"response.completed"} [DONE]')
-  for (const about of [{}, { reason: 'max_output_tokens' }]) {
-    const events = streamOf([said, callOf('bash')], about, 100).map(({ text }) => text)
-    expect(events.filter(responsesReplies.isDone)).toEqual(events.slice(-1))
-    const bare = events.map((text) => text.replace(/^event: .*\n/, ''))
-    expect(bare.filter(responsesReplies.isDone)).toEqual(bare.slice(-1))
-  }
-  const failed = { type: 'response.failed', response: responseOf([], { status: 'failed' }) }
-  expect(responsesReplies.isDone(`data: ${JSON.stringify(failed)}\n\n`)).toBe(true)
-  expect(responsesReplies.isDone('data: [DONE]\n\n')).toBe(true)
-})
-
-test('an error in the middle of a stream is an event of that name, with all that was said', () => {
-  const error = { code: 'server_error', message: 'gone' }
-  expect(responsesReplies.errorEvent({ error, error_type: 'server' })).toMatch(/^event: error\ndata: .*\n\n$/)
-  expect(eventsIn([responsesReplies.errorEvent({ error, error_type: 'server' })])).toEqual([
-    { type: 'error', error, error_type: 'server' },
-  ])
-  const bare = { object: 'error', type: 'BadRequestError', message: 'gone' }
-  expect(eventsIn([responsesReplies.errorEvent(bare)])).toEqual([{ type: 'error', error: bare }])
 })
 
 /** What such a llama.cpp sends where its model makes one call. */
