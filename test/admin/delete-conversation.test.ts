@@ -153,18 +153,6 @@ describe('a conversation that was deleted', () => {
 })
 
 describe('what cannot be deleted', () => {
-  test('what is no conversation’s id', async () => {
-    const place = await adminPlace()
-    await using at = await standWith(completion('fine'), { flags: place.flags })
-    const encoded = ['abcdefgh-_01234%2F', 'abcdefgh-_01234%0A']
-    for (const wrong of ['short', `${id}6`, ...encoded, 'abcdefgh+.012345', '*']) {
-      const answer = await deleteConversation(place.origin, wrong)
-      expect([wrong, answer.status, answer.code]).toEqual([wrong, 400, 'invalid_conversation_id'])
-      expect(answer.text).toContain('x-foldgate-conversation')
-    }
-    expect(at.upstream.requests).toEqual([])
-  })
-
   test('a store that fails is told, and what it holds is not said to be gone', async () => {
     const place = await adminPlace()
     const inner = groupedStore()

@@ -106,12 +106,16 @@ describe('what there is to see', () => {
       ['GET', 'short', 400, 'invalid_conversation_id'],
       ['POST', 'short/compact', 400, 'invalid_conversation_id'],
       ['GET', 'abcdefgh-_01234%2F', 400, 'invalid_conversation_id'],
+      ...['short', `${idOf(1)}6`, 'abcdefgh-_01234%0A', 'abcdefgh+.012345', '*'].map(
+        (id) => ['DELETE', id, 400, 'invalid_conversation_id'] as const,
+      ),
       ['GET', idOf(1), 404, 'unknown_conversation'],
       // The button said "asked for" of conversations that were never here, or had just been deleted.
       ['POST', `${idOf(7)}/compact`, 404, 'unknown_conversation'],
     ] as const) {
       const answer = await at.ask(`/conversations/${path}`, { method })
       expect([path, answer.status, answer.code]).toEqual([path, status, code])
+      if (status === 400) expect(answer.text).toContain('x-foldgate-conversation')
     }
     expect(await at.ask('/events').then(({ text }) => JSON.parse(text).events)).toEqual([])
   })

@@ -35,8 +35,6 @@ describe('cached tokens are read by the rule of whose names they have', () => {
     ['Anthropic’s names alone: beside them', { prompt_tokens: 1200, ...litellm }, 5500, 4000, 300],
     // Anthropic's numbers passed on as they are: 345 tokens read anew, 12,000 from the cache.
     ['more than there are: beside them', { prompt_tokens: 345, ...details(12_000) }, 12_345, 12_000, null],
-    // Anthropic's numbers passed on as they are: 345 tokens read anew, 12,000 from the cache.
-    ['more than there are: beside them', { prompt_tokens: 345, ...details(12_000) }, 12_345, 12_000, null],
     ['only written', { prompt_tokens: 1000, cache_creation_input_tokens: 4000 }, 5000, null, 4000],
     [
       'a sum that holds them: beside them',

@@ -63,27 +63,6 @@ describe.each(dialects.flatMap((dialect) => ways.map((way) => ({ ...dialect, ...
       expect((await at.ask(next, { stream, ...limits })).status).toBe(200)
       expect(at.trouble()).toEqual([])
     })
-
-    test('a reply that was cut goes on in the same part, and its usage is that of both', async () => {
-      const at = await open({
-        windowTokens: 100_000,
-        profile: { continuation: { max: 2 } },
-        reply: (sent) =>
-          JSON.stringify(sent.at(-1)).includes('cut off')
-            ? { says: ' the other ninety nine lines of it all.' }
-            : { says: 'Here is the first line of it all, and then come', isCut: true },
-      })
-      const answer = await at.ask([user('Write it all.')], { stream })
-      const { parts } = said(answer)
-      expect(parts).toHaveLength(1)
-      expect(JSON.stringify(parts)).toContain(
-        'Here is the first line of it all, and then come the other ninety nine lines of it all.',
-      )
-      const prompts = at.sent().map(({ promptTokens }) => promptTokens)
-      expect(prompts).toHaveLength(2)
-      expect(answer.text).toContain(`"input_tokens":${prompts.reduce((sum, tokens) => sum + tokens, 0)}`)
-      expect(answer.text).toMatch(/"stop_reason":"end_turn"|"status":"completed"/)
-    })
   },
 )
 

@@ -30,11 +30,6 @@ const windowed: Script = (request, outgoing, incoming) => {
   return (tokens > 8192 ? overflow(8192, tokens) : completion('fine'))(request, outgoing, incoming)
 }
 
-const byKey: Script = (request, outgoing, incoming) => {
-  const isPaid = request.headers.authorization === 'Bearer paid'
-  return vllm({ 'test-model': isPaid ? 65_536 : 8192 })(request, outgoing, incoming)
-}
-
 describe('the window of a model that no table lists is its server’s to say', () => {
   test('the first request waits for the answer and is measured by it', async () => {
     await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'test-model': 24_576 }) })
@@ -65,14 +60,6 @@ describe('the window of a model that no table lists is its server’s to say', (
       const answer = await postChat(stand.url, small)
       expect(answer.header('x-foldgate-window')).toBe('16384;source=server')
     })
-  })
-
-  test('another credential may have another window: it is asked about again', async () => {
-    await using stand = await standWith(completion('hi'), { onQuestion: byKey })
-    const free = await postChat(stand.url, small, { authorization: 'Bearer free' })
-    const paid = await postChat(stand.url, small, { authorization: 'Bearer paid' })
-    expect(free.header('x-foldgate-window')).toBe('8192;source=server')
-    expect(paid.header('x-foldgate-window')).toBe('65536;source=server')
   })
 })
 
@@ -195,36 +182,21 @@ describe('the operator’s window', () => {
   })
 })
 
-describe('Ollama', () => {
-  test('before its first load it is taken at its default, until it says what it has loaded', async () => {
-    let isLoaded = false
-    const onQuestion: Script = (request, outgoing, incoming) => {
-      const script = paths({
-        '/v1/models': { object: 'list', data: [{ id: 'qwen3:8b', object: 'model', owned_by: 'library' }] },
-        '/api/ps': {
-          models: isLoaded
-            ? [{ name: 'qwen3:8b', model: 'qwen3:8b', size: 1, digest: 'x', context_length: 32_768 }]
-            : [],
-        },
-        '/api/show': {
-          parameters: 'stop "<|im_end|>"',
-          model_info: { 'general.architecture': 'qwen3', 'qwen3.context_length': 40_960 },
-        },
-      })
-      return script(request, outgoing, incoming)
-    }
-    const loading: Script = (request, outgoing, incoming) => {
-      isLoaded = true
-      return completion('fine')(request, outgoing, incoming)
-    }
-    await using stand = await standWith(loading, { onQuestion })
-    const request = { ...small, model: 'qwen3:8b' }
-    const first = await postChat(stand.url, request)
-    expect(first.header('x-foldgate-window')).toBe('4096;source=server')
-    await eventually(async () => {
-      const next = await postChat(stand.url, request)
-      expect(next.header('x-foldgate-window')).toBe('32768;source=server')
-    })
+test('a model that its server loads for the first request is asked about again once it has answered', async () => {
+  let isLoaded = false
+  const onQuestion: Script = (request, outgoing, incoming) => {
+    const loaded = isLoaded ? { state: 'loaded', loaded_context_length: 32_768 } : { state: 'not-loaded' }
+    const model = { id: 'test-model', max_context_length: 131_072, ...loaded }
+    return paths({ '/api/v0/models': { data: [model] } })(request, outgoing, incoming)
+  }
+  const loading: Script = (request, outgoing, incoming) => {
+    isLoaded = true
+    return completion('fine')(request, outgoing, incoming)
+  }
+  await using stand = await standWith(loading, { onQuestion })
+  expect(await windowsOf(stand, 1)).toEqual(['128000;source=default'])
+  await eventually(async () => {
+    expect(await windowsOf(stand, 1)).toEqual(['32768;source=server'])
   })
 })
 

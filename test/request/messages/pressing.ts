@@ -1,5 +1,7 @@
+import { expect } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/conversation/json-value.ts'
 import { json, type Script } from '../../support/fake-upstream.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { standWith } from '../../support/stand.ts'
 
 /** A message of a client or of the model. */
@@ -10,7 +12,8 @@ export type Rule = (messages: readonly Said[], body: JsonObject) => string | nul
 
 export type Pressing = {
   readonly windowTokens: number
-  readonly rounds: number
+  /** Half of them where a change is made, all of them in CI. */
+  readonly rounds?: number
   readonly model: string
   /** What stands behind what was said so far, before the next request; `sent` is what came to the server last. */
   readonly roundOf: (round: number, sent: readonly Said[]) => readonly Said[]
@@ -24,18 +27,25 @@ export type Pressing = {
   readonly profile?: object
 }
 
-/** What came of a conversation that presses: the statuses that its client got, and what the server refused, in order. */
+/** What came of a conversation that presses: what the server refused, in order, and what its client was told. */
 export type Pressed = {
-  readonly statuses: readonly number[]
   readonly refused: readonly string[]
   readonly sent: readonly (readonly Said[])[]
   readonly windows: readonly (string | null)[]
   readonly actions: readonly (string | null)[]
 }
 
-/** Asks after every round, with all that was said, as a client does that keeps its own history. */
+/** Asks after every round, with all that was said, as a client does that keeps its own history: it sees no refusal. */
 export async function press(pressing: Pressing): Promise<Pressed> {
-  const { windowTokens, rounds, model, roundOf, rule, body = {}, profile = {} } = pressing
+  const {
+    windowTokens,
+    rounds = Math.max(30, propertyRuns(60)),
+    model,
+    roundOf,
+    rule,
+    body = {},
+    profile = {},
+  } = pressing
   const refused: string[] = []
   const sent: (readonly Said[])[] = []
   const script: Script = (received, outgoing, incoming) => {
@@ -69,11 +79,11 @@ export async function press(pressing: Pressing): Promise<Pressed> {
       body: JSON.stringify({ model, max_tokens: 200, ...body, messages }),
     })
     await answer.arrayBuffer()
+    expect(answer.status).toBe(200)
     answers.push(answer)
   }
   const header = (name: string) => answers.map(({ headers }) => headers.get(name))
   return {
-    statuses: answers.map(({ status }) => status),
     refused,
     sent,
     windows: header('x-foldgate-window'),

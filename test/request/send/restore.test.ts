@@ -75,17 +75,6 @@ describe('a rewritten request that is refused for the order of its messages', ()
     expect(rolesOf(rawMessages(at.upstream.requests[2])).join()).not.toContain('user,user')
   })
 
-  test('what was learnt of one model or credential is not used for another (P9)', async () => {
-    const at = play([strictTemplate, strictTemplate, completion('fine')])
-    await at.post(request)
-    await at.post({ ...request, model: 'another' })
-    await at.post(request, { authorization: 'Bearer other' })
-    expect(at.upstream.requests).toHaveLength(4)
-    for (const received of at.upstream.requests.slice(2)) {
-      expect(rolesOf(rawMessages(received)).join()).toContain('user,user')
-    }
-  })
-
   test("where joining does not help, the client's own bytes are sent", async () => {
     const at = play([alternation, alternation, completion('fine')])
     const reply = await at.post(request)
@@ -93,6 +82,9 @@ describe('a rewritten request that is refused for the order of its messages', ()
     expect(reply.action).toBe('restored;reason=original')
     expect(at.bodies()[2]).toBe(at.spelt(original))
     expect(at.upstream.requests).toHaveLength(3)
+    // The one view's fault was remembered for the model: every conversation went on as it came, too long.
+    const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
+    expect((await at.post(other)).action).toBe('compacted')
   })
 
   test('under template: strict it is joined from the start, under lenient never', async () => {
@@ -124,7 +116,12 @@ test('a limit that was lowered stays so where user messages are joined after it'
 })
 
 describe('a rewritten request that is refused for what may be our doing', () => {
-  test.each([400, 422, 500])("%s: the client's own bytes are sent", async (status) => {
+  // What worked is remembered, so that the next request is not refused first; a server's passing trouble teaches nothing.
+  test.each([
+    [400, 'relayed;reason=refused-before'],
+    [422, 'relayed;reason=refused-before'],
+    [500, 'compacted'],
+  ])("%s: the client's own bytes are sent, and the next request is %s", async (status, action) => {
     const at = play([refused(status), completion('fine')])
     const reply = await at.post(request)
     expect(reply.status).toBe(200)
@@ -132,24 +129,9 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     expect(reply.header('x-foldgate-attempts')).toBe('2')
     expect(at.bodies()[0]?.length).toBeLessThan(original.length / 2)
     expect(at.bodies()[1]).toBe(at.spelt(original))
-  })
-
-  test.each([400, 422])(
-    '%s: what worked is remembered, so the next request is not refused first',
-    async (status) => {
-      const at = play([refused(status), completion('fine')])
-      await at.post(request)
-      const next = await at.post(request)
-      expect(next.action).toBe('relayed;reason=refused-before')
-      expect(at.bodies()).toHaveLength(3)
-      expect(at.bodies()[2]).toBe(at.spelt(original))
-    },
-  )
-
-  test("500: a server's passing trouble teaches nothing", async () => {
-    const at = play([refused(500), completion('fine')])
-    await at.post(request)
-    expect((await at.post(request)).action).toBe('compacted')
+    expect((await at.post(request)).action).toBe(action)
+    expect(at.bodies()).toHaveLength(3)
+    expect(at.bodies()[2] === at.spelt(original)).toBe(action !== 'compacted')
   })
 
   test("where the client's own bytes are refused, too, the answer is the upstream's word on them", async () => {
@@ -180,14 +162,6 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     expect(reply.action).toBe('compacted')
     expect(reply.header('x-foldgate-attempts')).toBe('2')
     expect(at.upstream.requests).toHaveLength(2)
-  })
-
-  test('where joining was refused too, other conversations are still rewritten', async () => {
-    // The one view's fault was remembered for the model: every conversation went on as it came, too long.
-    const at = play([alternation, alternation, completion('fine'), completion('fine')])
-    expect((await at.post(request)).action).toBe('restored;reason=original')
-    const other = chatOf([...longRun(16, 9, 0.5), { role: 'user', content: 'Go on.' }])
-    expect((await at.post(other)).action).toBe('compacted')
   })
 
   test('where the second try meets a rate limit, nothing was learnt of how to send', async () => {
@@ -284,12 +258,8 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
   }
   test.each<[string, string]>([
     ['no JSON', '{'],
-    ['null', 'null'],
-    ['a list', '[]'],
-    ['another shape', '{"conversation":1,"compaction":{}}'],
     ['a seen request of nothing', '{"conversation":"id","compaction":null}'],
     ['a seen request of a compaction that is not there', '{"conversation":"id","compaction":"gone"}'],
-    ['an id that could end a header', '{"conversation":"a\\r\\nx-evil: 1","compaction":null}'],
     ['a compaction beyond the end', JSON.stringify({ ...compaction, point: 5_000 })],
     ['a compaction with a negative point', JSON.stringify({ ...compaction, point: -3 })],
     [

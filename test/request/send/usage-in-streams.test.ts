@@ -331,12 +331,6 @@ describe('a refusal that is about something else', () => {
     expect(rawMessages(at.upstream.requests[2])).toEqual(rawMessages(at.upstream.requests[1]))
   })
 
-  test('the order of messages, under a template that is never joined: the original is what works', async () => {
-    const at = play([alternation, server], { ...smallWindow, template: 'lenient' })
-    expect((await at.post(request)).action).toBe('restored;reason=original')
-    expect((await at.post(request)).action).toBe('relayed;reason=refused-before')
-  })
-
   test('an overflow: the smaller view asks, too', async () => {
     const at = play([overflow(3_000, 3_500), server])
     const reply = await at.post(request)
