@@ -30,6 +30,11 @@ const windowed: Script = (request, outgoing, incoming) => {
   return (tokens > 8192 ? overflow(8192, tokens) : completion('fine'))(request, outgoing, incoming)
 }
 
+const byKey: Script = (request, outgoing, incoming) => {
+  const isPaid = request.headers.authorization === 'Bearer paid'
+  return vllm({ 'test-model': isPaid ? 65_536 : 8192 })(request, outgoing, incoming)
+}
+
 describe('the window of a model that no table lists is its server’s to say', () => {
   test('the first request waits for the answer and is measured by it', async () => {
     await using stand = await standWith(completion('hi'), { onQuestion: vllm({ 'test-model': 24_576 }) })
@@ -60,6 +65,14 @@ describe('the window of a model that no table lists is its server’s to say', (
       const answer = await postChat(stand.url, small)
       expect(answer.header('x-foldgate-window')).toBe('16384;source=server')
     })
+  })
+
+  test('another credential may have another window: it is asked about again', async () => {
+    await using stand = await standWith(completion('hi'), { onQuestion: byKey })
+    const free = await postChat(stand.url, small, { authorization: 'Bearer free' })
+    const paid = await postChat(stand.url, small, { authorization: 'Bearer paid' })
+    expect(free.header('x-foldgate-window')).toBe('8192;source=server')
+    expect(paid.header('x-foldgate-window')).toBe('65536;source=server')
   })
 })
 
