@@ -245,6 +245,33 @@ describe('what a client asks for', () => {
 })
 
 describe('the state of one scope is never used for another (P9)', () => {
+  const client_keys = ['ada', 'ben'].map((name) => ({ name, key_env: `${name.toUpperCase()}_KEY` }))
+  const env = { ADA_KEY: 'ada-old\nada-new', BEN_KEY: 'ben' }
+  const of = (token: string, team = 'none') => ({ authorization: `Bearer ${token}`, 'x-team': team })
+
+  test.each([
+    [
+      'the name of a client key, whose key may be renewed',
+      { client_keys },
+      of('ada-old'),
+      of('ada-new'),
+      of('ben'),
+    ],
+    [
+      'a header that the operator trusts',
+      { scope: { header: 'x-team' } },
+      of('1', 'a'),
+      of('2', 'a'),
+      of('1', 'b'),
+    ],
+  ])('%s says whose it is', async (_, settings, mine, renewed, theirs) => {
+    await using at = await stand({ profile: { window: { tokens: 200_000 } }, settings, env })
+    const forced = await at.send(shortRun, { ...mine, 'x-foldgate-compact': 'force' })
+    expect(forced.reply.action).toBe('compacted')
+    expect((await at.send(shortRun, renewed)).raw).toEqual(forced.raw)
+    expect((await at.send(shortRun, theirs)).reply.action).toBe('relayed')
+  })
+
   test('no store key, log line or header holds a credential or what a conversation says', async () => {
     const keys: string[] = []
     const values: string[] = []
