@@ -323,6 +323,11 @@ describe('a further answer that breaks off', () => {
   const rest = streamOf([thought('rs_2'), message('story', 'msg_2'), callOf('bash', '{"a":1}')], {
     id: 'resp_2',
   })
+  test('stands as one that was cut, with the usage of what came whole', () => {
+    const { out } = broken(rest.slice(0, 8))
+    expect(endOf(out)).toMatchObject({ id: 'resp_1', status: 'incomplete', usage: usage(10) })
+  })
+
   test('and as one that is over if its end was there', () => {
     expect(broken(rest).end).toEqual([])
     expect(broken([...rest, done], [...first, done]).end).toEqual([])
