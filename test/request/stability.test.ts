@@ -244,10 +244,11 @@ describe('what a client asks for', () => {
   })
 })
 
+const of = (token: string, team = 'none') => ({ authorization: `Bearer ${token}`, 'x-team': team })
+
 describe('the state of one scope is never used for another (P9)', () => {
   const client_keys = ['ada', 'ben'].map((name) => ({ name, key_env: `${name.toUpperCase()}_KEY` }))
   const env = { ADA_KEY: 'ada-old\nada-new', BEN_KEY: 'ben' }
-  const of = (token: string, team = 'none') => ({ authorization: `Bearer ${token}`, 'x-team': team })
 
   test.each([
     [

@@ -327,16 +327,6 @@ describe('cancelling', () => {
     await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
     expect(upstreams.busy(null)).toBe(0)
   })
-
-  test('closes it in the middle of its answer', async () => {
-    await using upstream = await fakeUpstream(events(['data: 1\n\n'], 'never'))
-    const upstreams = open({ default: { url: upstream.url } })
-    const controller = new AbortController()
-    await upstreams.send(request({ signal: controller.signal }))
-    controller.abort(new Error('gone'))
-    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
-    expect(upstreams.busy(null)).toBe(0)
-  })
 })
 
 test('an upstream with concurrency 1 sees one request at a time, until the answer has ended', async () => {
