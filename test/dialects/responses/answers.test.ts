@@ -278,25 +278,6 @@ describe('a stream', () => {
     expect(watch.end()).toEqual({ state: 'empty' })
   })
 
-  test('an observer that looks only at telling events knows all that it asks for', () => {
-    const usage = { input_tokens: 9, input_tokens_details: { cached_tokens: 4 }, output_tokens: 2 }
-    const observer = createTailObserver('stream', responsesAnswers)
-    for (const { text } of streamOf([thought(), message('Hello'), callOf('bash')], { usage }))
-      observer.feed(text)
-    expect(observer.end()).toEqual({
-      usage: { promptTokens: 9, completionTokens: 2, cachedTokens: 4, cacheWrittenTokens: null },
-      model: 'm',
-      isOllama: false,
-      overflow: null,
-      isError: false,
-      removedThoughts: null,
-      cacheMiss: null,
-    })
-    const late = createTailObserver('stream', responsesAnswers)
-    for (const { text } of [...streamOf([message('Hello')]).slice(0, -1), eventOf(failed)]) late.feed(text)
-    expect(late.end()).toMatchObject({ isError: true, overflow: { class: 'overflow', afterOutput: true } })
-  })
-
   test('pieces of the output are not looked into, wherever their type stands', () => {
     const delta = '{"type":"response.completed"} "error": {'
     expect(telling({ type: 'response.output_text.delta', delta })).toEqual([false])
