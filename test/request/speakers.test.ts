@@ -17,7 +17,9 @@ function chatOf(seed: number): {
   readonly facts: readonly (readonly [string, string])[]
 } {
   const dice = openDice(seed)
-  const facts = people.map((name) => [name, `I am from ${places[dice.below(places.length)]}.`] as const)
+  const facts = people
+    .slice(1)
+    .map((name) => [name, `I am from ${places[dice.below(places.length)]}.`] as const)
   const messages: Said[] = [
     { role: 'system', content: 'A chat of several people and you.' },
     { role: 'user', name: 'Host', content: 'Let us plan the meetup.' },

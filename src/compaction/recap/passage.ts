@@ -18,22 +18,27 @@ export type Passage = {
 /** A text of a message that can be quoted. */
 export type Part = { readonly speaker: Speaker; readonly text: string }
 
-/** The arguments of a call as one would read them: each text with its own line breaks, behind its key. */
-export function* argumentLines(argumentsText: string): Steps<string> {
+/**
+ * The arguments of a call as one would read them: each text with its own line breaks, behind its key. `what-stays`: without
+ * what it has replaced by something new.
+ */
+export function* argumentLines(argumentsText: string, of: 'all' | 'what-stays' = 'all'): Steps<string> {
   if (argumentsText.length > PARSED_CHARS_MAX) return argumentsText
   const value = parseJsonText(argumentsText)
   if (!isJsonObject(value)) return argumentsText
   const lines: string[] = []
-  yield* addLines(value, DEPTH_MAX, lines)
+  const isReplacing = of === 'what-stays' && Object.keys(value).some((key) => isNew.test(key))
+  const shown = Object.entries(value).filter(([key]) => !isReplacing || !isOld.test(key))
+  yield* addLines(Object.fromEntries(shown), DEPTH_MAX, lines)
   return lines.join('\n')
 }
 
-/** The texts of a parsed message, each with who wrote it. */
+/** The texts of a parsed message, each with who wrote it. What a call replaces is there no longer: it is no part of them. */
 export function* partsOf({ text, calls }: ParsedMessage, role: string): Steps<Part[]> {
   const speaker = role === 'tool' ? 'result' : role === 'assistant' ? 'assistant' : 'user'
   const parts: Part[] = [{ speaker, text }]
   for (const { argumentsText } of calls)
-    parts.push({ speaker: 'call', text: yield* argumentLines(argumentsText) })
+    parts.push({ speaker: 'call', text: yield* argumentLines(argumentsText, 'what-stays') })
   return parts
 }
 
@@ -89,6 +94,10 @@ const PARSED_CHARS_MAX = 262_144
 
 /** Values between two pauses. Each is text that was parsed already. */
 const VALUES_PER_STEP = 64
+
+/** How the arguments of edits are called: what is replaced, and by what. */
+const isOld = /^old/i
+const isNew = /^new/i
 
 function* addLines(fields: JsonObject, depth: number, lines: string[]): Steps<void> {
   for (const [key, field] of Object.entries(fields)) {

@@ -81,8 +81,8 @@ const NAMES_SHARE = 0.8
 /** A list of work that takes more of a recap than this is told by what is open. */
 const WORK_SHARE = 0.5
 
-/** The share of what names may take that lines of files do. */
-const FILES_SHARE = 0.25
+/** Lines of files take at most this share of what names may, in the place of quotes. */
+const FILES_SHARE = 0.2
 
 /** Messages named between two pauses: about a millisecond. */
 const HASHES_PER_STEP = 1_024
@@ -170,11 +170,11 @@ function* written(
   const roomTokens = tokensMax - writer.spentTokens()
   const namesTokensMax = Math.min(Math.floor(roomTokens * NAMES_SHARE), mentions.size * NAME_TOKENS)
   const headingTokens = subject.count(`\n${headings.quotes}\n${headings.names}`)
-  const quotesTokensMax = roomTokens - namesTokensMax - headingTokens
+  if (world !== null) yield* writeWorld(subject, world, namesTokensMax * FILES_SHARE, writer)
+  const quotesTokensMax = tokensMax - writer.spentTokens() - namesTokensMax - headingTokens
   // What a file was is no state that a model should go by; what was named there may be there still.
   const indexes = named.filter((index) => !stale.has(index))
   const told = { indexes, visible, mentions, unsaid, areNamed, tokensMax: quotesTokensMax }
-  if (world !== null) yield* writeWorld(subject, world, namesTokensMax * FILES_SHARE, writer)
   const quotes = yield* chooseQuotes(subject, told)
   if (quotes.length > 0 && (yield* writer.line(headings.quotes))) {
     for (const { label, text } of quotes) {

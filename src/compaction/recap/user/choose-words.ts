@@ -37,8 +37,9 @@ export function* chooseWords(
     yield
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
-    // The same answer to two questions is two answers.
-    const text = options.shown(message.text.slice(words.start, words.end)) + answersNote([words])
+    // The same answer to two questions is two answers, and so are the same words of two people.
+    const text =
+      message.speaker + options.shown(message.text.slice(words.start, words.end)) + answersNote([words])
     if (texts.has(text)) continue
     const beside = taken.get(message)
     const tokens =
@@ -126,7 +127,8 @@ function* wholeMessages(
   const all: UserMessage[] = []
   for (const message of messages) {
     const { text, words } = message
-    left -= (yield* subject.countSteps(`\n- ${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
+    left -=
+      (yield* subject.countSteps(`\n- ${message.speaker}${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
     const whole = {
       start: 0,

@@ -7,10 +7,10 @@ import type { UserMessage, UserWords } from './user-words.ts'
  * share words that few others hold: half of those of the shorter one, or, where the later one corrects something, any.
  */
 export function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
-  const directed = messages.flatMap(({ text, words }) =>
+  const directed = messages.flatMap(({ speaker, text, words }) =>
     words
       .filter(({ isDirective }) => isDirective)
-      .map((one) => ({ one, words: subjectWords(text.slice(one.start, one.end)) })),
+      .map((one) => ({ one, speaker, words: subjectWords(text.slice(one.start, one.end)) })),
   )
   const holders = new Map<string, number>()
   for (const { words } of directed) for (const word of words) holders.set(word, (holders.get(word) ?? 0) + 1)
@@ -20,6 +20,8 @@ export function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords
   const newest = new Set<UserWords>()
   for (const [place, later] of directed.entries()) {
     for (const earlier of directed.slice(0, place)) {
+      // What one has laid down no other takes back.
+      if (earlier.speaker !== later.speaker) continue
       const shared = later.words.intersection(earlier.words).size
       const fewest = Math.min(later.words.size, earlier.words.size)
       if (shared < (later.one.isCorrection ? 1 : Math.max(2, fewest * SHARED_MIN))) continue

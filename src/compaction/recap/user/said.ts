@@ -5,7 +5,7 @@ import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
-import { headings, inLabel } from '../headings.ts'
+import { headings } from '../headings.ts'
 import { newestOnSubject } from './newest.ts'
 import { userMessages, type UserMessage } from './user-words.ts'
 import type { Writer } from '../writer.ts'
@@ -67,9 +67,7 @@ export function* writeUsers(
     const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
     const { text, rest } = excerpt(message, name)
-    const speaker = subject.messages[message.index]?.facts.name ?? null
-    const said = speaker === null ? text : `${inLabel(speaker)}: ${text}`
-    if (yield* writer.line(`- ${newest}${said}`)) unsaid.set(message.index, rest)
+    if (yield* writer.line(`- ${newest}${message.speaker}${text}`)) unsaid.set(message.index, rest)
     yield
   }
   return unsaid

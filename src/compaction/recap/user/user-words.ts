@@ -1,6 +1,7 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { isSaidByUser, isTalk, type Subject } from '../../subject.ts'
+import { inLabel } from '../headings.ts'
 import { DIRECTIVE_SCORE } from './directive.ts'
 import { formsIn } from './forms/match.ts'
 import { heardIn, heardText, replyText, type Heard } from './heard.ts'
@@ -24,6 +25,8 @@ export type UserWords = {
 /** What a user said in one message. */
 export type UserMessage = {
   readonly index: number
+  /** Whose words they are, as it is written before them; '' where the message bears no name. */
+  readonly speaker: string
   readonly text: string
   /** In the order in which they stand there. */
   readonly words: readonly UserWords[]
@@ -57,7 +60,9 @@ export function* userMessages(
         LATE * 0.5 ** ((said.length - 1 - place) / LATE_HALF) +
         NOTED * (noted.get(index) ?? 0)
     const answered = isMachines ? null : yield* answeredBy(subject, one, folded)
-    messages.push({ index, text, words: wordsOf(one, gain, isMachines, answered) })
+    const name = subject.messages[index]?.facts.name ?? null
+    const speaker = name === null ? '' : `${inLabel(name)}: `
+    messages.push({ index, speaker, text, words: wordsOf(one, gain, isMachines, answered) })
     if (!isMachines) order += 1
   }
   return messages
