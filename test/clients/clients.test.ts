@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { agentsSdk, agentsSdkResponses } from './agents-sdk.ts'
 import { aiSdk, aiSdkMessages, aiSdkResponses } from './ai-sdk.ts'
 import { anthropic, anthropicRunner } from './anthropic.ts'
-import { claudeCodeCompact, codingAgent, wholeWindow } from './coding-agents.ts'
+import { claudeCodeCompact, codingAgent, readAgain, wholeWindow } from './coding-agents.ts'
 import { chatLibrary, messagesApi, responsesApi, thinkingLibrary } from './errands.ts'
 import { langchain, langchainMessages } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
@@ -23,6 +23,7 @@ pythonClients(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)
 claudeCodeCompact(matrix)
+readAgain()
 
 // One file for all: its last test knows what those before it have shown.
 test('docs/clients.md says what these tests have shown', async () => {

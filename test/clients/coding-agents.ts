@@ -9,7 +9,7 @@ import { startFoldgate } from '../support/foldgate.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { programsLack, type Matrix } from './matrix.ts'
 import { inPackages, runProgram } from './stand/installed-program.ts'
-import { claudeCode, readingAgents, type ReadingAgent } from './stand/reading-agents.ts'
+import { claudeCode, readingAgents, rereadingAgents, type ReadingAgent } from './stand/reading-agents.ts'
 import {
   compactionsMax,
   compactionsOf,
@@ -78,6 +78,48 @@ export function wholeWindow(matrix: Matrix): void {
     )
   })
 }
+
+/**
+ * Agents that keep a list of what "the model has read" answer a second read with "unchanged, refer to that earlier result".
+ * Claude Code and Qwen Code read thirty files and then ten of them again: ten of ten were nowhere in what the model received.
+ */
+export function readAgain(): void {
+  describe.for(rereadingAgents)('$name', (agent) => {
+    const impossible = agent.impossible()
+    test(
+      'reads files again, and each is there',
+      async ({ skip }) => {
+        skip(impossible !== null, impossible ?? '')
+        const { exitCode, loop, files } = await haveFilesRead(agent, 'through Foldgate', AGAIN_TASK)
+        const { rounds, again = 0 } = agent
+        expect([exitCode, loop.length]).toEqual([0, rounds + again + 1])
+        expect(loop.filter(({ rejected }) => rejected !== null)).toEqual([])
+        let resolved = 0
+        for (const [place, { name, lines }] of files.slice(0, again).entries()) {
+          const [at, ...later] = loop.slice(rounds + place + 1)
+          const holders = at?.results.filter((result) => lines.every((line) => result.includes(line))) ?? []
+          expect([name, holders.length]).toEqual([name, 1])
+          const [holder = ''] = holders
+          if (holder.startsWith(RESOLVED)) resolved += 1
+          // In the same bytes until it is cleared or folded, after which it does not come back.
+          const end = later.findIndex(({ results }) => !results.includes(holder))
+          const brought = later.slice(end === -1 ? later.length : end).flatMap(({ results }) => results)
+          expect([name, brought.filter((result) => result === holder)]).toEqual([name, []])
+        }
+        expect(resolved).toBeGreaterThan(0)
+        process.stdout.write(
+          `${agent.name}: ${again} files read again, ${resolved} by a reference that was resolved\n`,
+        )
+      },
+      RUN_MS,
+    )
+  })
+}
+
+/** So long that no prompt ends within a few tokens of its window, where a server that counts otherwise refuses once. */
+const AGAIN_TASK = `${TASK} ${'Look at some of them twice, and be careful with each. '.repeat(20)}`
+
+const RESOLVED = '[unchanged since the earlier call, whose result is repeated here]'
 
 /**
  * Claude Code has a conversation summarised when its user says so, by the model and with all of the conversation: past the

@@ -13,6 +13,8 @@ export type ReadingAgent = {
   readonly dialect: Dialect
   readonly windowTokens: number
   readonly rounds: number
+  /** So many of the files that it read first it reads again in the end; none where it is left out. */
+  readonly again?: number
   /** Tokens that are kept free for what the model writes. */
   readonly outputTokens: number
   readonly impossible: () => string | null
@@ -44,7 +46,7 @@ export type Workplace = {
  * Claude Code, for a model of Anthropic's, whose window it takes for a million tokens, or for one that it has never heard of:
  * the same. It asks for more output than half of these windows: what is kept free for it is that half.
  */
-export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
+export function claudeCode({ model, program = claude, ...described }: ClaudeCode): ReadingAgent {
   const { windowTokens } = described
   return {
     // The program itself; the package that people install chooses one of these by their processor.
@@ -53,11 +55,11 @@ export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
     dialect: 'messages',
     rounds: 45,
     outputTokens: windowTokens / 2,
-    impossible: () => whyItDoesNotRun(claude),
+    impossible: () => whyItDoesNotRun(program),
     requestsAside: 0,
     atTheWindow: 'summarises',
     prepare: async ({ home, folder, baseUrl, task }) => ({
-      command: claude,
+      command: program,
       args: ['--print', task, '--model', model],
       cwd: folder,
       env: {
@@ -72,6 +74,7 @@ export function claudeCode({ model, ...described }: ClaudeCode): ReadingAgent {
 
 type ClaudeCode = Pick<ReadingAgent, 'name' | 'windowTokens' | 'front'> & {
   readonly model: string
+  readonly program?: string
   readonly packageName?: string
 }
 
@@ -83,7 +86,7 @@ const claudeCodeRouter: Front = async ({ home, baseUrl }) => {
   const settings = join(home, '.claude-code-router')
   await mkdir(settings)
   await writeFile(join(settings, 'config.json'), JSON.stringify(configuration(port, baseUrl)))
-  const router = spawn(process.execPath, [program, 'start'], {
+  const router = spawn(process.execPath, [routerProgram, 'start'], {
     env: environment(home),
     cwd: home,
     stdio: 'ignore',
@@ -100,7 +103,7 @@ const claudeCodeRouter: Front = async ({ home, baseUrl }) => {
   }
 }
 
-const program = inPackages('@musistudio/claude-code-router/dist/cli.js')
+const routerProgram = inPackages('@musistudio/claude-code-router/dist/cli.js')
 const POLL_MS = 100
 const POLLS_MAX = 300
 
@@ -200,6 +203,21 @@ export const readingAgents: readonly ReadingAgent[] = [
     front: claudeCodeRouter,
   }),
 ]
+
+/** Of a later version the maker decides, from afar, whether it refers back; this one always does. */
+const rereadingClaude = {
+  model: 'm',
+  program: inPackages('claude-code-2-1-197/claude'),
+}
+
+/** Agents that believe a model has seen what they once sent, and answer a second read by a reference to the first. */
+export const rereadingAgents: readonly ReadingAgent[] = [
+  claudeCode({ ...rereadingClaude, name: 'Claude Code 2.1.197, a window of 60,000', windowTokens: 60_000 }),
+  claudeCode({ ...rereadingClaude, name: 'Claude Code 2.1.197, a window of 32,000', windowTokens: 32_000 }),
+  { ...qwenAgent('Qwen Code, a window of 60,000', 'chat completions'), windowTokens: 60_000 },
+  { ...qwenAgent('Qwen Code, a window of 32,000', 'chat completions'), windowTokens: 32_000 },
+  { ...qwenAgent('Qwen Code, Responses API', 'responses'), windowTokens: 32_000 },
+].map((agent) => ({ ...agent, rounds: 30, again: 10 }))
 
 const opencode = inPackages('opencode-linux-x64-baseline/bin/opencode')
 const qwenCode = inPackages('@qwen-code/qwen-code/cli.js')

@@ -33,6 +33,8 @@ export type LoopRequest = SentRequest & {
   readonly isLoop: boolean
   readonly rejected: { readonly reason: string } | null
   readonly newestResult: string
+  /** The texts of all results. */
+  readonly results: readonly string[]
   readonly said: readonly string[]
   /** Thoughts that the server left out of the prompt, for what stood before them had changed. */
   readonly thoughtsLeftOut: number
@@ -83,6 +85,9 @@ async function inChat({ folder, files, lastWords }: Reading, options: Options): 
         rejected,
         isLoop: body.includes(OFFERED),
         newestResult: newest?.role === 'tool' ? textsOf(newest.content).join('\n') : '',
+        results: messages.flatMap(({ role, content }) =>
+          role === 'tool' ? [textsOf(content).join('\n')] : [],
+        ),
         said: messages.filter(({ role }) => role === 'user').flatMap(({ content }) => textsOf(content)),
         thoughtsLeftOut: 0,
       }
@@ -114,6 +119,9 @@ async function inResponses({ folder, files, lastWords }: Reading, options: Optio
         rejected,
         isLoop: body.includes(OFFERED),
         newestResult: typeOf(newest) === 'function_call_output' ? textIn(newest['output']).join('\n') : '',
+        results: items.flatMap((item) =>
+          typeOf(item) === 'function_call_output' ? [textIn(item['output']).join('\n')] : [],
+        ),
         said: said.flatMap((item) => textIn(item['content'])),
         thoughtsLeftOut: removed.length,
       }
@@ -150,6 +158,11 @@ async function inMessages({ folder, files, lastWords }: Reading, options: Option
         rejected,
         isLoop: body.includes(OFFERED) && !wantsSummary(messages),
         newestResult: results.flatMap(({ content }) => saidIn(blocksOf(content))).join('\n'),
+        results: messages.flatMap(({ blocks }) =>
+          blocks.flatMap((block) =>
+            blockTypeOf(block) === 'tool_result' ? [saidIn(blocksOf(block['content'])).join('\n')] : [],
+          ),
+        ),
         said: messages.filter(({ role }) => role === 'user').flatMap(({ blocks }) => saidIn(blocks)),
         thoughtsLeftOut: transformations.length,
       }

@@ -36,7 +36,7 @@ export async function openReadingStand(
   const upstream = await startReadingModel(agent.dialect, {
     windowTokens: agent.windowTokens,
     folder,
-    files: files.slice(0, agent.rounds).map(({ name }) => name),
+    files: [...files.slice(0, agent.rounds), ...files.slice(0, agent.again ?? 0)].map(({ name }) => name),
     lastWords: LAST_WORDS,
   })
   const window = { tokens: agent.windowTokens, output_reserve: agent.outputTokens }
@@ -61,9 +61,9 @@ export async function openReadingStand(
   }
 }
 
-export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through Foldgate') {
+export async function haveFilesRead(agent: ReadingAgent, how: 'alone' | 'through Foldgate', task = TASK) {
   await using stand = await openReadingStand(agent, how)
-  const { exitCode, output } = await stand.run(TASK)
+  const { exitCode, output } = await stand.run(task)
   const requests = stand.requests()
   return {
     exitCode,
