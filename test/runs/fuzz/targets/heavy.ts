@@ -138,6 +138,14 @@ const places: ReadonlyMap<string, Place> = new Map<string, Place>([
     (value) => around(json`{"role":"assistant","content":"a","${key}":${value}}`),
   ]),
   [
+    'arguments of a call',
+    (value) => {
+      const called = { name: 'f', arguments: String(value) }
+      const message = { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: called }] }
+      return around(JSON.stringify(message))
+    },
+  ],
+  [
     'content of a result',
     (value) =>
       around(
