@@ -7,7 +7,6 @@ import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
-import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { redisProgram, redisServer, withoutRedis } from '../support/redis-server.ts'
 import { output, serve, type Program } from './program.ts'
@@ -81,39 +80,6 @@ describe('where records are kept', () => {
     expect(await conversationOf(other.url, continued)).not.toBe(conversation)
     const told = [first, second, other].map((each) => each.stdout() + each.stderr()).join('')
     expect(told).not.toContain('PLANTED-KEY')
-  })
-})
-
-describe.skipIf(redisProgram === undefined)(`records on a Redis-compatible server${withoutRedis}`, () => {
-  test('are shared by replicas; without it they go on, and nobody sees its password', async () => {
-    await using upstream = await fakeUpstream(completion('fine'))
-    await using server = await redisServer('--requirepass', 'PLANTED')
-    const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
-    const env = { FOLDGATE_STORE: `redis://:PLANTED@127.0.0.1:${server.port}` }
-    const one = await serve(['--upstream', upstream.url], { cwd, env })
-    const other = await serve(['--upstream', upstream.url], { cwd, env })
-    expect(one.stdout()).toContain(`records are kept in redis://127.0.0.1:${server.port}`)
-    const conversation = await conversationOf(one.url, begun)
-    // It is recorded beside its answer: what goes on from it any sooner is a conversation of its own, for good.
-    await eventually(async () =>
-      expect(await server.ask('AUTH PLANTED', 'KEYS *:name:*')).toContain(':name:'),
-    )
-    expect(await conversationOf(other.url, continued)).toBe(conversation)
-
-    await server.kill()
-    for (let request = 0; request < 5; request += 1) await conversationOf(one.url, continued)
-    expect(one.stdout()).toMatch(/"part":"store","error":"[^"]*","reason":"\w+/)
-    await server.restart()
-    // Empty as it is now, it is written to again by what is asked next.
-    await expect
-      .poll(async () => {
-        await conversationOf(one.url, begun)
-        return server.ask('AUTH PLANTED', 'DBSIZE')
-      })
-      .toMatch(/:[1-9]/)
-    await ended(one)
-    await ended(other)
-    for (const each of [one, other]) expect(each.stdout() + each.stderr()).not.toContain('PLANTED')
   })
 })
 

@@ -57,36 +57,6 @@ describe.concurrent.each(stores)('two processes on $name', ({ isThere, open }) =
       expect(again.received).toEqual(compacted.received)
     },
   )
-
-  test.runIf(isThere)(
-    'fifty requests at once for one conversation cause one call and send the same bytes',
-    async ({ onTestFinished }) => {
-      await using stand = await summaryStand({
-        model: { delayMs: 300 },
-        profile: { summary: { mode: 'blocking' } },
-      })
-      const programs = await processes(stand, await open(onTestFinished), 2, onTestFinished)
-      const urls = programs.map(({ url }) => url)
-      const agent = stand.agent()
-      // Both have seen the credential accepted; the compaction is due at the next round.
-      let due = 0
-      for (; due < 40 && stand.model.calls.length === 0; due += 1)
-        await agent.turn({ url: urls[due % 2] ?? '' })
-      expect(stand.model.calls).toHaveLength(1)
-      stand.model.forget()
-      const other = stand.agent({ task: 'The same again for another user of this key.' })
-      while (other.messages().length < agent.messages().length - 2) await other.turn({ url: urls[0] ?? '' })
-      stand.model.forget()
-      await other.turn({ url: urls[1] ?? '' }).catch(() => {})
-      const turns = await Promise.all(
-        Array.from({ length: 50 }, (_, at) => other.again({ url: urls[at % urls.length] ?? '' })),
-      )
-      expect(new Set(turns.map(({ status }) => status))).toEqual(new Set([200]))
-      expect(new Set(turns.map(({ received }) => received.join('\n'))).size).toBe(1)
-      expect(turns[0]?.summary).toBe('ready')
-      expect(stand.model.calls).toHaveLength(1)
-    },
-  )
 })
 
 async function processes(stand: SummaryStand, store: string, count: number, onEnd: OnEnd) {

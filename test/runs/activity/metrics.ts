@@ -1,3 +1,5 @@
+import { parsePrometheusText } from '../../support/prometheus-text.ts'
+
 /** The values of a scrape. */
 export type Metrics = {
   /** The sum of all values of this name whose labels are these; 0 where there are none. */
@@ -6,16 +8,8 @@ export type Metrics = {
   readonly by: (name: string, label: string) => ReadonlyMap<string, number>
 }
 
-/** Reads Prometheus' text format, as far as Foldgate writes it. */
 export function readMetrics(text: string): Metrics {
-  const samples = text.split('\n').flatMap((line) => {
-    const found = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line)
-    if (found === null) return []
-    const [, name = '', given = '', value = ''] = found
-    const labels: Record<string, string> = {}
-    for (const [, label = '', said = ''] of given.matchAll(/(\w+)="([^"]*)"/g)) labels[label] = said
-    return [{ name, labels, value: Number(value) }]
-  })
+  const samples = [...parsePrometheusText(text).values()].flatMap((family) => family.samples)
   return {
     sum: (name, labels = {}) =>
       samples

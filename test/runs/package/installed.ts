@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyTracked, filesIn, runCommand, type Steps, startCommand } from '../../support/run-command.ts'
 import { manifestIn } from '../../supply-chain/lock-files.ts'
@@ -101,17 +100,6 @@ export async function tryProgram(installed: Installed, steps: Steps): Promise<vo
       await running.ended
     }
   })
-
-  const old = olderNode(env['PATH'] ?? '')
-  if (old === null) steps.unseen('what it says on an older Node (there is none on PATH)')
-  else {
-    await steps.step(`on Node ${old.version} it says in one line what it needs`, () => {
-      const main = join(cwd, 'node_modules/foldgate/dist/main.js')
-      const { status, stderr, stdout } = spawnSync(old.path, [main], { encoding: 'utf8' })
-      assert.deepEqual([status, stdout], [1, ''])
-      assert.equal(stderr, `foldgate needs Node 22.19 or later; this is Node ${old.version}.\n`)
-    })
-  }
 }
 
 const none = (found: readonly string[]): void => assert.deepEqual(found, [])
@@ -121,15 +109,3 @@ const SIZE_MB_MAX = 50
 
 /** The unit of `stat`, wherever. */
 const BLOCK_BYTES = 512
-
-/** A Node of this machine that Foldgate does not run on: the one that npm scripts are not run by. */
-function olderNode(path: string): { readonly path: string; readonly version: string } | null {
-  for (const folder of path.split(delimiter)) {
-    const program = join(folder, 'node')
-    if (folder === dirname(process.execPath) || !existsSync(program)) continue
-    const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.trim().slice(1)
-    const [major = 0] = version.split('.').map(Number)
-    if (major >= 14 && major < 22) return { path: program, version }
-  }
-  return null
-}

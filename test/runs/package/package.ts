@@ -4,7 +4,7 @@
  *   node test/runs/package/package.ts [--keep]
  *
  * Packs a clean copy of the tracked files, installs it into an empty folder and looks at what came: its size, that it
- * starts without a compiler, what it says on a Node that is too old and of settings that need more. An agent does its work through
+ * starts without a compiler, what it says of settings that need more. An agent does its work through
  * it, as its user would see it. Then runs every command of the README. --keep leaves the folder there. Exits with 1 if a step failed.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
