@@ -53,7 +53,7 @@ export function clearing(input: PolicyInput): readonly RawMessage[] {
 export type Round = readonly RawMessage[]
 
 /** A conversation in rounds. What is cut between two of them leaves no result without its call. */
-export function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
+function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
   const rounds: RawMessage[][] = []
   for (const message of messages) {
     const last = rounds.at(-1)

@@ -1,30 +1,23 @@
-import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'
+import { chatOf as blocksOf } from '../../support/messages/chat.ts'
+import * as inMessages from '../../support/messages/living.ts'
 import { chatOf as itemsOf } from '../../support/responses/items.ts'
-import { chatOf as blocksOf, type Step } from '../../support/messages/chat.ts'
-import type { WireBlock } from '../../support/messages/wire-block.ts'
+import * as inResponses from '../../support/responses/living.ts'
+import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'
 
 export type Api = {
   readonly path: string
   readonly bodyOf: (asked: AskedFor) => string
-  /** Why a plain answer is of no use; null where it is. */
-  readonly plainProblem: (text: string) => string | null
-  /** The same of a stream; `parts` is the data of its events. */
-  readonly streamProblem: (parts: readonly unknown[], text: string) => string | null
+  /** Why an answer is of no use; null where it is. `parts` is the data of its events, or what it says plainly. */
+  readonly problem: (parts: readonly unknown[], text: string, isEvents: boolean) => string | null
   /** Whether an answer, or an event of one, holds a piece of what the model said. */
   readonly hasOutput: (part: unknown) => boolean
-  readonly promptFigures: (part: unknown) => PromptFigures | null
+  readonly promptTokens: (part: unknown) => number | null
 }
 
 type AskedFor = {
   readonly messages: readonly string[]
   readonly isStreamed: boolean
   readonly outputTokens: number
-}
-
-export type PromptFigures = {
-  readonly tokens: number
-  /** Those that were not in its cache; null where it does not tell. */
-  readonly evaluatedTokens: number | null
 }
 
 export const SHOWN_CHARS = 160
@@ -43,20 +36,17 @@ export const chatCompletions: Api = {
     const more = isStreamed ? ',"stream":true,"stream_options":{"include_usage":true}' : ''
     return `"max_tokens":${outputTokens}${more},"messages":[${messages.join(',')}]`
   },
-  plainProblem: (text) =>
-    finishOf(parsed(text)) === null ? `no answer: ${text.slice(0, SHOWN_CHARS)}` : null,
-  streamProblem,
+  problem: (parts, text, isEvents) => {
+    if (isEvents) return streamProblem(parts, text)
+    return finishOf(parts[0]) === null ? `no answer: ${text.slice(0, SHOWN_CHARS)}` : null
+  },
   hasOutput: (part) => {
     const choice = choiceOf(part)
     const said = choice?.['delta'] ?? choice?.['message']
     return isObject(said) && typeof said['content'] === 'string' && said['content'] !== ''
   },
-  promptFigures: (part) => {
-    if (!isObject(part) || !isObject(part['usage'])) return null
-    const { usage, timings } = part
-    const tokens = Number(usage['prompt_tokens'])
-    return { tokens, evaluatedTokens: isObject(timings) ? Number(timings['prompt_n']) : null }
-  },
+  promptTokens: (part) =>
+    isObject(part) && isObject(part['usage']) ? Number(part['usage']['prompt_tokens']) : null,
 }
 
 /** A stream finishes, ends with `[DONE]`, and has nothing between the two but the usage that was asked for. */
@@ -85,26 +75,32 @@ function isUsageAlone(part: unknown): boolean {
   return isObject(part) && isObject(part['usage']) && choiceOf(part) === null
 }
 
+/** An answer is good where a client that keeps the conversation itself finds a reply in it that has ended. */
+const problemBy =
+  (readReply: (text: string) => object | null): Api['problem'] =>
+  (_parts, text) =>
+    readReply(text) === null ? `no whole answer: … ${text.slice(-SHOWN_CHARS)}` : null
+
 export const responses: Api = {
   path: 'responses',
   bodyOf: ({ messages, isStreamed, outputTokens }) => {
     const { instructions, steps } = itemsOf(messages.map(messageOf), { system: 'instructions' })
-    const input = steps.flatMap((step) => (step.kind === 'input' ? step.items : step.told))
+    const input = inResponses
+      .openLife({ steps })
+      .before(steps.length)
+      .map(({ text }) => text)
     const more = isStreamed ? ',"stream":true' : ''
-    return `"store":false,"max_output_tokens":${outputTokens}${more},"instructions":${JSON.stringify(instructions)},"input":${JSON.stringify(input)}`
+    return `"store":false,"max_output_tokens":${outputTokens}${more},"instructions":${JSON.stringify(instructions)},"input":[${input.join(',')}]`
   },
-  plainProblem: (text) => (isCompleted(parsed(text)) ? null : `no answer: ${text.slice(0, SHOWN_CHARS)}`),
-  streamProblem: (parts, text) =>
-    isCompleted(endOf(parts.at(-1))) ? null : `a stream without an end: ${text.slice(-SHOWN_CHARS)}`,
+  problem: problemBy(inResponses.readReply),
   hasOutput: (part) =>
     isObject(part) && (part['type'] === 'response.output_text.delta' || Array.isArray(part['output'])),
-  promptFigures: (part) => {
-    const response = endOf(part) ?? part
-    if (!isObject(response) || !isObject(response['usage'])) return null
-    const { input_tokens: tokens, input_tokens_details: details } = response['usage']
-    const cached = isObject(details) ? details['cached_tokens'] : null
-    const evaluatedTokens = typeof cached === 'number' ? Number(tokens) - cached : null
-    return { tokens: Number(tokens), evaluatedTokens }
+  promptTokens: (part) => {
+    const isEnd = isObject(part) && part['type'] === 'response.completed'
+    const response = isEnd ? part['response'] : part
+    return isObject(response) && isObject(response['usage'])
+      ? Number(response['usage']['input_tokens'])
+      : null
   },
 }
 
@@ -113,58 +109,22 @@ function messageOf(text: string): WireMessage {
   return message
 }
 
-/** The response that the last event of a stream tells. */
-function endOf(part: unknown): unknown {
-  return isObject(part) && part['type'] === 'response.completed' ? part['response'] : null
-}
-
-function isCompleted(response: unknown): boolean {
-  return isObject(response) && response['status'] === 'completed' && Array.isArray(response['output'])
-}
-
 export const messages: Api = {
   path: 'messages',
   bodyOf: ({ messages: texts, isStreamed, outputTokens }) => {
     const { system, steps } = blocksOf(texts.map(messageOf))
+    const lived = inMessages.openLife({ steps }).before(steps.length)
+    const history = inMessages.messageTexts(lived, { marksNewest: false, shortensTexts: false })
     const more = isStreamed ? ',"stream":true' : ''
-    const history = JSON.stringify(historyOf(steps))
-    return `"max_tokens":${outputTokens}${more},"system":${JSON.stringify(system ?? '')},"messages":${history}`
+    return `"max_tokens":${outputTokens}${more},"system":${JSON.stringify(system ?? '')},"messages":[${history.join(',')}]`
   },
-  plainProblem: (text) => (isWhole(parsed(text)) ? null : `no answer: ${text.slice(0, SHOWN_CHARS)}`),
-  streamProblem: (parts, text) => {
-    const end = parts.find((part) => isObject(part) && part['type'] === 'message_delta')
-    const isEnded = isStopped(isObject(end) ? end['delta'] : null) && typeIn(parts.at(-1)) === 'message_stop'
-    return isEnded ? null : `a stream without an end: ${text.slice(-SHOWN_CHARS)}`
-  },
-  hasOutput: (part) => typeIn(part) === 'content_block_delta' || isWhole(part),
-  promptFigures: (part) => {
-    const told = isObject(part) && typeIn(part) === 'message_start' ? part['message'] : part
-    if (!isObject(told) || !isObject(told['usage']) || typeIn(told) !== 'message') return null
+  problem: problemBy(inMessages.readReply),
+  hasOutput: (part) =>
+    isObject(part) && (part['type'] === 'content_block_delta' || Array.isArray(part['content'])),
+  promptTokens: (part) => {
+    const told = isObject(part) && part['type'] === 'message_start' ? part['message'] : part
+    if (!isObject(told) || !isObject(told['usage']) || told['type'] !== 'message') return null
     const { input_tokens: anew, cache_read_input_tokens: read } = told['usage']
-    const evaluatedTokens = typeof read === 'number' ? Number(anew) : null
-    return { tokens: Number(anew) + (typeof read === 'number' ? read : 0), evaluatedTokens }
+    return Number(anew) + (typeof read === 'number' ? read : 0)
   },
-}
-
-/** All of it as a client sends it that was told each reply. */
-function historyOf(steps: readonly Step[]): readonly object[] {
-  const history: { role: string; content: readonly WireBlock[] }[] = []
-  for (const step of steps) {
-    const [role, content] = step.kind === 'input' ? [step.role, step.blocks] : ['assistant', step.told]
-    const before = step.kind === 'input' && step.joins ? history.at(-1) : undefined
-    if (before !== undefined) before.content = [...before.content, ...content]
-    else if (content.length > 0) history.push({ role, content })
-  }
-  return history
-}
-
-function isWhole(message: unknown): boolean {
-  return isObject(message) && Array.isArray(message['content']) && isStopped(message)
-}
-
-function isStopped(told: unknown): boolean {
-  return isObject(told) && typeof told['stop_reason'] === 'string'
-}
-function typeIn(part: unknown): unknown {
-  return isObject(part) ? part['type'] : null
 }

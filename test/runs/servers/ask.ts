@@ -23,16 +23,16 @@ export async function ask(origin: string, question: Question) {
   const body = `{"model":"tiny",${api.bodyOf({ messages, isStreamed, outputTokens })}}`
   const answered = await fetched(`${origin}/v1/${api.path}`, body)
   if (typeof answered === 'string')
-    return { header: () => '', problem: answered, hasBegun: false, prompt: null }
+    return { header: () => '', problem: answered, hasBegun: false, promptTokens: null }
   const { answer, text } = answered
   const isEvents = isStreamed && answer.status === 200
   const parts = isEvents ? events(text) : [parsed(text)]
   const status = answer.status === 200 ? null : `${answer.status}: ${text.slice(0, SHOWN_CHARS)}`
   return {
     header: (name: string) => answer.headers.get(name) ?? '',
-    problem: status ?? (isEvents ? api.streamProblem(parts, text) : api.plainProblem(text)),
+    problem: status ?? api.problem(parts, text, isEvents),
     hasBegun: parts.some(api.hasOutput),
-    prompt: parts.map(api.promptFigures).findLast((figures) => figures !== null) ?? null,
+    promptTokens: parts.map(api.promptTokens).findLast((tokens) => tokens !== null) ?? null,
   }
 }
 

@@ -46,7 +46,7 @@ export async function runPoolScene(isStreamed: boolean, { pythons, models }: Sta
   await tap.close()
   await server.stop()
 
-  const sizes = alone.map(({ prompt }) => prompt?.tokens ?? 0)
+  const sizes = alone.map(({ promptTokens }) => promptTokens ?? 0)
   const failedWithout = direct.filter(({ problem }) => problem !== null).length
   const failed = through.filter(({ problem }) => problem !== null)
   const errors = failed.filter(({ hasBegun }) => !hasBegun)

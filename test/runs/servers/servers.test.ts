@@ -2,9 +2,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { freePort } from '../../support/free-port.ts'
-import { rawMessage } from '../harness/recordings.ts'
 import { ask } from './ask.ts'
-import { dropHalfWhenFull } from './evaluated.ts'
 import { smallVocabulary } from './models.ts'
 import { openTap } from './tap.ts'
 
@@ -42,20 +40,6 @@ test('a tap keeps what was sent and answered, and leaves out the rest; a stream 
   expect(tap.take()).toEqual([])
   await tap.close()
   server.close()
-})
-
-test('a client that drops half sends a prompt that grows at its end, until it is full', () => {
-  const conversation = Array.from({ length: 12 }, (_, index) =>
-    rawMessage(JSON.stringify({ role: index === 0 ? 'system' : 'user', content: `${index}` })),
-  )
-  const compact = dropHalfWhenFull()
-  // Ten tokens each: the head takes two of the eight that there is room for.
-  const sent = [8, 9, 10, 11, 12].map((count) =>
-    compact({ messages: conversation.slice(0, count), budgetTokens: 80, sizeOf: () => 10 })
-      .map(({ message }) => message['content'])
-      .join(' '),
-  )
-  expect(sent).toEqual(['0 1 2 3 4 5 6 7', '0 1 6 7 8', '0 1 6 7 8 9', '0 1 6 7 8 9 10', '0 1 6 7 8 9 10 11'])
 })
 
 test('every byte of a vocabulary is a token, and every longer one what joining a pair gives, by their ranks', () => {

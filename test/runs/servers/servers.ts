@@ -1,6 +1,5 @@
 /**
- * Real model servers behind Foldgate: whether their window is found, kept to and counted by, and what they have to
- * evaluate of a long conversation.
+ * Real model servers behind Foldgate: whether their window is found, kept to and counted by.
  *
  *   npm run servers [-- FOLDER]
  *
@@ -12,15 +11,12 @@
  * *Windows*: it grows past the window. `window` is what the last answer's header says; `refused` what the server refused, as a tap
  * in front of it saw; `errors` the answers of no use to the client; `counts off by` how far what Foldgate told of a prompt is from
  * what the server then counted, the median and the largest, from the second request on. *A full pool*: requests that fit each by
- * itself, at once, to slots that share one pool. *Evaluated*: what the server had to evaluate, since its cache did not hold it;
- * `of these anew` at requests whose prompt does not begin with the one before. `names`, `far names` and `phrases` are what the
- * prompts still hold of what the true next message takes up, as in `npm run fidelity`.
+ * itself, at once, to slots that share one pool. *Root paths*: what the server answers beside `/v1`.
  *
  * Ends with `as promised`, or with what was missed and 1; with 0 and a word where there is no Python 3.
  */
 import { alignedTable, seconds } from '../harness/table.ts'
 import { madeConversation, recordedConversation } from './conversations.ts'
-import { evaluatedHead, rivals, runRival, EVALUATED_REQUESTS, EVALUATED_WINDOW_TOKENS } from './evaluated.ts'
 import { findPython, install, endAllWithThis } from './programs.ts'
 import { makeModels } from './models.ts'
 import {
@@ -69,11 +65,6 @@ async function servers([folder, ...others]: readonly string[]): Promise<number> 
   tell('Windows', windowHead, await inTurn(playable, (scene) => runWindowScene(scene, stand)))
   tell('A full pool', poolHead, await inTurn([false, true], (isStreamed) => runPoolScene(isStreamed, stand)))
   tell('Root paths', rootHead, await runRootPaths(stand))
-  tell(
-    `Evaluated, ${EVALUATED_REQUESTS} requests in a window of ${EVALUATED_WINDOW_TOKENS}`,
-    evaluatedHead,
-    await inTurn(rivals, (rival) => runRival(rival, stand)),
-  )
 
   say(`\n${seconds(performance.now() - startedMs)}`)
   for (const what of skipped) say(`Skipped ${what}`)

@@ -98,7 +98,7 @@ function figuresOf({ steps, countErrors }: Walk) {
   return {
     window: steps.at(-1)?.reply.header('x-foldgate-window') ?? '',
     compacted: steps.filter(isRewritten).length,
-    largest: Math.max(...steps.map(({ reply }) => reply.prompt?.tokens ?? 0)),
+    largest: Math.max(...steps.map(({ reply }) => reply.promptTokens ?? 0)),
     refused: exchanges.filter(isRefusal).length,
     errors: problems.length,
     firstProblem: problems[0] ?? null,
