@@ -81,7 +81,6 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
   const written = new Set<string>()
   let arrived = 0
   let inFlight = 0
-  let inFlightMost = 0
 
   function open(request: IncomingMessage, body: Record<string, unknown>): Running {
     const messages = messagesOf(body)
@@ -158,7 +157,6 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
     arrived += 1
     calls.push(call)
     inFlight += 1
-    inFlightMost = Math.max(inFlightMost, inFlight)
     let isDisconnected = false
     response.once('close', () => {
       inFlight -= 1
@@ -199,8 +197,6 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
     promptTokens: () => calls.reduce((sum, call) => sum + call.promptTokens, 0),
     completionTokens: () => calls.reduce((sum, call) => sum + call.completionTokens, 0),
     inFlight: () => inFlight,
-    /** The most calls that ran at a time. */
-    inFlightMost: () => inFlightMost,
     /** Resolves once nothing has run for a while: whoever would ask again at once has had the time. */
     quiet: async () => {
       // Rounds and not time: whoever blocks this process gets its turns all the same.
@@ -215,7 +211,6 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
     forget: () => {
       const running = calls.filter(({ endedMs }) => endedMs === null)
       calls.splice(0, calls.length, ...running)
-      inFlightMost = inFlight
     },
     close,
     [Symbol.asyncDispose]: close,

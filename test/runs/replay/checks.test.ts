@@ -164,6 +164,7 @@ function checksOf(items: readonly (number | string)[], forged: Forged = {}): rea
     rawMessages,
     promptTokens: forged.promptTokens ?? 100,
     cachedTokens: 0,
+    outputTokens: null,
     status: 200,
     rejected: null,
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { JudgeOptions } from '../strict-upstream/judgement.ts'
 import { REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
 import { isObject, parseObject, textOf, valueDigest } from '../strict-upstream/wire-message.ts'
@@ -35,14 +36,8 @@ import {
   type WireBlock,
 } from './wire-block.ts'
 
-export type MessagesJudgeOptions = {
-  /** Tokens of prompt and output together. */
-  readonly windowTokens: number
-  /** Default `enforced`; `unchecked` accepts broken sequences too, for recordings that are broken themselves. */
-  readonly rules?: 'enforced' | 'unchecked'
-  /** Whether `max_tokens` has to fit beside the prompt, as it had to with older models. */
-  readonly outputReserveChecked: boolean
-  readonly count: (text: string) => number
+/** With older models `max_tokens` has to fit beside the prompt. */
+export type MessagesJudgeOptions = Omit<JudgeOptions, 'template' | 'cache'> & {
   /** Of the prompt cache: what is shorter is not written. Default 1,024. */
   readonly cache?: { readonly minimumTokens?: number }
   /**

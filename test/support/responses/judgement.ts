@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { bodyRejection, type Rejection } from '../strict-upstream/judgement.ts'
+import { bodyRejection, type JudgeOptions, type Rejection } from '../strict-upstream/judgement.ts'
 import { openPrefixCache, type PromptPart } from '../strict-upstream/prefix-cache.ts'
 import { MESSAGE_TOKENS, REPLY_TOKENS } from '../strict-upstream/prompt-tokens.ts'
 import { rawElements, rawMembers } from '../strict-upstream/raw-request.ts'
@@ -17,18 +17,7 @@ import {
 } from './server-memory.ts'
 import type { RemovedReasoning } from './script.ts'
 
-export type ResponsesJudgeOptions = {
-  /** Tokens of prompt and output together. */
-  readonly windowTokens: number
-  /** Default `enforced`; `unchecked` accepts broken sequences too, for recordings that are broken themselves. */
-  readonly rules?: 'enforced' | 'unchecked'
-  /** Whether the output that a request asks for has to fit beside its prompt. */
-  readonly outputReserveChecked: boolean
-  readonly count: (text: string) => number
-  /** Of the prompt cache, see `prefix-cache.ts`. */
-  readonly cache?: { readonly minimumTokens?: number; readonly stepTokens?: number }
-  /** Whether reasoning is left out behind a changed prefix. Default true; older models take it anywhere. */
-  readonly isReasoningBound?: boolean
+export type ResponsesJudgeOptions = Omit<JudgeOptions, 'template'> & {
   /** Whether what stands before an item of compaction is shown to the model, too. Default false. */
   readonly showsPast?: boolean
 }
@@ -102,7 +91,7 @@ export function openResponsesJudge(
       if (index < start || !isSealed(item)) continue
       const reason = judgeSeal(seals, item, { owner, model, prefix: prefixes[index] ?? '' })
       if (reason === false) return { ...given, items, rejection: sealRejection(item) }
-      if (reason === null || options.isReasoningBound === false) continue
+      if (reason === null) continue
       removed.set(item, { id: textOf(item['id']), reason })
     }
 

@@ -109,12 +109,6 @@ describe('reasoning that comes back', () => {
     expect(otherModel.removed).toEqual(removedFor('model_mismatch', output[0]))
   })
 
-  test('is taken anywhere by a model that does not bind it', async () => {
-    const ask = await start({ isReasoningBound: false })
-    const { output } = await ask([task])
-    expect(await ask([more, ...output, more])).toMatchObject({ status: 200, removed: undefined })
-  })
-
   test('of which a character differs is refused', async () => {
     const ask = await start()
     const [thought, reply] = (await ask([task])).output

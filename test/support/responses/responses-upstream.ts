@@ -1,10 +1,12 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import {
   refuse,
-  sendJson,
-  serveLocally,
-  type ArrivedRequest,
   sendEvents,
+  sendJson,
+  serveRecorded,
+  type Accepted,
+  type Recorded,
+  type ReplyOptions,
 } from '../strict-upstream/local-server.ts'
 import { textOf } from '../strict-upstream/wire-message.ts'
 import {
@@ -28,16 +30,11 @@ import {
 import { openSeals, prefixAfter, openServerMemory, remember } from './server-memory.ts'
 import { typeOf, type WireItem } from './wire-item.ts'
 
-export type ResponsesUpstreamOptions = ResponsesJudgeOptions & {
-  /** Called for every request that is accepted, in the order of their arrival. */
-  readonly reply: (request: AcceptedResponsesRequest) => ResponsesScript | Promise<ResponsesScript>
-  /** How a prompt over the window is refused. Default: a 400 with OpenAI's code. */
-  readonly overflow?: Overflow
-  /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
-  readonly record?: boolean
-  /** Whether replies state what they cost. Default true; some servers never do. */
-  readonly statesUsage?: boolean
-}
+export type ResponsesUpstreamOptions = ResponsesJudgeOptions &
+  ReplyOptions<ResponsesVerdict, ResponsesScript> & {
+    /** How a prompt over the window is refused. Default: a 400 with OpenAI's code. */
+    readonly overflow?: Overflow
+  }
 
 export type Overflow = {
   /** `stream`: status 200 and a stream that fails at once; a request without a stream gets the 400 even so. */
@@ -50,23 +47,9 @@ export type Overflow = {
   readonly errorType?: string
 }
 
-/** A request that obeys the rules and fits the window. */
-export type AcceptedResponsesRequest = Omit<ResponsesVerdict, 'rejection'> & {
-  readonly headers: IncomingHttpHeaders
-}
+export type AcceptedResponsesRequest = Accepted<ResponsesVerdict>
 
-export type RecordedResponsesRequest = Pick<
-  ResponsesVerdict,
-  'items' | 'rawItems' | 'promptTokens' | 'cachedTokens' | 'removed'
-> & {
-  readonly method: string
-  /** With its query string. */
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-  readonly status: number
-  readonly rejected: ResponsesRejection | null
-}
+export type RecordedResponsesRequest = Recorded<ResponsesVerdict>
 
 export type ResponsesUpstream = Awaited<ReturnType<typeof startResponsesUpstream>>
 
@@ -79,50 +62,44 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions) 
   const seals = openSeals('responses-upstream')
   const memory = openServerMemory()
   const judge = openResponsesJudge(options, { memory, seals })
-  const requests: RecordedResponsesRequest[] = []
   let made = 0
   // Of one length, as real ones are: what an item weighs does not change with how many came before it.
   const idOf = (prefix: string) => `${prefix}_${String((made += 1)).padStart(6, '0')}`
 
-  async function serve(request: ArrivedRequest, response: ServerResponse): Promise<void> {
-    const { method, route, headers, body } = request
-    const endpoint = method === 'POST' ? endpointOf(route) : null
-    if (body === null || endpoint === null) {
-      const status = body === null ? 413 : 404
-      const message = body === null ? 'The request body is too large.' : `Invalid URL (${method} ${route})`
-      keep(request, status)
-      return refuse(response, status, { message, param: null, code: null })
-    }
-    const owner = headers.authorization ?? ''
-    const verdict = judge(body.toString('utf8'), owner)
-    const { rejection } = verdict
-    const isStreamed = endpoint === 'responses' && verdict.body['stream'] === true
-    const failsStreaming =
-      isStreamed && rejection?.reason === 'window' && options.overflow?.shape === 'stream'
-    const status = failsStreaming ? 200 : (rejection?.status ?? 200)
-    keep(request, status, verdict)
-    if (rejection !== null) return reject(response, verdict, rejection, failsStreaming)
+  const serving = serveRecorded<ResponsesVerdict>(
+    { record: options.record, unread },
+    async (request, response, keep) => {
+      const { method, route, headers, body } = request
+      const endpoint = method === 'POST' ? endpointOf(route) : null
+      if (body === null || endpoint === null) {
+        const status = body === null ? 413 : 404
+        const message = body === null ? 'The request body is too large.' : `Invalid URL (${method} ${route})`
+        keep(status)
+        return refuse(response, status, { message, param: null, code: null })
+      }
+      const owner = headers.authorization ?? ''
+      const verdict = judge(body.toString('utf8'), owner)
+      const { rejection } = verdict
+      const isStreamed = endpoint === 'responses' && verdict.body['stream'] === true
+      const failsStreaming =
+        isStreamed && rejection?.reason === 'window' && options.overflow?.shape === 'stream'
+      const status = failsStreaming ? 200 : (rejection?.status ?? 200)
+      keep(status, verdict)
+      if (rejection !== null) return reject(response, verdict, rejection, failsStreaming)
 
-    if (endpoint === 'input_tokens') {
-      const counted = { object: 'response.input_tokens', input_tokens: verdict.promptTokens }
-      return sendJson(response, 200, JSON.stringify(counted))
-    }
-    const compacts = endpoint === 'compact' || typeOf(verdict.items.at(-1) ?? {}) === 'compaction_trigger'
-    const script = compacts ? compacted : await options.reply({ ...verdict, headers })
-    const reply = written(verdict, owner, script)
-    remember(memory, reply.id, reply.output, verdict.body['store'] === false ? null : verdict.items)
-    if (endpoint === 'compact') return sendJson(response, 200, compactedHistory(verdict, reply))
-    if (!isStreamed) return sendJson(response, 200, JSON.stringify(responseOf(reply, reply.end.status)))
-    sendEvents(response, responseEvents(reply))
-  }
-
-  function keep(request: ArrivedRequest, status: number, verdict: ResponsesVerdict = unread): void {
-    if (options.record === false) return
-    const { method, path, headers, body } = request
-    const { items, rawItems, promptTokens, cachedTokens, removed, rejection: rejected } = verdict
-    const seen = { items, rawItems, promptTokens, cachedTokens, removed, rejected }
-    requests.push({ method, path, headers, body: body ?? Buffer.alloc(0), status, ...seen })
-  }
+      if (endpoint === 'input_tokens') {
+        const counted = { object: 'response.input_tokens', input_tokens: verdict.promptTokens }
+        return sendJson(response, 200, JSON.stringify(counted))
+      }
+      const compacts = endpoint === 'compact' || typeOf(verdict.items.at(-1) ?? {}) === 'compaction_trigger'
+      const script = compacts ? compacted : await options.reply({ ...verdict, headers })
+      const reply = written(verdict, owner, script)
+      remember(memory, reply.id, reply.output, verdict.body['store'] === false ? null : verdict.items)
+      if (endpoint === 'compact') return sendJson(response, 200, compactedHistory(verdict, reply))
+      if (!isStreamed) return sendJson(response, 200, JSON.stringify(responseOf(reply, reply.end.status)))
+      sendEvents(response, responseEvents(reply))
+    },
+  )
 
   function reject(
     response: ServerResponse,
@@ -164,8 +141,7 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions) 
     return { ...frame(verdict), output, end, usage }
   }
 
-  const server = await serveLocally(serve)
-  return { ...server, requests, forget: () => void requests.splice(0) }
+  return serving
 }
 
 const compacted: ResponsesScript = { output: [{ type: 'compaction' }] }

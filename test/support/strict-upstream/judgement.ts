@@ -41,6 +41,17 @@ export type Verdict = {
   readonly rejection: Rejection | null
 }
 
+/** What is known of a request that was not read. */
+export const unread: Verdict = {
+  body: {},
+  messages: [],
+  rawMessages: [],
+  promptTokens: 0,
+  cachedTokens: 0,
+  outputTokens: null,
+  rejection: null,
+}
+
 /** Judges request bodies one after the other; `owner` is whose prompt cache it is. */
 export type Judge = (bodyText: string, owner: string) => Verdict
 
@@ -50,14 +61,6 @@ export function openJudge(options: JudgeOptions): Judge {
 
   return function judge(bodyText, owner) {
     const body = parseObject(bodyText)
-    const unread = {
-      body: {},
-      messages: [],
-      rawMessages: [],
-      promptTokens: 0,
-      cachedTokens: 0,
-      outputTokens: null,
-    }
     if (body === null) return { ...unread, rejection: bodyRejection }
     const parameter = parameterRejection(body)
     if (parameter !== null) return { ...unread, body, rejection: parameter }

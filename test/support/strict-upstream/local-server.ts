@@ -20,7 +20,7 @@ type LocalServer = {
 }
 
 /** A server on a free port of 127.0.0.1. A request that `serve` fails at is answered with 500. */
-export async function serveLocally(
+async function serveLocally(
   serve: (request: ArrivedRequest, response: ServerResponse) => Promise<void>,
 ): Promise<LocalServer> {
   const server = createServer((request, response) => {
@@ -47,6 +47,56 @@ export async function serveLocally(
         server.closeAllConnections()
       }),
   }
+}
+
+/** What a judge says of a request: its body as it was read, and why it is refused. */
+type Judged = { readonly body: object; readonly rejection: object | null }
+
+/** A request as an imitated server keeps it, with what its judge said. */
+export type Recorded<Verdict extends Judged> = Omit<Verdict, 'body' | 'rejection'> & {
+  readonly method: string
+  /** With its query string. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly status: number
+  readonly rejected: Verdict['rejection']
+}
+
+/** A request that obeys the rules and fits the window. */
+export type Accepted<Verdict extends Judged> = Omit<Verdict, 'rejection'> & {
+  readonly headers: IncomingHttpHeaders
+}
+
+/** What all imitated servers may be told. */
+export type ReplyOptions<Verdict extends Judged, Script> = {
+  /** Called for every request that is accepted, in the order of their arrival. */
+  readonly reply: (request: Accepted<Verdict>) => Script | Promise<Script>
+  /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
+  readonly record?: boolean
+  /** Whether replies state what they cost. Default true; some servers never do. */
+  readonly statesUsage?: boolean
+}
+
+/** Serves requests and keeps them, each by `keep`; `unread` is what is known of one that was not judged. */
+export async function serveRecorded<Verdict extends Judged>(
+  { record = true, unread }: { readonly record?: boolean | undefined; readonly unread: Verdict },
+  serve: (
+    request: ArrivedRequest,
+    response: ServerResponse,
+    keep: (status: number, verdict?: Verdict) => void,
+  ) => Promise<void>,
+) {
+  const requests: Recorded<Verdict>[] = []
+  const server = await serveLocally((request, response) =>
+    serve(request, response, (status, verdict = unread) => {
+      if (!record) return
+      const { method, path, headers, body } = request
+      const { body: _, rejection: rejected, ...said } = verdict
+      requests.push({ ...said, method, path, headers, body: body ?? Buffer.alloc(0), status, rejected })
+    }),
+  )
+  return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
 /** Answers with an error as OpenAI words it; some gateways state its type beside it, too. */

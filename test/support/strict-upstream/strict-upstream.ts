@@ -1,35 +1,18 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { openJudge, type JudgeOptions, type Rejection, type Verdict } from './judgement.ts'
-import { refuse, sendJson, serveLocally, type ArrivedRequest, sendEvents } from './local-server.ts'
+import { openJudge, unread, type JudgeOptions, type Verdict } from './judgement.ts'
+import {
+  refuse,
+  sendEvents,
+  sendJson,
+  serveRecorded,
+  type Accepted,
+  type ReplyOptions,
+} from './local-server.ts'
 import { plainReply, streamedReply, type ReplyScript } from './reply-script.ts'
-import { isObject, textOf, type WireMessage } from './wire-message.ts'
+import { isObject, textOf } from './wire-message.ts'
 
-export type StrictUpstreamOptions = JudgeOptions & {
-  /** Called for every request that is accepted, in the order of their arrival. */
-  readonly reply: (request: AcceptedRequest) => ReplyScript | Promise<ReplyScript>
-  /** Whether `requests` is kept. Default true; a long replay turns it off or calls `forget`. */
-  readonly record?: boolean
-  /** Whether replies state what they cost. Default true; some servers never do. */
-  readonly statesUsage?: boolean
-}
+export type StrictUpstreamOptions = JudgeOptions & ReplyOptions<Verdict, ReplyScript>
 
-/** A request that obeys the rules and fits the window. */
-export type AcceptedRequest = Omit<Verdict, 'rejection'> & { readonly headers: IncomingHttpHeaders }
-
-type RecordedRequest = {
-  readonly method: string
-  /** With its query string. */
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-  /** Empty where the body is no chat completion. */
-  readonly messages: readonly WireMessage[]
-  readonly rawMessages: readonly string[]
-  readonly promptTokens: number
-  readonly cachedTokens: number
-  readonly status: number
-  readonly rejected: Rejection | null
-}
+export type AcceptedRequest = Accepted<Verdict>
 
 export type StrictUpstream = Awaited<ReturnType<typeof startStrictUpstream>>
 
@@ -40,23 +23,9 @@ export type StrictUpstream = Awaited<ReturnType<typeof startStrictUpstream>>
  */
 export async function startStrictUpstream(options: StrictUpstreamOptions) {
   const judge = openJudge(options)
-  const requests: RecordedRequest[] = []
   let replies = 0
-
-  async function serve(request: ArrivedRequest, response: ServerResponse): Promise<void> {
-    const { method, path, route, headers, body } = request
-    const keep = (status: number, verdict: Partial<Verdict> = {}) => {
-      if (options.record === false) return
-      const {
-        messages = [],
-        rawMessages = [],
-        promptTokens = 0,
-        cachedTokens = 0,
-        rejection = null,
-      } = verdict
-      const seen = { messages, rawMessages, promptTokens, cachedTokens, rejected: rejection }
-      requests.push({ method, path, headers, body: body ?? Buffer.alloc(0), status, ...seen })
-    }
+  return serveRecorded<Verdict>({ record: options.record, unread }, async (request, response, keep) => {
+    const { method, route, headers, body } = request
     if (body === null) {
       keep(413)
       return refuse(response, 413, { message: 'The request body is too large.', param: null, code: null })
@@ -84,10 +53,7 @@ export async function startStrictUpstream(options: StrictUpstreamOptions) {
     const usage = options.statesUsage === false ? null : { ...verdict, completionTokens }
     if (verdict.body['stream'] !== true) return sendJson(response, 200, plainReply(frame, script, usage))
     sendEvents(response, streamedReply(frame, script, usage, isUsageAsked(verdict.body)))
-  }
-
-  const server = await serveLocally(serve)
-  return { ...server, requests, forget: () => void requests.splice(0) }
+  })
 }
 
 const modelList = JSON.stringify({
