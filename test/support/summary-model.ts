@@ -38,14 +38,10 @@ export type SummaryModelOptions = {
   readonly quality?: SummaryQuality | ((call: SummaryCall, index: number) => Maybe<SummaryQuality>)
   /** How long an answer takes, failures included. Default 0. */
   readonly delayMs?: number | ((call: SummaryCall, index: number) => number)
-  /** Prompts above it are refused in OpenAI's words. Default: none are. */
-  readonly windowTokens?: number
   /** Parameters that are refused by name, as reasoning models do. */
   readonly rejects?: readonly string[]
   /** What `429` asks for. Default 30. */
   readonly retryAfterS?: number
-  /** The longest text that it writes, within the call's own limit. Default 900. */
-  readonly tokensMax?: number
 }
 
 /** One call as it came in, and what became of it. Times are those of `performance.now()`. */
@@ -102,16 +98,14 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
 
   function summaryFor(call: SummaryCall): string {
     const limit = Number(call.body['max_completion_tokens'] ?? call.body['max_tokens'] ?? Infinity)
-    const tokensMax = Math.min(limit, options.tokensMax ?? TEXT_TOKENS_MAX)
+    const tokensMax = Math.min(limit, TEXT_TOKENS_MAX)
     const summary = extractiveSummary(call.text, { tokensMax, count, isCarried: (line) => written.has(line) })
     for (const line of summary.split('\n')) written.add(line)
     return summary
   }
 
   function answerFor(call: SummaryCall, quality: SummaryQuality): Answer {
-    const windowTokens = options.windowTokens ?? Infinity
-    if (quality === 'overflow' || call.promptTokens > windowTokens)
-      return overflow(Math.min(windowTokens, call.promptTokens - 1), call.promptTokens)
+    if (quality === 'overflow') return overflow(call.promptTokens - 1, call.promptTokens)
     const rejected = options.rejects?.find((name) => name in call.body)
     if (rejected !== undefined) return unsupported(rejected)
     switch (quality) {

@@ -94,7 +94,7 @@ async function failAs(upstream: RawUpstream, { play, isEarly = false }: Failing)
   upstream.playsEarly(isEarly ? (socket) => void play(socket, noRequest) : null)
 }
 
-const noRequest: RawRequest = { head: '', body: Buffer.alloc(0), before: 0 }
+const noRequest: RawRequest = { body: Buffer.alloc(0) }
 
 /** The very next request works. Resolves with its conversation. */
 async function expectWell(url: string): Promise<string> {

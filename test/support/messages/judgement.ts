@@ -37,7 +37,7 @@ import {
 } from './wire-block.ts'
 
 /** With older models `max_tokens` has to fit beside the prompt. */
-export type MessagesJudgeOptions = Omit<JudgeOptions, 'template' | 'cache'> & {
+export type MessagesJudgeOptions = Omit<JudgeOptions, 'template'> & {
   /** Of the prompt cache: what is shorter is not written. Default 1,024. */
   readonly cache?: { readonly minimumTokens?: number }
   /**
@@ -46,8 +46,6 @@ export type MessagesJudgeOptions = Omit<JudgeOptions, 'template' | 'cache'> & {
    * before open calls where it thinks with a budget.
    */
   readonly binding?: 'error' | 'drop_block' | 'record' | 'none'
-  /** Whether the conversation may end with words of the model's. Default false, as with newer models. */
-  readonly allowsPrefill?: boolean
 }
 
 /** A refusal in Anthropic's words. */
@@ -248,7 +246,7 @@ function thinksManually(body: WireBlock): boolean {
 function brokenRule(body: WireBlock, options: MessagesJudgeOptions): MessagesRejection | null {
   if (options.rules === 'unchecked') return null
   const sent: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : []
-  const [broken] = blockBreaks(sent, { allowsPrefill: options.allowsPrefill === true })
+  const [broken] = blockBreaks(sent, { allowsPrefill: false })
   return broken === undefined ? null : refusal(broken.rule, broken.message, broken.errorCode)
 }
 

@@ -71,7 +71,6 @@ export function messageTexts(
 /** What a client reads of an answer. */
 export type ReadReply = {
   readonly blocks: readonly WireBlock[]
-  readonly stopReason: string
   readonly usage: WireBlock
   /** What the server says that it did to thinking. */
   readonly transformations: readonly unknown[]
@@ -163,7 +162,6 @@ function ended(message: WireBlock): ReadReply | null {
   if (!Array.isArray(content) || typeof stopReason !== 'string') return null
   return {
     blocks: content.filter(isObject),
-    stopReason,
     usage: isObject(usage) ? usage : {},
     transformations: Array.isArray(transformations) ? transformations : [],
   }

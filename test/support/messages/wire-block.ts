@@ -13,7 +13,6 @@ export type SentMessage = {
   readonly role: string
   /** A text as content is one block. */
   readonly blocks: readonly WireBlock[]
-  readonly message: WireBlock
 }
 
 /** Neighbours of one role, which the server takes as one message. */
@@ -38,7 +37,7 @@ export function readMessages(messages: unknown): readonly SentMessage[] {
   const sent: readonly unknown[] = Array.isArray(messages) ? messages : []
   return sent.map((each, index) => {
     const message = isObject(each) ? each : {}
-    return { index, role: textOf(message['role']), blocks: blocksOf(message['content']), message }
+    return { index, role: textOf(message['role']), blocks: blocksOf(message['content']) }
   })
 }
 

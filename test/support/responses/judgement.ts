@@ -64,7 +64,7 @@ export function openResponsesJudge(
   { memory, seals }: { readonly memory: ServerMemory; readonly seals: Seals },
 ): ResponsesJudge {
   const counter = openItemCounter(options.count)
-  const cache = openPrefixCache({ ...options.cache, count: options.count })
+  const cache = openPrefixCache({ count: options.count })
 
   return function judge(bodyText, owner) {
     const body = parseObject(bodyText)

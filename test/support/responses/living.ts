@@ -43,9 +43,6 @@ export function openLife({ steps, spell = JSON.stringify }: LifeOptions): Life {
 /** What a client reads of an answer. */
 export type ReadReply = {
   readonly items: readonly WireItem[]
-  readonly status: string
-  /** The ids of reasoning that the model was not shown. */
-  readonly removed: readonly unknown[]
 }
 
 /** The reply in an answer, plain or streamed; null where there is none that has ended. */
@@ -130,10 +127,9 @@ export function behind(output: readonly WireItem[], roll: Dice, round: number): 
 
 /** Items that came one by one are taken as they came. */
 function ended(response: WireItem, items: readonly WireItem[] | null): ReadReply | null {
-  const { status, output, input_transformations: transformations } = response
+  const { status, output } = response
   if ((status !== 'completed' && status !== 'incomplete') || !Array.isArray(output)) return null
-  const removed = Array.isArray(transformations) ? transformations.filter(isObject).map(({ id }) => id) : []
-  return { items: items ?? output.filter(isObject), status, removed }
+  return { items: items ?? output.filter(isObject) }
 }
 
 const parsed = (text: string): WireItem => parseObject(text) ?? {}

@@ -295,7 +295,6 @@ describe('says that a prompt is over the window', () => {
   test.each([
     ['none', []],
     ['nested', [{ type: 'error', sequence_number: 2, error: { type: 'invalid_request_error', ...error } }]],
-    ['flat', [{ type: 'error', sequence_number: 2, ...error }]],
   ] as const)('with a stream that fails, error event: %s', async (errorEvent, errors) => {
     const { status, text } = await askTooMuch(true, { shape: 'stream', errorEvent })
     const events = eventsOf(text)
@@ -313,11 +312,5 @@ describe('says that a prompt is over the window', () => {
   test('with the codes of gateways', async () => {
     const renamed = { shape: 'status', code: 'context_too_large' } as const
     expect(await askTooMuch(false, renamed)).toEqual(refused('context_too_large'))
-    const routed = { shape: 'stream', code: 'invalid_prompt', errorType: 'context_length_exceeded' } as const
-    const stated = { error: { code: 'invalid_prompt' } }
-    const { text } = await askTooMuch(false, routed)
-    expect(JSON.parse(text)).toMatchObject({ ...stated, error_type: 'context_length_exceeded' })
-    const failed = eventsOf((await askTooMuch(true, routed)).text).at(-1)?.data
-    expect(failed).toMatchObject({ response: stated, error_type: 'context_length_exceeded' })
   })
 })

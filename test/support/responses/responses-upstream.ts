@@ -39,12 +39,10 @@ export type ResponsesUpstreamOptions = ResponsesJudgeOptions &
 export type Overflow = {
   /** `stream`: status 200 and a stream that fails at once; a request without a stream gets the 400 even so. */
   readonly shape: 'status' | 'stream'
-  /** What stands before `response.failed`: nothing, or an `error` event in one of its two forms. Default nothing. */
-  readonly errorEvent?: 'none' | 'nested' | 'flat'
+  /** What stands before `response.failed`: nothing, or an `error` event with an error in it. Default nothing. */
+  readonly errorEvent?: 'none' | 'nested'
   /** What gateways make of `context_length_exceeded`. */
   readonly code?: string
-  /** Where a gateway states the true code beside the error. */
-  readonly errorType?: string
 }
 
 export type AcceptedResponsesRequest = Accepted<ResponsesVerdict>
@@ -109,11 +107,10 @@ export async function startResponsesUpstream(options: ResponsesUpstreamOptions) 
   ): void {
     const isRenamed = rejection.reason === 'window'
     const code = (isRenamed ? options.overflow?.code : undefined) ?? rejection.code
-    const errorType = isRenamed ? options.overflow?.errorType : undefined
-    if (!failsStreaming) return refuse(response, rejection.status, { ...rejection, code }, errorType)
+    if (!failsStreaming) return refuse(response, rejection.status, { ...rejection, code })
     const end = { status: 'failed', code: code ?? '', message: rejection.message } as const
     const reply = { ...frame(verdict), output: [], end, usage: null }
-    sendEvents(response, failedEvents(reply, options.overflow?.errorEvent ?? 'none', errorType))
+    sendEvents(response, failedEvents(reply, options.overflow?.errorEvent ?? 'none'))
   }
 
   function frame({ body, removed }: ResponsesVerdict) {

@@ -13,7 +13,7 @@ export type ResponsesScript = {
 
 export type ScriptedItem =
   /** Its encrypted content comes from the upstream; `tokens` says how much was thought. Default 200. */
-  | { readonly type: 'reasoning'; readonly tokens?: number; readonly summary?: string }
+  | { readonly type: 'reasoning'; readonly tokens?: number }
   | { readonly type: 'message'; readonly text: string; readonly phase?: 'commentary' | 'final_answer' }
   | {
       readonly type: 'function_call'
@@ -49,9 +49,8 @@ export function scriptedItem(scripted: ScriptedItem, { idOf, sealed, status }: I
   if (type === 'verbatim') return scripted.item
   if (type === 'compaction') return { type, id: idOf('cmp'), encrypted_content: sealed(COMPACTION_TOKENS) }
   if (type === 'reasoning') {
-    const { tokens = REASONING_TOKENS, summary } = scripted
-    const summaries = summary === undefined ? [] : [{ type: 'summary_text', text: summary }]
-    return { type, id: idOf('rs'), summary: summaries, encrypted_content: sealed(tokens) }
+    const { tokens = REASONING_TOKENS } = scripted
+    return { type, id: idOf('rs'), summary: [], encrypted_content: sealed(tokens) }
   }
   if (type === 'message') {
     const { text, phase } = scripted
@@ -163,21 +162,15 @@ export function* responseEvents(reply: WrittenReply): Generator<string> {
   yield events(`response.${status}`, { response: responseOf(reply, status) })
 }
 
-/** A stream that fails before any output; an `error` event may come first. `errorType` stands beside the error. */
-export function* failedEvents(
-  reply: WrittenReply,
-  errorEvent: 'none' | 'nested' | 'flat',
-  errorType: string | undefined,
-): Generator<string> {
+/** A stream that fails before any output; an `error` event may come first. */
+export function* failedEvents(reply: WrittenReply, errorEvent: 'none' | 'nested'): Generator<string> {
   const events = openEvents()
   yield* opening(events, reply)
   if (reply.end.status !== 'failed') return
   const { code, message } = reply.end
-  const error = { code, message, param: 'input' }
-  if (errorEvent === 'nested') yield events('error', { error: { type: 'invalid_request_error', ...error } })
-  if (errorEvent === 'flat') yield events('error', error)
-  const stated = errorType === undefined ? {} : { error_type: errorType }
-  yield events('response.failed', { response: responseOf(reply, 'failed'), ...stated })
+  const error = { type: 'invalid_request_error', code, message, param: 'input' }
+  if (errorEvent === 'nested') yield events('error', { error })
+  yield events('response.failed', { response: responseOf(reply, 'failed') })
 }
 
 const REASONING_TOKENS = 200
@@ -221,17 +214,6 @@ function* itemEvents(events: Events, item: WireItem, index: number): Generator<s
     }
     yield events('response.output_text.done', { ...inPart, text, logprobs: [] })
     yield events('response.content_part.done', { ...inPart, part })
-  }
-  const summary = partsOf(item['summary'], 'output_text')[0]
-  if (summary !== undefined) {
-    const inPart = { ...inItem, summary_index: 0 }
-    const text = textOf(summary['text'])
-    yield events('response.reasoning_summary_part.added', { ...inPart, part: { ...summary, text: '' } })
-    for (const delta of piecesOf(text)) {
-      yield events('response.reasoning_summary_text.delta', { ...inPart, delta, obfuscation: '' })
-    }
-    yield events('response.reasoning_summary_text.done', { ...inPart, text })
-    yield events('response.reasoning_summary_part.done', { ...inPart, part: summary })
   }
   for (const [type, member, event] of callTexts) {
     if (item['type'] !== type) continue

@@ -14,8 +14,6 @@ export type JudgeOptions = {
   /** Whether the output that a request asks for has to fit beside its prompt, as at OpenAI. */
   readonly outputReserveChecked: boolean
   readonly count: (text: string) => number
-  /** Of the prompt cache, see `prefix-cache.ts`. */
-  readonly cache?: { readonly minimumTokens?: number; readonly stepTokens?: number }
 }
 
 type RejectionReason = MessageRule | 'body' | 'parameter' | 'window'
@@ -57,7 +55,7 @@ export type Judge = (bodyText: string, owner: string) => Verdict
 
 export function openJudge(options: JudgeOptions): Judge {
   const counter = openPromptCounter(options.count)
-  const cache = openPrefixCache({ ...options.cache, count: options.count })
+  const cache = openPrefixCache({ count: options.count })
 
   return function judge(bodyText, owner) {
     const body = parseObject(bodyText)

@@ -99,19 +99,21 @@ export async function serveRecorded<Verdict extends Judged>(
   return { ...server, requests, forget: () => void requests.splice(0) }
 }
 
-/** Answers with an error as OpenAI words it; some gateways state its type beside it, too. */
+/** Answers with an error as OpenAI words it. */
 export function refuse(
   response: ServerResponse,
   status: number,
-  error: { readonly message: string; readonly param: string | null; readonly code: string | null },
-  errorType?: string,
+  {
+    message,
+    param,
+    code,
+  }: { readonly message: string; readonly param: string | null; readonly code: string | null },
 ): void {
-  const { message, param, code } = error
-  const body = {
-    error: { message, type: 'invalid_request_error', param, code },
-    ...(errorType !== undefined && { error_type: errorType }),
-  }
-  sendJson(response, status, JSON.stringify(body))
+  sendJson(
+    response,
+    status,
+    JSON.stringify({ error: { message, type: 'invalid_request_error', param, code } }),
+  )
 }
 
 export function sendJson(response: ServerResponse, status: number, body: string): void {

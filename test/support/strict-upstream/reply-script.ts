@@ -2,8 +2,6 @@
 export type ReplyScript = {
   readonly content: string | null
   readonly toolCalls?: readonly ScriptedCall[]
-  /** Default: `tool_calls` where there are any, else `stop`. */
-  readonly finishReason?: string
 }
 
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly argumentsText: string }
@@ -82,7 +80,7 @@ function callBody(call: ScriptedCall) {
 }
 
 const finishReasonOf = (script: ReplyScript): string =>
-  script.finishReason ?? ((script.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop')
+  (script.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop'
 
 const usageBody = (usage: ReplyUsage) => ({
   prompt_tokens: usage.promptTokens,

@@ -2,12 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { freePort, listen } from '../../../support/free-port.ts'
 
 /** A request as it came off the wire, whole. */
-export type RawRequest = {
-  readonly head: string
-  readonly body: Buffer
-  /** How many requests came on this connection before it. */
-  readonly before: number
-}
+export type RawRequest = { readonly body: Buffer }
 
 /** What an upstream does with a connection once a request has come on it. */
 export type Play = (socket: Socket, request: RawRequest) => void | Promise<void>
@@ -23,7 +18,6 @@ export async function rawUpstream(first: Play, isClosedOnce = false) {
 
   function serve(socket: Socket): void {
     let unread = Buffer.alloc(0)
-    let before = 0
     let isEarlyOver = false
     sockets.add(socket)
     socket.setNoDelay(true)
@@ -36,9 +30,8 @@ export async function rawUpstream(first: Play, isClosedOnce = false) {
         isEarlyOver = true
         playEarly(socket)
       }
-      const request = wholeRequest(unread, before)
+      const request = wholeRequest(unread)
       if (request === null || playEarly !== null) return
-      before += 1
       unread = Buffer.alloc(0)
       requests.push(request)
       void play(socket, request)
@@ -76,11 +69,11 @@ export async function rawUpstream(first: Play, isClosedOnce = false) {
 }
 
 /** Requests that state their length, as Foldgate sends them; null: not all of it is there. */
-function wholeRequest(bytes: Buffer, before: number): RawRequest | null {
+function wholeRequest(bytes: Buffer): RawRequest | null {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return null
   const head = bytes.subarray(0, end).toString('latin1')
   const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)
   const body = bytes.subarray(end + 4)
-  return body.length < length ? null : { head, body, before }
+  return body.length < length ? null : { body }
 }
