@@ -8,13 +8,12 @@ import { claudeCodeCompact, codingAgent, readAgain, wholeWindow } from './coding
 import { chatLibrary, messagesApi, responsesApi, thinkingLibrary } from './errands.ts'
 import { langchain, langchainMessages } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
-import { azureOpenai, openai, openaiRecall, openaiResponses } from './openai.ts'
+import { azureOpenai, openai, openaiResponses } from './openai.ts'
 import { pythonClients } from './python-clients.ts'
 
 const matrix = openMatrix()
 
 for (const library of [openai, azureOpenai, aiSdk, langchain, agentsSdk]) chatLibrary(matrix, library)
-openaiRecall()
 for (const library of [openaiResponses, aiSdkResponses, agentsSdkResponses])
   thinkingLibrary(matrix, responsesApi, library)
 for (const library of [anthropic, anthropicRunner, aiSdkMessages, langchainMessages])

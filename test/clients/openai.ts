@@ -1,17 +1,11 @@
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { toResponseInputItems } from 'openai/lib/responses/ResponseInputItems'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
-import { openDice } from '../../src/demo/dice.ts'
-import { sampleSource } from '../../src/demo/sample-text.ts'
-import { loadCounter } from '../../src/tokens/encodings.ts'
 import { bytes, json } from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
 import { longConversation } from '../support/long-conversation.ts'
 import { standWith } from '../support/stand.ts'
-import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
-import { isObject } from '../support/strict-upstream/wire-message.ts'
 import { LONGEST, TOO_LONG, type ChatLibrary, type ThinkingLibrary } from './errands.ts'
 import {
   LAST_WORDS,
@@ -196,92 +190,4 @@ export const openaiResponses: ThinkingLibrary = {
     readByResponses(at, (client, asked) =>
       client.responses.stream({ ...asked, stream: true }).finalResponse(),
     ),
-}
-
-const RECALL_WINDOW_TOKENS = 8_000
-const RECALL_ROUNDS = 44
-const FACT = 'marigold'
-
-/**
- * An agent whose first file tells a word. Forty rounds later its model asks for that word, which it cannot see, reads a
- * last file under the name that it found, and answers.
- */
-async function recallStand() {
-  const { count } = await loadCounter('o200k_base')
-  const dice = openDice(31)
-  const read: string[] = []
-  let round = 0
-  const call = (name: string, input: object, content: string | null = null) => ({
-    content,
-    toolCalls: [{ id: `call_${round}_${name}`, name, argumentsText: JSON.stringify(input) }],
-  })
-  const upstream = await startStrictUpstream({
-    windowTokens: RECALL_WINDOW_TOKENS,
-    template: 'lenient',
-    outputReserveChecked: true,
-    count,
-    reply: ({ body }) => {
-      const last: unknown = Array.isArray(body['messages']) ? body['messages'].at(-1) : null
-      const content = isObject(last) ? String(last['content']) : ''
-      const found = /vault word is (\w+)/.exec(content)?.[1]
-      if (found !== undefined && round >= RECALL_ROUNDS)
-        return call('read_file', { path: `vault/${found}` }, 'I have it.')
-      if (content.includes('the vault is open')) return { content: 'All read, and the vault is open.' }
-      round += 1
-      if (round <= RECALL_ROUNDS) return call('read_file', { path: `src/file-${round}.ts` })
-      return call('recall_conversation', { search: 'vault word' })
-    },
-  })
-  const window = { tokens: RECALL_WINDOW_TOKENS, output_reserve: 512 }
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
-    profile: { window, recall: { enabled: true } },
-  })
-  const readFile = (path: string): string => {
-    read.push(path)
-    if (path === `vault/${FACT}`) return 'the vault is open'
-    return path === 'src/file-1.ts'
-      ? `${sampleSource(dice, 30)}// The vault word is ${FACT}\n${sampleSource(dice, 60)}`
-      : sampleSource(dice, 30)
-  }
-  return {
-    upstream,
-    read,
-    client: clientOf(foldgate),
-    tools: [readFileTool(readFile)],
-    [Symbol.asyncDispose]: async () => {
-      await foldgate.close()
-      await upstream.close()
-    },
-  }
-}
-
-export function openaiRecall(): void {
-  describe('runTools of the official OpenAI SDK, where the model reads back what was folded forty rounds ago', () => {
-    test.each(['plain', 'streamed'] as const)(
-      '%s: the agent sees nothing of it and gets its answer',
-      async (form) => {
-        await using at = await recallStand()
-        const asked = [{ role: 'user' as const, content: 'Read the files, then open the vault.' }]
-        const options = { model: 'm', messages: asked, tools: at.tools }
-        const most = { maxChatCompletions: RECALL_ROUNDS + 10 }
-        const { completions } = at.client.chat
-        const runner =
-          form === 'streamed'
-            ? completions.runTools({ ...options, stream: true }, most)
-            : completions.runTools(options, most)
-        expect(await runner.finalContent()).toBe('All read, and the vault is open.')
-
-        const { requests } = at.upstream
-        expect(requests.every(({ rejected }) => rejected === null)).toBe(true)
-        expect(at.read.at(-1)).toBe(`vault/${FACT}`)
-        expect(at.read).toHaveLength(RECALL_ROUNDS + 1)
-        // One request more than the agent made: the detour.
-        expect(requests).toHaveLength(RECALL_ROUNDS + 3)
-        expect(requests[RECALL_ROUNDS]?.body.toString() ?? '').not.toContain(FACT)
-        expect(JSON.stringify(runner.messages)).not.toMatch(/recall_conversation|#\d/)
-        expect(runner.messages.at(-3)).toMatchObject({ role: 'assistant', content: 'I have it.' })
-      },
-    )
-  })
 }

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check'
-import { isJsonObject, parseJsonText, type JsonObject } from '../../../../src/conversation/json-value.ts'
-import { readStrictly } from '../../../dialects/messages/reply/streamed.ts'
 import { startFoldgateProgram } from '../../../support/foldgate-program.ts'
 import * as inMessages from '../../../support/messages/living.ts'
 import { startMessagesUpstream } from '../../../support/messages/messages-upstream.ts'
+import { blocksOf, type WireBlock } from '../../../support/messages/wire-block.ts'
 import * as inResponses from '../../../support/responses/living.ts'
 import { startResponsesUpstream } from '../../../support/responses/responses-upstream.ts'
 import { fuzzTarget, type FuzzTarget } from '../target.ts'
@@ -29,14 +28,14 @@ type AgentKind = {
   /** A server as strict as the dialect's maker, whose model replies as the dice say. */
   readonly serve: (dice: () => Dice) => Promise<Upstream>
   /** What a conversation begins with. */
-  readonly begun: readonly JsonObject[]
+  readonly begun: readonly WireBlock[]
   /** `compacts`: the body by which the server compacts all of it. */
-  readonly body: (history: readonly JsonObject[], how: { stream: boolean; compacts: boolean }) => object
+  readonly body: (history: readonly WireBlock[], how: { stream: boolean; compacts: boolean }) => object
   /** What a client takes over from an answer, and what it sends behind that. */
-  readonly reply: (text: string) => readonly JsonObject[]
-  readonly behind: (reply: readonly JsonObject[], roll: Dice, round: number) => readonly JsonObject[]
+  readonly reply: (text: string) => readonly WireBlock[]
+  readonly behind: (reply: readonly WireBlock[], roll: Dice, round: number) => readonly WireBlock[]
   /** The history behind a compaction of the server's. */
-  readonly compacted: (history: readonly JsonObject[], reply: readonly JsonObject[]) => readonly JsonObject[]
+  readonly compacted: (history: readonly WireBlock[], reply: readonly WireBlock[]) => readonly WireBlock[]
 }
 
 /**
@@ -61,12 +60,7 @@ export const agents = talking('agents', {
     const input = compacts ? [...history, { type: 'compaction_trigger' }] : history
     return { model: 'gpt-5.1', store: false, tools, input, ...(!compacts && { stream }) }
   },
-  reply: (text) => {
-    const events = text.split('\n').filter((line) => line.startsWith('data: {'))
-    const last = parseJsonText(text.startsWith('{') ? text : (events.at(-1)?.slice(6) ?? ''))
-    const response = isJsonObject(last) && isJsonObject(last['response']) ? last['response'] : last
-    return objectsIn(isJsonObject(response) ? response['output'] : null)
-  },
+  reply: (text) => inResponses.readReply(text)?.items ?? [],
   behind: inResponses.behind,
   compacted: (history, output) => [
     ...history,
@@ -94,21 +88,13 @@ export const messageAgents = talking('message-agents', {
     const how = compacts ? { compaction: { type: 'summarize' } } : { stream }
     return { model: 'claude-strict', max_tokens: 1_000, system: 'You are careful.', tools, messages, ...how }
   },
-  reply: (text) => {
-    const message = text.startsWith('{') ? parseJsonText(text) : readStrictly(text.split(/(?<=\n\n)/))
-    const content: unknown = isJsonObject(message) ? message['content'] : null
-    return [{ role: 'assistant', content: Array.isArray(content) ? content : [] }]
-  },
+  reply: (text) => [{ role: 'assistant', content: inMessages.readReply(text)?.blocks ?? [] }],
   behind: ([reply], roll, round) =>
     inMessages
-      .behind(objectsIn(reply?.['content']), roll, round)
+      .behind(blocksOf(reply?.['content']), roll, round)
       .map(({ role, blocks }) => ({ role, content: blocks })),
   compacted: (_history, reply) => [...reply, { role: 'user', content: 'Go on.' }],
 })
-
-function objectsIn(list: unknown): readonly JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : []
-}
 
 /** What a server had to say against the requests since this was last asked. */
 function objectionsOf(upstream: Upstream): readonly unknown[] {
