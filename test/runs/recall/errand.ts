@@ -1,9 +1,8 @@
 import { RECALL_NO_MORE } from '../../../src/request/recall/recall-answers.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
 import { readRecallPage } from '../../support/recall-pages.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'
-import { openClient, type ReceivedRequest } from '../harness/stage.ts'
+import { standBetween, type ReceivedRequest } from '../harness/stage.ts'
 
 /** What a model wants to find again, and how it goes about it. */
 export type Errand = {
@@ -100,36 +99,21 @@ export async function openRecallStage(options: RecallStageOptions): Promise<Reca
       }
     },
   })
-  const foldgate = await startFoldgate({
-    upstream: upstream.url,
+  const { ask, close } = await standBetween({
+    upstream,
     profile: { window: { tokens: options.windowTokens }, recall: { enabled: true, rounds: ROUNDS_MAX } },
+    endpoint: 'chat/completions',
+    isReply: () => true,
   })
-  const client = openClient(foldgate.url)
-
-  async function post(body: Buffer): Promise<void> {
-    upstream.forget()
-    await client.post('chat/completions', body, { authorization: 'Bearer agent' })
-  }
-
+  const send = async (body: Buffer) => (await ask(body, 'Bearer agent')).received
   return {
-    send: async (body) => {
-      await post(body)
-      return upstream.requests.find(({ method, rejected }) => method === 'POST' && rejected === null) ?? null
-    },
+    send: async (body) => (await send(body)).find(({ rejected }) => rejected === null) ?? null,
     sendOn: async (errand, body) => {
       const end = errands.begin(errand)
-      try {
-        await post(body)
-      } finally {
-        upstream.forget()
-      }
+      await send(body)
       return end()
     },
-    close: async () => {
-      await client.close()
-      await foldgate.close()
-      await upstream.close()
-    },
+    close,
   }
 }
 

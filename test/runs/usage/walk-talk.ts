@@ -1,9 +1,8 @@
 import { readFoldgateHeaders } from '../../../src/demo/foldgate-headers.ts'
-import { addressOf } from '../../../src/http/listeners.ts'
-import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
-import { freePort } from '../../support/free-port.ts'
+import { askAdmin } from '../../admin/ask-admin.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../harness/recordings.ts'
+import { startWatched } from '../faults/watched.ts'
 import { openClient } from '../harness/stage.ts'
 import { startUsageUpstream, type Server } from './servers.ts'
 import { promptsOf, requestBody } from './talks.ts'
@@ -53,7 +52,11 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
   const profile = windowTokens === null ? {} : { window: { tokens: windowTokens } }
   // An agent's tools take their time between two requests.
   let nowMs = Date.now()
-  const foldgate = await startWatched({ upstream: upstream.url, profile, nowMs: () => nowMs })
+  const { foldgate, adminOrigin } = await startWatched({
+    upstream: upstream.url,
+    profile,
+    nowMs: () => nowMs,
+  })
   const client = openClient(foldgate.url)
   const seen: Seen[] = []
   const promptAt = promptsOf(talk)
@@ -81,8 +84,8 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
   return {
     seen,
     end: async (): Promise<Told> => {
-      const answer = await fetch(`${foldgate.adminOrigin}/events?type=window&limit=100`)
-      const windows = windowEvents(await answer.json())
+      const answer = await askAdmin(adminOrigin, '/events?type=window&limit=100')
+      const windows = windowEvents(JSON.parse(answer.text))
       await foldgate.close()
       await upstream.close()
       const lines = foldgate.log.map((line): unknown => JSON.parse(line)).filter(isObject)
@@ -94,17 +97,6 @@ export async function walkTalk({ talk, server, windowTokens, model, stream }: Wa
 }
 
 const PAUSE_MS = 10_000
-
-/** With an admin listener. Another run on this machine may take its port between the choice and the start. */
-async function startWatched(options: FoldgateOptions) {
-  for (;;) {
-    const flags = { 'admin-port': String(await freePort()) }
-    const foldgate = await startFoldgate({ ...options, flags })
-    const { admin } = foldgate.listening
-    if (admin !== null) return { ...foldgate, adminOrigin: addressOf(admin) }
-    await foldgate.close()
-  }
-}
 
 const keysOf = ({ messages }: Prompt): string => messages.map(({ key }) => key).join(' ')
 
