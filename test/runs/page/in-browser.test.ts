@@ -6,7 +6,6 @@ import {
   before,
   cardWith,
   detailWith,
-  totalsWith,
   modelWith,
   someConversations,
   someModels,
@@ -30,19 +29,8 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
   })
   afterAll(() => browser.close())
 
+  // That conversations appear, and that nobody else is asked for anything, is told of a running Foldgate's page.
   describe('without a reload', () => {
-    test('a first conversation appears', async () => {
-      const shown = { totals: totalsWith(), conversations: [], events: [] }
-      const { page, stand, errors } = await openPage(browser, { shown })
-      await page.getByText('Ready for a first request.').waitFor()
-      await page.evaluate('window.isTheSame = true')
-      stand.show({ totals: totalsWith({ requests: 1 }), conversations: [one] }, one.id)
-      await page.getByRole('link', { name: 'one' }).waitFor()
-      await page.getByText('Every request would have fit as it came.').waitFor()
-      expect(await page.evaluate('window.isTheSame')).toBe(true)
-      expect(errors).toEqual([])
-    })
-
     test('conversations move, and the focus moves with the one that has it', async () => {
       const { page, stand } = await openPage(browser, { shown: { conversations: [one, two] } })
       await tabTo(page, '#conversation-two0000000000000 a')
@@ -110,14 +98,6 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
     await stand.return()
     await page.locator('#connection.live').waitFor()
     await page.getByRole('link', { name: 'two' }).waitFor()
-  })
-
-  test.each(['/', path])('%s asks nobody else for anything, and the console has no error', async (where) => {
-    const { page, stand, errors, origins } = await openPage(browser, { path: where })
-    stand.show({ conversations: [one] })
-    await page.waitForTimeout(300)
-    expect([...origins]).toEqual([stand.origin])
-    expect(errors).toEqual([])
   })
 
   test('markup that got into a page all the same runs nothing', async () => {
