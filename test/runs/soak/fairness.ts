@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { post } from '../attacks/post.ts'
 import { freePort } from '../../support/free-port.ts'
 import type { FoldgateProgram } from '../../support/foldgate-program.ts'
+import { quantile } from '../harness/table.ts'
 import { startSoaked } from './program.ts'
 
 export type FairnessReport = { readonly text: string; readonly wrong: readonly string[] }
@@ -30,10 +31,7 @@ export async function fairness(seconds: number, say: (text: string) => void): Pr
   }
 }
 
-/**
- * How many times as long a fair client may take if the unfair one is served by the same Foldgate, not by another. On a quiet
- * machine that is at most three times what it takes alone, since the other Foldgate costs it a sixth.
- */
+/** How many times as long a fair client may take if the unfair one is served by the same Foldgate, not by another. */
 const TIMES_MAX = 2.5
 
 const RUNS_MAX = 3
@@ -48,20 +46,12 @@ const CONVERSATION_BYTES = 200_000
 
 const QUESTION = 'What does the file ledger.ts do with rows that it has read before? '.repeat(12)
 
-/** Latencies, in milliseconds, and how many times as long the last is as the one before it. */
-type Waits = {
-  readonly aloneMs: number
-  readonly elsewhereMs: number
-  readonly besideMs: number
-  readonly times: number
-}
-
-/** The latencies of one round's answers, in milliseconds. */
-type Round = { readonly alone: number[]; readonly elsewhere: number[]; readonly beside: number[] }
+/** The median latencies of one round's answers, in milliseconds, and how many times as long the last is. */
+type Round = { readonly elsewhereMs: number; readonly besideMs: number; readonly times: number }
 
 /**
- * A client whose conversation of 200 kB grows by a question at a time, in turns: alone; while another client sends bodies
- * of ten megabytes over eight connections to another Foldgate; and while it sends them to the same one. Each has a
+ * A client whose conversation of 200 kB grows by a question at a time, in turns: while another client sends bodies of ten
+ * megabytes over eight connections to another Foldgate, and while it sends them to the same one. Each has a
  * credential of its own. Clients, servers and the upstream are processes of their own, so that in the last turn none
  * waits for another but in Foldgate.
  */
@@ -88,22 +78,19 @@ async function besideUnfair(seconds: number) {
   }
   try {
     await client.during(WARMING_MS)
-    const turnMs = (seconds * 1_000) / (3 * ROUNDS)
+    const turnMs = (seconds * 1_000) / (2 * ROUNDS)
     for (let round = 0; round < ROUNDS; round += 1) {
-      const alone = await client.during(turnMs)
-      const elsewhere = await during(unfairElsewhere, turnMs)
-      rounds.push({ alone, elsewhere, beside: await during(unfairHere, turnMs) })
+      const elsewhereMs = quantile(await during(unfairElsewhere, turnMs), 0.5) ?? Number.NaN
+      const besideMs = quantile(await during(unfairHere, turnMs), 0.5) ?? Number.NaN
+      rounds.push({ elsewhereMs, besideMs, times: besideMs / elsewhereMs })
     }
-    const medians = waitsOf(rounds, 0.5)
+    const sorted = rounds.toSorted((first, second) => first.times - second.times)
+    const middle = sorted[sorted.length >> 1] ?? { elsewhereMs: 0, besideMs: 0, times: Number.NaN }
     if (answered === 0) wrong.push('the unfair client was never answered: the run shows nothing')
     wrong.push(...client.failures.map((failure) => `the fair client got ${failure}`))
     return {
-      text: [
-        lineOf('median', medians),
-        lineOf('95th percentile', waitsOf(rounds, 0.95)),
-        `The unfair client had ${answered} answers.`,
-      ].join('\n'),
-      times: medians.times,
+      text: `${lineOf(middle)}\nThe unfair client had ${answered} answers.`,
+      times: middle.times,
       wrong,
     }
   } finally {
@@ -162,22 +149,5 @@ function openFairClient(port: number) {
   }
 }
 
-/** Each round's turns against each other; of these the round in the middle. */
-function waitsOf(rounds: readonly Round[], share: number): Waits {
-  const waits = rounds.map(({ alone, elsewhere, beside }) => {
-    const elsewhereMs = at(elsewhere, share)
-    const besideMs = at(beside, share)
-    return { aloneMs: at(alone, share), elsewhereMs, besideMs, times: besideMs / elsewhereMs }
-  })
-  const sorted = waits.toSorted((one, other) => one.times - other.times)
-  const middle = sorted[sorted.length >> 1]
-  return middle ?? { aloneMs: Number.NaN, elsewhereMs: Number.NaN, besideMs: Number.NaN, times: Number.NaN }
-}
-
-function at(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
-}
-
-const lineOf = (name: string, { aloneMs, elsewhereMs, besideMs, times }: Waits): string =>
-  `A fair client, ${name}: ${aloneMs.toFixed(1)} ms alone; beside an unfair one ${elsewhereMs.toFixed(1)} ms if that is served by another Foldgate, ${besideMs.toFixed(1)} ms if by the same, ${times.toFixed(1)} times as long.`
+const lineOf = ({ elsewhereMs, besideMs, times }: Round): string =>
+  `A fair client, median: ${elsewhereMs.toFixed(1)} ms beside an unfair one that is served by another Foldgate, ${besideMs.toFixed(1)} ms beside one that is served by the same, ${times.toFixed(1)} times as long.`

@@ -8,7 +8,7 @@
  * behind it answers, refuses and breaks off. Each answer is compared with what was sent for it. After every round of
  * load the program is left alone until its sockets and files are as they were; what lives in its
  * memory must not grow from the second round to the last. Then a second Foldgate, as it is by default, is given idle
- * connections of all kinds and answers beside them. A third one serves a fair client alone and beside an unfair one, in turns; if that took too long, it is measured twice more.
+ * connections of all kinds and answers beside them. A third one serves a fair client beside an unfair one; if that takes too long, it is measured twice more.
  *
  * `--seconds`: of load, in four rounds (default 32); `--idle`: idle connections (default 10,000, or as many as files may
  * be open here). Prints counts, curves and what did not come back; exits with 1 where something did not, or an answer
