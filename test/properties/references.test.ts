@@ -49,7 +49,7 @@ function conversationOf(given: Steps): object[] {
 }
 
 const contentOf = (text: string): string => {
-  const { content } = JSON.parse(text) as { content: unknown }
+  const { content }: { content: unknown } = JSON.parse(text)
   return typeof content === 'string' ? content : ''
 }
 

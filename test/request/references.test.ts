@@ -80,6 +80,13 @@ const RESOLVED_LINE = '[unchanged since the earlier call, whose result is repeat
 
 const [chat] = wires
 
+const edit = (result: string): Step => ({
+  id: 'edit',
+  tool: 'Edit',
+  given: { file_path: '/repo/part_0.py', old_string: 'a', new_string: 'b' },
+  result,
+})
+
 describe('what is no reference', () => {
   const noise = times(FILES, (file) => read(`call_${file}`, file, fileText(file)))
 
@@ -98,12 +105,6 @@ describe('what is no reference', () => {
 
   test('a file that was changed since is not told as it was, but one whose change failed is', async () => {
     if (chat === undefined) throw new Error('no wire')
-    const edit = (result: string): Step => ({
-      id: 'edit',
-      tool: 'Edit',
-      given: { file_path: '/repo/part_0.py', old_string: 'a', new_string: 'b' },
-      result,
-    })
     const again = read('again', 0, sayings[0] ?? '')
     for (const [told, isResolved] of [
       ['The file has been updated.', false],

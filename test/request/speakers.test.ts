@@ -52,7 +52,7 @@ test.each(['lenient', 'strict'])(
       })
       expect(answered.headers.get('x-foldgate-action')).toBe('compacted')
       await answered.text()
-      const sent = JSON.parse(at.upstream.requests.at(-1)?.body.toString() ?? '') as { messages: Said[] }
+      const sent: { messages: Said[] } = JSON.parse(at.upstream.requests.at(-1)?.body.toString() ?? '')
       const joined = sent.messages.filter(({ content }) => content.includes('<conversation-recap>'))
       expect(joined).toHaveLength(1)
       expect(joined[0]?.name).toBeUndefined()

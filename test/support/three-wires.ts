@@ -42,9 +42,9 @@ export const wires: readonly Wire[] = [
         ),
       }),
     results: (body) => {
-      const { messages } = JSON.parse(body.toString()) as {
-        messages: { tool_call_id?: string; content: string }[]
-      }
+      const { messages }: { messages: { tool_call_id?: string; content: string }[] } = JSON.parse(
+        body.toString(),
+      )
       return new Map(
         messages.flatMap(({ tool_call_id: id, content }) => (id === undefined ? [] : [[id, content]])),
       )
@@ -72,7 +72,7 @@ export const wires: readonly Wire[] = [
         ),
       }),
     results: (body) => {
-      const { input } = JSON.parse(body.toString()) as { input: { call_id: string; output?: string }[] }
+      const { input }: { input: { call_id: string; output?: string }[] } = JSON.parse(body.toString())
       return new Map(input.flatMap(({ call_id: id, output }) => (output === undefined ? [] : [[id, output]])))
     },
     answer: (promptTokens) =>
@@ -117,7 +117,7 @@ export const wires: readonly Wire[] = [
       }),
     results: (body) => {
       type Block = { readonly type: string; readonly tool_use_id: string; readonly content: string }
-      const { messages } = JSON.parse(body.toString()) as { messages: { content: string | Block[] }[] }
+      const { messages }: { messages: { content: string | Block[] }[] } = JSON.parse(body.toString())
       const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
       return new Map(
         blocks.flatMap(({ type, tool_use_id: id, content }) =>

@@ -78,13 +78,18 @@ const talk = (from: number, count: number): object[] =>
     { role: 'user', content: `And what of part ${place + 1}? ${'tell me about it '.repeat(6)}` },
   ])
 
+function roleAt(messages: readonly object[], index: number): unknown {
+  const message = messages[index] ?? {}
+  return 'role' in message ? message.role : null
+}
+
 /** The views of a conversation that is folded again and again, each from the compaction before it. */
 function viewsOf(messages: readonly object[]): string[] {
   const cache = newCache()
   let newest: Compaction | null = null
   const views: string[] = []
   for (let end = 1; end <= messages.length; end += 1) {
-    if ((messages[end - 1] as { role: string }).role === 'assistant') continue
+    if (roleAt(messages, end - 1) === 'assistant') continue
     const subject = subjectOf(messages.slice(0, end))
     const made = compactedUnder(subject, {
       policy: policyOf({ recap: { max_tokens: 2_000 } }),
