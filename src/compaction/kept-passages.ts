@@ -1,10 +1,7 @@
 import { keptIn } from '../conversation/keep-marks.ts'
 import type { Steps } from '../conversation/source.ts'
 import { readMessage } from './read-message.ts'
-import type { Subject } from './subject.ts'
-
-/** What a user or the operator asked to be kept word for word in one message. */
-export type KeptPassages = { readonly texts: readonly string[]; readonly tokens: number }
+import type { KeptPassages, Subject } from './subject.ts'
 
 /** The messages in which something is to be kept, by their indexes, ascending. */
 export function* keptPassages(

@@ -1,7 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import type { Digest, Source, Steps } from '../conversation/source.ts'
-import type { KeptPassages } from './kept-passages.ts'
 import type { References } from './references.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
 
@@ -10,6 +9,9 @@ export type CountTokens = (text: string) => number
 
 /** The same of a text of any length, with pauses. */
 export type CountSteps = (text: string) => Steps<number>
+
+/** What a user or the operator asked to be kept word for word in one message. */
+export type KeptPassages = { readonly texts: readonly string[]; readonly tokens: number }
 
 /** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
 export type Subject = {

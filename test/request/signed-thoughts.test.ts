@@ -169,7 +169,7 @@ describe.each<ThoughtShape>(['litellm', 'openrouter', 'parts'])(
           if (isSilent) expect(signaturesIn(message)).not.toEqual([])
         }
       }
-      expect(rawMessages(stand.upstream.requests.at(-1)).join()).not.toContain('call_1 ')
+      expect(rawMessages(stand.upstream.requests.at(-1)).join()).not.toContain('call_1 the quick')
     })
 
     test('stay where a compaction changes nothing that stands before them', async () => {

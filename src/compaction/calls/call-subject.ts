@@ -3,7 +3,7 @@ import type { Digest, Steps } from '../../conversation/source.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { readMessage } from '../read-message.ts'
 import type { Subject } from '../subject.ts'
-import { evened, filesIn } from './command-files.ts'
+import { pathAsCompared, filesIn } from './command-files.ts'
 
 /** What a call deals with, as far as its name and its arguments tell. */
 export type CallSubject = {
@@ -46,7 +46,7 @@ export function subjectOf(name: string, argumentsText: string, digest: Digest): 
   const nothing = { asked, paths: NONE, changed: NONE, isLook: false, work }
   if (work !== null) return nothing
   const patched = texts.flatMap((text) =>
-    [...text.matchAll(patchedFile)].map(([, path = '']) => evened(path)),
+    [...text.matchAll(patchedFile)].map(([, path = '']) => pathAsCompared(path)),
   )
   if (patched.length > 0) return { ...nothing, paths: patched, changed: patched }
   const paths = pathsIn(given)
@@ -125,7 +125,7 @@ function pathsIn(given: JsonObject): readonly string[] {
   const named = Object.entries(given).filter(([key]) => pathKey.test(key))
   const said = named.length > 0 ? textsIn(Object.fromEntries(named)) : textsIn(given).filter(isPathLike)
   const paths = said.filter((path) => path.length <= PATH_CHARS_MAX && looksLikePath.test(path))
-  return [...new Set(paths.map(evened))].slice(0, PATHS_MAX)
+  return [...new Set(paths.map(pathAsCompared))].slice(0, PATHS_MAX)
 }
 
 function doingOf(name: string, given: JsonObject): 'look' | 'change' | 'other' {

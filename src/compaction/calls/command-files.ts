@@ -5,15 +5,15 @@ export function filesIn(text: string): {
 } {
   const named = new Set<string>()
   const changed = new Set<string>()
-  for (const [, , path = ''] of text.matchAll(openedToWrite)) changed.add(evened(path))
+  for (const [, , path = ''] of text.matchAll(openedToWrite)) changed.add(pathAsCompared(path))
   for (const part of text.replaceAll(hereDocument, '$1').split(partEnd)) {
     const words = part.replaceAll(quotedWords, ' ').split(/[\s=()]+/)
     const files = words
       .map((word) => word.replace(/^\d?>{1,2}/, ''))
       .filter(isFile)
-      .map(evened)
+      .map(pathAsCompared)
     for (const file of files) named.add(file)
-    for (const [, path = ''] of part.matchAll(redirected)) if (isFile(path)) changed.add(evened(path))
+    for (const [, path = ''] of part.matchAll(redirected)) if (isFile(path)) changed.add(pathAsCompared(path))
     if (copies.test(part)) changed.add(files.at(-1) ?? '')
     else if (writes.test(part)) for (const file of files) changed.add(file)
   }
@@ -30,7 +30,7 @@ export function isFile(name: string): boolean {
 }
 
 /** A path as it is compared. */
-export function evened(path: string): string {
+export function pathAsCompared(path: string): string {
   return path.replace(/^(?:\.\/)+/, '')
 }
 
