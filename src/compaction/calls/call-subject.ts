@@ -30,7 +30,11 @@ export function* callSubjects(
   const known = read.get(key)
   if (known !== undefined) return known
   const { calls } = yield* readMessage(subject, message)
-  const subjects = calls.map(({ name, argumentsText }) => subjectOf(name, argumentsText, subject.digest))
+  const subjects: CallSubject[] = []
+  for (const { name, argumentsText } of calls) {
+    subjects.push(subjectOf(name, argumentsText, subject.digest))
+    yield
+  }
   read.set(key, subjects)
   return subjects
 }
@@ -46,9 +50,12 @@ export function subjectOf(name: string, argumentsText: string, digest: Digest): 
   const nothing = { asked, paths: NONE, changed: NONE, isLook: false, work }
   if (work !== null) return nothing
   const patched = texts.flatMap((text) =>
-    [...text.matchAll(patchedFile)].map(([, path = '']) => pathAsCompared(path)),
+    [...text.matchAll(patchedFile)].map(([, path = '']) => pathAsCompared(path.trimEnd())),
   )
-  if (patched.length > 0) return { ...nothing, paths: patched, changed: patched }
+  if (patched.length > 0) {
+    const some = patched.slice(0, PATHS_MAX)
+    return { ...nothing, paths: some, changed: some }
+  }
   const paths = pathsIn(given)
   if (paths.length === 0) {
     const { named, changed } = filesIn(texts.join('\n').slice(0, PARSED_CHARS_MAX))
@@ -81,11 +88,11 @@ const PATHS_MAX = 32
 const PATH_CHARS_MAX = 512
 
 /** How patches name the files that they change. */
-const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*?)\s*$/gm
+const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*)$/gm
 
 const pathKey = /(?:paths?|files?|file_?names?|ur[il]s?)$/i
-const looksLikePath = /^(?:[~.]?[/\\]|[A-Za-z]:\\|https?:\/\/)?[^\s:*?"<>|]+(?:[/\\][^\s*?"<>|]+)*$/
-const isPathLike = (text: string): boolean => /[/\\]|\.\w{1,8}$/.test(text)
+/** What can be nothing but a path: it has no blanks, and a slash or an ending. */
+const looksLikePath = /^(?:[A-Za-z]:|https?:\/\/)?[^\s:*?"<>|]*(?:[/\\]|\.\w{1,8}$)[^\s:*?"<>|]*$/
 
 /** What a tool does, by the words of its name and of what chooses among its ways. */
 const changes =
@@ -123,8 +130,10 @@ function textsIn(given: JsonObject): readonly string[] {
 /** What stands under a key for paths; without such a key, what can be nothing else. */
 function pathsIn(given: JsonObject): readonly string[] {
   const named = Object.entries(given).filter(([key]) => pathKey.test(key))
-  const said = named.length > 0 ? textsIn(Object.fromEntries(named)) : textsIn(given).filter(isPathLike)
-  const paths = said.filter((path) => path.length <= PATH_CHARS_MAX && looksLikePath.test(path))
+  const texts = textsIn(named.length > 0 ? Object.fromEntries(named) : given)
+  const paths = texts
+    .filter((text) => text.length <= PATH_CHARS_MAX && !text.includes('\n'))
+    .filter((text) => (named.length > 0 ? text.trim() !== '' : looksLikePath.test(text)))
   return [...new Set(paths.map(pathAsCompared))].slice(0, PATHS_MAX)
 }
 

@@ -1,21 +1,21 @@
 /** The files that a command line or a program names, and those of them that it writes, moves or removes. */
-export function filesIn(text: string): {
-  readonly named: readonly string[]
-  readonly changed: readonly string[]
-} {
+export function filesIn(text: string): Record<'named' | 'changed', readonly string[]> {
   const named = new Set<string>()
   const changed = new Set<string>()
   for (const [, , path = ''] of text.matchAll(openedToWrite)) changed.add(pathAsCompared(path))
-  for (const part of text.replaceAll(hereDocument, '$1').split(partEnd)) {
-    const words = part.replaceAll(quotedWords, ' ').split(/[\s=()]+/)
-    const files = words
-      .map((word) => word.replace(/^\d?>{1,2}/, ''))
+  for (const part of withoutHereDocuments(text).split(partEnd)) {
+    const files = part
+      .replaceAll(quotedWord, (_, one: string = '', other: string = '') =>
+        isName.test(one + other) ? one + other : ' ',
+      )
+      .split(wordEnd)
       .filter(isFile)
       .map(pathAsCompared)
     for (const file of files) named.add(file)
     for (const [, path = ''] of part.matchAll(redirected)) if (isFile(path)) changed.add(pathAsCompared(path))
-    if (copies.test(part)) changed.add(files.at(-1) ?? '')
-    else if (writes.test(part)) for (const file of files) changed.add(file)
+    const command = part.slice(0, COMMAND_CHARS)
+    if (copies.test(command)) changed.add(files.at(-1) ?? '')
+    else if (writes.test(command)) for (const file of files) changed.add(file)
   }
   changed.delete('')
   return {
@@ -26,7 +26,7 @@ export function filesIn(text: string): {
 
 /** Whether a name is one of a file, or an address: a directory has no state that anybody quotes. */
 export function isFile(name: string): boolean {
-  return name.length <= NAME_CHARS_MAX && /^[\w@~$:./\\+#-]*[^/\\.]\.[A-Za-z]\w{0,5}$|^\w+:\/\//.test(name)
+  return name.length <= NAME_CHARS_MAX && /[^/\\.]\.[A-Za-z]\w{0,5}$|^\w+:\/\/\S+$/.test(name)
 }
 
 /** A path as it is compared. */
@@ -39,17 +39,34 @@ export function pathAsCompared(path: string): string {
 const FILES_MAX = 32
 const NAME_CHARS_MAX = 512
 
+/** Of a longer command the beginning tells what it does. */
+const COMMAND_CHARS = 1_024
+
 /** What a command is given on the lines behind it is no command. */
-const hereDocument = /<<-?\s*["']?(\w+)["']?[\s\S]*?\n\s*\1\b/g
+function withoutHereDocuments(text: string): string {
+  if (!text.includes('<<')) return text
+  let end: string | null = null
+  return text
+    .split('\n')
+    .filter((line) => {
+      const isCommand = end === null
+      if (isCommand) end = /<<-?\s*["']?(\w+)/.exec(line)?.[1] ?? null
+      else if (line.trim() === end) end = null
+      return isCommand
+    })
+    .join('\n')
+}
 
 const partEnd = /[;|\n]+|&&/
+const wordEnd = /[\s=(){}<>,"']+/
 
 /** Quoted words are a script, a pattern or a message; a quoted name is one. */
-const quotedWords = /'[^'\n]*[^\w./'~$@-][^'\n]*'|"[^"\n]*[^\w./"~$@-][^"\n]*"|["']/g
+const quotedWord = /'([^'\n]*)'|"([^"\n]*)"/g
+const isName = /^[\w./~$@+-]+$/
 
 const redirected = /(?<![-=<&])>{1,2}\s*["']?([\w./~$-]+)/g
 const openedToWrite = /\b(?:open|Path)\(\s*(["'])([^"'\n]{1,256})\1(?:\s*,\s*["'][wax]|\)\.write)/g
 
 const copies = /(?:^|\s)cp\s/
 const writes =
-  /(?:^|\s)(?:(?:sed|perl)\s[^\n]*?-\w*i|(?:tee|rm|mv|touch|patch|truncate)\s|git\s+(?:apply|checkout|restore)\s)/
+  /(?:^|\s)(?:(?:sed|perl)\s[^\n]{0,200}?-\w*i|(?:tee|rm|mv|touch|patch|truncate)\s|git\s+(?:apply|checkout|restore)\s)/

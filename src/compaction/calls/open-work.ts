@@ -15,6 +15,9 @@ export type OpenWork = {
   readonly open: readonly string[]
 }
 
+/** The room that a recap needs for it, in tokens, once the first of its calls is folded. */
+export type WorkRoom = { readonly from: number; readonly tokens: number }
+
 /**
  * The newest state of the list of work before a point; null if there is none, or if nothing of it is open. A call with a list
  * takes the place of all before it, unless it says that it merges; one with an item adds or changes that.

@@ -1,4 +1,5 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
+import type { WorkRoom } from '../calls/open-work.ts'
 import { keptTokens } from '../kept-passages.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isInstruction, readableTokens, type Subject } from '../subject.ts'
@@ -20,6 +21,8 @@ export type RecapCaps = {
   readonly systemTokensMax: number
   /** What is kept word for word by request, on top of that. */
   readonly keptTokensMax: number
+  /** The open list of work, on top of that. */
+  readonly work: WorkRoom | null
 }
 
 /** How much stands for folded messages in the view of a compaction. */
@@ -36,6 +39,7 @@ export function recapCaps(frame: Frame): RecapCaps {
       togetherTokensMax: tokensMax,
       systemTokensMax: quotedSystemTokensMax(roomTokens),
       keptTokensMax,
+      work: frame.work,
     }
   }
   // What fixed parts and newest messages leave under the target; below zero where they take more.
@@ -49,6 +53,7 @@ export function recapCaps(frame: Frame): RecapCaps {
     togetherTokensMax: shares.recapMax,
     systemTokensMax: quotedSystemTokensMax(targetTokens),
     keptTokensMax,
+    work: frame.work,
   }
 }
 
@@ -117,7 +122,9 @@ export function foldAt(
     : Math.min(recapTokensOf(beforeLeft), beforeMost) +
       quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
   const keptTokensMax = Math.min(keptTokens(subject, frontier), plan.caps.keptTokensMax)
-  const [beforeKept, afterKept] = latest === null ? [keptTokensMax, 0] : [0, keptTokensMax]
+  const { work } = plan.caps
+  const wordForWordTokens = keptTokensMax + (work !== null && work.from < frontier ? work.tokens : 0)
+  const [beforeKept, afterKept] = latest === null ? [wordForWordTokens, 0] : [0, wordForWordTokens]
   const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
   return {
     frontier,

@@ -5,11 +5,12 @@ import type { Compaction } from '../compaction.ts'
 import { UNTOUCHED } from '../layout.ts'
 import type { Policy, Room } from '../policy.ts'
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
+import { openWorkAt, type WorkRoom } from '../calls/open-work.ts'
 import { hasLimit } from './limit.ts'
 import type { PlanOptions } from './options.ts'
 import { partsAt, pinsAt, type Pins } from './parts.ts'
 import { protectedTail, type ProtectedTail, type Rights } from './protected-tail.ts'
-import { sharesOf, type PartSizes, type Shares } from './shares.ts'
+import { SHARE, sharesOf, type PartSizes, type Shares } from './shares.ts'
 
 /** What a compaction is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
 export type Frame = Rights &
@@ -30,6 +31,8 @@ export type Frame = Rights &
     readonly isAskedFor: boolean
     /** Whether nothing but the size of the view asks for a compaction, and it would still fit. */
     readonly isByPressure: boolean
+    /** The open list of work, and what it takes where a recap tells it; null if there is none, or too much of it. */
+    readonly work: WorkRoom | null
   }
 
 export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame> {
@@ -73,6 +76,8 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
   }
   if (options.smallest) targetTokens = 0
   const triggerTokens = Math.max(targetTokens, startTokens)
+  const open = yield* openWorkAt(subject, point)
+  const workTokens = open === null ? 0 : WORK_HEADING_TOKENS + (yield* subject.countSteps(open.whole))
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
   return {
     ...rights,
@@ -88,6 +93,10 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
     demanded,
     isAskedFor,
     isByPressure: !demanded && reason !== 'limit' && !isAskedFor,
+    work:
+      open === null || workTokens > roomTokens * SHARE.kept
+        ? null
+        : { from: open.calls[0] ?? point, tokens: workTokens },
   }
 }
 
@@ -108,6 +117,8 @@ export function isPinned({ task, latestUser }: Pins, index: number): boolean {
 }
 
 // --- internal ---
+
+const WORK_HEADING_TOKENS = 16
 
 /** The shares of what there is beside task and latest user message: nobody needs their room while all of it fits. */
 function sharesBeside(roomTokens: number, sizes: PartSizes): Shares {

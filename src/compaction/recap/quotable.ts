@@ -60,7 +60,7 @@ export function* quotableTexts(subject: Subject, index: number, rest?: string): 
     role,
   )).entries()) {
     // A list of work is told as it is now, or not at all.
-    if (calls[part - 1]?.work === 'list') {
+    if ((calls[part - 1]?.work ?? null) !== null) {
       quotable.push({ speaker, text: '' })
       continue
     }

@@ -26,8 +26,10 @@ export function* staleResults(subject: Subject, point: number): Steps<ReadonlySe
   const shown = new Map<string, Shown[]>()
   for (const [order, deed] of (yield* deedsOf(subject)).entries()) {
     if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
-    const { result, failed, asked, paths, changed, index } = deed
+    const { result, failed, asked, paths, changed, work, index } = deed
     if (index >= point) break
+    // The list is told as it is now, or not at all.
+    if (work !== null && result !== null) stale.add(result)
     for (const path of failed ? [] : paths) {
       const file = path.slice(path.lastIndexOf('/') + 1)
       const before = shown.get(file) ?? []

@@ -85,6 +85,7 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     togetherTokensMax,
     systemTokensMax: 0,
     keptTokensMax: 0,
+    work: null,
   }
   const options = { previous: null, plannedTokensMax: null, point: subject.messages.length }
   return foldAt({ frame: { counts, pins, options }, caps, summaries: [summary] }, frontier).beforeTokensMax

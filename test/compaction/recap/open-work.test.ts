@@ -84,7 +84,7 @@ function roleAt(messages: readonly object[], index: number): unknown {
 }
 
 /** The views of a conversation that is folded again and again, each from the compaction before it. */
-function viewsOf(messages: readonly object[]): string[] {
+function viewsOf(messages: readonly object[], budgetTokens = 2_400): string[] {
   const cache = newCache()
   let newest: Compaction | null = null
   const views: string[] = []
@@ -93,7 +93,7 @@ function viewsOf(messages: readonly object[]): string[] {
     const subject = subjectOf(messages.slice(0, end))
     const made = compactedUnder(subject, {
       policy: policyOf({ recap: { max_tokens: 2_000 } }),
-      budgetTokens: 2_400,
+      budgetTokens,
       newest,
       cache,
     })
@@ -112,20 +112,25 @@ const items = (third: Item['status'], fourth: Item['status']): Item[] => [
 describe.each(forms)('the list of work of %s', (_, write) => {
   const task = { role: 'user', content: 'Make the parser accept empty lines.' }
 
-  test('stands in every view as it was written last, while something of it is open', () => {
-    const views = viewsOf([
-      task,
-      ...write(items('pending', 'pending'), 'a'),
-      ...talk(0, 12),
-      ...write(items('completed', 'in_progress'), 'b'),
-      ...talk(12, 24),
-    ])
-    expect(views.length).toBeGreaterThan(3)
-    for (const view of views) for (const { text } of items('pending', 'pending')) expect(view).toContain(text)
-    // The older state is told nowhere.
-    expect(views.at(-1)).toContain('in_progress')
-    expect(views.at(-1)).not.toContain('pending')
-  })
+  test.each([1_600, 2_400])(
+    'stands in every view as it was written last, while something of it is open, in %i',
+    (budget) => {
+      const messages = [
+        task,
+        ...write(items('pending', 'pending'), 'a'),
+        ...talk(0, 12),
+        ...write(items('completed', 'in_progress'), 'b'),
+        ...talk(12, 24),
+      ]
+      const views = viewsOf(messages, budget)
+      expect(views.length).toBeGreaterThan(3)
+      for (const view of views)
+        for (const { text } of items('pending', 'pending')) expect(view).toContain(text)
+      // The older state is told nowhere.
+      expect(views.at(-1)).toContain('in_progress')
+      expect(views.at(-1)).not.toContain('pending')
+    },
+  )
 
   test('is not brought back once all of it is done', () => {
     const views = viewsOf([
