@@ -133,7 +133,7 @@ const foldSchema = z
     afterTokensMax: integer,
     /** How much of either recap quoted system messages may take, in tokens. */
     systemTokensMax: integer,
-    /** How much of the last recap may be what users and the operator asked to be kept word for word, in tokens. */
+    /** How much of the last recap is for what stands there word for word: what was asked to be kept, and open work. In tokens. */
     keptTokensMax: integer.default(0),
     /** What models have written: each stands for its range. In the order of their ranges. */
     summaries: z.array(summarySchema).readonly().default([]),

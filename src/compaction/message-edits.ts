@@ -78,7 +78,7 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
     if (made === undefined) {
       const mediaSizes = subject.mediaSizes(index)
       const form = yield* readForm(subject, message, isUnbound)
-      const resolved = source === undefined ? null : yield* resolvedText(subject, source)
+      const resolved = source === undefined ? null : yield* resolvedText(subject, source, message)
       const one = { subject, policy, message, form, resolved, size, mediaSizes, tool, number }
       const result = yield* edited(one, edit)
       // An edit that would save next to nothing leaves a message as it is.

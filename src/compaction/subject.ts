@@ -11,7 +11,11 @@ export type CountTokens = (text: string) => number
 export type CountSteps = (text: string) => Steps<number>
 
 /** What a user or the operator asked to be kept word for word in one message. */
-export type KeptPassages = { readonly texts: readonly string[]; readonly tokens: number }
+export type KeptPassages = {
+  readonly texts: readonly string[]
+  /** What all passages up to here take, equal ones once, in tokens. */
+  readonly tokensUntil: number
+}
 
 /** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
 export type Subject = {

@@ -4,17 +4,21 @@
  */
 export function keptIn(text: string): readonly string[] {
   const kept: string[] = []
-  for (let from = 0; ;) {
-    const start = text.indexOf(OPENING, from)
-    const end = start === -1 ? -1 : text.indexOf(CLOSING, start)
-    if (end === -1) return kept
-    const passage = text.slice(start + OPENING.length, end).trim()
+  let [depth, start] = [0, 0]
+  for (const { 0: mark, index } of text.matchAll(/<\/?keep>/g)) {
+    if (mark === OPENING) {
+      if (depth === 0) start = index + OPENING.length
+      depth += 1
+      continue
+    }
+    if (depth === 0) continue
+    depth -= 1
+    const passage = depth === 0 ? text.slice(start, index).trim() : ''
     if (passage !== '') kept.push(passage)
-    from = end + CLOSING.length
   }
+  return kept
 }
 
 // --- internal ---
 
 const OPENING = '<keep>'
-const CLOSING = '</keep>'

@@ -86,8 +86,8 @@ export type MessageFacts = {
   readonly toolNames?: readonly string[]
   /** Whether it is a result that says nothing but that an earlier one holds still. Left out if not. */
   readonly refersBack?: boolean
-  /** Whether it is a result that tells of a failure. Left out if not. */
-  readonly failed?: boolean
+  /** How it is known that it is the result of a failure: it is stated beside it, or its words say so. Left out if it is not. */
+  readonly failed?: 'stated' | 'worded'
   /** Whether somebody asks in it for a passage to be kept word for word. Left out if not. */
   readonly keeps?: boolean
   /** The message's own `name`; null if it has none. */

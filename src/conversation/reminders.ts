@@ -16,6 +16,18 @@ export function withoutReminders(text: string): string {
   }
 }
 
+/** The reminders in a text with their tags, in their order. */
+export function remindersIn(text: string): readonly string[] {
+  const reminders: string[] = []
+  for (let start = text.indexOf(OPENING); start !== -1;) {
+    const end = text.indexOf(CLOSING, start)
+    if (end === -1) break
+    reminders.push(text.slice(start, end + CLOSING.length))
+    start = text.indexOf(OPENING, end)
+  }
+  return reminders
+}
+
 // --- internal ---
 
 const OPENING = '<system-reminder>'

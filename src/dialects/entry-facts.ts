@@ -166,8 +166,11 @@ const CHARACTERS_PER_WEIGHT = 1_024
 /** Most entries have neither calls nor media, and hundreds of thousands of them may be remembered. */
 const NONE: readonly never[] = []
 
-/** A longer result has something of its own to say, in bytes. */
-const SHORT_RESULT_BYTES = 4_096
+/** A longer result has something of its own to say, in bytes; reminders beside it count. */
+const SHORT_RESULT_BYTES = 8_192
+
+/** Longer ones are not looked into. */
+const JUDGED_BYTES_MAX = 262_144
 
 /** What a short result says of itself, and whether anybody but model and tools asks for something to be kept. */
 function saidBy(
@@ -176,11 +179,11 @@ function saidBy(
   { role, failed }: Pick<MessageFacts, 'role' | 'failed'>,
   bytes: number,
 ): Pick<MessageFacts, 'refersBack' | 'failed' | 'keeps'> {
-  if (role === 'assistant' || (role === 'tool' && bytes > SHORT_RESULT_BYTES)) return {}
-  if (role !== 'tool') return keptIn(entries.parse(value).text).length > 0 ? { keeps: true } : {}
+  if (role === 'assistant' || failed === 'stated' || bytes > JUDGED_BYTES_MAX) return {}
   const { text } = entries.parse(value)
-  if (failed !== true && refersBack(text)) return { refersBack: true }
-  return failed === true || tellsFailure(text) ? { failed: true } : {}
+  if (role !== 'tool') return keptIn(text).length > 0 ? { keeps: true } : {}
+  if (bytes <= SHORT_RESULT_BYTES && refersBack(text)) return { refersBack: true }
+  return tellsFailure(text) ? { failed: 'worded' } : {}
 }
 
 /** What is read of an entry, where it stands, and the marks in it of what is not read. */

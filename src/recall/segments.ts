@@ -26,7 +26,7 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
   const source = subject.messages[subject.references.byIndex.get(index)?.holders[0] ?? -1]
-  const said = source === undefined ? saidIn(message, parsed) : yield* resolvedText(subject, source)
+  const said = source === undefined ? saidIn(message, parsed) : yield* resolvedText(subject, source, message)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)

@@ -19,6 +19,12 @@ describe('a result refers back that says', () => {
     'Content omitted: identical to the result of the earlier call.',
     'You have already read this file; its contents haven’t changed. Use the result above.',
     'Same content as the previous read of /repo/a.py (not shown again).',
+    'File already read (340 lines). Content has not changed; see the earlier result.',
+    'no changes since last read 2 minutes ago',
+    '304 Not Modified — content identical to your previous fetch',
+    '{"content":[{"type":"text","text":"File unchanged since last read."}]}',
+    'File unchanged since last read.\n\n<system-reminder>Do not commit before 3 tests pass.</system-reminder>',
+    '<system-reminder>This file is already in your context (read above).</system-reminder>',
     'Not modified since you last fetched https://example.com/docs/page.html.',
   ])('%s', (text) => {
     expect(refersBack(text)).toBe(true)
@@ -28,7 +34,17 @@ describe('a result refers back that says', () => {
 describe('a result does not refer back that', () => {
   test.each([
     ['has figures of its own', '3 passed; status unchanged since last run'],
-    ['has more of them', 'Read 14 files, all unchanged since last read'],
+    [
+      'brings news',
+      'Your order is unchanged since you last viewed it; delivery was rescheduled to Friday as requested above.',
+    ],
+    ['denies it', 'The file HAS changed since last read. Not the same content as before.'],
+    ['tells of a failure', 'Build failed again: same output as the previous run'],
+    [
+      'refuses',
+      'Access denied: the record is not the same as the one read previously. It has been replaced.',
+    ],
+    ['is a line of code', 'const cached = { unchanged: true }'],
     ['quotes such words', 'src/read.ts:12: return "File unchanged since last read"'],
     ['is of a program that does nothing again', 'Already up to date.'],
     ['is of one that finds nothing to do', 'deployment.apps/web unchanged'],
@@ -54,6 +70,12 @@ test.each([
   ['{"success": false, "reason": "locked"}', true],
   ['Traceback (most recent call last):\n  File "a.py"', true],
   ['Exit code 0\nerrors: none', false],
+  ['{"error": null, "replaced": 1}', false],
+  ['0 failed, 12 passed', false],
+  ['#!/bin/sh\nexit 1', false],
+  ['# Error handling', false],
+  ['bash: foo: command not found', true],
+  ['AssertionError: 3 != 4', true],
   ['1\tconst error = 1', false],
   ['The file has been updated.', false],
 ])('%j tells of a failure: %s', (text, isFailure) => {

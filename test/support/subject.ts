@@ -61,12 +61,20 @@ export function subjectFrom(
     return finish(boundTokens({ source, dialect: chatCompletions }, text, textSizes[index] ?? 0, counter, ''))
   })
   const structure = finish(structureOf(read, standIns))
-  const own = { dialect: chatCompletions, source, messages: read, structure, memorySpace: 'test', digest }
+  const grewFrom = null
+  const own = {
+    dialect: chatCompletions,
+    source,
+    messages: read,
+    structure,
+    grewFrom,
+    memorySpace: 'test',
+    digest,
+  }
   return {
     ...own,
     references: finish(referencesIn({ ...own, countSteps: counter.countSteps })),
     kept: finish(keptPassages({ ...own, countSteps: counter.countSteps })),
-    grewFrom: null,
     sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,
     boundTokens: (index) => bound[index] ?? 0,

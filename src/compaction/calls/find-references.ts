@@ -1,5 +1,6 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Message } from '../../conversation/message.ts'
+import { remindersIn, withoutReminders } from '../../conversation/reminders.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { NO_REFERENCES, type Reference, type References } from '../references.ts'
@@ -53,9 +54,16 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
   }
 }
 
-/** What stands in the place of a reference. */
-export function* resolvedText(subject: Pick<Subject, 'source' | 'dialect'>, source: Message): Steps<string> {
-  return `${RESOLVED_LINE}\n${(yield* readMessage(subject, source)).text}`
+/** What stands in the place of a reference: the text that it refers to, and what its client reminds of beside it. */
+export function* resolvedText(
+  subject: Pick<Subject, 'source' | 'dialect'>,
+  source: Message,
+  reference: Message,
+): Steps<string> {
+  const { text } = yield* readMessage(subject, source)
+  const own = (yield* readMessage(subject, reference)).text
+  const reminders = withoutReminders(own).trim() === '' ? [] : remindersIn(own).map((each) => `\n${each}`)
+  return [RESOLVED_LINE, '\n', text, ...reminders].join('')
 }
 
 // --- internal ---
@@ -75,12 +83,19 @@ function newestResults() {
   return {
     add: (holders: number[], names: readonly string[], paths: readonly string[]): void => {
       for (const name of names) found.set(name, holders)
-      for (const path of paths) namesOf.set(path, new Set([...(namesOf.get(path) ?? []), ...names]))
+      for (const path of paths) {
+        const known = namesOf.get(path) ?? new Set<string>()
+        namesOf.set(path, known)
+        for (const name of names) known.add(name)
+      }
     },
     find: (names: readonly string[]): number[] | undefined =>
       names.map((name) => found.get(name)).find((holders) => holders !== undefined),
     forget: (paths: readonly string[]): void => {
-      for (const path of paths) for (const name of namesOf.get(path) ?? []) found.delete(name)
+      for (const path of paths) {
+        for (const name of namesOf.get(path) ?? []) found.delete(name)
+        namesOf.delete(path)
+      }
     },
   }
 }
@@ -104,7 +119,7 @@ function* growthOf(
   const known = growths.get(key)
   if (known !== undefined) return known
   const own = yield* subject.countSteps((yield* readMessage(subject, reference)).text)
-  const growth = (yield* subject.countSteps(yield* resolvedText(subject, source))) - own
+  const growth = (yield* subject.countSteps(yield* resolvedText(subject, source, reference))) - own
   growths.set(key, growth)
   return growth
 }

@@ -139,7 +139,7 @@ export function foldAt(
           afterKept +
           quotedTokens(subject, latest + 1, frontier, systemTokensMax),
     systemTokensMax,
-    keptTokensMax,
+    keptTokensMax: wordForWordTokens,
     summaries: [...before.summaries, ...after.summaries],
     recapsBeside,
   }

@@ -4,6 +4,7 @@ export const headings = {
   users: 'The user said:',
   system: 'System message:',
   work: 'Open work, as it was last written:',
+  someWork: 'Open work, as far as there is room for it:',
   failure: 'Failed last:',
   files: 'Files:',
   quotes: 'Quoted from them, oldest first:',

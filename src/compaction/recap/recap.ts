@@ -4,7 +4,7 @@ import { rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION } from '../compaction.ts'
 import { opensMessage, type Subject } from '../subject.ts'
-import { headings } from './headings.ts'
+import { headings, unforged } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
 import { chooseQuotes } from './quotes.ts'
@@ -119,9 +119,11 @@ function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boole
   return hashes.join(' ')
 }
 
-function* writeWork({ whole, open }: OpenWork, writer: Writer): Steps<void> {
-  if (yield* writer.line(`${headings.work}\n${whole}`)) return
-  if (yield* writer.line(headings.work)) for (const line of open) yield* writer.line(line)
+/** The list whole, else as many of the open items as there is room for. */
+function* writeWork({ whole, open }: OpenWork, writer: Writer, areNamed: boolean): Steps<void> {
+  if (yield* writer.line(`${headings.work}\n${unforged(whole, areNamed)}`)) return
+  if (!(yield* writer.line(headings.someWork))) return
+  for (const line of open) if (!(yield* writer.line(unforged(line, areNamed)))) return
 }
 
 /** What failed last and the files, those touched last first to be chosen. */
@@ -133,14 +135,16 @@ function* writeWorld(
 ): Steps<void> {
   if (failure !== null) yield* writer.line(`${headings.failure} ${failure}`)
   let left = tokensMax
-  const chosen: string[] = []
-  for (const line of files.toReversed()) {
-    left -= yield* countSteps(`\n${line}`)
-    if (left < 0) break
-    chosen.unshift(line)
-  }
-  if (chosen.length > 0 && (yield* writer.line(headings.files)))
-    for (const line of chosen) yield* writer.line(line)
+  const chosen = new Set<string>()
+  // What was changed counts before what was read, of each what was touched last.
+  for (const wantsChanged of [true, false])
+    for (const { line, isChanged } of files.toReversed()) {
+      if (isChanged !== wantsChanged || left < 0) continue
+      left -= yield* countSteps(`\n${line}`)
+      if (left >= 0) chosen.add(line)
+    }
+  if (chosen.size > 0 && (yield* writer.line(headings.files)))
+    for (const { line } of files) if (chosen.has(line)) yield* writer.line(line)
 }
 
 /** Everything that a recap says, within its cap. */
@@ -157,13 +161,14 @@ function* written(
   yield
   yield* writeSystem(subject, folds, folded, writer)
   const kept = world?.kept ?? []
-  if (kept.length > 0) yield* writer.line([headings.kept, ...kept.map((text) => `- ${text}`)].join('\n'))
+  if (kept.length > 0)
+    yield* writer.line([headings.kept, ...kept.map((text) => `- ${unforged(text, areNamed)}`)].join('\n'))
   const work = world?.work ?? null
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
   const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
   const users = { ...folded, tokensMax: usersTokensMax }
   const unsaid = yield* writeUsers(subject, folds, users, cache, writer, areNamed)
-  if (work !== null) yield* writeWork(work, writer)
+  if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)

@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { isFile } from '../calls/command-files.ts'
 import { deedsOf, type Deed } from '../calls/deeds.ts'
 import { openWorkAt, type OpenWork } from '../calls/open-work.ts'
+import type { Fold } from '../compaction.ts'
 import { passagesWithin } from '../kept-passages.ts'
 import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
@@ -15,7 +16,7 @@ export type World = {
   /** The list of work, if something of it is open and does not stand in view. */
   readonly work: OpenWork | null
   /** A line for each file that was changed or read and whose last such call is out of view; the one touched last comes last. */
-  readonly files: readonly string[]
+  readonly files: readonly { readonly line: string; readonly isChanged: boolean }[]
   /** The last call that failed, if it was not made again with another outcome. */
   readonly failure: string | null
 }
@@ -31,17 +32,14 @@ export function* staleResults(subject: Subject, point: number): Steps<ReadonlySe
     // The list is told as it is now, or not at all.
     if (work !== null && result !== null) stale.add(result)
     for (const path of failed ? [] : paths) {
-      const file = path.slice(path.lastIndexOf('/') + 1)
-      const before = shown.get(file) ?? []
+      const before = shown.get(path) ?? []
       const isOver = (older: Shown): boolean =>
-        changed.includes(path)
-          ? isSame(older.path, path)
-          : older.asked === asked && isOther(subject, older, result)
+        changed.includes(path) || (older.asked === asked && isOther(subject, older, result))
       for (const older of before) if (isOver(older)) stale.add(older.result)
-      const left = before.filter((older) => !stale.has(older.result)).slice(-SHOWN_MAX)
+      const left = before.filter((older) => !isOver(older)).slice(-SHOWN_MAX)
       // What refers to an earlier result says nothing new.
       const isShown = result !== null && result < point && !subject.references.byIndex.has(result)
-      shown.set(file, isShown ? [...left, { path, asked, result }] : left)
+      shown.set(path, isShown ? [...left, { asked, result }] : left)
     }
   }
   return stale
@@ -56,7 +54,7 @@ export function* worldAt(
   point: number,
   isInView: (index: number) => boolean,
   areNamed: boolean,
-  keptTokensMax: number,
+  { frontier, keptTokensMax }: Pick<Fold, 'frontier' | 'keptTokensMax'>,
 ): Steps<World> {
   const deeds = (yield* deedsOf(subject)).filter(({ index }) => index < point)
   const work = yield* openWorkAt(subject, point)
@@ -68,7 +66,7 @@ export function* worldAt(
   const placeOf = (index: number): string =>
     areNamed ? messageNumber(index, systemCount) : `in message ${orders[index] ?? 0}`
   yield
-  const asked = [...subject.kept.keys()].filter((index) => index < point && !isInView(index))
+  const asked = [...subject.kept.keys()].filter((index) => index < frontier && !isInView(index))
   return {
     kept: yield* passagesWithin(subject, asked, keptTokensMax),
     work: work === null || work.calls.every(isInView) ? null : work,
@@ -80,17 +78,12 @@ export function* worldAt(
 // --- internal ---
 
 /** A result that says something of a file. */
-type Shown = { readonly path: string; readonly asked: string; readonly result: number }
+type Shown = { readonly asked: string; readonly result: number }
 
 const DEEDS_PER_STEP = 256
 
 /** Of one file no more results are looked at. */
 const SHOWN_MAX = 64
-
-/** Whether two paths may be those of one file: commands name it from where they are. */
-function isSame(one: string, other: string): boolean {
-  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`)
-}
 
 function isOther({ messages }: Subject, older: Shown, newer: number | null): boolean {
   return newer !== null && messages[older.result]?.facts.meaning !== messages[newer]?.facts.meaning
@@ -104,7 +97,7 @@ function fileLines(
   point: number,
   isInView: (index: number) => boolean,
   placeOf: (index: number) => string,
-): string[] {
+): World['files'] {
   const files = new Map<string, Touched & { readonly last: number }>()
   for (const { index, result, failed, paths, changed, isLook } of deeds) {
     for (const path of failed ? [] : paths) {
@@ -124,7 +117,7 @@ function fileLines(
       ...(change === null ? [] : [`changed ${placeOf(change)}`]),
       ...(look === null ? [] : [`read ${placeOf(look)}, ${became}`]),
     ]
-    return [`- ${path}: ${touched.join('; ')}`]
+    return [{ line: `- ${path}: ${touched.join('; ')}`, isChanged: change !== null }]
   })
 }
 

@@ -122,7 +122,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const isFolded = before !== null || after !== null
   const { recall } = policy
   const world = isFolded
-    ? yield* worldAt(subject, point, isWholeThere, recall.enabled, compaction.fold?.keptTokensMax ?? 0)
+    ? yield* worldAt(subject, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
     : null
   const beside: Beside = { visible, shortened, said: [], stale, world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
@@ -161,6 +161,8 @@ export function* lostMessages(
 }
 
 // --- internal ---
+
+const NO_FOLD = { frontier: 0, keptTokensMax: 0 }
 
 /** Messages taken as they came between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 512

@@ -9,14 +9,14 @@ export function saidApart(messages: readonly string[]): readonly string[] {
   const names = messages.map((message) => valueText(message, 'name'))
   if (names.every((name) => name === names[0])) return messages
   return messages.map((message, position) => {
-    const name = names[position]
+    const said = (names[position] ?? '').slice(1, -1)
     const content = contentIn(message)
-    if (!name?.startsWith('"') || content === null) return message
-    const said = name.slice(1, -1)
+    if (said === '' || content === null) return message
+    const isEmpty = /^\[\s*\]$/.test(content.json)
     const named =
       content.kind === 'string'
         ? `"${said}: ${content.json.slice(1)}`
-        : content.json.replace('[', `[${textPart(`"${said}:"`)},`)
+        : `[${textPart(`"${said}:"`)}${isEmpty ? '' : ','}${content.json.slice(1)}`
     return withContent(withoutMembers(message, NAME), named)
   })
 }

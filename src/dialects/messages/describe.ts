@@ -49,7 +49,7 @@ export function* describeBlock(
     ...namedBy(kind, entry),
     emptyCalls: false,
     answers: kind === 'result' ? [stringOr(entry['tool_use_id'], '')] : [],
-    ...(kind === 'result' && entry['is_error'] === true ? { failed: true } : {}),
+    ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
     name: null,
     calls: kind === 'call' ? [callOf(entry, argumentsText)] : [],
     meaning: { role: kind === 'said' ? speaker : kind, content: read.content },

@@ -24,7 +24,12 @@ export function recap(conversation: readonly object[] | Subject, options: RecapO
   const end = subject.messages.length
   const folded = { start: 0, end, except: visible, tokensMax: 1024, systemTokensMax: 256, ...run }
   const stale = finish(staleResults(subject, end))
-  const world = finish(worldAt(subject, end, (index) => visible.includes(index), areNamed, 256))
+  const world = finish(
+    worldAt(subject, end, (index) => visible.includes(index), areNamed, {
+      frontier: end,
+      keptTokensMax: 256,
+    }),
+  )
   return finish(recapOf(subject, folded, { visible, shortened, said: [], stale, world }, cache, areNamed))
     .text
 }
