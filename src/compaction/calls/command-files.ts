@@ -2,7 +2,8 @@
 export function filesIn(text: string): Record<'named' | 'changed', readonly string[]> {
   const named = new Set<string>()
   const changed = new Set<string>()
-  for (const [, , path = ''] of text.matchAll(openedToWrite)) changed.add(pathAsCompared(path))
+  for (const [, , opened, , written] of text.matchAll(openedToWrite))
+    changed.add(pathAsCompared(opened ?? written ?? ''))
   for (const part of withoutHereDocuments(text).split(partEnd)) {
     const files = part
       .replaceAll(quotedWord, (_, one: string = '', other: string = '') =>
@@ -26,12 +27,16 @@ export function filesIn(text: string): Record<'named' | 'changed', readonly stri
 
 /** Whether a name is one of a file, or an address: a directory has no state that anybody quotes. */
 export function isFile(name: string): boolean {
-  return name.length <= NAME_CHARS_MAX && /[^/\\.]\.[A-Za-z]\w{0,5}$|^\w+:\/\/\S+$/.test(name)
+  return (
+    !name.startsWith('-') &&
+    name.length <= NAME_CHARS_MAX &&
+    /[^/\\.]\.[A-Za-z]\w{0,5}$|^\w+:\/\/\S+$/.test(name)
+  )
 }
 
 /** A path as it is compared. */
 export function pathAsCompared(path: string): string {
-  return path.replace(/^(?:\.\/)+/, '')
+  return path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '')
 }
 
 // --- internal ---
@@ -64,9 +69,13 @@ const wordEnd = /[\s=(){}<>,"']+/
 const quotedWord = /'([^'\n]*)'|"([^"\n]*)"/g
 const isName = /^[\w./~$@+-]+$/
 
-const redirected = /(?<![-=<&])>{1,2}\s*["']?([\w./~$-]+)/g
-const openedToWrite = /\b(?:open|Path)\(\s*(["'])([^"'\n]{1,256})\1(?:\s*,\s*["'][wax]|\)\.write)/g
+const redirected = /(?:(?<![-=<&])>{1,2}|\s(?:-o|--output)[\s=])\s*["']?([\w./~$-]+)/g
+const openedToWrite =
+  /\b(?:(?:open|Path)\(\s*(["'])([^"'\n]{1,256})\1(?:\s*,\s*["'][wax]|\)\.write)|writeFile(?:Sync)?\(\s*(["'])([^"'\n]{1,256})\3)/g
 
-const copies = /(?:^|\s)cp\s/
-const writes =
-  /(?:^|\s)(?:(?:sed|perl)\s[^\n]{0,200}?-\w*i|(?:tee|rm|mv|touch|patch|truncate)\s|git\s+(?:apply|checkout|restore)\s)/
+/** A part of a command line begins with what is run, behind variables that are set for it. */
+const begins = String.raw`^\s*(?:sudo\s+|\w+=\S+\s+)*`
+const copies = new RegExp(String.raw`${begins}cp\s`)
+const writes = new RegExp(
+  String.raw`${begins}(?:(?:tee|rm|mv|touch|patch(?!.*--dry-run)|truncate|black|Set-Content|git\s+(?:apply|checkout|restore))\s|(?:sed|perl|awk|gawk)\s(?:.{0,200}\s)?-(?:-in-?place|\w*i)\b|(?!grep|rg)[^\n]*\s(?:--write|--fix|-w)\s)`,
+)

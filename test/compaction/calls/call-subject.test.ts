@@ -68,6 +68,50 @@ describe('what a call deals with', () => {
     expect([subject.paths.length, subject.changed.length]).toEqual([paths.length, changed.length])
   })
 
+  // A way to read by shell was taken for a change, since a name in it has a hyphen and an i.
+  test.each([
+    ["sed -n '1,200p' src/user-profile.tsx", []],
+    ["sed 's/multi-line/x/g' notes.md", []],
+    ["perl -ne 'print' my-file.py", []],
+    ['grep -n patch src/api.ts', []],
+    ['rg touch src/api.ts', []],
+    ['echo rm old.py', []],
+    ['patch --dry-run a.py < a.diff', []],
+    ['grep -w word a.py', []],
+    ['cd src && sed -i.bak s/a/b/ api.py', ['api.py']],
+    ['prettier --write src/a.ts', ['src/a.ts']],
+    ['eslint --fix src/a.ts', ['src/a.ts']],
+    ['gofmt -w main.go', ['main.go']],
+    ['black app.py', ['app.py']],
+    ['curl -s https://h/x -o out.json', ['out.json']],
+    ['FOO=1 sudo rm old.py', ['old.py']],
+    ['cat a.txt | tee b.txt', ['b.txt']],
+    ['node -e "fs.writeFileSync(\'x.json\', y)"', ['x.json']],
+  ])('of `%s` what is changed is %j', (command, changed) => {
+    expect(of('bash', { command }).changed).toEqual(changed)
+  })
+
+  // One string argument of 512 characters held the process for a minute and a half.
+  test('is told of hostile arguments in no time that anybody notices', () => {
+    const hostile = [
+      '/a'.repeat(250),
+      '/'.repeat(500),
+      '+++ a'.padEnd(60_000),
+      `cat <<E\n${'\n'.repeat(30_000)}`,
+      `'${'a b '.repeat(15_000)}`,
+      'sed '.repeat(15_000),
+      '<<a '.repeat(15_000),
+    ]
+    for (const text of hostile)
+      for (const end of ['*.ts', ' x', '?'])
+        for (const given of [
+          { path: `${text}${end}` },
+          { command: `${text}${end}` },
+          { pattern: `${text}${end}` },
+        ])
+          expect(of('any', given).paths.length).toBeLessThanOrEqual(32)
+  })
+
   test('calls ask for the same whose arguments are the same, however they are ordered', () => {
     expect(of('Read', { a: 1, b: 2 }).asked).toBe(of('Read', { b: 2, a: 1 }).asked)
     expect(of('Read', { a: 1, b: 2 }).asked).not.toBe(of('Read', { a: 1, b: 3 }).asked)

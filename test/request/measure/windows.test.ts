@@ -255,11 +255,11 @@ test('a limit that is a few tokens higher moves nothing that lies in the past', 
   const tgi = { onQuestion: onlyAt('/info', { max_input_tokens: 3000, max_total_tokens: 4096 }) }
   const sentWith = async (maxTokens: number) => {
     await using stand = await standWith(completion('hi'), tgi)
-    await postChat(stand.url, { ...chatOf(longRun(8, 2)), max_tokens: maxTokens })
+    await postChat(stand.url, { ...chatOf(longRun(8, 1)), max_tokens: maxTokens })
     return rawMessages(stand.upstream.requests[0])
   }
   const sent = await sentWith(1090)
-  expect(sent.length).toBeLessThan(longRun(8, 2).length)
+  expect(sent.length).toBeLessThan(longRun(8, 1).length)
   expect(await sentWith(1100)).toEqual(sent)
 })
 
