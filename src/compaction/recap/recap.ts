@@ -76,7 +76,7 @@ export function* recapOf(
 // --- internal ---
 
 /** The share of what the user's words leave that names may take; what they do not need goes to passages. */
-const NAMES_SHARE = 0.8
+const NAMES_SHARE = 0.77
 
 /** A list of work that takes more of a recap than this is told by what is open. */
 const WORK_SHARE = 0.5
