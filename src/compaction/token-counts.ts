@@ -26,8 +26,8 @@ export type TokenCounts = {
   readonly unboundTokens: (start: number, end: number) => number
   /** The same, edited where the edits reach. */
   readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
-  /** How much more the results take that refer to a message, or to what it refers to, once it is treated otherwise. */
-  readonly followingTokens: (index: number, edits: Edits, further: Edits) => Steps<number>
+  /** How much more the results before `end` take that refer to a message, or to what it refers to, once it is treated otherwise. */
+  readonly followingTokens: (index: number, end: number, edits: Edits, further: Edits) => Steps<number>
   /** What the edits do to a message. */
   readonly editOf: (index: number, edits: Edits) => Edit
   /** The message under this edit. */
@@ -118,11 +118,13 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     return tokens
   }
 
-  function* followingTokens(index: number, edits: Edits, further: Edits): Steps<number> {
+  function* followingTokens(index: number, end: number, edits: Edits, further: Edits): Steps<number> {
     let tokens = 0
-    for (const holder of subject.references.followersOf(index))
-      tokens +=
-        (yield* editedTokens(holder, holder + 1, further)) - (yield* editedTokens(holder, holder + 1, edits))
+    for (const holder of subject.references.followersOf(index)) {
+      if (holder >= end) break
+      tokens += yield* editedTokens(holder, holder + 1, further)
+      tokens -= yield* editedTokens(holder, holder + 1, edits)
+    }
     return tokens
   }
 

@@ -53,21 +53,21 @@ const contentOf = (text: string): string => {
   return typeof content === 'string' ? content : ''
 }
 
+const atNoPoint = { sharedUntil: null, strict: false, forced: false, prepared: null, differenceTokens: 0 }
+
 /** The conversation as its client grows it, each request by what the one before left on record. */
 function* grown(messages: readonly object[], policy: object, budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
-  for (const [index, message] of messages.entries()) {
-    if ('role' in message && message.role === 'assistant') continue
-    const subject = subjectOf(messages.slice(0, index + 1))
-    const now = { sharedUntil: null, strict: false, forced: false, prepared: null, differenceTokens: 0 }
+  for (const point of subjectOf(messages).structure.requestPoints) {
+    const subject = subjectOf(messages.slice(0, point))
     const made: Compacted = finish(
       compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
         policy: policyOf(policy),
         newest,
         seenUntil,
         room: { budgetTokens, aroundTokens: 50 },
-        ...now,
+        ...atNoPoint,
       }),
     )
     const { compaction, view } = made
@@ -79,7 +79,7 @@ function* grown(messages: readonly object[], policy: object, budgetTokens: numbe
       isFirst: newest === null,
     }
     newest = compaction
-    seenUntil = index + 1
+    seenUntil = point
   }
 }
 
@@ -89,6 +89,24 @@ const policies = fc.constantFrom(
   { clear: { enabled: false } },
   { preview: { threshold_tokens: 200 } },
 )
+
+test('and without records the same is sent: what refers to a message later weighs nothing before', () => {
+  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, policy, budgetTokens) => {
+    const messages = conversationOf(given)
+    const last = [...grown(messages, policy, budgetTokens)].at(-1)
+    fc.pre(last !== undefined)
+    const { view } = finish(
+      compact(last.subject, createMadeCache({ charsMax: 10_000_000 }), {
+        policy: policyOf(policy),
+        newest: null,
+        seenUntil: null,
+        room: { budgetTokens, aroundTokens: 50 },
+        ...atNoPoint,
+      }),
+    )
+    expect(viewTexts(last.subject, view)).toEqual(last.texts)
+  })
+})
 
 test('references are resolved with what the client sent, once, and never in a request that fits', () => {
   forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, policy, budgetTokens) => {

@@ -64,7 +64,7 @@ export function* editedFurther(
       const further = { ...edits, reach: { ...reach, [pass]: index + 1 } }
       tokens -= yield* editedTokens(index, index + 1, now)
       tokens += yield* editedTokens(index, index + 1, further)
-      tokens += yield* followingTokens(index, now, further)
+      tokens += yield* followingTokens(index, options.point, now, further)
       reach = further.reach
     }
   }

@@ -32,7 +32,7 @@ export function* chooseFrontier(
     // What refers to a message that is folded is sent with its text.
     const further = { ...edits, frontier: index }
     tailTokens -= yield* editedTokens(index - 1, index, edits)
-    tailTokens += yield* followingTokens(index - 1, edits, further)
+    tailTokens += yield* followingTokens(index - 1, point, edits, further)
     edits = further
     if (!structure.isFrontier(index)) continue
     looked += 1

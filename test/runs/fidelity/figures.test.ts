@@ -10,6 +10,7 @@ test('sums are divided once, so that every thing and every token weighs the same
     recall: 90,
     far: 100,
     verbatim: 100,
+    quotes: 100,
     actions: 90,
     observations: 100,
     recent: nothing,
