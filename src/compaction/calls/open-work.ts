@@ -2,8 +2,8 @@ import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../co
 import type { Steps } from '../../conversation/source.ts'
 import { readMessage } from '../read-message.ts'
 import type { Subject } from '../subject.ts'
-import { isOpenWork, workItems } from './call-subject.ts'
 import { deedsOf, type Deed } from './deeds.ts'
+import { isOpenWork, workItems } from './work-items.ts'
 
 /** The list of work that is open at a point, as it was written last. */
 export type OpenWork = {

@@ -112,6 +112,14 @@ describe('what a call deals with', () => {
           expect(of('any', given).paths.length).toBeLessThanOrEqual(32)
   })
 
+  // A file with boxes to tick in it was taken for the list of work, and that it was written for nothing.
+  test.each([
+    ['Write', { file_path: 'TODO.md', content: '- [ ] one\n- [x] two' }],
+    ['write_file', { path: 'data.json', content: '[{"name":"a","status":"pending"}]' }],
+  ])('a list that %s puts into a file is that file’s', (name, given) => {
+    expect(of(name, given)).toMatchObject({ work: null, changed: [Object.values(given)[0]] })
+  })
+
   test('calls ask for the same whose arguments are the same, however they are ordered', () => {
     expect(of('Read', { a: 1, b: 2 }).asked).toBe(of('Read', { b: 2, a: 1 }).asked)
     expect(of('Read', { a: 1, b: 2 }).asked).not.toBe(of('Read', { a: 1, b: 3 }).asked)
