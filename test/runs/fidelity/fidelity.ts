@@ -222,9 +222,9 @@ async function openSender(
   count: (text: string) => number,
 ): Promise<Sender> {
   if (row.kind === 'policy') {
-    const policy = policies.get(row.name)
-    if (policy === undefined) throw new Error(`there is no policy ${row.name}`)
-    return openPolicySender(policy, recording, inputAt, count)
+    const openPolicy = policies.get(row.name)
+    if (openPolicy === undefined) throw new Error(`there is no policy ${row.name}`)
+    return openPolicySender(openPolicy(), recording, inputAt, count)
   }
   const asked = { recording, profile: withWindow(row.profile, room.windowTokens), room, count }
   if (dialect === 'chat-completions') return openFoldgateSender(asked)

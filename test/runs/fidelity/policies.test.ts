@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { messagesOf, type RawMessage } from '../harness/recordings.ts'
 import { calling, result, said } from './hand-made.ts'
-import { clearing, everything, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
+import { clearing, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
 import { policies } from './rows.ts'
 
 const messages: readonly RawMessage[] = [
@@ -18,18 +18,18 @@ const messages: readonly RawMessage[] = [
 const sentBy = (policy: Policy, budgetTokens: number): readonly RawMessage[] =>
   policy({ messages, budgetTokens, sizeOf: () => 1 })
 
-describe.each([...policies])('%s', (_, policy) => {
+describe.each([...policies])('%s', (name, openPolicy) => {
   test('never splits a tool round, and stays within its budget where the newest round allows it', () => {
     for (let budgetTokens = 0; budgetTokens < messages.length + 2; budgetTokens += 1) {
-      const sent = sentBy(policy, budgetTokens)
+      const sent = sentBy(openPolicy(), budgetTokens)
       expect(ruleBreaks(messagesOf(sent), 'lenient'), `at ${budgetTokens}`).toEqual([])
-      if (policy !== everything && budgetTokens >= 8) expect(sent.length).toBeLessThanOrEqual(budgetTokens)
+      if (name !== 'everything' && budgetTokens >= 8) expect(sent.length).toBeLessThanOrEqual(budgetTokens)
     }
   })
 
   test('sends all of what fits, and always the newest message', () => {
-    if (policy !== clearing) expect(sentBy(policy, messages.length)).toEqual(messages)
-    expect(sentBy(policy, 1).at(-1)?.text).toBe(messages.at(-1)?.text)
+    if (name !== 'clearing') expect(sentBy(openPolicy(), messages.length)).toEqual(messages)
+    expect(sentBy(openPolicy(), 1).at(-1)?.text).toBe(messages.at(-1)?.text)
   })
 })
 

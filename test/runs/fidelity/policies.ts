@@ -8,7 +8,10 @@ export type PolicyInput = {
   readonly sizeOf: (message: RawMessage) => number
 }
 
-/** What a client sends that compacts by itself: anew at every request, and with nothing remembered. */
+/**
+ * What a client sends that compacts by itself. Those of this file choose anew at every request; those of
+ * `lasting-policies.ts` remember what they took out, each of one conversation.
+ */
 export type Policy = (input: PolicyInput) => readonly RawMessage[]
 
 /** As if the window were endless. */
@@ -43,17 +46,21 @@ export function middleOut(input: PolicyInput): readonly RawMessage[] {
 export function clearing(input: PolicyInput): readonly RawMessage[] {
   const { messages, budgetTokens } = input
   if (sizeOfAll(input, messages) <= CLEARED_PAST * budgetTokens) return messages
-  const results = messages.filter(({ message }) => message['role'] === 'tool')
-  const old = new Set(results.slice(0, -RESULTS_KEPT))
-  const cleared = messages.map((message) => (old.has(message) ? placeholder(message) : message))
-  return newestSuffix({ ...input, messages: cleared })
+  return newestSuffix({ ...input, messages: withoutOldResults(messages) })
+}
+
+/** Where not all fits, all but the newest six results are masked, wherever they stand; then the newest rounds behind the head. */
+export function masking(input: PolicyInput): readonly RawMessage[] {
+  const { messages, budgetTokens } = input
+  if (sizeOfAll(input, messages) <= budgetTokens) return messages
+  return headAndSuffix({ ...input, messages: withoutOldResults(messages) })
 }
 
 /** Messages that are sent together or not at all: one that is no result, and the results that follow it. */
 export type Round = readonly RawMessage[]
 
 /** A conversation in rounds. What is cut between two of them leaves no result without its call. */
-function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
+export function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
   const rounds: RawMessage[][] = []
   for (const message of messages) {
     const last = rounds.at(-1)
@@ -63,10 +70,8 @@ function roundsOf(messages: readonly RawMessage[]): readonly Round[] {
   return rounds
 }
 
-const CLEARED_PAST = 0.6
-const RESULTS_KEPT = 6
-
-function pinned(messages: readonly RawMessage[]): {
+/** The system messages and the task, and what follows them. */
+export function pinned(messages: readonly RawMessage[]): {
   head: readonly RawMessage[]
   rest: readonly RawMessage[]
 } {
@@ -75,6 +80,15 @@ function pinned(messages: readonly RawMessage[]): {
   const hasTask = messages[systemCount]?.message['role'] === 'user'
   const count = systemCount + (hasTask ? 1 : 0)
   return { head: messages.slice(0, count), rest: messages.slice(count) }
+}
+
+const CLEARED_PAST = 0.6
+const RESULTS_KEPT = 6
+
+function withoutOldResults(messages: readonly RawMessage[]): readonly RawMessage[] {
+  const results = messages.filter(({ message }) => message['role'] === 'tool')
+  const old = new Set(results.slice(0, -RESULTS_KEPT))
+  return messages.map((message) => (old.has(message) ? placeholder(message) : message))
 }
 
 /** As many of the last rounds as there is room for; the very last is sent whatever it takes. */
@@ -89,8 +103,8 @@ function newest(input: PolicyInput, rounds: readonly Round[], roomTokens: number
   return rounds.slice(from)
 }
 
-const sizeOfAll = ({ sizeOf }: PolicyInput, messages: readonly RawMessage[]): number =>
+export const sizeOfAll = ({ sizeOf }: PolicyInput, messages: readonly RawMessage[]): number =>
   messages.reduce((sum, message) => sum + sizeOf(message), 0)
 
-const placeholder = ({ message }: RawMessage): RawMessage =>
+export const placeholder = ({ message }: RawMessage): RawMessage =>
   rawMessage(JSON.stringify({ ...message, content: '[Old tool result content cleared]' }))

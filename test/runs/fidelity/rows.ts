@@ -6,20 +6,33 @@ import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import { filesIn, oneOf, readFolderCommand, refuse, text, texts, whole, yes } from '../harness/command.ts'
 import { dialects, type RunDialect } from '../harness/lived.ts'
 import { readRecordings } from '../harness/recordings.ts'
-import { clearing, everything, headAndSuffix, middleOut, newestSuffix, type Policy } from './policies.ts'
+import { openDropHalf, openQuickModel } from './lasting-policies.ts'
+import {
+  clearing,
+  everything,
+  headAndSuffix,
+  masking,
+  middleOut,
+  newestSuffix,
+  type Policy,
+} from './policies.ts'
 
 /** A row of the table: a Foldgate with this profile, or a policy of the client's own. */
 export type Row =
   | { readonly kind: 'foldgate'; readonly name: string; readonly profile: object }
   | { readonly kind: 'policy'; readonly name: string }
 
-/** In the order of the table. */
-export const policies: ReadonlyMap<string, Policy> = new Map([
-  ['everything', everything],
-  ['newest suffix', newestSuffix],
-  ['head, newest suffix', headAndSuffix],
-  ['middle out', middleOut],
-  ['clearing', clearing],
+/** In the order of the table. Each conversation has a policy of its own. */
+export const policies: ReadonlyMap<string, () => Policy> = new Map([
+  ['everything', () => everything],
+  ['newest suffix', () => newestSuffix],
+  ['head, newest suffix', () => headAndSuffix],
+  ['middle out', () => middleOut],
+  ['clearing', () => clearing],
+  ['masking', () => masking],
+  ['drop half', openDropHalf],
+  ['quick 0.7', () => openQuickModel(0.7)],
+  ['quick 0.8', () => openQuickModel(0.8)],
 ])
 
 /**
@@ -37,8 +50,8 @@ function rowsOf(profiles: ReadonlyMap<string, object>, dialect: RunDialect): rea
   return [...[...policies.keys()].map((name) => ({ kind: 'policy' as const, name })), ...foldgates]
 }
 
-/** Profiles by the names of their files. */
-function readProfiles(paths: readonly string[]): ReadonlyMap<string, object> {
+/** Profiles by the names of their files, none of which is another row's. */
+export function readProfiles(paths: readonly string[]): ReadonlyMap<string, object> {
   const raws = new Map<string, object>()
   const taken = new Set(rowsOf(raws, 'chat-completions').map(({ name }) => name))
   for (const path of paths) {
