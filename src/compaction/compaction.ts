@@ -76,13 +76,15 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
   const { fold, task, latestUser } = compaction
   if (task >= point || (fold !== null && fold.frontier > point)) return null
   const clips = compaction.clips.filter(({ index }) => index < point)
+  const cleared = compaction.cleared.filter((index) => index < point)
   const thoughts = compaction.thoughts.filter((index) => index < point)
   const reach = {
     render: Math.min(compaction.reach.render, point),
     preview: Math.min(compaction.reach.preview, point),
     clear: Math.min(compaction.reach.clear, point),
   }
-  const isEmpty = fold === null && clips.length === 0 && Math.max(...Object.values(reach)) === 0
+  const isEmpty =
+    fold === null && clips.length + cleared.length === 0 && Math.max(...Object.values(reach)) === 0
   if (isEmpty && compaction.reason !== 'thoughts') return null
   // What was sent otherwise came later still.
   const { elsewhere: _elsewhere, ...own } = compaction
@@ -92,6 +94,7 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
     latestUser: latestUser < point ? latestUser : NO_INDEX,
     reach,
     clips,
+    cleared,
     thoughts,
   }
 }
@@ -164,9 +167,12 @@ const compactionSchema = z
     task: integer,
     /** The latest user message at the time, -1 where there is none. */
     latestUser: integer,
+    /** What earlier releases cleared lies before `clear`; what this one clears is among `cleared`. */
     reach: z.object({ render: integer, preview: integer, clear: integer }).readonly(),
     fold: foldSchema.nullable(),
     clips: z.array(clipSchema).readonly(),
+    /** Results that are cleared, ascending. */
+    cleared: integers.default([]),
     /** Thoughts before the point that still hold, as nothing before them has changed, ascending. */
     thoughts: integers.default([]),
     /**
@@ -180,7 +186,13 @@ const compactionSchema = z
   })
   .readonly()
 
-const laterMembers: ReadonlySet<string> = new Set(['note', 'restated', 'thoughts', 'keptTokensMax'])
+const laterMembers: ReadonlySet<string> = new Set([
+  'note',
+  'restated',
+  'thoughts',
+  'keptTokensMax',
+  'cleared',
+])
 
 /** What is empty and came later is not written: records are as they were before there was such a thing. */
 function withoutLaterNothing(name: string, value: unknown): unknown {
@@ -195,7 +207,7 @@ function withoutLaterNothing(name: string, value: unknown): unknown {
 const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
-  const { point, task, latestUser, reach, fold, clips, thoughts, elsewhere } = compaction
+  const { point, task, latestUser, reach, fold, clips, cleared, thoughts, elsewhere } = compaction
   return {
     ...compaction,
     point: point + by,
@@ -210,6 +222,7 @@ function shifted(compaction: Compaction, by: number): Compaction {
       summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
     },
     clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
+    cleared: cleared.map((index) => index + by),
     thoughts: thoughts.map((index) => index + by),
     ...(elsewhere === undefined
       ? {}

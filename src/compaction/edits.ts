@@ -5,13 +5,14 @@ import type { Policy } from './policy.ts'
 import { replyStart, toolNameOf, type Rounds, type Subject } from './subject.ts'
 
 /**
- * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are clipped, and before which point
+ * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are cleared or clipped, and before which point
  * thoughts go that were bound to what stood before them, but for those that still hold. `elsewhere`: where replies begin that
  * were given to another form; left out if none were.
  */
 export type Edits = {
   readonly frontier: number
   readonly reach: Reach
+  readonly cleared: ReadonlySet<number>
   readonly clips: ReadonlyMap<number, Clip>
   readonly point: number
   readonly thoughts: ReadonlySet<number>
@@ -19,14 +20,18 @@ export type Edits = {
 }
 
 /** What of a compaction decides over single messages. */
-export type Editing = Pick<Compaction, 'fold' | 'reach' | 'clips' | 'point' | 'thoughts' | 'elsewhere'>
+export type Editing = Pick<
+  Compaction,
+  'fold' | 'reach' | 'cleared' | 'clips' | 'point' | 'thoughts' | 'elsewhere'
+>
 
 /** What a compaction does to single messages. */
-export function editsOf({ fold, reach, clips, point, thoughts, elsewhere }: Editing): Edits {
+export function editsOf({ fold, reach, cleared, clips, point, thoughts, elsewhere }: Editing): Edits {
   return {
     frontier: fold?.frontier ?? 0,
     reach,
     point,
+    cleared: new Set(cleared),
     clips: new Map(clips.map((clip) => [clip.index, clip])),
     thoughts: new Set(thoughts),
     ...(elsewhere === undefined ? {} : { elsewhere: new Set(elsewhere.map((each) => each.point)) }),
@@ -37,6 +42,7 @@ export function editsOf({ fold, reach, clips, point, thoughts, elsewhere }: Edit
 export const NO_EDITS: Edits = {
   frontier: 0,
   reach: { render: 0, preview: 0, clear: 0 },
+  cleared: new Set(),
   clips: new Map(),
   point: 0,
   thoughts: new Set(),
@@ -76,6 +82,13 @@ export function isTakenOut(subject: Subject, index: number, edits: Edits): boole
   )
 }
 
+/** Whether a profile lets the results of a message's tool be cleared. */
+export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], index: number): boolean {
+  if (exceptTools.length === 0) return true
+  const tool = toolNameOf(rounds, index)
+  return !exceptTools.some((pattern) => matchesGlob(pattern, tool))
+}
+
 // --- internal ---
 
 const knownDemanding = new WeakMap<Subject['structure'], ReadonlySet<number>>()
@@ -96,15 +109,13 @@ function passAt(
   subject: Subject,
   { render, preview, clear }: Policy,
   index: number,
-  { reach }: Edits,
+  { reach, cleared }: Edits,
   ownTokens: number,
   isResolved: boolean,
 ): 'kept' | 'rendered' | 'previewed' | 'cleared' {
   if (subject.messages[index]?.facts.role !== 'tool') return 'kept'
-  if (index < reach.clear) {
-    const tool = toolNameOf(subject, index)
-    if (!clear.except_tools.some((pattern) => matchesGlob(pattern, tool))) return 'cleared'
-  }
+  if ((index < reach.clear || cleared.has(index)) && mayBeCleared(subject, clear.except_tools, index))
+    return 'cleared'
   const growth = isResolved ? (subject.references.byIndex.get(index)?.growthTokens ?? 0) : 0
   const isPreviewed = preview.at === 0 || index < reach.preview
   if (isPreviewed && ownTokens + growth >= preview.threshold_tokens) return 'previewed'

@@ -120,6 +120,7 @@ export const UNTOUCHED = {
   latestUser: -1,
   fold: null,
   clips: [],
+  cleared: [],
   reach: { render: 0, preview: 0, clear: 0 },
   point: 0,
   thoughts: [],

@@ -123,23 +123,30 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
 }
 
 /** How far each pass of a compaction reaches. The passes that reach nothing are left out. */
-export function passRanges({ reach, fold, clips }: Compaction, systemCount: number): readonly PassRange[] {
-  let [clippedFrom, clippedTo] = [Infinity, -Infinity]
-  for (const { index } of clips) {
-    clippedFrom = Math.min(clippedFrom, index)
-    clippedTo = Math.max(clippedTo, index + 1)
-  }
-  const ranges: PassRange[] = []
-  for (const pass of passOrder) {
-    const start = pass === 'clip' ? clippedFrom : systemCount
-    let end = pass === 'clip' ? clippedTo : (fold?.frontier ?? systemCount)
-    if (pass !== 'clip' && pass !== 'fold') end = reach[pass]
-    if (end > start) ranges.push({ pass, start, end })
-  }
-  return ranges
+export function passRanges(compaction: Compaction, systemCount: number): readonly PassRange[] {
+  const { reach, fold, clips, cleared } = compaction
+  const upTo = (end: number) => ({ start: systemCount, end })
+  const bounds = {
+    render: upTo(reach.render),
+    preview: upTo(reach.preview),
+    clear: reach.clear > systemCount ? upTo(Math.max(reach.clear, around(cleared).end)) : around(cleared),
+    fold: upTo(fold?.frontier ?? systemCount),
+    clip: around(clips.map(({ index }) => index)),
+  } as const
+  return passOrder.map((pass) => ({ pass, ...bounds[pass] })).filter(({ start, end }) => end > start)
 }
 
 // --- internal ---
+
+/** From the first of these messages to behind the last. */
+function around(indexes: readonly number[]): Omit<PassRange, 'pass'> {
+  let [start, end] = [Infinity, -Infinity]
+  for (const index of indexes) {
+    start = Math.min(start, index)
+    end = Math.max(end, index + 1)
+  }
+  return { start, end }
+}
 
 type Outcome = Pick<MessageTreatment, 'treatment' | 'pinned' | 'sentTokens'>
 

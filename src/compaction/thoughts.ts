@@ -6,7 +6,7 @@ import { hasBoundThoughts, type Rounds } from './subject.ts'
 
 /** The one that goes on from `previous` and takes out all thoughts before a point. */
 export function unboundCompaction(previous: Compaction | null, point: number): Compaction {
-  const { task, latestUser, reach, fold, clips } = previous ?? UNTOUCHED
+  const { task, latestUser, reach, fold, clips, cleared } = previous ?? UNTOUCHED
   return {
     version: FOLD_VERSION,
     reason: 'thoughts',
@@ -16,6 +16,7 @@ export function unboundCompaction(previous: Compaction | null, point: number): C
     reach,
     fold,
     clips,
+    cleared,
     thoughts: [],
   }
 }

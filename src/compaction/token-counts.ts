@@ -81,9 +81,10 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     if (start >= end) return 0
     let editedEnd = end
     if (!rendersAlways && !previewsAlways && end > start + 1) {
-      const { reach, clips } = edits
+      const { reach, clips, cleared } = edits
       let furthest = Math.max(reach.render, reach.preview, reach.clear)
       for (const index of clips.keys()) furthest = Math.max(furthest, index)
+      for (const index of cleared) furthest = Math.max(furthest, index)
       editedEnd = Math.max(start, Math.min(end, furthest + 1))
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))

@@ -147,7 +147,11 @@ describe('whatever becomes of a growing conversation', () => {
 })
 
 describe('an entry', () => {
-  const policy = policyOf({ keep: { recent_messages: 2 }, preview: { threshold_tokens: 100_000 } })
+  const policy = policyOf({
+    keep: { recent_messages: 2 },
+    preview: { threshold_tokens: 100_000 },
+    clear: { enabled: false },
+  })
   const pixel = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ'
   const messages = [
     system('You repair programs.'),
@@ -185,6 +189,16 @@ describe('an entry', () => {
     )
     expect(file).not.toContain('The task.')
     expect(file).not.toContain('You repair programs.')
+  })
+
+  test('of a compaction that folds nothing holds the results that it cleared', () => {
+    const clearing = policyOf({ keep: { recent_messages: 2 }, preview: { threshold_tokens: 100_000 } })
+    const run = subjectOf([system('You repair programs.'), user('The task.'), ...rounds('b', 8, 500)])
+    const { compaction: made } = sent(run, { policy: clearing, budgetTokens: 4000, newest: null })
+    expect([made?.fold, made?.cleared.slice(0, 2)]).toEqual([null, [3, 5]])
+    const entries = made === null ? '' : fileAfter(run, clearing, made)
+    expect(numbersIn(entries)).toEqual(new Set([null, ...(made?.cleared ?? [])]))
+    expect(entries).toContain('## #3 result of read_file\n\n```\nresult of b0: and the words')
   })
 
   // Its calls were left out: only those of an assistant are read.

@@ -74,6 +74,7 @@ describe('a compaction on record', () => {
       { kind: 'content', index: 38, of: 'rendered', tokensMax: 900 },
       { kind: 'media', index: 17, mediaKept: 2 },
     ],
+    cleared: [26, 35],
     thoughts: [33],
   }
 
@@ -81,7 +82,7 @@ describe('a compaction on record', () => {
   // replica's, and its conversation walked once more.
   test('reads back as it was written, as the same text', () => {
     expect(JSON.stringify(readCompaction(writeCompaction(compaction, 2), 2))).toBe(JSON.stringify(compaction))
-    const bare = { ...compaction, task: -1, latestUser: -1, fold: null, clips: [] }
+    const bare = { ...compaction, task: -1, latestUser: -1, fold: null, clips: [], cleared: [] }
     expect(readCompaction(writeCompaction(bare, 2), 2)).toEqual(bare)
   })
 
@@ -89,6 +90,15 @@ describe('a compaction on record', () => {
     const { kept: _, ...fold } = folded
     const read = readCompaction(JSON.stringify({ ...compaction, fold }), 0)
     expect(read).toEqual({ ...compaction, fold: { ...fold, kept: [] } })
+  })
+
+  test('of a release that cleared all up to a point is read as one that clears none singly, and written so', () => {
+    const { cleared: _, ...earlier } = compaction
+    const read = readCompaction(JSON.stringify(earlier), 0)
+    expect(read).toEqual({ ...compaction, cleared: [] })
+    const written = read === null ? '' : writeCompaction(read, 0)
+    expect(written).not.toContain('cleared')
+    expect(readCompaction(written, 0)).toEqual(read)
   })
 
   test('follows the conversation where a system message is added or dropped in front', () => {
@@ -99,6 +109,7 @@ describe('a compaction on record', () => {
       reach: { render: 28, preview: 28, clear: 22 },
       fold: { frontier: 18, kept: [1, 3], beforeTokensMax: 600 },
       clips: [{ index: 36 }, { index: 15 }],
+      cleared: [24, 33],
     })
   })
 
@@ -120,6 +131,7 @@ describe('a compaction on record', () => {
     ['clips that are no list', { ...compaction, clips: { 0: compaction.clips[0] } }],
     ['a clip without a size', { ...compaction, clips: [{ index: 38 }] }],
     ['a clip that is none', { ...compaction, clips: [null] }],
+    ['a cleared result that is none', { ...compaction, cleared: ['26'] }],
   ])('is none where it is damaged: %s', (_, value) => {
     expect(readCompaction(JSON.stringify(value), 0)).toBeNull()
   })
@@ -205,13 +217,15 @@ describe('of a compaction up to a point', () => {
     reach,
     fold,
     clips,
+    cleared: [13, 15],
     thoughts: [11, 16],
   }
 
   test('what lies before it as a whole is the same, and passes reach and clip up to it only', () => {
     expect([20, 25].map((point) => compactionUpTo(whole, point))).toEqual([whole, whole])
     const reached = { render: 14, preview: 8, clear: 0 }
-    const within = { point: 14, latestUser: -1, reach: reached, clips: clips.slice(0, 1), thoughts: [11] }
+    const single = { clips: clips.slice(0, 1), cleared: [13], thoughts: [11] }
+    const within = { point: 14, latestUser: -1, reach: reached, ...single }
     expect(compactionUpTo(whole, 14)).toEqual({ ...whole, ...within })
   })
 
@@ -219,8 +233,11 @@ describe('of a compaction up to a point', () => {
     expect(compactionUpTo(whole, 10)).not.toBeNull()
     expect(compactionUpTo(whole, 9)).toBeNull()
     expect(compactionUpTo({ ...whole, fold: null, task: 14 }, 14)).toBeNull()
-    const clipsOnly = { ...whole, fold: null, reach: { render: 0, preview: 0, clear: 0 } }
+    const clipsOnly = { ...whole, fold: null, cleared: [], reach: { render: 0, preview: 0, clear: 0 } }
     expect(compactionUpTo(clipsOnly, 12)).toBeNull()
     expect(compactionUpTo(clipsOnly, 13)?.clips).toHaveLength(1)
+    const clearedOnly = { ...clipsOnly, clips: [], cleared: [13, 15] }
+    expect(compactionUpTo(clearedOnly, 13)).toBeNull()
+    expect(compactionUpTo(clearedOnly, 14)?.cleared).toEqual([13])
   })
 })

@@ -137,6 +137,7 @@ test('a result that comes late changes nothing of what was sent before it', () =
     reach: { render: 0, preview: 0, clear: before.length - 1 },
     fold: null,
     clips: [],
+    cleared: [],
     thoughts: [],
   }
   const sent = send(before, { policy, budgetTokens: 8000, newest })

@@ -46,15 +46,18 @@ const task = user('Find out why the nightly run fails, and repair it.')
 
 // Story: system prompt and tools took 16,500 tokens of the 22,000 that fitted. From the first request on four messages
 // were sent, without a recap, the newest result was clipped from 1,225 to 480 tokens, and 4,300 tokens stayed unused.
-test('behind a large system prompt results, rounds, task and a recap stand, and the room is used', () => {
+test('behind a large system prompt results, task and all that the agent called stand, and the room is used', () => {
   const files = times(24, (number) => prose(`file ${number}`, 1225))
   const begun = [system(prose('rules', 16_500)), user('Read all files.')]
   const sent = growIn(22_000, [...begun, ...roundsWith(24, (number) => files[number] ?? '')])
   expect(sent.slice(1).map(({ contents }) => contents.at(-1))).toEqual(files)
-  for (const { contents, messages } of sent.slice(6)) {
-    expect(contents[1]).toBe('Read all files.')
-    expect(contents.filter(isRecap)).toHaveLength(1)
-    expect(messages.filter(({ role }) => role === 'tool').length).toBeGreaterThanOrEqual(2)
+  for (const [made, request] of sent.entries()) {
+    expect(request.contents[1]).toBe('Read all files.')
+    // Results that are cleared make room enough: no call has to go for them, and no recap is needed.
+    expect(callsIn(request)).toBe(made)
+    expect(request.contents.filter(isRecap)).toEqual([])
+    const whole = request.contents.filter((content) => files.includes(content))
+    expect(whole.length).toBeGreaterThanOrEqual(Math.min(2, made))
   }
   // A round takes some 1,260 tokens of a room of 5,500, and a compaction ends with two of them at the least.
   expect(compactions(sent)).toBeLessThanOrEqual(12)
@@ -214,12 +217,24 @@ const failures = (part: number): string => times(32, (line) => failure(part, lin
 
 // Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
-test('a later compaction tells what it clears, too', () => {
-  const recaps = growIn(6_000, [task, ...roundsWith(16, failures)])
-    .filter(({ isCompacted }) => isCompacted)
-    .map(({ contents }) => tokensIn(contents.find(isRecap)))
-  expect(recaps.length).toBeGreaterThan(1)
-  expect(Math.min(...recaps)).toBeGreaterThan(Math.max(...recaps) / 2)
+test('a later compaction tells in its recap what it clears behind the fold, too', () => {
+  const run = times(24, (part) => {
+    // What only a result names, and nobody can guess again.
+    const [call, result] = round(`a${part}`, `logged in /srv/runs/${part}/run.log\n${failures(part)}`)
+    return [{ ...call, content: prose(`thought ${part}`, 120) }, result]
+  })
+  const made = growIn(6_000, [task, ...run.flat()]).filter(
+    ({ isCompacted, compaction }) => isCompacted && compaction?.fold !== null,
+  )
+  const recaps = made.map(({ contents }) => contents.find(isRecap) ?? '')
+  expect(recaps.length).toBeGreaterThan(2)
+  const sizes = recaps.map(tokensIn)
+  expect(Math.min(...sizes)).toBeGreaterThan(Math.max(...sizes) / 2)
+  for (const [order, { compaction }] of made.entries()) {
+    const parts = (compaction?.cleared ?? []).map((index) => index / 2 - 1)
+    expect(parts.length).toBeGreaterThan(2)
+    for (const part of parts) expect(recaps[order]).toContain(`/srv/runs/${part}/run.log`)
+  }
 })
 
 // Story: a newest user message of 44 % of the room, whose share is three quarters, was clipped, and so was the reply before

@@ -79,6 +79,9 @@ const toolOf = (number: number): string => (number % 4 === 1 ? 'read_attempts' :
 const ofLength = (characters: number): string =>
   'first words'.padEnd(characters - 'last words'.length, ' and so on') + 'last words'
 
+const roleOf = (message: object | undefined): unknown =>
+  message !== undefined && 'role' in message ? message.role : undefined
+
 /** One Foldgate with this example, before a model of such a window, for the tests of a block. */
 function standFor(profile: string, windowTokens: number) {
   let at: Awaited<ReturnType<typeof exampleStand>>
@@ -97,12 +100,17 @@ function standFor(profile: string, windowTokens: number) {
       expect([received.reply.action, received.raw]).toEqual(['relayed', rawOf(conversation)])
       return received
     },
-    /** Sends it: all but the opening and so many of the newest messages is represented by one message. */
+    /**
+     * Sends it: all but the opening and so many of the newest messages is represented by one message. If the first of them
+     * is an answer, what the user said before it stays with it.
+     */
     expectFolded: async (conversation: readonly object[], recent: number) => {
       const received = await send(conversation)
       expect(received.passes).toEqual(['fold'])
       expect(standIns(received).map(({ raw }) => raw)).toEqual([received.raw[2]])
-      const kept = [...conversation.slice(0, 2), ...conversation.slice(-recent)]
+      const [before, first] = conversation.slice(-recent - 1)
+      const isAnswer = roleOf(first) === 'assistant' && roleOf(before) === 'user'
+      const kept = [...conversation.slice(0, 2), ...conversation.slice(isAnswer ? -recent - 1 : -recent)]
       expect(received.raw.toSpliced(2, 1)).toEqual(rawOf(kept))
       return received
     },

@@ -28,7 +28,7 @@ test('groups merge key by key along the chain, lists and single values replace',
     name: 'leaf',
     extends: 'middle',
     keep: { recent_messages: 4, task: false },
-    clear: { except_tools: ['c'], keep_results: 6 },
+    clear: { except_tools: ['c'], keep_results: 3 },
     window: { tokens: 'auto' },
   })
 })

@@ -19,7 +19,7 @@ test('an empty profile has every default', () => {
     repair: false,
     render: { enabled: true, at: null },
     preview: { threshold_tokens: 2048, max_chars: 1600, max_lines: 24, at: null },
-    clear: { enabled: true, keep_results: 6, except_tools: [], at: null },
+    clear: { enabled: true, keep_results: 3, except_tools: [], at: null },
     fold: { at: null },
     clip: { newest_user: false },
     recap: { max_tokens: 8192, beside_summaries: true },

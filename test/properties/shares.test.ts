@@ -40,12 +40,29 @@ describe('the shares of a room', () => {
     })
   })
 
-  test('give what one part does not need to the task, when everything else has its own', () => {
-    const small = { newestRound: 500, newestUser: 0, task: 9000, latestUser: 0 }
-    const { task, sure } = sharesOf(12_000, small)
-    expect(sure.task).toBe(3000)
-    // A third for the newest messages, a third for a recap, the rest for the task.
-    expect(task).toBe(4000)
+  test('leave the task whole where the newest messages and the least recap have their own beside it, else its quarter', () => {
+    const beside = { newestRound: 500, newestUser: 0, latestUser: 0 }
+    // A third for the newest messages, an eighth for a recap: the rest of the room can be the task's.
+    for (const [size, due] of [
+      [2000, 2000],
+      [6500, 6500],
+      [6501, 3000],
+      [9000, 3000],
+    ] as const) {
+      const { task, sure } = sharesOf(12_000, { ...beside, task: size })
+      expect([size, task, sure.task]).toEqual([size, due, Math.min(size, 3000)])
+    }
+  })
+
+  test('leave the latest user message whole in the same way, behind the task', () => {
+    const beside = { newestRound: 500, newestUser: 0 }
+    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5500 }).latestUser).toBe(5500)
+    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5501 }).latestUser).toBe(3000)
+    // Both cannot be whole: the task has the better right.
+    expect(sharesOf(12_000, { ...beside, task: 3400, latestUser: 3400 })).toMatchObject({
+      task: 3400,
+      latestUser: 3000,
+    })
   })
 })
 

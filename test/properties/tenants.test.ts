@@ -81,8 +81,12 @@ async function live(
         ...Object.fromEntries(windows.map((_, tenant) => [`KEY_${tenant}`, keyOf(tenant)])),
       },
     }),
-    // Each writes its summaries itself, with what it pays its requests with.
-    profile: { strategy: 'summarize', summary: { mode: waits ? 'blocking' : 'background', wait_ms: 20_000 } },
+    // Each writes its summaries itself, with what it pays its requests with. To clear results is not enough for any of them.
+    profile: {
+      strategy: 'summarize',
+      clear: { enabled: false },
+      summary: { mode: waits ? 'blocking' : 'background', wait_ms: 20_000 },
+    },
   })
   const ids = windows.map(() => new Set<string>())
   const outcomes = await Promise.all(

@@ -165,7 +165,8 @@ describe('with archive.dir', () => {
     expect(ids.size).toBe(1)
     const file = await fileOf(dir, [...ids].join(''))
     const sections = readArchive(file).filter(({ number }) => number !== null)
-    expect(sections.length).toBeGreaterThan(90)
+    // More than any one of them has.
+    expect(sections.length).toBeGreaterThan(run.length * 1.25)
     const copies = new Map<number | null, number>()
     for (const { number } of sections) copies.set(number, (copies.get(number) ?? 0) + 1)
     expect(Math.max(...copies.values())).toBeLessThanOrEqual(runs.length)

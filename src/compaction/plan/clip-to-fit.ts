@@ -1,5 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { Fold } from '../compaction.ts'
+import { keptTokens } from '../kept-passages.ts'
 import { sum } from '../size-sums.ts'
 import { isSystem } from '../subject.ts'
 import { editsOf } from '../edits.ts'
@@ -68,7 +69,8 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   draft = yield* withLessRecap(frame, draft, goalTokens)
   // Frames, names and system messages in between may take more than their part's share: older messages make room.
   const isCut = !options.strict || templateFits(counts.subject, options.point)[parts.newestFrom] !== 'badly'
-  if (!isDone() && isCut) draft = yield* foldedUpTo(frame, draft, begun.fold)
+  if (!isDone() && isCut)
+    draft = yield* withLessRecap(frame, yield* foldedUpTo(frame, draft, begun.fold), goalTokens)
   yield* shorten(draft.fold?.restated ?? [], 0, HEAD_AND_TAIL_TOKENS)
   if (isDone() || isUserFixed) return draft
   // A view beyond system messages and tools that exceed the budget is the upstream's to judge: a word each helps nobody.
@@ -226,7 +228,7 @@ function bareFold(
     beforeTokensMax: recapTokens,
     afterTokensMax: recapTokens,
     systemTokensMax: 0,
-    keptTokensMax: recapTokens,
+    keptTokensMax: Math.min(recapTokens, keptTokens(counts.subject, frontier)),
     summaries: [],
     recapsBeside: false,
   }

@@ -17,21 +17,21 @@ export const HEAD_AND_TAIL_TOKENS = 64
  */
 export function* clipGroup(
   { editOf, editedTokens }: TokenCounts,
-  { fold, point, reach, clips: begun, thoughts }: Editing,
+  { fold, point, reach, cleared, clips: begun, thoughts }: Editing,
   group: readonly number[],
   excessTokens: number,
   floorTokens: number,
 ): Steps<readonly Clip[]> {
   const clips = new Map(begun.map((clip) => [clip.index, clip]))
   const frontier = fold?.frontier ?? 0
-  const edits = { frontier, reach, clips, point, thoughts: new Set(thoughts) }
+  const edits = { frontier, reach, cleared: new Set(cleared), clips, point, thoughts: new Set(thoughts) }
   yield
   const sizes = new Map<number, number>()
   // What a clip of each message starts from: one that was cleared is not clipped, and no thoughts are.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
-    const { kind } = editOf(index, { ...NO_EDITS, frontier, reach, point })
+    const { kind } = editOf(index, { ...edits, clips: NO_EDITS.clips, thoughts: NO_EDITS.thoughts })
     if (kind === 'kept' || kind === 'unbound' || kind === 'resolved') open.set(index, 'kept')
     else if (kind === 'rendered' || kind === 'previewed') open.set(index, kind)
   }

@@ -43,11 +43,11 @@ export function recapCaps(frame: Frame): RecapCaps {
     }
   }
   // What fixed parts and newest messages leave under the target; below zero where they take more.
-  const { fixedTokens, recentTokens, calls, cutUnit } = frame
-  const leftTokens = targetTokens - fixedTokens - recentTokens - calls.tokens - (cutUnit?.tokensMax ?? 0)
+  const { fixedTokens, recentTokens, cutUnit } = frame
+  const leftTokens = targetTokens - fixedTokens - recentTokens - (cutUnit?.tokensMax ?? 0)
   const tokensMax = Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(leftTokens)))
   return {
-    recapTokensMax: Math.min(recap.max_tokens, tokensMax),
+    recapTokensMax: Math.min(recap.max_tokens, tokensMax, Math.floor(roomTokens * RECAP_SHARE)),
     tokensMax,
     besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
     togetherTokensMax: shares.recapMax,
@@ -80,15 +80,9 @@ type Folding = Omit<FoldPlan, 'frame'> & {
 /**
  * The fold at a frontier, with what it keeps of old turns before it: summaries and a recap for what lies before the latest
  * user message, the same for what follows it where the frontier has passed it, and quoted system messages on top. Nothing
- * has more room than what it replaces, which is everything but the task and what is kept of old turns. `shortenedTokens`:
- * what was cleared or shortened behind it, which its recap quotes and names too.
+ * has more room than what it replaces, which is everything but the task and what is kept of old turns.
  */
-export function foldAt(
-  plan: Folding,
-  frontier: number,
-  kept: readonly number[] = [],
-  shortenedTokens = 0,
-): Fold {
+export function foldAt(plan: Folding, frontier: number, kept: readonly number[] = []): Fold {
   const { counts, pins, options } = plan.frame
   const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = plan.caps
   const { subject } = counts
@@ -105,10 +99,10 @@ export function foldAt(
   const besideTokens =
     recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
   const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
-  // What was shortened lies behind the frontier, and is told in the last recap before it.
-  const beforeLeft = before.leftTokens + (latest === null ? shortenedTokens : 0)
-  const afterLeft = latest === null ? 0 : after.leftTokens + shortenedTokens
-  const afterMost = Math.min(recapTokensOf(afterLeft), Math.floor(roomTokens * AFTER_SHARE))
+  const afterMost = Math.min(
+    latest === null ? 0 : recapTokensOf(after.leftTokens),
+    Math.floor(roomTokens * AFTER_SHARE),
+  )
   // The recap of the latest turn takes its room in doublings: so the recap before it keeps its size, and its place in the
   // provider's cache, while a turn goes on.
   const doubled = afterMost === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
@@ -119,7 +113,7 @@ export function foldAt(
     isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
   const beforeTokens = isStanding
     ? standing
-    : Math.min(recapTokensOf(beforeLeft), beforeMost) +
+    : Math.min(recapTokensOf(before.leftTokens), beforeMost) +
       quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
   const keptTokensMax = Math.min(keptTokens(subject, frontier), plan.caps.keptTokensMax)
   const { work } = plan.caps
@@ -150,6 +144,9 @@ export function foldAt(
 /** The recap of the smallest form: enough for the names of what was done last, and a quarter of what there is. */
 const SMALLEST_RECAP_TOKENS = 128
 const SMALLEST_RECAP_SHARE = 0.25
+
+/** A recap without summaries takes at most this share of the room: the agent's own words are worth more than names of them. */
+const RECAP_SHARE = 1 / 8
 
 /** Folded system messages are quoted within this share of the target. */
 const QUOTED_SYSTEM_SHARE = 0.25

@@ -70,9 +70,9 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
   const rights = { counts, options, pins, parts, shares, wholeShares, roomTokens, freeTokens, saysItself }
   const tail = yield* protectedTail(rights)
   let targetTokens = startTokens
-  if (tail.roundsTokens !== null) {
+  if (tail.nextRoundTokens !== null) {
     const goalTokens = goalOf(policy, room, isAskedFor, beforeTokens, fixedTokens)
-    targetTokens = Math.min(goalTokens, startTokens - tail.roundsTokens)
+    targetTokens = Math.min(goalTokens, startTokens - tail.nextRoundTokens)
   }
   if (options.smallest) targetTokens = 0
   const triggerTokens = Math.max(targetTokens, startTokens)

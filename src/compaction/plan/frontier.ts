@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import { layoutOf, partTokens, type Layout } from '../layout.ts'
-import { isTalk, type Subject } from '../subject.ts'
+import { isSaidByUser, isTalk, type Subject } from '../subject.ts'
 import { editsOf } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { foldAt, type FoldPlan } from './fold-at.ts'
@@ -8,14 +8,9 @@ import { restatedMost } from './restated.ts'
 
 /**
  * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict
- * placement those that a template takes go first. `toldTokens`: what its recap tells of what was shortened behind it.
+ * placement those that a template takes go first.
  */
-export function* chooseFrontier(
-  plan: FoldPlan,
-  draft: Draft,
-  toldTokens: number,
-  aimTokens: number,
-): Steps<number | null> {
+export function* chooseFrontier(plan: FoldPlan, draft: Draft, aimTokens: number): Steps<number | null> {
   const { counts, options, pins } = plan.frame
   const { subject, editedTokens, followingTokens } = counts
   const { structure } = subject
@@ -34,11 +29,11 @@ export function* chooseFrontier(
     tailTokens -= yield* editedTokens(index - 1, index, edits)
     tailTokens += yield* followingTokens(index - 1, point, edits, further)
     edits = further
-    if (!structure.isFrontier(index)) continue
+    if (!structure.isFrontier(index) || (!strict && partsAnswer(subject, index))) continue
     looked += 1
     if (looked % apart !== 0) continue
     if (apart > 1) yield
-    const layout = layoutOf({ ...pins, fold: foldAt(plan, index, [], toldTokens) }, structure.systemCount)
+    const layout = layoutOf({ ...pins, fold: foldAt(plan, index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
     const isApart = fits[index] === 'joined' && endsInResult(subject, layout)
     const fit = isApart ? 'badly' : (fits[index] ?? 'well')
@@ -76,6 +71,11 @@ const NONE = -1
  * messages before it, and a conversation may have tens of thousands of both.
  */
 const RESTATED_PER_FRONTIER = 256
+
+/** Whether a cut takes what the user asked and leaves the answer. */
+function partsAnswer(subject: Subject, index: number): boolean {
+  return isTalk(subject, index) && isSaidByUser(subject, index - 1)
+}
 
 /** Whether a result that is said again stands before the tail: a user's message behind it can be joined with none before. */
 function endsInResult({ messages }: Subject, { restated }: Layout): boolean {

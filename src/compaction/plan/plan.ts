@@ -5,18 +5,19 @@ import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
-import { countedDraft, editedFurther, type Draft } from './draft.ts'
+import { countedDraft, recordedIn, type Draft } from './draft.ts'
+import { editedByWorth, putBack } from './edit-by-worth.ts'
 import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
-import { frameOf, isPinned } from './frame.ts'
+import { frameOf, isPinned, runs } from './frame.ts'
 import type { PlanOptions } from './options.ts'
 import { ascending, newestThoughts } from '../thoughts.ts'
 import { heldThoughts } from './thoughts.ts'
 import { foldOverLimit } from './turns.ts'
 
 /**
- * The next compaction at a request point: the passes, cheapest first, until the view is at or below the
- * target; null where it would free too little to be worth a cache miss and nothing forces it.
+ * The next compaction at a request point: the passes, those first that cost least of what the next step needs, until the view
+ * is at or below the target; null where it would free too little to be worth a cache miss and nothing forces it.
  */
 export function* planCompaction(counts: TokenCounts, options: PlanOptions): Steps<Compaction | null> {
   const { subject, policy } = counts
@@ -36,47 +37,52 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   const isSpare = (frame.isAskedFor || isByLength) && !frame.mustFit
   if (isSpare && caps.recapTokensMax < RECAP_TOKENS_MIN) return null
 
-  const standingSummaries = (prepared ?? before.fold)?.summaries ?? []
-  const summaries = smallest ? [] : standingSummaries
-  const plan = { frame, caps, summaries }
-  const planned = ({ reach, fold, clips, thoughts }: Draft): Compaction => {
-    return { version: FOLD_VERSION, reason, point, ...pins, reach, fold, clips, thoughts }
+  const standing = before.fold
+  const isFurther = prepared !== null && prepared.frontier > (standing?.frontier ?? -1)
+  const standingSummaries = (isFurther ? standing : (prepared ?? standing))?.summaries ?? []
+  const planned = (draft: Draft): Compaction => {
+    return { version: FOLD_VERSION, reason, point, ...pins, ...recordedIn(draft) }
   }
-  // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
-  const isFurther = prepared !== null && prepared.frontier > (before.fold?.frontier ?? -1)
-  const standing = isFurther ? prepared : before.fold
   const demanded = subject.keepsNewestThoughts === true ? newestThoughts(subject, point) : []
+  // Recaps are made anew: pins may have moved behind the frontier, and there may be more room than there was.
+  const stands = { frame, caps, summaries: smallest ? [] : standingSummaries }
   let draft = yield* countedDraft(frame, {
     point,
     reach: before.reach,
-    fold: standing === null ? null : foldAt(plan, standing.frontier, smallest ? [] : standing.kept),
+    cleared: before.cleared,
+    fold: standing === null ? null : foldAt(stands, standing.frontier, smallest ? [] : standing.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
     clips: before.clips.filter(({ index }) => !isPinned(pins, index)),
     thoughts: demanded,
     protectedFrom: frame.cutUnit?.from ?? recentFrom,
   })
-  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough. If its
-  // summaries alone would free too little to be a compaction, more is folded.
-  const enoughTokens = Math.min((targetTokens + frame.triggerTokens) / 2, worthTokens)
-  const isPrepared = prepared !== null && draft.tokens <= enoughTokens
   // Thresholds are shares of the budget, and what is aimed for decides what a record says: in whole tokens.
-  const goalTokens = Math.floor(
-    Math.min(targetTokens - frame.aheadTokens, prepared === null ? Infinity : worthTokens),
-  )
-  const aimTokens = isPrepared ? draft.tokens : goalTokens
-
-  const keptResults = policy.clear.keep_results
-  draft = yield* editedFurther(frame, draft, aimTokens, keptResults)
+  const goalTokens = Math.floor(targetTokens - frame.aheadTokens)
+  // What was prepared was planned for a view that grew by less or more: half of the way down is good enough.
+  const halfWayTokens = (targetTokens + frame.triggerTokens) / 2
+  let aimTokens = goalTokens
+  draft = yield* editedByWorth(frame, draft, aimTokens, policy.clear.keep_results)
+  let plan = stands
+  const isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
+  if (isFolding && isFurther && !smallest) {
+    plan = { ...stands, summaries: prepared.summaries }
+    const fold = foldAt(plan, prepared.frontier, prepared.kept)
+    draft = yield* countedDraft(frame, { ...draft, fold })
+    // If its summaries alone would free too little to be a compaction, more is folded.
+    if (draft.tokens <= Math.min(halfWayTokens, worthTokens)) aimTokens = draft.tokens
+    else aimTokens = Math.floor(Math.min(goalTokens, worthTokens))
+  }
   draft = yield* foldedByTurns(plan, draft, aimTokens, overLimit)
   // A recap can take as much as what it replaces, and its frame on top: nothing is cut for that.
   if (isByLength && !frame.demanded && draft.tokens > room.budgetTokens) return null
   if (draft.tokens > aimTokens) {
     const cut = yield* withCutUnit(frame, draft)
-    const isUnprotected = cut.protectedFrom > draft.protectedFrom
     draft = yield* countedDraft(frame, { ...cut, clips: [...cut.clips, ...pinnedClips(frame)] })
-    if (isUnprotected) draft = yield* editedFurther(frame, draft, aimTokens, keptResults)
+    // The results that are kept by their number go before what the agent said and called.
+    if (isFolding) draft = yield* editedByWorth(frame, draft, aimTokens, 0)
   }
   draft = yield* folded(plan, draft, aimTokens)
+  draft = yield* putBack(frame, draft, aimTokens)
   if (plannedTokensMax === null) {
     if (!smallest) {
       const clips = withSpare(frame, draft.clips, aimTokens - draft.tokens)
@@ -103,6 +109,8 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   } else {
     const { systemCount } = subject.structure
     const foldsMore = (draft.fold?.frontier ?? 0) > (before.fold?.frontier ?? systemCount)
+    // Planned too early, a fold would not be enough when its time comes, and another summary be asked for beside it.
+    if (!options.isBeyondBudget && draft.tokens + frame.aheadTokens > halfWayTokens) return null
     // If a recap stands, a summary in its place may be all that it takes.
     if (!foldsMore && !hasUnsummarised(before, systemCount)) return null
   }

@@ -1,11 +1,10 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { type TokenCounts } from '../token-counts.ts'
-import { NO_EDITS } from '../edits.ts'
 import { opensMessage, type Subject } from '../subject.ts'
 import type { PlanOptions } from './options.ts'
 import type { Parts, Pins } from './parts.ts'
-import { SHARE, type Shares } from './shares.ts'
+import type { Shares } from './shares.ts'
 
 /** What a compaction leaves of the newest messages, so that further rounds fit beside them. */
 export type ProtectedTail = {
@@ -14,10 +13,8 @@ export type ProtectedTail = {
   readonly recentTokens: number
   /** The unit before them is cut down to so many tokens, where they would not come to their share without it. */
   readonly cutUnit: { readonly from: number; readonly tokensMax: number } | null
-  /** Where the calls begin that are to be seen before old results and a recap, and what they take without their results. */
-  readonly calls: { readonly from: number; readonly tokens: number }
-  /** What the rounds take for which room is left, in tokens; null where no further round would fit. */
-  readonly roundsTokens: number | null
+  /** What the next round will take, for which room is left, in tokens; null where it would not fit. */
+  readonly nextRoundTokens: number | null
 }
 
 /** What the parts of a conversation have a right to when a compaction is planned. */
@@ -47,21 +44,13 @@ export function* protectedTail(rights: Rights): Steps<ProtectedTail> {
   yield
   const latest = latestRounds(counts, point)
   const besideTokens = freeTokens - wholeShares.recapMin
-  let rounds = ROUNDS_AHEAD
-  if (!saysItself) {
-    // Beside the newest round alone: what stands before it gives way first.
-    const fits = besideTokens - parts.sizes.newestRound - parts.sizes.newestUser >= latest.least
-    const fitting = Math.floor((besideTokens - least.tokens) / latest.mean)
-    if (!fits) rounds = 0
-    else if (latest.mean > 0) rounds = Math.max(1, Math.min(ROUNDS_AHEAD, fitting))
-    // Planned ahead, there is always something to fold by the time it is due.
-    if (plannedTokensMax !== null) rounds = Math.max(1, rounds)
-  }
-  const callsTokensMax = rights.roomTokens * SHARE.calls
+  // Beside the newest round alone: what stands before it gives way first. Planned ahead, there is always something to fold by
+  // the time it is due.
+  const newestTokens = parts.sizes.newestRound + parts.sizes.newestUser
+  const isCrowded = !saysItself && plannedTokensMax === null && besideTokens - newestTokens < latest.least
   // If not even one more round would fit, newest messages and recap share what is left.
-  const isCrowded = rounds === 0
-  const crowdedTokens = least.tokens + Math.max(0, freeTokens - callsTokensMax - least.tokens) / 2
-  const roomyTokens = saysItself ? Infinity : besideTokens - rounds * latest.mean
+  const crowdedTokens = least.tokens + Math.max(0, freeTokens - least.tokens) / 2
+  const roomyTokens = saysItself ? Infinity : besideTokens - latest.mean
   const bounds = {
     keepRecent: options.keepRecent,
     tokensMin: isCrowded ? Math.max(leastMin, crowdedTokens) : leastMin,
@@ -79,26 +68,17 @@ export function* protectedTail(rights: Rights): Steps<ProtectedTail> {
       recent.cutFrom === null || cutTokens < CUT_UNIT_TOKENS_MIN
         ? null
         : { from: recent.cutFrom, tokensMax: cutTokens },
-    calls: smallest
-      ? { from: recent.from, tokens: 0 }
-      : yield* callsSeen(counts, recent.from, point, callsTokensMax),
-    roundsTokens: isCrowded ? null : rounds * latest.mean,
+    nextRoundTokens: isCrowded ? null : latest.mean,
   }
 }
 
 // --- internal ---
-
-/** A compaction leaves room for so many rounds like the latest ones, wherever the conversation allows it. */
-const ROUNDS_AHEAD = 2
 
 /** Less than this of a unit that is too large to stay tells nothing, in tokens. */
 const CUT_UNIT_TOKENS_MIN = 128
 
 /** By how many rounds it is told what one takes. */
 const ROUNDS_COUNTED = 4
-
-/** So many of the newest replies are to be seen, whatever becomes of their results. */
-const CALLS_SEEN = 10
 
 type RecentBounds = {
   /** How many of the newest messages are meant to stay. */
@@ -154,35 +134,6 @@ function messagesIn(subject: Subject, start: number, end: number): number {
   let count = 0
   for (let index = start; index < end; index += 1) if (opensMessage(subject, index)) count += 1
   return count
-}
-
-/** The newest replies before `end`, as far as there is room for them once their results are cleared. */
-function* callsSeen(
-  { subject, editedTokens }: TokenCounts,
-  end: number,
-  point: number,
-  tokensMax: number,
-): Steps<ProtectedTail['calls']> {
-  const { structure, messages } = subject
-  let seen = 0
-  for (let index = end; index < point; index += 1)
-    if (messages[index]?.facts.role === 'assistant' && opensMessage(subject, index)) seen += 1
-  yield
-  const cleared = { ...NO_EDITS, reach: { render: 0, preview: 0, clear: end }, point }
-  let tokens = 0
-  let from = end
-  for (let unit = end; unit > structure.systemCount && seen < CALLS_SEEN;) {
-    const start = Math.max(structure.systemCount, structure.unitStart(unit - 1))
-    if (messages[start]?.facts.role === 'assistant') {
-      const more = yield* editedTokens(start, unit, cleared)
-      if (tokens + more > tokensMax) break
-      tokens += more
-      seen += 1
-      from = start
-    }
-    unit = start
-  }
-  return { from, tokens }
 }
 
 /** What the latest rounds take, in tokens; 0 before the first. */

@@ -11,8 +11,6 @@ export const SHARE = {
   pinned: 1 / 4,
   /** The newest messages as they were, the newest round among them, when a compaction ends. */
   recent: 1 / 3,
-  /** The agent's own calls before them, without their results. */
-  calls: 1 / 8,
   /** What is kept word for word by request. */
   kept: 1 / 8,
   /** What stands for folded messages, at the most … */
@@ -64,10 +62,11 @@ export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
   const recapMax = Math.floor(room * SHARE.recap)
   const besideRecap = newest + left - recapMin
   const recentMin = Math.max(newest, Math.min(Math.floor(room * SHARE.recent), besideRecap))
-  // What nobody needs goes to the task first, then to the latest user message.
-  const spare = Math.max(0, left - (recentMin - newest) - recapMax)
-  const taskMore = Math.min(spare, sizes.task - task)
-  const latestMore = Math.min(spare - taskMore, sizes.latestUser - latestUser)
+  // Beside the newest messages and the least recap the task stays whole, then the latest user message; half of what is
+  // missing helps nobody, and each token of it would bring the next compaction nearer.
+  const spare = Math.max(0, left - (recentMin - newest) - recapMin)
+  const taskMore = sizes.task - task <= spare ? sizes.task - task : 0
+  const latestMore = sizes.latestUser - latestUser <= spare - taskMore ? sizes.latestUser - latestUser : 0
   return {
     sure: { newestUser, newestRound, task, latestUser },
     task: task + taskMore,

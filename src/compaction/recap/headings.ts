@@ -7,7 +7,7 @@ export const headings = {
   someWork: 'Open work, as far as there is room for it:',
   failure: 'Failed last:',
   files: 'Files:',
-  quotes: 'Quoted from them, oldest first:',
+  diary: 'What was said and done, oldest first:',
   names: 'Also named there:',
 } as const
 
@@ -18,11 +18,6 @@ export const labels = {
   call: (tool: string): string => `[to ${inLabel(tool)}]`,
   result: (tool: string): string => `[from ${inLabel(tool)}]`,
 } as const
-
-/** A label that names the message in which the quote stands. */
-export function namedLabel(label: string, number: string): string {
-  return `${label.slice(0, -1)} ${number}]`
-}
 
 /**
  * Quoted text as it may stand in a recap: a line that looks like a label or a heading is marked as none. `areNamed`: whether

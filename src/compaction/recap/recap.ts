@@ -1,17 +1,17 @@
 import type { Steps } from '../../conversation/source.ts'
 import { messageNumber, numbersOf } from '../message-numbers.ts'
-import { rangeIndexes, type FoldedRun } from '../layout.ts'
+import { covers, rangeIndexes, type FoldedRun } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
-import { FOLD_VERSION } from '../compaction.ts'
+import { FOLD_VERSION, type StandingSummary } from '../compaction.ts'
 import { opensMessage, type Subject } from '../subject.ts'
 import { headings, unforged } from './headings.ts'
 import { mentionsIn } from './mentions.ts'
 import { nameLines } from './names.ts'
-import { chooseQuotes } from './quotes.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
 import type { World } from './world.ts'
 import type { OpenWork } from '../calls/open-work.ts'
 import { createWriter, type Writer } from './writer.ts'
+import { diaryLines } from './diary.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
 export const RECAP_OPEN = '<conversation-recap>'
@@ -29,18 +29,16 @@ export type Beside = {
   readonly visible: readonly number[]
   /** Messages that were cleared or shortened: what they said may be quoted and named like what was folded. */
   readonly shortened: readonly number[]
-  /** Summaries that stand before it: what they name is not named again. */
-  readonly said: readonly string[]
-  /** Results that a later message has made untrue: they are not quoted. */
-  readonly stale: ReadonlySet<number>
+  /** Summaries that stand before it: what they tell is not told again. */
+  readonly summaries: readonly StandingSummary[]
   /** What the world looks like, in the recap before the newest messages; null in any other. */
   readonly world: World | null
 }
 
 /**
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
- * passages most likely to be needed word for word, and the specific things that were named beside them, as far
- * as the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
+ * list of open work, the files, what the agent said and did, and the specific things that were named beside that, as far as
+ * the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
  * null where there is none even for that. `areNamed`: whether it names messages, by which they can be read back.
  */
 export function* recapOf(
@@ -51,13 +49,13 @@ export function* recapOf(
   areNamed = false,
 ): Steps<Made> {
   const { tokensMax, systemTokensMax } = folded
-  const { visible, shortened, said, stale, world } = beside
+  const { visible, shortened, summaries, world } = beside
   const folds = rangeIndexes(folded, [])
   const hashes: string[] = []
   for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
   yield
-  const untrue = [...folds, ...shortened].filter((index) => stale.has(index))
-  const digest = subject.digest([...hashes, ...said, JSON.stringify([untrue, world])].join('\n'))
+  const told = summaries.map(({ text, start, end, except }) => ({ text, start, end, except }))
+  const digest = subject.digest([...hashes, JSON.stringify([told, world])].join('\n'))
   yield
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
@@ -75,20 +73,17 @@ export function* recapOf(
 
 // --- internal ---
 
-/** The share of what the user's words leave that names may take; what they do not need goes to passages. */
-const NAMES_SHARE = 0.77
+/** The share of what the user's words and the files leave that the diary may take; the rest is for names. */
+const DIARY_SHARE = 1 / 2
 
 /** A list of work that takes more of a recap than this is told by what is open. */
 const WORK_SHARE = 0.5
 
-/** Lines of files take at most this share of what names may, in the place of quotes. */
-const FILES_SHARE = 0.2
+/** Lines of files take at most this share of what the user's words leave. */
+const FILES_SHARE = 0.15
 
 /** Messages named between two pauses: about a millisecond. */
 const HASHES_PER_STEP = 1_024
-
-/** Tokens of a name, about. */
-const NAME_TOKENS = 6
 
 /** With the first words written, which name the messages where there is room for that; null where there is none for words. */
 function openedWriter(
@@ -152,7 +147,7 @@ function* written(
   subject: Subject,
   folds: readonly number[],
   folded: FoldedRun,
-  { visible, shortened, said, stale, world }: Beside,
+  { visible, shortened, summaries, world }: Beside,
   cache: MadeCache,
   writer: Writer,
   areNamed: boolean,
@@ -167,29 +162,26 @@ function* written(
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
   const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
   const users = { ...folded, tokensMax: usersTokensMax }
-  const unsaid = yield* writeUsers(subject, folds, users, cache, writer, areNamed)
+  yield* writeUsers(subject, folds, users, cache, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
+  yield
+  if (world !== null)
+    yield* writeWorld(subject, world, (tokensMax - writer.spentTokens()) * FILES_SHARE, writer)
+  const untold = folds.filter((index) => !summaries.some((summary) => covers(summary, index)))
+  const diary = yield* diaryLines(subject, {
+    indexes: untold,
+    tokensMax:
+      Math.floor((tokensMax - writer.spentTokens()) * DIARY_SHARE) - subject.count(`\n${headings.diary}`),
+    nameOf: (index) => (areNamed ? messageNumber(index, subject.structure.systemCount) : null),
+  })
+  if (diary.length > 0 && (yield* writer.line(headings.diary)))
+    for (const line of diary) yield* writer.line(line)
   yield
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)
-  const roomTokens = tokensMax - writer.spentTokens()
-  const namesTokensMax = Math.min(Math.floor(roomTokens * NAMES_SHARE), mentions.size * NAME_TOKENS)
-  const headingTokens = subject.count(`\n${headings.quotes}\n${headings.names}`)
-  if (world !== null) yield* writeWorld(subject, world, namesTokensMax * FILES_SHARE, writer)
-  const quotesTokensMax = tokensMax - writer.spentTokens() - namesTokensMax - headingTokens
-  // What a file was is no state that a model should go by; what was named there may be there still.
-  const indexes = named.filter((index) => !stale.has(index))
-  const told = { indexes, visible, mentions, unsaid, areNamed, tokensMax: quotesTokensMax }
-  const quotes = yield* chooseQuotes(subject, told)
-  if (quotes.length > 0 && (yield* writer.line(headings.quotes))) {
-    for (const { label, text } of quotes) {
-      yield* writer.line(`${label}\n${text}`)
-      yield
-    }
-  }
   const lines = yield* nameLines(subject, {
     mentions,
-    standing: [writer.written(), ...said],
+    standing: [writer.written(), ...summaries.map(({ text }) => text)],
     tokensMax: tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
   })
   yield

@@ -7,6 +7,7 @@ import { passagesWithin } from '../kept-passages.ts'
 import { messageNumber } from '../message-numbers.ts'
 import { readMessage } from '../read-message.ts'
 import { opensMessage, type Subject } from '../subject.ts'
+import { inLine } from './diary.ts'
 import { labels } from './headings.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
@@ -19,30 +20,6 @@ export type World = {
   readonly files: readonly { readonly line: string; readonly isChanged: boolean }[]
   /** The last call that failed, if it was not made again with another outcome. */
   readonly failure: string | null
-}
-
-/** Results of calls that name a file which a later call has changed, or which was read so again and had become another. */
-export function* staleResults(subject: Subject, point: number): Steps<ReadonlySet<number>> {
-  const stale = new Set<number>()
-  const shown = new Map<string, Shown[]>()
-  for (const [order, deed] of (yield* deedsOf(subject)).entries()) {
-    if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
-    const { result, failed, asked, paths, changed, work, index } = deed
-    if (index >= point) break
-    // The list is told as it is now, or not at all.
-    if (work !== null && result !== null) stale.add(result)
-    for (const path of failed ? [] : paths) {
-      const before = shown.get(path) ?? []
-      const isOver = (older: Shown): boolean =>
-        changed.includes(path) || (older.asked === asked && isOther(subject, older, result))
-      for (const older of before) if (isOver(older)) stale.add(older.result)
-      const left = before.filter((older) => !isOver(older)).slice(-SHOWN_MAX)
-      // What refers to an earlier result says nothing new.
-      const isShown = result !== null && result < point && !subject.references.byIndex.has(result)
-      shown.set(path, isShown ? [...left, { asked, result }] : left)
-    }
-  }
-  return stale
 }
 
 /**
@@ -76,18 +53,6 @@ export function* worldAt(
 }
 
 // --- internal ---
-
-/** A result that says something of a file. */
-type Shown = { readonly asked: string; readonly result: number }
-
-const DEEDS_PER_STEP = 256
-
-/** Of one file no more results are looked at. */
-const SHOWN_MAX = 64
-
-function isOther({ messages }: Subject, older: Shown, newer: number | null): boolean {
-  return newer !== null && messages[older.result]?.facts.meaning !== messages[newer]?.facts.meaning
-}
 
 /** Where a file was last changed, and where last read. */
 type Touched = { readonly change: number | null; readonly look: number | null; readonly isStale: boolean }
@@ -142,12 +107,4 @@ function* failureIn(
   const given = inLine(made?.argumentsText ?? '', GIVEN_CHARS_MAX)
   const said = inLine((yield* readMessage(subject, result)).text, ANSWER_CHARS_MAX)
   return `${labels.call(made?.name ?? '')} ${placeOf(last.index)}: ${given} → ${said}`
-}
-
-function inLine(text: string, charsMax: number): string {
-  const line = text
-    .slice(0, 2 * charsMax)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return line.length <= charsMax ? line : `${line.slice(0, charsMax)}…`
 }

@@ -5,7 +5,7 @@ import { layoutOf, UNTOUCHED, type FoldedPart } from '../layout.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { passOrder, type PassName, type Policy } from '../policy.ts'
 import { BARE_MARK, recapOf, type Beside } from '../recap/recap.ts'
-import { staleResults, worldAt } from '../recap/world.ts'
+import { worldAt } from '../recap/world.ts'
 import { pastOf } from '../past.ts'
 import type { Subject } from '../subject.ts'
 import { summaryText } from '../standing-summary.ts'
@@ -116,7 +116,6 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   if (isLast) yield* addEach(counts, edits, plain, messages)
   yield
   const { point } = compaction
-  const stale = yield* staleResults(subject, point)
   const inView = new Set(visible)
   const isWholeThere = (index: number): boolean => inView.has(index) && !edits.clips.has(index)
   const isFolded = before !== null || after !== null
@@ -124,10 +123,10 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const world = isFolded
     ? yield* worldAt(subject, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
     : null
-  const beside: Beside = { visible, shortened, said: [], stale, world }
+  const beside: Beside = { visible, shortened, summaries: [], world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further compactions of the same turn move the tail.
-  const alone: Beside = { visible: pinned, shortened: [], said: [], stale, world: null }
+  const alone: Beside = { visible: pinned, shortened: [], summaries: [], world: null }
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
   if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
   yield* addStandIns(counts, after, beside, messages)
@@ -291,7 +290,6 @@ function* addStandIns(
   for (const summary of summaries)
     into.push(standIn(subject, 'summary', summaryText(summary), summary.tokens, summary))
   if (recap === null) return
-  const said = summaries.map(({ text }) => text)
-  const made = yield* recapOf(subject, recap, { ...beside, said }, cache, policy.recall.enabled)
+  const made = yield* recapOf(subject, recap, { ...beside, summaries }, cache, policy.recall.enabled)
   if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
 }

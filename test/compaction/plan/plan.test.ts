@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { policyOf, subjectOf } from '../../support/subject.ts'
-import { assistant, prose, round, rounds, send, user, type SendOptions, type Sent } from '../sending.ts'
+import {
+  assistant,
+  isRecap,
+  prose,
+  round,
+  rounds,
+  send,
+  sendGrowing,
+  user,
+  type SendOptions,
+  type Sent,
+} from '../sending.ts'
 import { times } from '../../support/times.ts'
 
 const task = user('The task.')
+
+const said = (index: number): string => `Step ${index}: I look at part ${index} now.`
 
 /** What is sent at the first request that makes a compaction, of a conversation that grows by these pieces. */
 function firstCompaction(pieces: readonly object[][], options: SendOptions): Sent {
@@ -56,13 +69,32 @@ describe('a compaction', () => {
     expect(passesOver(logs, { render: { enabled: false }, clear: { keep_results: 1 } })).toEqual(['clear'])
   })
 
-  test('tells in a recap what results said that it cleared', () => {
-    // Where clearing was enough, nothing stood for what results had said: at a window of 32,000 an eighth of the names
-    // that were asked for again was gone.
-    const named = round('a0', `deployed deploy-7f3a91c2-staging ${prose('a0', 300)}`)
-    const { contents, passes } = firstCompaction([named, ...roundPieces], { budgetTokens: 10_000 })
+  // A fold was made as soon as results were cleared, so that a recap could tell what they had said: it cost the agent its
+  // own words.
+  test('folds nothing that the agent said or called while clearing results is enough', () => {
+    const pieces = times(60, (index) => {
+      const [call, result] = round(`b${index}`, prose(`b${index}`, 300))
+      return [{ ...call, content: said(index) }, result]
+    })
+    const requests = sendGrowing([task, ...pieces.flat()], { budgetTokens: 12_000 })
+    const compacted = requests.filter(({ isCompacted }) => isCompacted)
+    expect(compacted.length).toBeGreaterThan(2)
+    for (const { passes, messages, contents } of compacted) {
+      expect(passes).toEqual(['clear'])
+      const own = messages.flatMap(({ role }, index) => (role === 'assistant' ? [contents[index]] : []))
+      expect(own).toEqual(times(own.length, said))
+    }
+    expect(compacted.at(-1)?.messages.length).toBeGreaterThan(80)
+  })
+
+  test('folds once the agent’s own words are too much', () => {
+    const pieces = times(40, (index) => {
+      const [call, result] = round(`b${index}`, prose(`b${index}`, 60))
+      return [{ ...call, content: prose(`thought ${index}`, 300) }, result]
+    })
+    const { passes, contents } = firstCompaction(pieces, { budgetTokens: 10_000 })
     expect(passes).toContain('fold')
-    expect(contents.find((content) => content.startsWith('<conversation-recap>'))).toContain('7f3a91c2')
+    expect(contents.find(isRecap)).toContain('\nWhat was said and done, oldest first:\n- thought')
   })
 
   test('keeps the newest messages word for word', () => {
@@ -76,7 +108,8 @@ describe('a compaction', () => {
     const policy = policyOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
     const { compaction } = send(conversation, { budgetTokens: 8000, policy, forced: true })
     const { sizes } = subjectOf(conversation)
-    const kept = sizes.slice(compaction?.reach.clear).reduce((sum, size) => sum + size, 0)
+    const from = Math.max(compaction?.fold?.frontier ?? 0, 1 + (compaction?.cleared.at(-1) ?? -1))
+    const kept = sizes.slice(from).reduce((sum, size) => sum + size, 0)
     // Half of the conversation, of some 12,300 tokens in a room of 8,000 what there is room for.
     expect(kept).toBeLessThanOrEqual(4000 + 350)
     expect(kept).toBeGreaterThan(800)

@@ -1,7 +1,8 @@
+import type { StandingSummary } from '../../../src/compaction/compaction.ts'
 import type { FoldedRun } from '../../../src/compaction/layout.ts'
 import { createMadeCache, type MadeCache } from '../../../src/compaction/made-cache.ts'
 import { recapOf } from '../../../src/compaction/recap/recap.ts'
-import { staleResults, worldAt } from '../../../src/compaction/recap/world.ts'
+import { worldAt } from '../../../src/compaction/recap/world.ts'
 import type { Subject } from '../../../src/compaction/subject.ts'
 import { finish } from '../../../src/conversation/source.ts'
 import { subjectOf } from '../../support/subject.ts'
@@ -10,6 +11,8 @@ export type RecapOptions = Partial<FoldedRun> & {
   /** Indexes of the messages that still stand in the view. */
   readonly visible?: readonly number[]
   readonly shortened?: readonly number[]
+  /** Summaries that stand before it. */
+  readonly summaries?: readonly StandingSummary[]
   readonly cache?: MadeCache
   /** Whether messages are named, so that they can be read back. */
   readonly areNamed?: boolean
@@ -20,18 +23,23 @@ export const newCache = (): MadeCache => createMadeCache({ charsMax: 1e8 })
 /** The recap of a whole conversation but for its visible messages; null where there is not even a mark. */
 export function recap(conversation: readonly object[] | Subject, options: RecapOptions = {}): string | null {
   const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
-  const { visible = [], shortened = [], cache = newCache(), areNamed = false, ...run } = options
+  const {
+    visible = [],
+    shortened = [],
+    summaries = [],
+    cache = newCache(),
+    areNamed = false,
+    ...run
+  } = options
   const end = subject.messages.length
   const folded = { start: 0, end, except: visible, tokensMax: 1024, systemTokensMax: 256, ...run }
-  const stale = finish(staleResults(subject, end))
   const world = finish(
     worldAt(subject, end, (index) => visible.includes(index), areNamed, {
       frontier: end,
       keptTokensMax: 256,
     }),
   )
-  return finish(recapOf(subject, folded, { visible, shortened, said: [], stale, world }, cache, areNamed))
-    .text
+  return finish(recapOf(subject, folded, { visible, shortened, summaries, world }, cache, areNamed)).text
 }
 
 export const recapText = (conversation: readonly object[] | Subject, options?: RecapOptions): string =>

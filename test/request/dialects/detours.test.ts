@@ -222,7 +222,7 @@ test('a summary model at another upstream is asked with all that the API demands
   })
   const conversation = [messages.user('Read every part.')]
   let told: string | null = null
-  for (let turn = 0; turn < 14 && told !== 'ready'; turn += 1) {
+  for (let turn = 0; turn < 24 && told !== 'ready'; turn += 1) {
     conversation.push(...messages.roundsOf(1, turn))
     const answer = await messages.post(stand, { messages: conversation, tools })
     told = answer.headers.get('x-foldgate-summary')

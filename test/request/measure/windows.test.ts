@@ -251,17 +251,26 @@ describe('of two limits, the one that leaves the prompt less binds', () => {
 
 // The past was derived with 3,000 tokens of prompt by one replica and with 2,816 by another: one limit left the prompt
 // more than the server takes, the other less, and the whole conversation moved with it.
-test('a limit that is a few tokens higher moves nothing that lies in the past', async () => {
-  const tgi = { onQuestion: onlyAt('/info', { max_input_tokens: 3000, max_total_tokens: 4096 }) }
-  const sentWith = async (maxTokens: number) => {
-    await using stand = await standWith(completion('hi'), tgi)
-    await postChat(stand.url, { ...chatOf(longRun(8, 1)), max_tokens: maxTokens })
-    return rawMessages(stand.upstream.requests[0])
-  }
-  const sent = await sentWith(1090)
-  expect(sent.length).toBeLessThan(longRun(8, 1).length)
-  expect(await sentWith(1100)).toEqual(sent)
-})
+test.each([
+  ['where results were cleared', 19, {}],
+  ['where rounds were folded', 18, { clear: { enabled: false } }],
+])(
+  'a limit that is a few tokens higher moves nothing that lies in the past, %s',
+  async (_, most, profile) => {
+    const tgi = { onQuestion: onlyAt('/info', { max_input_tokens: 3000, max_total_tokens: 4096 }) }
+    const run = longRun(8, 1)
+    const sentWith = async (maxTokens: number) => {
+      await using stand = await standWith(completion('hi'), { ...tgi, profile })
+      await postChat(stand.url, { ...chatOf(run), max_tokens: maxTokens })
+      return rawMessages(stand.upstream.requests[0])
+    }
+    const sent = await sentWith(1090)
+    expect(sent.join('').length).toBeLessThan(JSON.stringify(run).length / 2)
+    expect(run).toHaveLength(19)
+    expect(sent.length).toBeLessThanOrEqual(most)
+    expect(await sentWith(1100)).toEqual(sent)
+  },
+)
 
 describe('names', () => {
   // A name that is too long stands in records and logs by a digest, and servers were asked about that digest.

@@ -130,16 +130,17 @@ export const user = (text: string): JsonObject => ({ role: 'user', content: text
 
 export const readTool = { name: 'read', input_schema: { type: 'object', properties: {} } }
 
-/** Rounds of an agent without thinking, of some 620 words each. */
+/**
+ * Rounds of an agent without thinking, of some 620 words each. More than a third of them the agent says itself, in its call:
+ * to clear results is not enough where many rounds have to make room.
+ */
 export const roundsOf = (count: number, from = 0): JsonObject[] =>
   Array.from({ length: count }, (_, offset) => {
     const id = `toolu_${from + offset}`
-    const content = `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(75)}`
+    const input = { part: from + offset, reason: 'the lazy dog jumps over the quick brown fox '.repeat(26) }
+    const content = `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(46)}`
     return [
-      {
-        role: 'assistant',
-        content: [{ type: 'tool_use', id, name: 'read', input: { part: from + offset } }],
-      },
+      { role: 'assistant', content: [{ type: 'tool_use', id, name: 'read', input }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content }] },
     ]
   }).flat()

@@ -130,7 +130,10 @@ describe('a request that goes by, in a conversation that was compacted', () => {
   const bypass = { 'x-foldgate-bypass': '1' }
 
   test('is the client’s bytes but for signed thinking, and what it is answered holds nowhere else', async () => {
-    const { stand, messages } = await openCompacted()
+    // Counted as the server counts: what it says of the whole conversation brings the next compaction no nearer.
+    const { stand, messages } = await openCompacted({
+      profile: { window: { tokens: WINDOW_TOKENS, ratio: 1 } },
+    })
     const before = stand.upstream.requests.length
     const sent = [...messages]
     const [answer] = await live(stand, messages, { rounds: 1 }, bypass)

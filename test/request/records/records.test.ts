@@ -279,6 +279,7 @@ const folding = (frontier: number, point = 11): Compaction => ({
     recapsBeside: false,
   },
   clips: [],
+  cleared: [],
   thoughts: [],
 })
 

@@ -249,8 +249,9 @@ describe.each([
 
   test('after so many rounds the model is told that there are no more, once, and its reply stands', async () => {
     const greedy = model(() => ({ text: 'More.', calls: [{ name: RECALL, arguments: '{}' }] }))
+    // With room for more than it may read back: only their number ends it.
     await using at = await standWith(greedy, {
-      profile: { ...profile, recall: { enabled: true, rounds: 2 } },
+      profile: { ...profile, target: 0.4, recall: { enabled: true, rounds: 2 } },
     })
     const reply = await postChat(at.url, chatOf(question, { tools: [bash], ...form }))
     const asked = askedOf(at.upstream)

@@ -104,8 +104,10 @@ export const readTool = {
   strict: false,
 }
 
+/** More than a third of its rounds it says itself, in its calls: to clear results is not always enough to make room. */
 export function thinkingReader(): StandOptions['reply'] {
   let called = 0
+  const reason = 'the lazy dog jumps over the quick brown fox '.repeat(20)
   return () => ({
     output: [
       { type: 'reasoning', tokens: 60 },
@@ -114,7 +116,7 @@ export function thinkingReader(): StandOptions['reply'] {
         type: 'function_call',
         callId: `call_${(called += 1)}`,
         name: 'read',
-        arguments: `{"part":${called}}`,
+        arguments: JSON.stringify({ part: called, reason }),
       },
     ],
   })
@@ -145,16 +147,20 @@ export async function live(
   return answers
 }
 
-/** Rounds of an agent without reasoning, of some 620 words each. */
+/**
+ * Rounds of an agent without reasoning, of some 620 words each. More than a third of them the agent says itself, in its call:
+ * to clear results is not enough where many rounds have to make room.
+ */
 export function roundsOf(count: number, from = 0): Item[] {
   return Array.from({ length: count }, (_, offset) => {
     const call_id = `call_${from + offset}`
+    const given = { part: from + offset, reason: 'the lazy dog jumps over the quick brown fox '.repeat(26) }
     return [
-      { type: 'function_call', call_id, name: 'read', arguments: `{"part":${from + offset}}` },
+      { type: 'function_call', call_id, name: 'read', arguments: JSON.stringify(given) },
       {
         type: 'function_call_output',
         call_id,
-        output: `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(75)}`,
+        output: `part ${from + offset}: ${'the quick brown fox jumps over the dog '.repeat(46)}`,
       },
     ]
   }).flat()

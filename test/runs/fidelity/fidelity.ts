@@ -43,6 +43,8 @@
  *   the next message shares with the history, the share that still stands there.
  * - `quotes`: of the exact texts that the next message replaces (an edit's old text, a plain substitution of sed) and
  *   the history holds whole, the share that stands whole in the view.
+ * - `own words`: of the tokens that assistant messages take, calls included, in requests that are not sent as they came,
+ *   the share that stands byte for byte.
  * - `stale`: lines that recaps quote from results although a later edit has replaced them and nothing has shown them
  *   since.
  * - `fixed too large`: requests for whose messages there is no room, or whose newest message is a user's and exceeds it

@@ -14,6 +14,9 @@ const noFigures = {
   // Exact texts that the next message replaces and the history holds whole, and those of them that the view holds.
   quotes: 0,
   quotesHeld: 0,
+  // Tokens of the assistant's messages, words and calls, in requests that are not sent as they came; and those that stand.
+  ownTokens: 0,
+  ownTokensHeld: 0,
   // Lines that recaps quote from results although a later edit has replaced them.
   stale: 0,
   promptTokens: 0,
@@ -90,6 +93,7 @@ export function figuresOf(tally: Tally) {
     far: share(tally.farThingsHeld, tally.farThings),
     verbatim: share(tally.runsHeld, tally.runs),
     quotes: share(tally.quotesHeld, tally.quotes),
+    own: share(tally.ownTokensHeld, tally.ownTokens),
     actions: share(tally.actionsHeld, tally.actions),
     observations: share(tally.observationsHeld, tally.observations),
     recent: quantilesOf(tally.recents.map((recent) => 100 * recent)),
@@ -151,6 +155,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     ['far', ({ far }) => far.toFixed(1)],
     ['verbatim', ({ verbatim }) => verbatim.toFixed(1)],
     ['quotes', ({ quotes }) => quotes.toFixed(1)],
+    ['own words', ({ own }) => own.toFixed(1)],
     ['stale', (_, { stale }) => grouped(stale)],
     ['fixed too large', (_, { tooLarge }) => grouped(tooLarge)],
   ],

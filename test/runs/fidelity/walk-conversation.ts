@@ -70,6 +70,7 @@ export async function walkConversation(options: WalkOptions): Promise<Tally> {
       ...nextHeld(point, input, received),
       stale: staleLines(input.messages, received),
       ...(sent.received !== null && workableFigures(workable)),
+      ...(areEqual(received, input.messages) ? {} : ownFigures(workable)),
       ...sent.faults,
       ...sent.summaries,
       requests: 1,
@@ -118,6 +119,15 @@ const isSamePrompt = (before: Before, now: Before): boolean =>
 function isTooLarge({ client, roomTokens, sizeOf }: WorkableInput): boolean {
   const newest = client.at(-1)
   return roomTokens <= 0 || (newest?.message['role'] === 'user' && sizeOf(newest) > roomTokens)
+}
+
+/** How much of what the assistant wrote, words and calls, stands byte for byte. */
+function ownFigures({ client, received, sizeOf }: WorkableInput): Partial<Tally> {
+  const there = new Set(received.map(({ text }) => text))
+  const own = client.filter(({ message }) => message['role'] === 'assistant')
+  const tokensOf = (messages: readonly RawMessage[]): number =>
+    messages.reduce((sum, message) => sum + sizeOf(message), 0)
+  return { ownTokens: tokensOf(own), ownTokensHeld: tokensOf(own.filter(({ text }) => there.has(text))) }
 }
 
 /** The same object for the same text. */

@@ -18,7 +18,7 @@ const recap = (messages: readonly object[], tokensMax = 1300, cache = newCache()
 
 /** What the user said, as a recap has it. */
 const usersPart = (text: string): string =>
-  text.split('The user said:\n')[1]?.split(/\n(?:Quoted from them|Also named there|<\/)/)[0] ?? ''
+  text.split('The user said:\n')[1]?.split(/\n(?:What was said and done|Also named there|<\/)/)[0] ?? ''
 
 /** A talk in which user and assistant take turns, the user first. */
 const talk = (...said: readonly string[]): object[] =>

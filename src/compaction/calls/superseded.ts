@@ -1,0 +1,82 @@
+import { countBelow } from '../../conversation/count-below.ts'
+import type { Steps } from '../../conversation/source.ts'
+import type { Subject } from '../subject.ts'
+import { deedsOf } from './deeds.ts'
+
+/** What later messages make of results, as it stands at a point: what lies behind it plays no part. */
+export type Superseded = {
+  /** Whether it is untrue: its file was changed, or the same command or file was read again and says something else. */
+  readonly isStale: (result: number, point: number) => boolean
+  /** Whether it says again what an earlier result of the same call says, and that still holds. */
+  readonly isRepeated: (result: number, point: number) => boolean
+  /** Whether a later result tells of the same file, or answers the same call. */
+  readonly isFollowed: (result: number, point: number) => boolean
+  /** The latest result that says the same; itself if none does. */
+  readonly latestEqual: (result: number, point: number) => number
+}
+
+/** What becomes of the results of a conversation: looked through once, whatever the number of points. */
+export function* supersededIn(subject: Subject): Steps<Superseded> {
+  const known = supersededByMessages.get(subject.messages)
+  if (known !== undefined) return known
+  const staleFrom = new Map<number, number>()
+  const followedFrom = new Map<number, number>()
+  const repeats = new Map<number, number[]>()
+  const repeated = new Set<number>()
+  const shown = new Map<string, Shown[]>()
+  const makeStale = (result: number, from: number): void => {
+    staleFrom.set(result, Math.min(from, staleFrom.get(result) ?? from))
+  }
+  for (const [order, deed] of (yield* deedsOf(subject)).entries()) {
+    if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
+    const { result, failed, asked, paths, changed, work, index } = deed
+    // The list is told as it is now, or not at all.
+    if (work !== null && result !== null) makeStale(result, result)
+    // What refers to an earlier result says nothing new.
+    const isShown = result !== null && !subject.references.byIndex.has(result)
+    // The same call is known by its words, and tests that are run again may well fail again.
+    for (const name of failed ? [asked] : [asked, ...paths]) {
+      const left: Shown[] = []
+      for (const older of (shown.get(name) ?? []).slice(-SHOWN_MAX)) {
+        const isAgain = isShown && name === asked
+        const isEqual = isAgain && older.meaning === subject.messages[result]?.facts.meaning
+        if (changed.includes(name)) makeStale(older.result, index)
+        else if (isAgain && !isEqual) makeStale(older.result, result)
+        else left.push(older)
+        if (isEqual) {
+          repeated.add(result)
+          repeats.set(older.result, [...(repeats.get(older.result) ?? []), result])
+        }
+        if (result !== null && !followedFrom.has(older.result)) followedFrom.set(older.result, result)
+      }
+      const meaning = subject.messages[result ?? -1]?.facts.meaning ?? ''
+      shown.set(name, isShown ? [...left, { result, meaning }] : left)
+    }
+  }
+  const isBefore = (from: number | undefined, point: number): boolean => from !== undefined && from < point
+  const isStale = (result: number, point: number): boolean => isBefore(staleFrom.get(result), point)
+  const superseded = {
+    isStale,
+    isRepeated: (result: number, point: number) =>
+      result < point && repeated.has(result) && !isStale(result, point),
+    isFollowed: (result: number, point: number) => isBefore(followedFrom.get(result), point),
+    latestEqual: (result: number, point: number) => {
+      const equal = repeats.get(result) ?? []
+      return equal[countBelow(equal, point) - 1] ?? result
+    },
+  }
+  supersededByMessages.set(subject.messages, superseded)
+  return superseded
+}
+
+// --- internal ---
+
+/** A result that says something of a file, or that a call was answered with. */
+type Shown = { readonly result: number; readonly meaning: string }
+
+const supersededByMessages = new WeakMap<Subject['messages'], Superseded>()
+
+const DEEDS_PER_STEP = 256
+
+/** Of one file no more results are looked at. */
+const SHOWN_MAX = 64
