@@ -34,7 +34,7 @@ export function openDropHalf(): Policy {
 export function openQuickModel(share: number): Policy {
   const cleared = new Set<RawMessage>()
   let droppedRounds = 0
-  let lines: readonly string[] = []
+  const lines: string[] = []
   return function quickModel(input) {
     const { head, rest } = pinned(input.messages)
     const rounds = roundsOf(rest)
@@ -55,9 +55,9 @@ export function openQuickModel(share: number): Policy {
       excessTokens -= input.sizeOf(result) - input.sizeOf(placeholder(result))
     }
     while (droppedRounds < rounds.length - 1 && sizeOfAll(input, view()) > target) {
-      lines = [...lines, recapLine(rounds[droppedRounds] ?? [])]
+      lines.push(recapLine(rounds[droppedRounds] ?? []))
       droppedRounds += 1
-      while (lines.length > 1 && input.sizeOf(recapOf(lines)) > RECAP_TOKENS_MAX) lines = lines.slice(1)
+      while (lines.length > 1 && input.sizeOf(recapOf(lines)) > RECAP_TOKENS_MAX) lines.shift()
     }
     return view()
   }
