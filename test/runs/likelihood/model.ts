@@ -28,6 +28,7 @@ export async function openModel(path: string, contextTokens: number | null): Pro
       ? null
       : // With a cache of the whole window, models with sliding attention can go back to a common beginning, too.
         await model.createContext({
+          batchSize: BATCH_TOKENS,
           contextSize: contextTokens,
           threads: 1,
           sequences: 1,
@@ -48,6 +49,9 @@ export async function openModel(path: string, contextTokens: number | null): Pro
       const last = prompt.length - 1
       let common = 0
       while (common < last && sequence.contextTokens[common] === prompt[common]) common += 1
+      // How a quantised model rounds depends on where its reading is cut: a message's cost moved from 75.3 to 74.0 nats. Cut
+      // where a first reading is, the result is the view's alone, whatever was read before.
+      common -= common % BATCH_TOKENS
       await eraseFrom(sequence, common)
       if (common < last) await sequence.controlledEvaluate(prompt.slice(common, last))
       const read = [...prompt.slice(last), ...continuation.slice(0, -1)]
@@ -57,36 +61,40 @@ export async function openModel(path: string, contextTokens: number | null): Pro
   }
 
   /**
-   * The probabilities of the whole vocabulary would take a tenth of a second a token to come out of the library. Instead
-   * the tokens are read twice: once for the probability of the likeliest one, and once for the ratio of the wanted one's
-   * to it, of which both are lifted above all others. The result is the same to five digits.
+   * The probabilities of a whole vocabulary would take a tenth of a second a token to come out of the library. It gives the
+   * likeliest ones, among which the wanted one is lifted; what remains is less than a thousandth of all. (Gemma 3 270M, 100
+   * tokens: 0.0003 nats of 4.5.)
    */
   async function scored(
     reading: Sequence,
     read: readonly number[],
     wanted: readonly number[],
   ): Promise<readonly number[]> {
-    const start = reading.nextTokenIndex
-    const likeliest = await reading.controlledEvaluate(
-      read.map((token) => [token, { generateNext: { token: true, confidence: true } }]),
-    )
-    await eraseFrom(reading, start)
-    const pairs = await reading.controlledEvaluate(
-      read.map((token, index) => {
-        const tokenBias = new library.TokenBias(model.tokenizer)
-        for (const each of [wanted[index], likeliest[index]?.next.token])
-          if (each != null) tokenBias.set(each, { logit: LIFT })
-        const options = { temperature: 1, topK: 2, topP: 1, minP: 0, tokenBias }
-        return [token, { generateNext: { probabilities: true, options } }]
-      }),
-    )
-    return wanted.map((token, index) => {
-      const { token: best = null, confidence = 0 } = likeliest[index]?.next ?? {}
-      if (best === token || best === null) return Math.log(confidence)
-      const pair = pairs[index]?.next.probabilities
-      return Math.log(confidence) + Math.log(pair?.get(token) ?? 0) - Math.log(pair?.get(best) ?? 1)
-    })
+    const found: number[] = []
+    for (let start = 0; start < read.length; start += AT_ONCE) {
+      const outputs = await reading.controlledEvaluate(
+        read.slice(start, start + AT_ONCE).map((token, index) => {
+          const tokenBias = new library.TokenBias(model.tokenizer)
+          tokenBias.set(wanted[start + index] ?? 0, { logit: LIFT })
+          const options = { temperature: 1, topK: LIKELIEST, topP: 1, minP: 0, tokenBias }
+          return [token, { generateNext: { probabilities: true, options } }]
+        }),
+      )
+      for (const [index, output] of outputs.entries()) {
+        const token = wanted[start + index] ?? 0
+        found.push(logProbabilityOf(token, output?.next.probabilities ?? new Map<number, number>()))
+      }
+    }
+    return found
   }
+}
+
+/** Of a token that was lifted among these. */
+function logProbabilityOf(token: number, probabilities: ReadonlyMap<number, number>): number {
+  const own = (probabilities.get(token) ?? 0) * Math.exp(-LIFT)
+  let all = own
+  for (const [other, probability] of probabilities) if (other !== token) all += probability
+  return Math.log(own / all)
 }
 
 async function eraseFrom(sequence: Sequence, start: number): Promise<void> {
@@ -94,10 +102,17 @@ async function eraseFrom(sequence: Sequence, start: number): Promise<void> {
     await sequence.eraseContextTokenRanges([{ start, end: sequence.nextTokenIndex }])
 }
 
+const BATCH_TOKENS = 512
+
 const LIBRARY = 'node-llama-cpp'
 
-/** What a logit is raised by: more than lies between any two, and no more than single precision bears. */
-const LIFT = 40
+/** What a logit is raised by: the wanted token is then among the likeliest, and the others are still told apart. */
+const LIFT = 30
+
+const LIKELIEST = 20_000
+
+/** Of tokens whose probabilities are in memory together. */
+const AT_ONCE = 32
 
 /** What is used of the library, whose types are there only after it was installed. */
 type Library = {
@@ -129,8 +144,6 @@ type Sequence = {
 
 type Evaluated = {
   readonly next: {
-    readonly token?: number | null
-    readonly confidence?: number
     readonly probabilities?: ReadonlyMap<number, number>
   }
 }
