@@ -2,6 +2,7 @@ import type { Steps } from '../../../conversation/source.ts'
 import type { MadeCache } from '../../made-cache.ts'
 import { sumOf } from '../../size-sums.ts'
 import { isTalk, replyAt, type Subject } from '../../subject.ts'
+import { columnsOf } from './forms/forms.ts'
 import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordCount } from './forms/words.ts'
 import { replyText } from './heard.ts'
@@ -62,7 +63,7 @@ const LOOKED_AT_CHARS = 80
 const SHORT_WORDS = 3
 
 /** What one says who takes note of something. */
-const noting: ReadonlySet<string> = new Set(wordLists.assents.map(evened))
+const noting: ReadonlySet<string> = new Set(columnsOf(wordLists.assents).map(evened))
 
 /** Found once for each reply. */
 function* isNotedIn(subject: Subject, index: number, cache: MadeCache): Steps<boolean> {

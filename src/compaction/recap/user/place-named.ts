@@ -1,6 +1,6 @@
-import type { FormKind } from './forms/forms.ts'
+import { columnsOf, type FormKind } from './forms/forms.ts'
 import { formsIn } from './forms/match.ts'
-import placeForms from './forms/places.json' with { type: 'json' }
+import placeRows from './forms/places.json' with { type: 'json' }
 import wordLists from './forms/word-lists.json' with { type: 'json' }
 import { evened, wordsOf } from './forms/words.ts'
 
@@ -61,27 +61,34 @@ function setOf(words: string): ReadonlySet<string> {
 }
 
 /** Stands beside a place that is chosen and says nothing of it. */
-const courteous = setOf(wordLists.courtesies.join(' '))
+const courteous = setOf(wordLists.courtesies)
 /** What takes a place out, in any language: it is better to miss a choice than to turn one round. */
-const denying = setOf(wordLists.denials.join(' '))
+const denying = setOf(wordLists.denials)
 /** Nouns before a number that number anything. */
-const numbering = setOf(wordLists.numberNouns.join(' '))
+const numbering = setOf(wordLists.numberNouns)
 
-/** How each language names a place in a list. */
-const languages = placeForms.map((form) => ({
-  /** For the first place, the second, the third, the fourth and the last. */
-  ordinals: [...form.ordinals, form.last].map(setOf),
-  /** The same as they count; most are other words elsewhere, so they count alone or behind a noun only. */
-  cardinals: form.cardinals.map(setOf),
-  /** Nouns that stand behind an ordinal: "the second one". */
-  behind: setOf(form.behind),
-  /** Nouns that stand before a number or a letter: "option two"; `isBeforeOrdinals`: before an ordinal, too. */
-  before: setOf(form.before),
-  isBeforeOrdinals: form.isBeforeOrdinals === true,
-  articles: setOf(form.articles),
-  /** What stands beside an ordinal that is chosen: "let's go with the second". */
-  choosing: setOf(form.choosing),
-}))
+/**
+ * How each language names a place in a list: a sample, the ordinals of the first four places and the last one, the
+ * cardinals of the first four, and the words around them.
+ */
+const languages = Object.values(placeRows).map((row) => {
+  const columns = columnsOf(row).map(setOf)
+  const [behind, before, articles, choosing] = columns.slice(10)
+  if (behind === undefined || before === undefined || articles === undefined || choosing === undefined)
+    throw new Error(`places.json: ${row} has a column too few`)
+  return {
+    ordinals: columns.slice(1, 6),
+    /** Most are other words elsewhere, so they count alone or behind a noun only. */
+    cardinals: columns.slice(6, 10),
+    /** Nouns that stand behind an ordinal: "the second one"; with none of them it stands behind those of `before`. */
+    behind,
+    /** Nouns that stand before a number or a letter: "option two". */
+    before,
+    articles,
+    /** What stands beside an ordinal that is chosen: "let's go with the second". */
+    choosing,
+  }
+})
 
 /** The same where words run together. Without what follows they are parts of other things: "第二天", "二番目の引数". */
 const unspacedPlaces: readonly RegExp[] = (
@@ -157,7 +164,7 @@ function placesIn(clause: string, isAll: boolean): { readonly named: number[]; r
 }
 
 function isBehindNoun(words: readonly string[], index: number, language: Language): boolean {
-  return language.isBeforeOrdinals && language.before.has(words[index - 1] ?? '')
+  return language.behind.size === 0 && language.before.has(words[index - 1] ?? '')
 }
 
 /** "Option two". "Option a" and "number one" only where nothing follows: "the option a user picks". */

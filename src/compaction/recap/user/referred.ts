@@ -52,7 +52,7 @@ const asks = /[?？؟]/
 
 /** Questions for a number: "two" names no place then. */
 const asksNumber =
-  /how (?:many|much|long|often|old|large|big)|wie ?(?:viel|lang|oft|groß)|combien|cuánt|quant|hoeveel|hur m|hvor m|\bile\b|kolik|сколько|скільки|kaç|\bكم\b|कितन|berapa|bao nhiêu|mấy|几|幾|多少|いくつ|何|몇/iu
+  /how (?:many|much|long|often|old|large|big)|wie ?(?:viel|lang|oft|groß)|combien|cuánt|quant|hoeveel|hur m|\bile\b|kolik|сколько|скільки|kaç|\bكم\b|कितन|berapa|bao nhiêu|mấy|几|幾|多少|いくつ|何|몇/iu
 
 const itemMark = /^[ \t]{0,8}(?:[-*•–+]|[*_(]{0,3}(?:[\p{L}]{3,12} )?(?:\d{1,2}|[A-Ha-h])[.):])[ \t*_]/gmu
 

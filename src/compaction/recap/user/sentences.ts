@@ -1,4 +1,5 @@
 import { beginsAsCode, isCodeLine } from './code-line.ts'
+import { columnsOf } from './forms/forms.ts'
 import wordLists from './forms/word-lists.json' with { type: 'json' }
 
 /** Where a sentence stands in a text. */
@@ -146,7 +147,7 @@ function isEnd(line: string, start: number, mark: number, end: number): boolean 
 const SMALL_CHARS_MIN = 60
 
 /** Words that end with a full stop within a sentence. */
-const shortenings: ReadonlySet<string> = new Set(wordLists.shortenings)
+const shortenings: ReadonlySet<string> = new Set(columnsOf(wordLists.shortenings))
 
 /** A sentence without blanks around it; one that is too long in pieces that end between words. */
 function* shortened(line: string, from: number, to: number): Generator<Sentence, void, void> {

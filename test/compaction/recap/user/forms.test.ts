@@ -1,62 +1,44 @@
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { directiveOf, DIRECTIVE_SCORE } from '../../../../src/compaction/recap/user/directive.ts'
-import { formKinds, forms } from '../../../../src/compaction/recap/user/forms/forms.ts'
+import { columnsOf, forms } from '../../../../src/compaction/recap/user/forms/forms.ts'
 import { formsIn, languagesIn } from '../../../../src/compaction/recap/user/forms/match.ts'
-import placeForms from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
+import placeRows from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
 import wordLists from '../../../../src/compaction/recap/user/forms/word-lists.json' with { type: 'json' }
 import { evened } from '../../../../src/compaction/recap/user/forms/words.ts'
+import { halves, phrasingsOf } from '../../../runs/rules/phrasing.ts'
 
-const distinct = (entry: z.ZodString) =>
-  z.array(entry).refine((entries) => new Set(entries).size === entries.length, 'holds something twice')
+/** As a phrase is looked up: what is matched in it has no marks but `^`, `*` and `$`. */
+const spelt = /^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/
 
-const languageCode = z.string().regex(/^[a-z]{2}$/)
-
-const formShape = z.strictObject({
-  sample: z.string().min(1),
-  phrases: distinct(z.string().regex(/^\^?\*?[^\s*^$.;:]+(?: [^\s*^$.;:]+)*(?: ?\*)?\$?$/)).min(1),
-})
-
-/** Words with blanks between them, as they are looked up. */
-const spacedWords = z.string().refine((text) => text === evened(text) && !/^\s|\s$|\s{2}/.test(text))
-
-const placeShape = z.strictObject({
-  language: languageCode,
-  about: z.string().optional(),
-  sample: z.string().min(1),
-  ordinals: z.tuple([spacedWords, spacedWords, spacedWords, spacedWords]),
-  cardinals: z.tuple([spacedWords, spacedWords, spacedWords, spacedWords]),
-  last: spacedWords,
-  behind: spacedWords,
-  before: spacedWords,
-  isBeforeOrdinals: z.literal(true).optional(),
-  articles: spacedWords,
-  choosing: spacedWords,
-})
+const repeated = (entries: readonly string[]) => entries.filter((entry, at) => entries.indexOf(entry) < at)
 
 describe('how people say that something is to hold', () => {
-  const all = Object.entries(forms).flatMap(([language, ofLanguage]) =>
-    Object.entries(ofLanguage).map(([kind, form]) => ({ language, kind, ...form })),
-  )
-
   test('each form is heard in its sample', () => {
-    expect(all.length).toBeGreaterThan(300)
+    expect(forms.length).toBeGreaterThan(300)
     expect(
-      all.filter(({ kind, sample }) => ![...formsIn(sample).kinds].some((each) => each === kind)),
+      forms.filter(({ kind, sample }) => ![...formsIn(sample).kinds].some((each) => each === kind)),
     ).toEqual([])
   })
 
   test('every phrase is spelt as it is looked up, and stands once in its row', () => {
-    expect(() =>
-      z.record(languageCode, z.partialRecord(z.enum(formKinds), formShape)).parse(forms),
-    ).not.toThrow()
+    const all = forms.flatMap(({ phrases }) => phrases)
+    expect(all.filter((phrase) => !spelt.test(phrase))).toEqual([])
+    for (const { phrases } of forms) expect(repeated(phrases)).toEqual([])
   })
 
   test('so are the words for places in lists, and the lists of words', () => {
-    expect(() => z.array(placeShape).parse(placeForms)).not.toThrow()
-    expect(() => z.record(z.string(), distinct(z.string().min(1))).parse(wordLists)).not.toThrow()
-    for (const words of [wordLists.openers, wordLists.shortenings])
-      for (const word of words) expect(evened(word)).toBe(word)
+    for (const row of Object.values(placeRows)) {
+      const [, ...words] = columnsOf(row)
+      expect(words).toHaveLength(13)
+      expect(words.filter((text) => text !== evened(text))).toEqual([])
+    }
+    for (const list of Object.values(wordLists)) expect(repeated(columnsOf(list))).toEqual([])
+    for (const list of [wordLists.openers, wordLists.shortenings]) expect(evened(list)).toBe(list)
+  })
+
+  test('are known in the languages that `npm run rules` asks for, and in no other', () => {
+    const asked = halves.flatMap((half) => phrasingsOf(half).map(({ language }) => language))
+    expect(new Set(forms.map(({ language }) => language))).toEqual(new Set(asked))
   })
 
   test('a word of one language says nothing in another: "was" asks in German and tells in English', () => {

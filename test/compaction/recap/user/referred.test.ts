@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import placeForms from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
+import { columnsOf } from '../../../../src/compaction/recap/user/forms/forms.ts'
+import placeRows from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
 import { referredIn } from '../../../../src/compaction/recap/user/referred.ts'
 
 const items = ['1. Rewrite the store.', '2. Add a lock.', '3. Drop the feature.', '4. Wait.']
@@ -77,8 +78,8 @@ describe('what somebody chose is said', () => {
     expect(referredIn(said, list)).toBe(items[place])
   })
 
-  test.each(placeForms)('in $language', ({ sample }) => {
-    expect(referredIn(sample, list)).toBe(items[1])
+  test.each(Object.entries(placeRows))('in %s', (_, row) => {
+    expect(referredIn(columnsOf(row)[0] ?? '', list)).toBe(items[1])
   })
 
   test('by a letter alone where the items have letters', () => {

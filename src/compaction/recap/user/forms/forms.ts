@@ -1,9 +1,4 @@
-import english from './english.json' with { type: 'json' }
-import germanic from './germanic.json' with { type: 'json' }
-import others from './others.json' with { type: 'json' }
-import romance from './romance.json' with { type: 'json' }
-import slavic from './slavic.json' with { type: 'json' }
-import unspaced from './unspaced.json' with { type: 'json' }
+import rows from './phrases.json' with { type: 'json' }
 
 /**
  * What phrases may tell of the sentence that it stands in.
@@ -40,8 +35,10 @@ export const formKinds = [
 
 export type FormKind = (typeof formKinds)[number]
 
-/** How a language says something of one kind. */
-export type Phrase = {
+/** How a language (ISO 639-1) says something of one kind. */
+type Form = {
+  readonly language: string
+  readonly kind: FormKind
   /** A sentence of this kind that holds one of the phrases. */
   readonly sample: string
   /**
@@ -51,17 +48,22 @@ export type Phrase = {
   readonly phrases: readonly string[]
 }
 
-type FormsByLanguage = Readonly<Record<string, Partial<Record<FormKind, Phrase>>>>
-
-/** All that is known of how people say that something is to hold, by language (ISO 639-1). */
-export const forms: FormsByLanguage = {
-  ...english,
-  ...germanic,
-  ...romance,
-  ...slavic,
-  ...others,
-  ...unspaced,
+/** The columns of a row in a table. */
+export function columnsOf(row: string): string[] {
+  return row.split(' | ')
 }
 
+/**
+ * All that is known of how people say that something is to hold, in the languages that `npm run rules` asks for: a row
+ * for each language and kind, a sample and then phrases.
+ */
+export const forms: readonly Form[] = Object.entries(rows).map(([name, row]) => {
+  const [language = ''] = name.split(' ', 1)
+  const kind = formKinds.find((one) => name === `${language} ${one}`)
+  if (kind === undefined) throw new Error(`phrases.json: ${name} is not a language and a kind`)
+  const [sample = '', ...phrases] = columnsOf(row)
+  return { language, kind, sample, phrases }
+})
+
 /** Languages in which words run together, or take their endings without a blank. */
-export const unspacedLanguages: ReadonlySet<string> = new Set(Object.keys(unspaced))
+export const unspacedLanguages: ReadonlySet<string> = new Set(['zh', 'ja', 'ko'])

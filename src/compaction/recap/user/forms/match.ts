@@ -1,4 +1,4 @@
-import { formKinds, forms, unspacedLanguages, type FormKind } from './forms.ts'
+import { forms, unspacedLanguages, type FormKind } from './forms.ts'
 import { evened, wordsOf, type Word } from './words.ts'
 
 /** What stands in a sentence. */
@@ -88,17 +88,15 @@ const unspacedPhrases = new Map<
   (Pick<Phrase, 'kind' | 'isOnlyFirst'> & { readonly text: string })[]
 >()
 
-for (const [language, ofLanguage] of Object.entries(forms)) {
-  for (const kind of formKinds) {
-    for (const phrase of ofLanguage[kind]?.phrases ?? []) {
-      const isOnlyFirst = phrase.startsWith('^')
-      const isOnlyLast = phrase.endsWith('$')
-      const text = evened(phrase.slice(isOnlyFirst ? 1 : 0, isOnlyLast ? -1 : undefined))
-      const [first = '', ...rest] = text.split(' ')
-      if (unspacedLanguages.has(language))
-        add(unspacedPhrases, language + text.charAt(0), { kind, text, isOnlyFirst })
-      else add(phrases, first, { kind, language, isOnlyFirst, isOnlyLast, rest })
-    }
+for (const { language, kind, phrases: ofKind } of forms) {
+  for (const phrase of ofKind) {
+    const isOnlyFirst = phrase.startsWith('^')
+    const isOnlyLast = phrase.endsWith('$')
+    const text = evened(phrase.slice(isOnlyFirst ? 1 : 0, isOnlyLast ? -1 : undefined))
+    const [first = '', ...rest] = text.split(' ')
+    if (unspacedLanguages.has(language))
+      add(unspacedPhrases, language + text.charAt(0), { kind, text, isOnlyFirst })
+    else add(phrases, first, { kind, language, isOnlyFirst, isOnlyLast, rest })
   }
 }
 
@@ -179,7 +177,6 @@ function likeliest(known: Languages, around: Languages): Set<string> {
 function unspacedLanguageOf(text: string): string | null {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return 'ja'
   if (/\p{Script=Hangul}/u.test(text)) return 'ko'
-  if (/\p{Script=Thai}/u.test(text)) return 'th'
   return /\p{Script=Han}/u.test(text) ? 'zh' : null
 }
 

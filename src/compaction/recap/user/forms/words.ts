@@ -1,3 +1,4 @@
+import { columnsOf } from './forms.ts'
 import wordLists from './word-lists.json' with { type: 'json' }
 
 /** A word of a text, and where in a clause it stands. */
@@ -58,4 +59,4 @@ const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–،؛؟¡¿*>|\n-]/
 const runsTogether = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
 /** What stands before the beginning of a clause and leaves it one: "and", "but", "please". */
-const openers: ReadonlySet<string> = new Set(wordLists.openers)
+const openers: ReadonlySet<string> = new Set(columnsOf(wordLists.openers))
