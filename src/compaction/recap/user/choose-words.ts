@@ -1,10 +1,10 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { Subject } from '../../subject.ts'
 import { bestFirst } from '../best-first.ts'
-import { habitualShares } from './habits.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
+import { evened, runsTogether, wordsOf } from './words.ts'
 
-export type ChoiceOptions = {
+type ChoiceOptions = {
   readonly tokensMax: number
   /** How much of that may go to what is no directive, in tokens. */
   readonly othersTokensMax: number
@@ -25,26 +25,25 @@ export function* chooseWords(
 ): Steps<UserMessage[]> {
   const all = yield* wholeMessages(subject, messages, options)
   if (all !== null) return all
-
-  const candidates = yield* bestFirst(yield* candidatesOf(subject, messages))
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
   let left = options.tokensMax
   let othersLeft = Math.min(left, options.othersTokensMax)
   let misses = 0
-  for (const { message, words, tokensAbout } of candidates) {
+  for (const { message, words, tokensAbout } of yield* bestFirst(yield* candidatesOf(subject, messages))) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
     yield
     const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
     if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
     // The same answer to two questions is two answers, and so are the same words of two people.
-    const text =
-      message.speaker + options.shown(message.text.slice(words.start, words.end)) + answersNote([words])
+    const written = options.shown(message.text.slice(words.start, words.end))
+    const text = message.speaker + written + answersNote([words])
     if (texts.has(text)) continue
-    const beside = taken.get(message)
+    const beside = taken.get(message) ?? []
     const tokens =
       (yield* subject.countSteps(`\n- ${text}`)) +
-      (beside === undefined ? CUT_TOKENS + options.extraTokens : CUT_TOKENS)
+      CUT_TOKENS +
+      (beside.length === 0 ? options.extraTokens : 0)
     if (tokens > roomTokens) {
       misses += 1
       continue
@@ -52,26 +51,23 @@ export function* chooseWords(
     left -= tokens
     if (!words.isDirective) othersLeft -= tokens
     texts.add(text)
-    if (beside === undefined) taken.set(message, [words])
-    else beside.push(words)
+    taken.set(message, [...beside, words])
   }
   return [...taken]
-    .map(([message, words]) => ({ ...message, words: words.sort((a, b) => a.start - b.start) }))
-    .sort((a, b) => a.index - b.index)
+    .map(([message, words]) => ({ ...message, words: words.sort((one, other) => one.start - other.start) }))
+    .sort((one, other) => one.index - other.index)
 }
 
 /** What pieces of a message answer, as it stands behind them; '' where they answer nothing that has to be said. */
 export function answersNote(words: readonly UserWords[]): string {
-  const refersTo = words.find((one) => one.refersTo !== null)?.refersTo ?? null
+  const refersTo = referenceIn(words)
   return refersTo === null ? '' : ` (answers: ${refersTo})`
 }
 
 // --- internal ---
 
-/** What does not fit is passed over, since something shorter may; after so many the share is full. */
+/** What does not fit is passed over, since something shorter may; after so many the share is full, as with so little left. */
 const MISSES_MAX = 20
-
-/** Less than this says nothing. */
 const PIECE_TOKENS_MIN = 6
 
 /** The share of a message is no count: what is a little too large by it may still fit. */
@@ -83,8 +79,15 @@ const CUT_TOKENS = 3
 /** What every token of a piece counts against it. */
 const A_TOKEN = 0.06
 
-/** What a piece loses that stands again and again in the same words. */
+/** What a piece loses that stands in the same words in so many pieces, or in so many of very many. */
 const HABIT = 3
+const HABIT_TIMES = 4
+const HABIT_PIECES_SHARE = 0.01
+
+/** Runs of so many words are compared, where words run together of characters, at the beginning of a piece. */
+const RUN_WORDS = 3
+const RUN_CHARS = 5
+const BEGINNING_CHARS = 400
 
 type Candidate = {
   readonly message: UserMessage
@@ -94,24 +97,44 @@ type Candidate = {
   readonly worth: number
 }
 
+/**
+ * The pieces with what they are worth. Who fills in a form over and over, or asks for the same with other names, lays down
+ * no rule each time: what stands in the same words in many pieces loses by its share.
+ */
 function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Steps<Candidate[]> {
-  const texts: string[] = []
-  for (const { text, words } of messages) {
-    for (const { start, end } of words) texts.push(text.slice(start, end))
+  const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
+  const runs: ReadonlySet<string>[] = []
+  const times = new Map<string, number>()
+  for (const { message, words } of pieces) {
+    const own = runsOf(message.text.slice(words.start, Math.min(words.end, words.start + BEGINNING_CHARS)))
+    for (const run of own) times.set(run, (times.get(run) ?? 0) + 1)
+    runs.push(own)
     yield
   }
-  const habitual = yield* habitualShares(texts)
+  const many = Math.max(HABIT_TIMES, pieces.length * HABIT_PIECES_SHARE)
   const candidates: Candidate[] = []
-  for (const message of messages) {
+  for (const [place, { message, words }] of pieces.entries()) {
+    const own = [...(runs[place] ?? [])]
+    const often = own.filter((run) => (times.get(run) ?? 0) >= many).length
+    const habit = HABIT * (often / Math.max(1, own.length)) ** 0.5
     const perCharacter = (subject.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
-    for (const words of message.words) {
-      const tokensAbout = (words.end - words.start) * perCharacter
-      const worth = words.score - tokensAbout * A_TOKEN - HABIT * (habitual[candidates.length] ?? 0)
-      candidates.push({ message, words, tokensAbout, worth })
-      yield
-    }
+    const tokensAbout = (words.end - words.start) * perCharacter
+    candidates.push({ message, words, tokensAbout, worth: words.score - tokensAbout * A_TOKEN - habit })
+    yield
   }
   return candidates
+}
+
+/** Numbers count as the same word. */
+function runsOf(piece: string): Set<string> {
+  const text = evened(piece).replace(/\d+/g, '0')
+  const isUnspaced = runsTogether.test(text)
+  const parts = isUnspaced
+    ? text.replace(/[\s\d\p{P}]/gu, '').split('')
+    : wordsOf(text).map(({ word }) => word)
+  const length = isUnspaced ? RUN_CHARS : RUN_WORDS
+  const starts = parts.slice(length - 1).keys()
+  return new Set(starts.map((start) => parts.slice(start, start + length).join(' ')))
 }
 
 /** All messages, none of them cut; null where they do not fit. */
@@ -120,26 +143,23 @@ function* wholeMessages(
   messages: readonly UserMessage[],
   { tokensMax, othersTokensMax, shown }: ChoiceOptions,
 ): Steps<UserMessage[] | null> {
-  const roomTokens = Math.min(tokensMax, othersTokensMax)
+  let left = Math.min(tokensMax, othersTokensMax)
   const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
-  if (sizesAbout > roomTokens * ABOUT_TOO_MUCH) return null
-  let left = roomTokens
-  const all: UserMessage[] = []
-  for (const message of messages) {
-    const { text, words } = message
-    left -=
-      (yield* subject.countSteps(`\n- ${message.speaker}${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
+  if (sizesAbout > left * ABOUT_TOO_MUCH) return null
+  for (const { speaker, text, words } of messages) {
+    left -= (yield* subject.countSteps(`\n- ${speaker}${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
-    const whole = {
-      start: 0,
-      end: text.length,
-      score: 0,
-      isDirective: words.some((one) => one.isDirective),
-      isCorrection: words.some((one) => one.isCorrection),
-      refersTo: words.find((one) => one.refersTo !== null)?.refersTo ?? null,
-    }
-    all.push({ ...message, words: [whole] })
     yield
   }
-  return all
+  return messages.map((message) => ({ ...message, words: [wholeOf(message)] }))
+}
+
+function wholeOf({ text, words }: UserMessage): UserWords {
+  const isDirective = words.some((one) => one.isDirective)
+  const isCorrection = words.some((one) => one.isCorrection)
+  return { start: 0, end: text.length, score: 0, isDirective, isCorrection, refersTo: referenceIn(words) }
+}
+
+function referenceIn(words: readonly UserWords[]): string | null {
+  return words.find(({ refersTo }) => refersTo !== null)?.refersTo ?? null
 }

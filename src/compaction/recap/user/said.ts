@@ -6,8 +6,9 @@ import { readMessage } from '../../read-message.ts'
 import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
-import { newestOnSubject } from './newest.ts'
-import { userMessages, type UserMessage } from './user-words.ts'
+import { isPhrase } from './forms.ts'
+import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
+import { evened, wordsOf } from './words.ts'
 import type { Writer } from '../writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -50,14 +51,14 @@ export function* writeUsers(
   areNamed: boolean,
 ): Steps<Unsaid> {
   const unsaid = new Map<number, string>()
-  const share = yield* shareOf(subject, indexes)
+  const talk = yield* talkShare(subject, indexes)
   const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
-  const tokensMax = Math.floor(roomTokens * share.ofDirectives)
+  const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return unsaid
   const messages = yield* userMessages(subject, indexes, cache)
   const chosen = yield* chooseWords(subject, messages, {
     tokensMax,
-    othersTokensMax: Math.floor(roomTokens * share.ofOthers),
+    othersTokensMax: Math.floor(roomTokens * (RUN_OTHERS_SHARE + (CHAT_SHARE - RUN_OTHERS_SHARE) * talk)),
     shown: oneLine,
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
@@ -93,10 +94,8 @@ const USER_TOKENS_MIN = 16
 /** The name of a message that was cut, about. */
 const NAME_TOKENS = 5
 
-type Share = { readonly ofDirectives: number; readonly ofOthers: number }
-
-/** By how much of the messages is talk, and not calls and what they printed. */
-function* shareOf(subject: Subject, indexes: readonly number[]): Steps<Share> {
+/** How much of the messages is talk, and not calls and what they printed. */
+function* talkShare(subject: Subject, indexes: readonly number[]): Steps<number> {
   let talkTokens = 0
   let allTokens = 0
   for (const [order, index] of indexes.entries()) {
@@ -105,11 +104,61 @@ function* shareOf(subject: Subject, indexes: readonly number[]): Steps<Share> {
     allTokens += size
     if (isTalk(subject, index) || isSaidByUser(subject, index)) talkTokens += size
   }
-  const talk = allTokens === 0 ? 1 : talkTokens / allTokens
-  return {
-    ofDirectives: RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk,
-    ofOthers: RUN_OTHERS_SHARE + (CHAT_SHARE - RUN_OTHERS_SHARE) * talk,
+  return allTokens === 0 ? 1 : talkTokens / allTokens
+}
+
+/** A word that this many directives hold may still tell their subject, or this share of them. */
+const HOLDERS_MIN = 3
+const HOLDERS_SHARE = 0.1
+
+/** Two directives are on one subject if they share this much of the shorter one. */
+const SHARED_MIN = 0.5
+
+/** Words that are shorter tell no subject; behind so many characters endings begin, in most languages. */
+const WORD_CHARS_MIN = 4
+const STEM_CHARS = 6
+
+/**
+ * Of the directives in these messages those that are the newest of several on one subject. Two are on one subject if they
+ * share words that few others hold: half of those of the shorter one, or, where the later one corrects something, any.
+ */
+function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
+  const directed = messages.flatMap(({ speaker, text, words }) =>
+    words
+      .filter(({ isDirective }) => isDirective)
+      .map((one) => ({ one, speaker, words: subjectWords(text.slice(one.start, one.end)) })),
+  )
+  const holders = Map.groupBy(
+    directed.flatMap(({ words }) => [...words]),
+    (word) => word,
+  )
+  const few = Math.max(HOLDERS_MIN, directed.length * HOLDERS_SHARE)
+  for (const [word, { length }] of holders)
+    if (length > few) for (const { words } of directed) words.delete(word)
+  const newest = new Set<UserWords>()
+  for (const [place, later] of directed.entries()) {
+    for (const earlier of directed.slice(0, place)) {
+      // What one has laid down no other takes back.
+      if (earlier.speaker !== later.speaker) continue
+      const shared = later.words.intersection(earlier.words).size
+      const fewest = Math.min(later.words.size, earlier.words.size)
+      if (shared < (later.one.isCorrection ? 1 : Math.max(2, fewest * SHARED_MIN))) continue
+      newest.delete(earlier.one)
+      newest.add(later.one)
+    }
   }
+  return newest
+}
+
+/** What a directive may be about: its longer words without their endings; where words run together, pairs of characters. */
+function subjectWords(text: string): Set<string> {
+  const even = evened(text)
+  const words = wordsOf(even).map(({ word }) => word)
+  const long = words.filter(
+    (word) => word.length >= WORD_CHARS_MIN && !isPhrase(word) && !/\p{Script=Han}/u.test(word),
+  )
+  const pairs = even.matchAll(/(?=([\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}]{2}))/gu)
+  return new Set([...long.map((word) => word.slice(0, STEM_CHARS)), ...pairs.map(([, pair = '']) => pair)])
 }
 
 /** Pieces of a message in one line, with a mark wherever something is missing, and what of it they leave. */
@@ -124,16 +173,12 @@ function excerpt(
     const between = text.slice(end, one.start)
     const isGap = between.trim() !== ''
     if (isGap) rest += `${between}\n`
-    shown +=
-      (isGap ? (shown === '' ? '… ' : ' … ') : shown === '' ? '' : ' ') +
-      oneLine(text.slice(one.start, one.end))
+    shown += `${shown === '' ? '' : ' '}${isGap ? '… ' : ''}${oneLine(text.slice(one.start, one.end))}`
     end = one.end
   }
-  const after = text.slice(end)
-  const isCut = after.trim() !== ''
-  if (isCut) rest += after
-  const cut = isCut || rest !== '' ? name : ''
-  return { text: `${shown}${isCut ? '…' : ''}${cut}${answersNote(words)}`, rest }
+  const after = text.slice(end).trim() === '' ? '' : text.slice(end)
+  rest += after
+  return { text: `${shown}${after === '' ? '' : '…'}${rest === '' ? '' : name}${answersNote(words)}`, rest }
 }
 
 /** A text in one line, every other character as it was written. */

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { directiveOf, DIRECTIVE_SCORE } from '../../../../src/compaction/recap/user/directive.ts'
-import { columnsOf, forms } from '../../../../src/compaction/recap/user/forms/forms.ts'
-import { formsIn, languagesIn } from '../../../../src/compaction/recap/user/forms/match.ts'
-import placeRows from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
-import wordLists from '../../../../src/compaction/recap/user/forms/word-lists.json' with { type: 'json' }
-import { evened } from '../../../../src/compaction/recap/user/forms/words.ts'
+import { forms, formsIn, languagesIn } from '../../../../src/compaction/recap/user/forms.ts'
+import placeRows from '../../../../src/compaction/recap/user/places.json' with { type: 'json' }
+import wordLists from '../../../../src/compaction/recap/user/word-lists.json' with { type: 'json' }
+import { cellsOf, evened } from '../../../../src/compaction/recap/user/words.ts'
 import { halves, phrasingsOf } from '../../../runs/rules/phrasing.ts'
 
 /** As a phrase is looked up: what is matched in it has no marks but `^`, `*` and `$`. */
@@ -28,11 +27,11 @@ describe('how people say that something is to hold', () => {
 
   test('so are the words for places in lists, and the lists of words', () => {
     for (const row of Object.values(placeRows)) {
-      const [, ...words] = columnsOf(row)
+      const [, ...words] = cellsOf(row)
       expect(words).toHaveLength(13)
       expect(words.filter((text) => text !== evened(text))).toEqual([])
     }
-    for (const list of Object.values(wordLists)) expect(repeated(columnsOf(list))).toEqual([])
+    for (const list of Object.values(wordLists)) expect(repeated(cellsOf(list))).toEqual([])
     for (const list of [wordLists.openers, wordLists.shortenings]) expect(evened(list)).toBe(list)
   })
 

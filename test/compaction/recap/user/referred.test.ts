@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { columnsOf } from '../../../../src/compaction/recap/user/forms/forms.ts'
-import placeRows from '../../../../src/compaction/recap/user/forms/places.json' with { type: 'json' }
+import placeRows from '../../../../src/compaction/recap/user/places.json' with { type: 'json' }
 import { referredIn } from '../../../../src/compaction/recap/user/referred.ts'
+import { cellsOf } from '../../../../src/compaction/recap/user/words.ts'
 
 const items = ['1. Rewrite the store.', '2. Add a lock.', '3. Drop the feature.', '4. Wait.']
 const list = `I see these ways:\n${items.join('\n')}\n`
@@ -79,7 +79,7 @@ describe('what somebody chose is said', () => {
   })
 
   test.each(Object.entries(placeRows))('in %s', (_, row) => {
-    expect(referredIn(columnsOf(row)[0] ?? '', list)).toBe(items[1])
+    expect(referredIn(cellsOf(row)[0] ?? '', list)).toBe(items[1])
   })
 
   test('by a letter alone where the items have letters', () => {

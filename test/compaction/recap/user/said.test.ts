@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chooseWords } from '../../../../src/compaction/recap/user/choose-words.ts'
-import { beginsNoting, notedShares } from '../../../../src/compaction/recap/user/noted.ts'
-import { userMessages } from '../../../../src/compaction/recap/user/user-words.ts'
+import { beginsNoting, notedShares, userMessages } from '../../../../src/compaction/recap/user/user-words.ts'
 import { summaryText } from '../../../../src/compaction/standing-summary.ts'
 import { finish } from '../../../../src/conversation/source.ts'
 import { conversation } from '../../../support/arbitrary-conversation.ts'
@@ -231,7 +230,7 @@ function sharesOf(isNoted: (turn: number) => boolean): ReadonlyMap<number, numbe
   const reply = (turn: number) => `${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`
   const messages = times(20, (turn) => talk(`Turn ${turn}.`, reply(turn))).flat()
   const said = times(20, (turn) => turn * 2)
-  return finish(notedShares(subjectOf(messages), said, new Set(messages.keys()), newCache()))
+  return finish(notedShares(subjectOf(messages), said, new Set(messages.keys())))
 }
 
 describe('a reply that begins with a word of assent', () => {

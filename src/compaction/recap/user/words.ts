@@ -1,4 +1,3 @@
-import { columnsOf } from './forms.ts'
 import wordLists from './word-lists.json' with { type: 'json' }
 
 /** A word of a text, and where in a clause it stands. */
@@ -10,14 +9,15 @@ export type Word = {
   readonly clause: number
 }
 
+/** The cells of a row in a table. */
+export function cellsOf(row: string): string[] {
+  return row.split(' | ')
+}
+
 /** Spelt in one way: case, apostrophes, and the vowel signs of Arabic, which are mostly left out. */
 export function evened(text: string): string {
-  return text
-    .replaceAll('İ', 'i')
-    .toLowerCase()
-    .normalize('NFC')
-    .replace(apostrophes, "'")
-    .replace(vowelSigns, '')
+  const lower = text.replaceAll('İ', 'i').toLowerCase().normalize('NFC')
+  return lower.replace(/[’‘ʼ´`]/g, "'").replace(/[\u064b-\u0652\u0640]/g, '')
 }
 
 /** The words of a text that was evened. A clause begins behind a mark and after words such as "and" or "please". */
@@ -39,6 +39,12 @@ export function wordsOf(text: string): Word[] {
   return words
 }
 
+/** Characters between which words have no blanks. */
+export const runsTogether = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
+/** What parts clauses. */
+export const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–،؛؟¡¿*>|\n。！？、，；：।-]/u
+
 /** How many words a sentence has; where no spaces stand between them, about. */
 export function wordCount(sentence: string): number {
   let count = 0
@@ -53,10 +59,6 @@ export function wordCount(sentence: string): number {
 const UNSPACED_WORD_CHARS = 2
 
 const wordPattern = /[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}]+)*/gu
-const apostrophes = /[’‘ʼ´`]/g
-const vowelSigns = /[\u064b-\u0652\u0640]/g
-const clauseEnd = /[,;:.!?()[\]{}"“”„«»…—–،؛؟¡¿*>|\n-]/
-const runsTogether = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
 /** What stands before the beginning of a clause and leaves it one: "and", "but", "please". */
-const openers: ReadonlySet<string> = new Set(columnsOf(wordLists.openers))
+const openers: ReadonlySet<string> = new Set(cellsOf(wordLists.openers))
