@@ -24,6 +24,8 @@ export type LookUpOptions = {
   readonly place: UserPlace
   /** Called with why the store could not be read. */
   readonly onTrouble: (message: string) => void
+  /** Whether the upstream may be asked. Default: it may. */
+  readonly asksUpstream?: boolean
 }
 
 /**
@@ -31,7 +33,7 @@ export type LookUpOptions = {
  * upstream says now. The store is only read, whether a Foldgate runs on it or not.
  */
 export async function lookUpWindow(
-  { settings, place, onTrouble }: LookUpOptions,
+  { settings, place, onTrouble, asksUpstream = true }: LookUpOptions,
   profile: Profile,
   model: string,
 ): Promise<ResolvedWindow> {
@@ -49,7 +51,8 @@ export async function lookUpWindow(
     }
   }
   try {
-    return await findOwnWindow(profile, model, { upstreams, serverWindows, learntOf, nowMs: Date.now })
+    const asked = asksUpstream ? serverWindows : { lookup: () => null, settled: async () => {} }
+    return await findOwnWindow(profile, model, { upstreams, serverWindows: asked, learntOf, nowMs: Date.now })
   } finally {
     await serverWindows.close()
     await upstreams.destroy()

@@ -41,7 +41,7 @@ export function* callSubjects(
   return subjects
 }
 
-/** @internal exported for tests */
+/** What one call deals with. */
 export function subjectOf(name: string, argumentsText: string, digest: Digest): CallSubject {
   const value = argumentsText.length <= PARSED_CHARS_MAX ? parseJsonText(argumentsText) : undefined
   const given = isJsonObject(value) ? value : {}
