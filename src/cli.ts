@@ -21,7 +21,7 @@ export async function run(): Promise<number> {
   const { env, platform, stdout, stderr } = process
   return command({
     flags: parsed.flags,
-    file: parsed.file,
+    files: parsed.files,
     program: parsed.program,
     env,
     cwd: process.cwd(),
@@ -51,6 +51,7 @@ const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   check: async () => (await import('./commands/check.ts')).check,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  compare: async () => (await import('./commands/compare.ts')).compare,
   health: async () => (await import('./commands/health.ts')).health,
   purge: async () => (await import('./commands/purge.ts')).purge,
 }

@@ -4,8 +4,8 @@ import { formatProblem, type Problem } from '../config/problem.ts'
 
 /** What a command needs of the process: commands do not read `process` themselves. */
 export type CommandContext = ConfigurationOptions & {
-  /** The file that the arguments name; null: none. */
-  readonly file: string | null
+  /** The files and folders that the arguments name. */
+  readonly files: readonly string[]
   /** The program that `run` is to start, and its arguments. */
   readonly program: readonly string[]
   /** The process's own. */

@@ -14,7 +14,8 @@ import { lookUpWindow } from './window.ts'
 /** Says what would be sent for the body of a request, and why. */
 export async function explain(context: CommandContext): Promise<number> {
   const { flags, stdin } = context
-  if (context.file === null && stdin.isTTY) {
+  const [named = null] = context.files
+  if (named === null && stdin.isTTY) {
     return complain(context, ['foldgate explain needs the body of a request: name its file, or pipe it in'])
   }
   const configuration = await loadConfiguration(context)
@@ -31,7 +32,7 @@ export async function explain(context: CommandContext): Promise<number> {
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })
-  const file = context.file === '-' ? null : context.file
+  const file = named === '-' ? null : named
   let body: Buffer
   try {
     body = file === null ? await buffer(stdin) : await readFile(file)

@@ -23,6 +23,11 @@ export const commands = {
     meaning:
       'Say what would be sent for a request body and why, message by message; - or no file: standard input.',
   },
+  compare: {
+    usage: 'foldgate compare FILE|FOLDER … [--window N] [--model NAME] [--yes]',
+    meaning:
+      'Ask your model at recorded moments in full and compacted, and say how often its next step differs for it.',
+  },
   health: { usage: 'foldgate health', meaning: 'Ask a running Foldgate whether it is up; for containers.' },
   purge: {
     usage: 'foldgate purge [--conversation ID]',
@@ -78,7 +83,7 @@ const allFlags = [
     name: 'model',
     value: 'NAME',
     meaning: 'Model to ask about, or to use.',
-    commands: ['run', 'check', 'demo', 'explain'],
+    commands: ['run', 'check', 'demo', 'explain', 'compare'],
   },
   {
     name: 'dialect',
@@ -90,13 +95,49 @@ const allFlags = [
   {
     name: 'profile',
     value: 'NAME',
-    meaning: 'Profile of all requests (run), or to ask about (explain).',
-    commands: ['run', 'explain'],
+    meaning: 'Profile of all requests (run, compare), or to ask about (explain).',
+    commands: ['run', 'explain', 'compare'],
   },
   { name: 'attach', meaning: 'Use the Foldgate that runs already.', commands: ['run'] },
   { name: 'keep', meaning: 'Go on after the command has ended, until Ctrl-C.', commands: ['run'] },
   { name: 'print', meaning: 'Only print what the command would be started with.', commands: ['run'] },
-  { name: 'json', meaning: 'Print JSON.', commands: ['explain'] },
+  { name: 'json', meaning: 'Print JSON.', commands: ['explain', 'compare'] },
+  {
+    name: 'window',
+    value: 'N',
+    meaning: 'Window to compact for, in tokens.',
+    defaultText: 'that of the profile',
+    commands: ['compare'],
+  },
+  {
+    name: 'pairs',
+    value: 'N',
+    meaning: 'Moments to compare, of three requests each.',
+    defaultText: '`60`',
+    commands: ['compare'],
+  },
+  {
+    name: 'max-output',
+    value: 'N',
+    meaning: 'Most tokens of a reply.',
+    defaultText: '`512`',
+    commands: ['compare'],
+  },
+  {
+    name: 'seed',
+    value: 'N',
+    meaning: 'Draws other moments.',
+    defaultText: '`1`',
+    commands: ['compare'],
+  },
+  {
+    name: 'state',
+    value: 'FILE',
+    meaning: 'What was answered, as hashes and verdicts; an interrupted run goes on from it.',
+    defaultText: '`foldgate-compare.jsonl`',
+    commands: ['compare'],
+  },
+  { name: 'yes', meaning: 'Send it: without, only what would be sent is told.', commands: ['compare'] },
   {
     name: 'conversation',
     value: 'ID',
@@ -124,8 +165,8 @@ export type FlagValues = Readonly<Partial<Record<FlagName, string | true>>>
 export type ParsedArguments = {
   readonly command: CommandName
   readonly flags: FlagValues
-  /** The file that `explain` is to read; null if none is named. */
-  readonly file: string | null
+  /** What `explain` and `compare` are to read. */
+  readonly files: readonly string[]
   /** The program that `run` is to start, and its arguments; empty for other commands. */
   readonly program: readonly string[]
   /** Everything that was not understood. */
@@ -207,11 +248,12 @@ export function parseArguments(
     const problem = problemOf(JSON.stringify(first), 'unknown command', meant)
     // What stands behind it was meant for what it should have been: a program's own flags are no fault.
     const told = isProgram ? [problem] : [...problems, problem]
-    return { command, flags: Object.fromEntries(given), file: null, program, problems: told }
+    return { command, flags: Object.fromEntries(given), files: [], program, problems: told }
   }
   if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
     problems.push(problemOf('run', 'names no program to start', 'write foldgate run -- claude'))
-  const [file = null, ...left] = command === 'explain' ? rest : [null, ...rest]
+  const filesMax = command === 'compare' ? Infinity : command === 'explain' ? 1 : 0
+  const [files, left] = [rest.slice(0, filesMax), rest.slice(filesMax)]
   const advice = command === 'check' || command === 'demo' ? 'a model is named by --model NAME' : null
   problems.push(
     ...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, advice)),
@@ -219,9 +261,12 @@ export function parseArguments(
   for (const flag of flags) {
     const { name, commands: takers = allButDemo } = flag
     if (!given.has(name) || takesFlag(command, flag)) continue
-    problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, `it belongs to ${takers.join(', ')}`))
+    const belongs = `it belongs to ${takers.join(', ')}`
+    // What nearly everybody means who writes it elsewhere.
+    const meant = name === 'window' ? windowAdvice(given.get(name)) : belongs
+    problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, meant))
   }
-  return { command, flags: Object.fromEntries(given), file, program, problems }
+  return { command, flags: Object.fromEntries(given), files, program, problems }
 }
 
 // --- internal ---
@@ -255,8 +300,8 @@ const listed = 'foldgate --help lists all'
 /** What people call the window, which differs by model and so is no flag. */
 const isWindow = /^(?:window|context)(?:[-_](?:window|size|length|tokens))?$/
 
-function windowAdvice(value: string | undefined): string {
-  const tokens = value !== undefined && /^\d+$/.test(value) ? value : '32000'
+function windowAdvice(value: string | true | undefined): string {
+  const tokens = typeof value === 'string' && /^\d+$/.test(value) ? value : '32000'
   return `a window is set in a profile: write window: {tokens: ${tokens}} into profiles/default.yaml, which is for all requests`
 }
 
@@ -265,6 +310,7 @@ const allButDemo = [
   'run',
   'check',
   'explain',
+  'compare',
   'health',
   'purge',
 ] as const satisfies readonly CommandName[]

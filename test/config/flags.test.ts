@@ -17,14 +17,15 @@ test.each([
     { command: 'purge', flags: { conversation: 'a', store: 'memory:' } },
   ],
   // The file that is to be read.
-  ['explain body.json --json', { command: 'explain', flags: { json: true }, file: 'body.json' }],
-  ['explain --profile mine -', { command: 'explain', flags: { profile: 'mine' }, file: '-' }],
+  ['explain body.json --json', { command: 'explain', flags: { json: true }, files: ['body.json'] }],
+  ['explain --profile mine -', { command: 'explain', flags: { profile: 'mine' }, files: ['-'] }],
+  ['compare a b --yes', { command: 'compare', flags: { yes: true }, files: ['a', 'b'] }],
   ['--model m explain', { command: 'explain', flags: { model: 'm' } }],
 ])('%j is read', (line, expected) => {
   expect(parsed(line)).toEqual({
     command: 'serve',
     flags: {},
-    file: null,
+    files: [],
     program: [],
     problems: [],
     ...expected,
@@ -38,7 +39,7 @@ test.each([
   ['run --upstream http://h aider -- --keep', { upstream: 'http://h' }, ['aider', '--', '--keep']],
   ['--log-level debug run -- run -- x', { 'log-level': 'debug' }, ['run', '--', 'x']],
 ])('%s: what is behind the dashes, or the first word, is the program’s', (line, flags, program) => {
-  expect(parsed(line)).toEqual({ command: 'run', flags, file: null, program, problems: [] })
+  expect(parsed(line)).toEqual({ command: 'run', flags, files: [], program, problems: [] })
 })
 
 test.each(['help run', 'run --help', 'run --help -- claude'])(
@@ -52,26 +53,29 @@ const UPSTREM = '--upstrem: unknown flag — did you mean --upstream?'
 
 test.each([
   ['explain one two', 'explain: takes no argument "two"'],
-  ['check --json', '--json: is no flag of "check" — it belongs to explain'],
+  ['check --json', '--json: is no flag of "check" — it belongs to explain, compare'],
   ['--upstrem http://h', UPSTREM],
   ['--upstrem http://h check --port', UPSTREM, '--port: needs a value — write --port PORT'],
   ['--host --port', '--host: needs a value — write --host HOST'],
   ['cheek', '"cheek": unknown command — did you mean "check"?'],
   ['--help=yes', '--help: takes no value — write --help'],
   ['check it', 'check: takes no argument "it" — a model is named by --model NAME'],
-  ['serve --model m', '--model: is no flag of "serve" — it belongs to run, check, demo, explain'],
+  ['serve --model m', '--model: is no flag of "serve" — it belongs to run, check, demo, explain, compare'],
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
-  ['demo --port 3', '--port: is no flag of "demo" — it belongs to serve, run, check, explain, health, purge'],
+  [
+    'demo --port 3',
+    '--port: is no flag of "demo" — it belongs to serve, run, check, explain, compare, health, purge',
+  ],
   ['run', 'run: names no program to start — write foldgate run -- claude'],
   ['run --', 'run: names no program to start — write foldgate run -- claude'],
   ['run --uptsream x -- claude', '--uptsream: unknown flag — did you mean --upstream?'],
-  ['run --json -- claude', '--json: is no flag of "run" — it belongs to explain'],
+  ['run --json -- claude', '--json: is no flag of "run" — it belongs to explain, compare'],
 ])('%s is told', (line, ...problems) => {
   expect(parsed(line).problems.map(formatProblem)).toEqual(problems)
 })
 
 const WINDOW =
-  'unknown flag — a window is set in a profile: write window: {tokens: 8000} into profiles/default.yaml, which is for all requests'
+  ' — a window is set in a profile: write window: {tokens: 8000} into profiles/default.yaml, which is for all requests'
 
 // It was answered with a second line that spoke of a command nobody had typed, and a program's flags with one each.
 test.each([
@@ -79,8 +83,8 @@ test.each([
   ['claude --dangerously-skip', '"claude": unknown command — did you mean foldgate run -- claude?'],
   ['cluade -p hello', '"cluade": unknown command — did you mean foldgate run -- claude?'],
   ['chekc', '"chekc": unknown command — did you mean "check"?'],
-  ['--window 8000', `--window: ${WINDOW}`],
-  ['run --context-length=8000 -- claude', `--context-length: ${WINDOW}`],
+  ['--window 8000', `--window: is no flag of "serve"${WINDOW}`],
+  ['run --context-length=8000 -- claude', `--context-length: unknown flag${WINDOW}`],
 ])('%s is told in one line', (line, problem) => {
   const programs = { isNamed: (word: string) => word === 'claude', commands: ['claude'] }
   expect(parseArguments(line.split(' '), programs).problems.map(formatProblem)).toEqual([problem])

@@ -91,7 +91,9 @@ test('--version is the package’s, --help names every command and flag', async 
   const cwd = await temporaryFolder({ 'foldgate.yaml': 'broken: [' })
   expect(await output(['--version'], { cwd })).toEqual({ code: 0, stdout: `${declared}\n`, stderr: '' })
   const { code, stdout } = await output(['--help'], { cwd })
-  const words = 'serve demo check explain health purge --upstream --port --config --log-level'.split(' ')
+  const words = 'serve demo check explain compare health purge --upstream --port --config --log-level'.split(
+    ' ',
+  )
   expect([code, words.filter((word) => !stdout.includes(word))]).toEqual([0, []])
 })
 

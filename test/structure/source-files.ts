@@ -47,7 +47,7 @@ const floors = [
   'compaction overflow',
   'activity archive config heap log models recall scheduling stores summaries upstream',
   'http request',
-  'admin demo launch',
+  'admin demo launch compare',
   'app.ts',
   'commands',
   'cli.ts main.ts',

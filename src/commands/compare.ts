@@ -1,0 +1,189 @@
+import { resolve } from 'node:path'
+import { createExplain } from '../admin/explain/explain.ts'
+import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
+import { createAsker } from '../compare/asker.ts'
+import { drawPlan, drawResult } from '../compare/drawing.ts'
+import { findMoments } from '../compare/moments.ts'
+import { askAll, planOf, resultOf, wantedOf } from '../compare/pairs.ts'
+import { readRecorded } from '../compare/recorded.ts'
+import { openState } from '../compare/state.ts'
+import { loadConfiguration } from '../config/configuration.ts'
+import type { FlagValues } from '../config/flags.ts'
+import { FoldgateError } from '../errors.ts'
+import type { ResolvedWindow } from '../models/resolve-window.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { digest } from '../request/read/body-source.ts'
+import { readLimits } from '../request/read/read-limits.ts'
+import { StoreError } from '../stores/store-error.ts'
+import { parseUpstreamAddress } from '../upstream/address.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
+import { proxiesFrom } from '../upstream/pools.ts'
+import { complain, flagText, noteOn, say, type CommandContext } from './command.ts'
+import { lookUpWindow, type LookUpOptions } from './window.ts'
+
+/**
+ * Has the user's own model answer recorded requests twice in full and once as Foldgate would compact them, and says how often
+ * its next step differs on account of that. Without `--yes` nothing is sent.
+ */
+export async function compare(context: CommandContext): Promise<number> {
+  try {
+    return await compareRecorded(context)
+  } catch (error) {
+    if (error instanceof StoreError) return complain(context, [error.message])
+    if (!(error instanceof FoldgateError)) throw error
+    return complain(context, [error.param === 'profile' ? `--profile: ${error.message}` : error.message])
+  }
+}
+
+// --- internal ---
+
+/** What is wrong with one recording is mostly wrong with all. */
+const LEFT_OUT_SHOWN = 5
+
+const STATE_FILE = 'foldgate-compare.jsonl'
+
+async function compareRecorded(context: CommandContext): Promise<number> {
+  const { flags, env, stderr, files: paths } = context
+  const asked = { profile: flagText(flags, 'profile'), model: flagText(flags, 'model') }
+  const numbers = numbersIn(flags)
+  if (typeof numbers === 'string') return complain(context, [numbers])
+  if (paths.length === 0)
+    return complain(context, ['foldgate compare needs recorded conversations: name a file or a folder'])
+  const configuration = await loadConfiguration(context)
+  if (!configuration.ok) return complain(context, configuration.problems)
+  const { settings, files } = configuration
+  const [isMeant, isJson] = [flags['yes'] === true, flags['json'] === true]
+  const addressOf = (upstream: string | null) =>
+    parseUpstreamAddress(settings.upstreams.get(upstream ?? 'default')?.url ?? '')
+
+  const limits = readLimits(settings.limits)
+  const profiles = new Map(
+    [...files.profiles].map(([name, each]) => [name, compacting(each, numbers.window)]),
+  )
+  const lookUp = { settings, place: context, onTrouble: noteOn(context), asksUpstream: isMeant }
+  const findWindow = lookedUpOnce(lookUp)
+  if (stderr.isTTY) stderr.write('looking for moments …\n')
+  const { recorded, unread } = await readRecorded(paths, asked.model)
+  const found = await findMoments(recorded, {
+    ...numbers,
+    asked,
+    limits,
+    findWindow,
+    profiles: files.profiles,
+    explain: createExplain({
+      profiles: () => profiles,
+      findWindow,
+      usageInStreams: settings.usage.in_streams,
+      limits,
+      isAnthropic: (upstream) => addressOf(upstream).isAnthropic,
+    }),
+  })
+  const leftOut = [...unread, ...found.unread]
+  if (found.conversations === 0) return complain(context, leftOut.slice(0, LEFT_OUT_SHOWN))
+  if (leftOut.length > 0)
+    noteOn(context)(`recordings left out: ${leftOut.length}; the first is ${leftOut[0]}`)
+  if (found.moments.length === 0) return complain(context, [nothingFound(found.conversations)])
+
+  const { outputTokens, seed } = numbers
+  const wanted = found.moments.map((moment) =>
+    wantedOf(moment, [addressOf(moment.upstream).display, asked.model, outputTokens], digest),
+  )
+  const path = resolve(context.cwd, flagText(flags, 'state') ?? STATE_FILE)
+  if (!isMeant) {
+    const upstreams = wanted.map(({ upstream }) => addressOf(upstream).display)
+    const plan = { ...planOf(wanted, upstreams, outputTokens), window: numbers.window, state: path }
+    return say(context, isJson ? JSON.stringify(plan) : drawPlan(plan))
+  }
+
+  const stop = new AbortController()
+  let isStopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    context.onSignal(signal, () => {
+      if (isStopping) stop.abort()
+      else stderr.write('\nstops after the request that runs; once more breaks it off\n')
+      isStopping = true
+    })
+  const state = await openState(path)
+  const upstreams = openUpstreams(settings, proxiesFrom(env))
+  const ask = createAsker({
+    upstreams,
+    model: asked.model,
+    outputTokens,
+    signal: stop.signal,
+    credentialFor: (dialect) => credentialOf(dialect.name, env),
+  })
+  try {
+    const why = await askAll(wanted, {
+      ask,
+      state,
+      digest,
+      isStopping: () => isStopping,
+      read: (body) => readAsked(body, readingOnce(limits)),
+      onMoment: (done) => {
+        const text = `${done} of ${wanted.length} moments`
+        stderr.write(stderr.isTTY ? `\r${text}` : `${text}\n`)
+      },
+    })
+    if (stderr.isTTY) stderr.write('\n')
+    const result = resultOf(wanted, state, seed)
+    if (why === null) return say(context, isJson ? JSON.stringify(result) : drawResult(result))
+    return complain(context, [
+      `stopped with ${result.pairs} of ${wanted.length} pairs: ${why}. The same command goes on from there (${path}).`,
+    ])
+  } finally {
+    await state.close()
+    await upstreams.destroy()
+  }
+}
+
+type Numbers = {
+  readonly pairs: number
+  readonly seed: number
+  /** Null: that of the profile. */
+  readonly window: number | null
+  readonly outputTokens: number
+}
+
+/** What flags say in numbers; the problem where one says something else. */
+function numbersIn(flags: FlagValues): Numbers | string {
+  const wrong = (['pairs', 'seed', 'window', 'max-output'] as const).find(
+    (name) => !/^(?:[1-9]\d{0,8})?$/.test(flagText(flags, name) ?? ''),
+  )
+  if (wrong !== undefined) return `--${wrong}: has to be a whole number above 0`
+  const of = (name: 'pairs' | 'seed' | 'max-output', otherwise: number) =>
+    Number(flagText(flags, name) ?? otherwise)
+  const window = flagText(flags, 'window')
+  return {
+    pairs: of('pairs', 60),
+    seed: of('seed', 1),
+    window: window === null ? null : Number(window),
+    outputTokens: of('max-output', 512),
+  }
+}
+
+/** The profile as it compacts for this window. A call of recall would be answered by Foldgate alone: it is not offered. */
+function compacting(profile: Profile, window: number | null): Profile {
+  const of = window === null ? profile.window : { ...profile.window, tokens: window, max: null }
+  return { ...profile, observe: false, recall: { ...profile.recall, enabled: false }, window: of }
+}
+
+/** The key that clients of an API take from the environment, as a header; nothing where there is none. */
+function credentialOf(dialect: string, env: CommandContext['env']): readonly string[] {
+  const { ANTHROPIC_API_KEY: anthropic = '', OPENAI_API_KEY: openai = '' } = env
+  if (dialect === 'messages') return anthropic === '' ? [] : ['x-api-key', anthropic]
+  return openai === '' ? [] : ['authorization', `Bearer ${openai}`]
+}
+
+/** Each window is looked up once: that opens the store, and may ask the upstream. */
+function lookedUpOnce(options: LookUpOptions) {
+  const known = new Map<string, Promise<ResolvedWindow>>()
+  return function findWindow(profile: Profile, model: string): Promise<ResolvedWindow> {
+    const key = JSON.stringify([profile.name, profile.window.tokens, model])
+    const window = known.get(key) ?? lookUpWindow(options, profile, model)
+    known.set(key, window)
+    return window
+  }
+}
+
+const nothingFound = (conversations: number): string =>
+  `Of ${conversations} conversations none has a request that Foldgate would compact and that fits in full: with --window N it compacts for a window of N tokens, which has to be smaller than that of the model.`

@@ -1,0 +1,147 @@
+import type { Digest } from '../conversation/source.ts'
+import type { Chat } from '../request/request.ts'
+import type { AskModel } from './asker.ts'
+import { harmIn, type Pair } from './harm.ts'
+import type { RecordedMoment } from './moments.ts'
+import { nextStepOf, type Aspect } from './next-step.ts'
+import type { State, Verdict } from './state.ts'
+
+/** The three requests of a moment: twice in full, and as it would be compacted. */
+export const kinds = ['full', 'again', 'compacted'] as const
+
+export type RequestKind = (typeof kinds)[number]
+
+/** A moment with the names of its requests in the state. */
+export type Wanted = RecordedMoment & { readonly requests: Readonly<Record<RequestKind, string>> }
+
+/** `settled`: what decides on the answer beside the request. */
+export function wantedOf(moment: RecordedMoment, settled: readonly unknown[], digest: Digest): Wanted {
+  const { full, compacted } = moment
+  const asked = digest(JSON.stringify([...settled, full.toString('latin1')]))
+  // Replies in full serve any window that they are compared with.
+  const small = digest(JSON.stringify([asked, compacted.toString('latin1')]))
+  return { ...moment, requests: { full: `${asked}-1`, again: `${asked}-2`, compacted: small } }
+}
+
+export type CompareOptions = {
+  readonly ask: AskModel
+  readonly state: State
+  readonly read: (body: Buffer) => Promise<Chat>
+  readonly digest: Digest
+  /** Whether no further request is wanted. */
+  readonly isStopping: () => boolean
+  readonly onMoment: (done: number) => void
+}
+
+/** Asks for what the state does not have yet. Resolves with why it ended early; null where nothing is left to ask. */
+export async function askAll(wanted: readonly Wanted[], options: CompareOptions): Promise<string | null> {
+  const { state, digest } = options
+  let refusedInARow = 0
+  for (const [done, moment] of wanted.entries()) {
+    for (const kind of kinds) {
+      const request = moment.requests[kind]
+      if (state.of(request) !== null) continue
+      if (options.isStopping()) return 'it was interrupted'
+      const chat = await options.read(kind === 'compacted' ? moment.compacted : moment.full)
+      const asked = await options.ask(chat, moment.upstream)
+      if (asked.kind === 'stopped') return asked.why
+      if (asked.kind === 'refused') {
+        refusedInARow += 1
+        const said = asked.said === '' ? '' : ` (${asked.said})`
+        if (refusedInARow === REFUSED_MAX)
+          return `the upstream's last ${REFUSED_MAX} answers were of no use, the latest with status ${asked.status}${said}`
+        // Of such a moment nothing more is asked.
+        break
+      }
+      refusedInARow = 0
+      // Made with the moment's own content: who does not have that cannot try names until one fits.
+      const salt = moment.full.toString('latin1')
+      const step = nextStepOf(asked.reply, digest)
+      const told = (aspect: Aspect): string => digest(JSON.stringify([salt, aspect, step[aspect]]))
+      await state.add(request, {
+        step: [told('tools'), told('paths'), told('commands')],
+        calls: asked.reply.calls.length,
+        tokens: {
+          prompt: asked.usage?.promptTokens ?? null,
+          cached: asked.usage?.cachedTokens ?? null,
+          reply: asked.usage?.completionTokens ?? null,
+        },
+      })
+    }
+    options.onMoment(done + 1)
+  }
+  return null
+}
+
+export type Plan = ReturnType<typeof planOf>
+
+/** What would be sent, in numbers; as JSON it has these names. Tokens are the model's, as Foldgate estimates them. */
+export function planOf(wanted: readonly Wanted[], upstreams: readonly string[], outputTokens: number) {
+  const requests = wanted.length * kinds.length
+  return {
+    pairs: wanted.length,
+    conversations: distinct(wanted.map(({ conversation }) => conversation)).length,
+    requests,
+    prompt_tokens: Math.round(
+      wanted.reduce((sum, { tokens }) => sum + 2 * tokens.full + tokens.compacted, 0),
+    ),
+    reply_tokens_max: requests * outputTokens,
+    upstreams: distinct(upstreams),
+    models: distinct(wanted.map(({ model }) => model)),
+    profiles: distinct(wanted.map(({ profile }) => profile)),
+    is_full_window_guessed: wanted.some(({ isGuess }) => isGuess),
+  }
+}
+
+export type Result = ReturnType<typeof resultOf>
+
+/** What the state has of these moments: how replies differ, and what all of them cost by the upstream's own count. */
+export function resultOf(wanted: readonly Wanted[], state: Pick<State, 'of'>, seed: number) {
+  const pairs = wanted.flatMap(({ conversation, requests }): Pair<Aspect | 'any'>[] => {
+    const [full, again, compacted] = kinds.map((kind) => state.of(requests[kind])?.step)
+    if (!full || !again || !compacted) return []
+    return [{ conversation, again: differing(full, again), compacted: differing(full, compacted) }]
+  })
+  const answers = (kind: RequestKind) =>
+    answersOf(wanted.flatMap(({ requests }) => state.of(requests[kind]) ?? []))
+  const full = answers('full')
+  // Where most replies only say something, that they do not differ says nothing.
+  const isTelling = full.calling >= pairs.length / 2
+  const harm = (aspect: Aspect | 'any') => ({
+    ...harmIn(aspect, pairs, seed),
+    ...(!isTelling && { harm: null }),
+  })
+  return {
+    moments: wanted.length,
+    pairs: pairs.length,
+    conversations: new Set(pairs.map(({ conversation }) => conversation)).size,
+    harm: { any: harm('any'), tools: harm('tools'), paths: harm('paths'), commands: harm('commands') },
+    is_telling: isTelling,
+    answers: { full, again: answers('again'), compacted: answers('compacted') },
+  }
+}
+
+// --- internal ---
+
+/** So many refusals one after the other are not about single requests. */
+const REFUSED_MAX = 5
+
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)]
+
+/** How many replies call a tool, and what all cost; null where the upstream states nothing. */
+function answersOf(verdicts: readonly Verdict[]) {
+  const sum = (what: keyof Verdict['tokens']): number | null => {
+    const stated = verdicts.flatMap(({ tokens }) => tokens[what] ?? [])
+    return stated.length === 0 ? null : stated.reduce((all, each) => all + each)
+  }
+  const tokens = { prompt: sum('prompt'), cached: sum('cached'), reply: sum('reply') }
+  return { calling: verdicts.filter(({ calls }) => calls > 0).length, tokens }
+}
+
+function differing(
+  [tools, paths, commands]: Verdict['step'],
+  other: Verdict['step'],
+): Pair<Aspect | 'any'>['again'] {
+  const differs = { tools: tools !== other[0], paths: paths !== other[1], commands: commands !== other[2] }
+  return { any: differs.tools || differs.paths || differs.commands, ...differs }
+}
