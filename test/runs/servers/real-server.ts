@@ -14,12 +14,14 @@ export type ServerOptions = {
   readonly slots?: number
   /** Slots draw on one pool, as is llama.cpp's default, or each has its part of the context. Default `shared`. */
   readonly pool?: 'shared' | 'apart'
+  /** How llama-cpp-python's server writes prompts and reads replies. Default: as the model's file says. */
+  readonly chatFormat?: 'chatml-function-calling'
 }
 
 export type RealServer = { readonly origin: string; readonly stop: () => Promise<void> }
 
 export async function startServer(python: string, options: ServerOptions): Promise<RealServer> {
-  const { kind, model, contextTokens, slots = 1, pool = 'shared' } = options
+  const { kind, model, contextTokens, slots = 1, pool = 'shared', chatFormat } = options
   if (kind === 'llama-cpp') {
     const args = [model, String(contextTokens), String(slots), pool]
     const program = startProgram(python, [join(pythonFolder, 'llama_cpp_server.py'), ...args])
@@ -28,7 +30,7 @@ export async function startServer(python: string, options: ServerOptions): Promi
   }
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const args = [model, String(contextTokens), String(port)]
+  const args = [model, String(contextTokens), String(port), ...(chatFormat === undefined ? [] : [chatFormat])]
   const program = startProgram(python, [join(pythonFolder, 'llama_cpp_python_server.py'), ...args])
   const hasEnded = program.ended.then(() => true)
   while (!(await isListening(origin)))
