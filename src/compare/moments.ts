@@ -5,7 +5,7 @@ import type { BodyLimits } from '../conversation/body-spans.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { openDice, type Dice } from '../demo/dice.ts'
 import type { Dialect } from '../dialects/contract.ts'
-import { FoldgateError } from '../errors.ts'
+import { FoldgateError, InvariantError } from '../errors.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { Chat } from '../request/request.ts'
@@ -72,7 +72,12 @@ export async function findMoments(recorded: readonly Recorded[], options: FindOp
     const left: typeof drawing = []
     for (const conversation of drawing) {
       if (moments.length === pairs) break
-      const { value } = await conversation.next()
+      const { value } = await conversation.next().catch((error: unknown) => {
+        if (!(error instanceof InvariantError)) throw error
+        // A fault of ours in one conversation is no reason not to compare the others.
+        unread.push(`a conversation: Foldgate failed to compact it (${error.message})`)
+        return { value: undefined }
+      })
       if (value === undefined) continue
       moments.push(value)
       left.push(conversation)

@@ -23,6 +23,8 @@ const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 const FILES = 8
 
+const said = (role: string, content: string) => ({ role, content })
+
 const tool = {
   type: 'function',
   function: {
@@ -125,7 +127,6 @@ function madeRecordings(): string {
 
 /** What an agent read comes as the user's: the server shows no results of tools to the model. */
 function readingAgent(name: string): object[] {
-  const said = (role: string, content: string) => ({ role, content })
   return [
     said('system', 'You mend programs. Use the tool read_file.'),
     said(
