@@ -49,7 +49,7 @@ async function live({ path, body, answer }: Wire, windowTokens: number, given = 
 
 describe.each(wires)('in $name, a file that is read again', (wire) => {
   test('is whole in the request that follows, and keeps its bytes until it is cleared or folded', async () => {
-    const { received } = await live(wire, 12_000)
+    const { received } = await live(wire, 9_000)
     expect(received).toHaveLength(steps.length)
     for (const file of times(6, (each) => each)) {
       const at = 1 + FILES + file
