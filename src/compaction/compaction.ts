@@ -4,7 +4,7 @@ import { z } from 'zod'
  * Raised whenever a release changes the bytes of a view. Records of another version are still followed
  * until their conversation's next compaction.
  */
-export const FOLD_VERSION = 2
+export const FOLD_VERSION = 3
 
 /**
  * What made a compaction necessary. `overflow`: the upstream refused the view before it; `thoughts`: it refused thoughts in

@@ -15,6 +15,9 @@ import {
 } from './values.ts'
 import { summaryParameter } from './summary-parameters.ts'
 
+/** The parts of a recap, in their order. */
+export const recapParts = ['said', 'work', 'files', 'diary', 'names'] as const
+
 /**
  * A profile as a file may spell it: the one source of the type `Profile`, of the editor's schema and of
  * the tables in docs/configuration.md. Any key may be left out, no other key is accepted.
@@ -185,6 +188,13 @@ export const profileKeys = group({
       .default(true)
       .describe(
         'Whether a recap stands beside a summary too, for what the summary does not name; false: only for messages that no summary covers.',
+      ),
+    tell: z
+      .array(z.enum(recapParts))
+      .readonly()
+      .default([...recapParts])
+      .describe(
+        'What it tells: what the user said; the open list of work; the files that were changed and read, and what failed last; what the agent said and did, a line for each reply; and what else was named. What asks to be kept, and the operator’s messages, stand there in any case.',
       ),
   }),
   summary: section('Summaries written by a model.', {

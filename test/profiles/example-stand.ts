@@ -80,6 +80,8 @@ export async function exampleStand(profile: string, windowTokens: number) {
 
   return {
     send,
+    /** How many requests the upstream received that no client made. */
+    summaryCalls: () => upstream.requests.filter(({ headers }) => headers[CLIENT_HEADER] !== 'yes').length,
     close: async () => {
       await foldgate.close()
       await upstream.close()

@@ -92,6 +92,7 @@ function standFor(profile: string, windowTokens: number) {
   const send = async (...given: Parameters<typeof at.send>) => at.send(...given)
   return {
     send,
+    summaryCalls: () => at.summaryCalls(),
     opening: openingFor(windowTokens),
     toShare: (share: number, grown: readonly object[]) => grownToShare(share, windowTokens, grown),
     /** Sends it, which changes nothing. */
@@ -187,6 +188,21 @@ describe('evict-clear-then-summarize', () => {
     const results = large.messages.filter(({ role }) => role === 'tool')
     const gone = results.map(({ text }) => text.startsWith('[cleared: '))
     expect(gone).toEqual([true, false, true, true, ...times(6, () => false)])
+  })
+
+  // Each of 45 folds in such a run, at 0.6 and with a summary that was paid for, was one that clearing would have made needless.
+  test('in a run of sixty requests nothing is folded and no summary is asked for, since clearing is enough', async () => {
+    const rounds = work(190_000, 3_000)
+    const before = at.summaryCalls()
+    const passes = new Set<string>()
+    for (let count = 2; count <= rounds.length; count += 2) {
+      const received = await send([...opening, ...rounds.slice(0, count)], -1)
+      expect(standIns(received)).toEqual([])
+      for (const pass of received.passes) passes.add(pass)
+    }
+    expect(rounds.length / 2).toBeGreaterThan(60 - 1)
+    expect(passes).toEqual(new Set(['clear']))
+    expect(at.summaryCalls() - before).toBe(0)
   })
 
   test('where there is nothing to clear, older messages are folded above 0.85, the newest stay word for word', async () => {

@@ -22,7 +22,7 @@ test('an empty profile has every default', () => {
     clear: { enabled: true, keep_results: 3, except_tools: [], at: null },
     fold: { at: null },
     clip: { newest_user: false },
-    recap: { max_tokens: 8192, beside_summaries: true },
+    recap: { max_tokens: 8192, beside_summaries: true, tell: ['said', 'work', 'files', 'diary', 'names'] },
     summary: {
       upstream: null,
       model: null,

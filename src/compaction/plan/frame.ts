@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import type { Compaction } from '../compaction.ts'
+import { mayBeCleared } from '../edits.ts'
 import { UNTOUCHED } from '../layout.ts'
 import type { Policy, Room } from '../policy.ts'
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
@@ -22,7 +23,9 @@ export type Frame = Rights &
     readonly fixedTokens: number
     readonly targetTokens: number
     readonly triggerTokens: number
-    /** How much the view will grow until the compaction is due, if that is only planned. */
+    /** How much the view will grow until the compaction is due, if that is only planned … */
+    readonly growthTokens: number
+    /** … and how much of that no clearing will take away. */
     readonly aheadTokens: number
     readonly mustFit: boolean
     /** Whether the compaction is made however little it frees. */
@@ -76,6 +79,7 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
   }
   if (options.smallest) targetTokens = 0
   const triggerTokens = Math.max(targetTokens, startTokens)
+  const growthTokens = plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens)
   const open = yield* openWorkAt(subject, point)
   const workTokens = open === null ? 0 : WORK_HEADING_TOKENS + (yield* subject.countSteps(open.whole))
   const demanded = mustFit || reason === 'forced' || reason === 'overflow'
@@ -88,7 +92,8 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions): Steps<Frame
     targetTokens,
     triggerTokens,
     // Planned ahead, a compaction frees now what it has to free when the view has grown up to the trigger.
-    aheadTokens: plannedTokensMax === null ? 0 : Math.max(0, triggerTokens - beforeTokens),
+    growthTokens,
+    aheadTokens: growthTokens === 0 ? 0 : growthTokens * stayingShare(counts, point),
     mustFit,
     demanded,
     isAskedFor,
@@ -108,7 +113,7 @@ export function thresholdOf({ counts, options, fixedTokens }: Frame, at: number 
 /** Whether a pass runs that begins there. A view that is too long and not too large needs no pass but the fold. */
 export function runs(frame: Frame, at: number | null): boolean {
   if (frame.demanded || frame.isAskedFor) return true
-  return frame.options.reason !== 'limit' && frame.beforeTokens + frame.aheadTokens >= thresholdOf(frame, at)
+  return frame.options.reason !== 'limit' && frame.beforeTokens + frame.growthTokens >= thresholdOf(frame, at)
 }
 
 /** Whether a message is task or latest user message. */
@@ -119,6 +124,19 @@ export function isPinned({ task, latestUser }: Pins, index: number): boolean {
 // --- internal ---
 
 const WORK_HEADING_TOKENS = 16
+
+/** How much of a conversation clearing leaves, as a share: what comes is taken to be like what was. */
+function stayingShare({ subject, policy, originalTokens }: TokenCounts, point: number): number {
+  const { clear } = policy
+  const start = subject.structure.systemCount
+  const allTokens = originalTokens(start, point)
+  if (!clear.enabled || allTokens === 0) return 1
+  let resultTokens = 0
+  for (let index = start; index < point; index += 1)
+    if (subject.messages[index]?.facts.role === 'tool' && mayBeCleared(subject, clear.except_tools, index))
+      resultTokens += subject.sizes[index] ?? 0
+  return 1 - resultTokens / allTokens
+}
 
 /** The shares of what there is beside task and latest user message: nobody needs their room while all of it fits. */
 function sharesBeside(roomTokens: number, sizes: PartSizes): Shares {

@@ -10,6 +10,7 @@ import { nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
 import type { World } from './world.ts'
 import type { OpenWork } from '../calls/open-work.ts'
+import type { Policy } from '../policy.ts'
 import { createWriter, type Writer } from './writer.ts'
 import { diaryLines } from './diary.ts'
 
@@ -39,14 +40,14 @@ export type Beside = {
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
  * list of open work, the files, what the agent said and did, and the specific things that were named beside that, as far as
  * the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
- * null where there is none even for that. `areNamed`: whether it names messages, by which they can be read back.
+ * null where there is none even for that. Where the policy allows recall it names messages, by which they can be read back.
  */
 export function* recapOf(
   subject: Subject,
   folded: FoldedRun,
   beside: Beside,
   cache: MadeCache,
-  areNamed = false,
+  { recap: { tell }, recall: { enabled: areNamed } }: Pick<Policy, 'recap' | 'recall'>,
 ): Steps<Made> {
   const { tokensMax, systemTokensMax } = folded
   const { visible, shortened, summaries, world } = beside
@@ -55,7 +56,7 @@ export function* recapOf(
   for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
   yield
   const told = summaries.map(({ text, start, end, except }) => ({ text, start, end, except }))
-  const digest = subject.digest([...hashes, JSON.stringify([told, world])].join('\n'))
+  const digest = subject.digest([...hashes, JSON.stringify([told, world, tell])].join('\n'))
   yield
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
@@ -64,7 +65,10 @@ export function* recapOf(
   yield
   let made: Made = { text: null, tokens: 0, how: null }
   if (writer !== null)
-    made = { ...(yield* written(subject, folds, folded, beside, cache, writer, areNamed)), how: null }
+    made = {
+      ...(yield* written(subject, folds, folded, beside, cache, writer, { tell, areNamed })),
+      how: null,
+    }
   else if (subject.count(BARE_MARK) <= tokensMax)
     made = { text: BARE_MARK, tokens: subject.count(BARE_MARK), how: null }
   cache.set(key, made)
@@ -150,33 +154,38 @@ function* written(
   { visible, shortened, summaries, world }: Beside,
   cache: MadeCache,
   writer: Writer,
-  areNamed: boolean,
+  { tell, areNamed }: { readonly tell: Policy['recap']['tell']; readonly areNamed: boolean },
 ): Steps<{ readonly text: string; readonly tokens: number }> {
   const { tokensMax } = folded
+  const tells = (part: Policy['recap']['tell'][number]): boolean => tell.includes(part)
   yield
   yield* writeSystem(subject, folds, folded, writer)
   const kept = world?.kept ?? []
   if (kept.length > 0)
     yield* writer.line([headings.kept, ...kept.map((text) => `- ${unforged(text, areNamed)}`)].join('\n'))
-  const work = world?.work ?? null
+  const work = tells('work') ? (world?.work ?? null) : null
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
   const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
   const users = { ...folded, tokensMax: usersTokensMax }
-  yield* writeUsers(subject, folds, users, cache, writer, areNamed)
+  if (tells('said')) yield* writeUsers(subject, folds, users, cache, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
-  if (world !== null)
+  if (world !== null && tells('files'))
     yield* writeWorld(subject, world, (tokensMax - writer.spentTokens()) * FILES_SHARE, writer)
-  const untold = folds.filter((index) => !summaries.some((summary) => covers(summary, index)))
+  const untold = folds.filter(
+    (index) => tells('diary') && !summaries.some((summary) => covers(summary, index)),
+  )
   const diary = yield* diaryLines(subject, {
     indexes: untold,
     tokensMax:
-      Math.floor((tokensMax - writer.spentTokens()) * DIARY_SHARE) - subject.count(`\n${headings.diary}`),
+      Math.floor((tokensMax - writer.spentTokens()) * (tells('names') ? DIARY_SHARE : 1)) -
+      subject.count(`\n${headings.diary}`),
     nameOf: (index) => (areNamed ? messageNumber(index, subject.structure.systemCount) : null),
   })
   if (diary.length > 0 && (yield* writer.line(headings.diary)))
     for (const line of diary) yield* writer.line(line)
   yield
+  if (!tells('names')) return yield* writer.close()
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)
   const lines = yield* nameLines(subject, {

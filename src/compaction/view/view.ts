@@ -290,6 +290,6 @@ function* addStandIns(
   for (const summary of summaries)
     into.push(standIn(subject, 'summary', summaryText(summary), summary.tokens, summary))
   if (recap === null) return
-  const made = yield* recapOf(subject, recap, { ...beside, summaries }, cache, policy.recall.enabled)
+  const made = yield* recapOf(subject, recap, { ...beside, summaries }, cache, policy)
   if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
 }

@@ -5,7 +5,8 @@ import { recapOf } from '../../../src/compaction/recap/recap.ts'
 import { worldAt } from '../../../src/compaction/recap/world.ts'
 import type { Subject } from '../../../src/compaction/subject.ts'
 import { finish } from '../../../src/conversation/source.ts'
-import { subjectOf } from '../../support/subject.ts'
+import { recapParts } from '../../../src/profiles/schema.ts'
+import { policyOf, subjectOf } from '../../support/subject.ts'
 
 export type RecapOptions = Partial<FoldedRun> & {
   /** Indexes of the messages that still stand in the view. */
@@ -16,6 +17,8 @@ export type RecapOptions = Partial<FoldedRun> & {
   readonly cache?: MadeCache
   /** Whether messages are named, so that they can be read back. */
   readonly areNamed?: boolean
+  /** The parts that it tells; all if left out. */
+  readonly tell?: readonly (typeof recapParts)[number][]
 }
 
 export const newCache = (): MadeCache => createMadeCache({ charsMax: 1e8 })
@@ -29,6 +32,7 @@ export function recap(conversation: readonly object[] | Subject, options: RecapO
     summaries = [],
     cache = newCache(),
     areNamed = false,
+    tell = recapParts,
     ...run
   } = options
   const end = subject.messages.length
@@ -39,7 +43,8 @@ export function recap(conversation: readonly object[] | Subject, options: RecapO
       keptTokensMax: 256,
     }),
   )
-  return finish(recapOf(subject, folded, { visible, shortened, summaries, world }, cache, areNamed)).text
+  const policy = policyOf({ recap: { tell }, recall: { enabled: areNamed } })
+  return finish(recapOf(subject, folded, { visible, shortened, summaries, world }, cache, policy)).text
 }
 
 export const recapText = (conversation: readonly object[] | Subject, options?: RecapOptions): string =>

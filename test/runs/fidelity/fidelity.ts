@@ -3,8 +3,10 @@
  * Foldgate beside clients that compact by themselves.
  *
  *   node test/runs/fidelity/fidelity.ts FOLDER [--file NAME]… [--all] [--window N] [--upstream-ratio R]
- *     [--profile FILE.yaml]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
+ *     [--profile FILE.yaml]… [--target SHARE]… [--without PART]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
  *     [--dialect responses|messages [--reasoning N]]
+ *
+ * `--target 0.6` adds a row that compacts down to that share, `--without names` one whose recaps do not tell that part.
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or a single `request`.
  * Without `--file` the files `coding-long` and `coding-parallel` are read, with `--all` every one. Every assistant

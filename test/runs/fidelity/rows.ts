@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { parse } from 'yaml'
 import { resolveProfiles } from '../../../src/profiles/resolve.ts'
+import { recapParts } from '../../../src/profiles/schema.ts'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import { filesIn, oneOf, readFolderCommand, refuse, text, texts, whole, yes } from '../harness/command.ts'
 import { dialects, type RunDialect } from '../harness/lived.ts'
@@ -68,6 +69,26 @@ export function readProfiles(paths: readonly string[]): ReadonlyMap<string, obje
   return new Map([...profiles].filter(([name]) => raws.has(name)))
 }
 
+/** What `--target` and `--without` ask for: Foldgate as it comes but for how far it goes down, or a part of its recaps. */
+export function variantsOf(values: {
+  readonly target: readonly string[] | null
+  readonly without: readonly string[] | null
+}): ReadonlyMap<string, object> {
+  const targets = (values.target ?? []).map((text) => {
+    const target = Number(text)
+    if (!(target > 0 && target <= 1))
+      refuse(`--target takes shares above 0 and up to 1, as 0.6: not ${text}.`)
+    return [`target ${text}`, { strategy: 'truncate', target }] as const
+  })
+  const parts = (values.without ?? []).map((part) => {
+    const tell = recapParts.filter((each) => each !== part)
+    if (tell.length === recapParts.length)
+      refuse(`--without takes a part of recaps: ${recapParts.join(', ')}; not ${part}.`)
+    return [`without ${part}`, { strategy: 'truncate', recap: { tell } }] as const
+  })
+  return new Map<string, object>([...targets, ...parts])
+}
+
 /** Every row is given the same room, whatever its profile says of the window. */
 export function withWindow(profile: object, windowTokens: number): object {
   const { name: _name, ...keys } = { name: '', ...profile }
@@ -98,7 +119,7 @@ export function readOptions(args: readonly string[]) {
 
   if (values.all && values.file !== null) refuse('--all measures every file: leave --file out.')
   const files = filesIn(folder, values.all ? null : (values.file ?? DEFAULT_FILES))
-  const rows = rowsOf(readProfiles(values.profile ?? []), dialect)
+  const rows = rowsOf(new Map([...readProfiles(values.profile ?? []), ...variantsOf(values)]), dialect)
   const there = rows.map(({ name }) => name)
   const asked = values.row ?? there
   for (const name of asked)
@@ -140,6 +161,8 @@ const flags = {
   window: whole(16_000, 2 * RESERVE_TOKENS),
   profile: texts,
   row: texts,
+  target: texts,
+  without: texts,
   dialect: oneOf(dialects, 'chat-completions'),
   reasoning: text(),
   'upstream-ratio': text('1'),

@@ -3,7 +3,7 @@
  * clients that compact by themselves, all with the same budget. It is a measure of a step, not of a task solved.
  *
  *   node test/runs/likelihood/likelihood.ts FOLDER --model FILE.gguf [--file NAME]… [--window N] [--moments N [--seed S]]
- *     [--profile FILE.yaml]… [--foldgate CHECKOUT]… [--row NAME]… [--full-tokens N] [--state FILE [--only-scored]]
+ *     [--profile FILE.yaml]… [--target SHARE]… [--without PART]… [--foldgate CHECKOUT]… [--row NAME]… [--full-tokens N] [--state FILE [--only-scored]]
  *     [--workers N]
  *
  * FOLDER holds JSON lines, a conversation a line with `id` and `messages`; of the files (those of coding agents if none is
@@ -17,6 +17,8 @@
  * without tools, and is asked for the probability of the first 200 tokens of what was said next. Rows that are always there:
  * `everything`, the whole conversation, and `nothing`, of which system messages, task and newest round are left. `stranger`
  * has between those what another conversation says.
+ *
+ * `--target 0.6` adds a row that compacts down to that share, `--without names` one whose recaps do not tell that part.
  *
  * - `R`: of the likelihood that everything gains over nothing, the share that the row gains: (NLL of nothing − NLL of the
  *   row) / (NLL of nothing − NLL of everything), each summed over all moments. 1 is as good as everything, 0 as nothing.
@@ -38,7 +40,7 @@ import { basename, join } from 'node:path'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { figuresOf, sumOf as tallySum } from '../fidelity/figures.ts'
 import { openPolicyInput } from '../fidelity/senders.ts'
-import { readProfiles } from '../fidelity/rows.ts'
+import { readProfiles, variantsOf } from '../fidelity/rows.ts'
 import {
   filesIn,
   readFolderCommand,
@@ -131,7 +133,10 @@ function readOptions(args: readonly string[]) {
   const { folder, values } = readFolderCommand(args, flags, usage)
   const modelPath = values.model ?? refuse(`Name a model: ${usage}`)
   if (!existsSync(modelPath)) refuse(`There is no model ${modelPath}.`)
-  const there = allRows(readProfiles(values.profile ?? []), values.foldgate ?? [])
+  const there = allRows(
+    new Map([...readProfiles(values.profile ?? []), ...variantsOf(values)]),
+    values.foldgate ?? [],
+  )
   const names = there.map(({ name }) => name)
   for (const name of values.row ?? [])
     if (!names.includes(name)) refuse(`There is no row named ${name}; there are ${names.join('; ')}.`)
@@ -164,6 +169,8 @@ const flags = {
   profile: texts,
   foldgate: texts,
   row: texts,
+  target: texts,
+  without: texts,
   'full-tokens': whole(24_000),
   state: text(),
   'only-scored': yes,
