@@ -1,4 +1,4 @@
-import { argumentLines } from '../compaction/recap/passage.ts'
+import { argumentLines } from '../compaction/recap/looked-at.ts'
 import type { Subject } from '../compaction/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { excerptAround } from './excerpt.ts'

@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { readMessage } from '../read-message.ts'
 import { replyStart, type Subject } from '../subject.ts'
-import { argumentLines } from './passage.ts'
+import { argumentLines } from './looked-at.ts'
 import { harmless, inLabel } from './headings.ts'
 
 export type DiaryOptions = {

@@ -3,7 +3,7 @@ import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../passes/render.ts'
 import { readMessage } from '../read-message.ts'
 import { isSaidByUser, readableTokens, replyStart, type Subject } from '../subject.ts'
-import { argumentLines, lookedAt } from './passage.ts'
+import { argumentLines, lookedAt } from './looked-at.ts'
 import { wordsIn } from './things.ts'
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */

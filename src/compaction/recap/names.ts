@@ -14,7 +14,7 @@ export type NameOptions = {
 }
 
 /**
- * The lines that name the things which no quote shows, those that are most likely to come up again for their
+ * The lines that name the things which nothing else tells, those that are most likely to come up again for their
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
  * they were named with. Lines stand in the order in which their first thing was last named.
  */

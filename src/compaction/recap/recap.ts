@@ -28,7 +28,7 @@ export const RECAP_TOKENS_MIN = 64
 export type Beside = {
   /** Messages that can be read whole: what they say too is left out of the recap. */
   readonly visible: readonly number[]
-  /** Messages that were cleared or shortened: what they said may be quoted and named like what was folded. */
+  /** Messages that were cleared or shortened: what they named may be named like what was folded. */
   readonly shortened: readonly number[]
   /** Summaries that stand before it: what they tell is not told again. */
   readonly summaries: readonly StandingSummary[]

@@ -33,9 +33,6 @@ export function* writeSystem(
   }
 }
 
-/** What of the user's messages was not written, by their indexes; a message that is not in it was not written at all. */
-export type Unsaid = ReadonlyMap<number, string>
-
 /**
  * What the user said, word for word and in order: nothing else in a conversation is as hard to find again. All of
  * it while it fits its share; else rules, decisions, preferences, corrections and answers first, short messages whole,
@@ -49,12 +46,11 @@ export function* writeUsers(
   cache: MadeCache,
   writer: Writer,
   areNamed: boolean,
-): Steps<Unsaid> {
-  const unsaid = new Map<number, string>()
+): Steps<void> {
   const talk = yield* talkShare(subject, indexes)
   const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
-  if (tokensMax < USER_TOKENS_MIN) return unsaid
+  if (tokensMax < USER_TOKENS_MIN) return
   const messages = yield* userMessages(subject, indexes, cache)
   const chosen = yield* chooseWords(subject, messages, {
     tokensMax,
@@ -62,16 +58,14 @@ export function* writeUsers(
     shown: oneLine,
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
-  if (chosen.length === 0 || !(yield* writer.line(headings.users))) return unsaid
+  if (chosen.length === 0 || !(yield* writer.line(headings.users))) return
   const marked = newestOnSubject(chosen)
   for (const message of chosen) {
     const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
-    const { text, rest } = excerpt(message, name)
-    if (yield* writer.line(`- ${newest}${message.speaker}${text}`)) unsaid.set(message.index, rest)
+    yield* writer.line(`- ${newest}${message.speaker}${excerpt(message, name)}`)
     yield
   }
-  return unsaid
 }
 
 // --- internal ---
@@ -79,7 +73,7 @@ export function* writeUsers(
 /** Stands before the newest of several directives on one subject. */
 const NEWEST = '(newest on this) '
 
-/** The share of a recap that the user's words take in a chat, and in a run of calls, whose names and passages are needed too. */
+/** The share of a recap that the user's words take in a chat, and in a run of calls, of which more is to be told. */
 const CHAT_SHARE = 0.9
 const RUN_SHARE = 0.5
 /** In such a run what is no directive takes no more than this. */
@@ -161,24 +155,21 @@ function subjectWords(text: string): Set<string> {
   return new Set([...long.map((word) => word.slice(0, STEM_CHARS)), ...pairs.map(([, pair = '']) => pair)])
 }
 
-/** Pieces of a message in one line, with a mark wherever something is missing, and what of it they leave. */
-function excerpt(
-  { text, words }: UserMessage,
-  name: string,
-): { readonly text: string; readonly rest: string } {
+/** Pieces of a message in one line, with a mark wherever something is missing. */
+function excerpt({ text, words }: UserMessage, name: string): string {
   let shown = ''
-  let rest = ''
   let end = 0
+  let isCut = false
   for (const one of words) {
-    const between = text.slice(end, one.start)
-    const isGap = between.trim() !== ''
-    if (isGap) rest += `${between}\n`
-    shown += `${shown === '' ? '' : ' '}${isGap ? '… ' : ''}${oneLine(text.slice(one.start, one.end))}`
+    const isGap = text.slice(end, one.start).trim() !== ''
+    isCut ||= isGap
+    shown +=
+      (isGap ? (shown === '' ? '… ' : ' … ') : shown === '' ? '' : ' ') +
+      oneLine(text.slice(one.start, one.end))
     end = one.end
   }
-  const after = text.slice(end).trim() === '' ? '' : text.slice(end)
-  rest += after
-  return { text: `${shown}${after === '' ? '' : '…'}${rest === '' ? '' : name}${answersNote(words)}`, rest }
+  const isEndCut = text.slice(end).trim() !== ''
+  return `${shown}${isEndCut ? '…' : ''}${isCut || isEndCut ? name : ''}${answersNote(words)}`
 }
 
 /** A text in one line, every other character as it was written. */
