@@ -15,7 +15,7 @@ import {
 } from './values.ts'
 import { summaryParameter } from './summary-parameters.ts'
 
-/** The parts of a recap, in their order. */
+/** @internal exported for tests. The parts of a recap, in their order. */
 export const recapParts = ['said', 'work', 'files', 'diary', 'names'] as const
 
 /**

@@ -53,7 +53,6 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
       shown.set(name, isShown ? [...left, { result, meaning }] : left)
     }
   }
-  const isBefore = (from: number | undefined, point: number): boolean => from !== undefined && from < point
   const isStale = (result: number, point: number): boolean => isBefore(staleFrom.get(result), point)
   const superseded = {
     isStale,
@@ -73,6 +72,10 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
 
 /** A result that says something of a file, or that a call was answered with. */
 type Shown = { readonly result: number; readonly meaning: string }
+
+function isBefore(from: number | undefined, point: number): boolean {
+  return from !== undefined && from < point
+}
 
 const supersededByMessages = new WeakMap<Subject['messages'], Superseded>()
 

@@ -38,14 +38,14 @@ export function* diaryLines(subject: Subject, options: DiaryOptions): Steps<read
 
 // --- internal ---
 
-const SAID_CHARS = 400
-const CALLED_CHARS = 300
+const SAID_CHARS = 240
+const CALLED_CHARS = 180
 
 /** So many replies before the newest, a line is half as long. */
-const HALF_LENGTH_REPLIES = 8
+const HALF_LENGTH_REPLIES = 6
 
 /** No line is shorter than this share of the newest: what is less tells nothing. */
-const LEAST_SHARE = 0.4
+const LEAST_SHARE = 0.5
 
 /** The messages of each reply, ascending; what is no reply's is left out. */
 function repliesAmong(subject: Subject, indexes: readonly number[]): readonly (readonly number[])[] {

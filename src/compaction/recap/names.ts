@@ -3,7 +3,7 @@ import { callSubjects } from '../calls/call-subject.ts'
 import { callOf, type Subject } from '../subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
-import { likelihoodOf, needsWords } from './rank.ts'
+import { isWholePath, likelihoodOf, needsWords } from './rank.ts'
 import { thingsIn } from './things.ts'
 
 export type NameOptions = {
@@ -25,6 +25,7 @@ export function* nameLines(subject: Subject, options: NameOptions): Steps<string
   const lines: Line[] = []
   const byContext = new Map<string, Line>()
   let left = options.tokensMax
+  let loneLeft = left * LONE_SHARE
   let misses = 0
   let tried = 0
   for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
@@ -37,11 +38,14 @@ export function* nameLines(subject: Subject, options: NameOptions): Steps<string
     const line = isBare ? byContext.get(context) : undefined
     const opening = line === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
     const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
-    if (tokens > left) {
-      misses += 1
+    const isTakenUp = mention.ofAssistant > 0 || mention.isUsers || mention.messages > 1
+    const isLone = !isTakenUp && !isWholePath(name)
+    if (tokens > left || (isLone && tokens > loneLeft)) {
+      misses += tokens > left ? 1 : 0
       continue
     }
     left -= tokens
+    if (isLone) loneLeft -= tokens
     if (line === undefined) {
       const begun = { latest: mention.latest, context, names: [shown] }
       if (isBare) byContext.set(context, begun)
@@ -79,6 +83,9 @@ const CHARS_PER_TOKEN = 3
 
 /** Names that are tried between two pauses: of each the tokens are counted. */
 const TRIED_PER_STEP = 16
+
+/** What one result alone named, and nobody took up, takes no more than this share: most of it never comes up again. */
+const LONE_SHARE = 1 / 4
 
 /** Names that are weighed between two pauses: tens of thousands stand in a conversation, and a pause takes longer than one. */
 const NAMES_PER_STEP = 256

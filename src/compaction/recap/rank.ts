@@ -19,7 +19,7 @@ export function likelihoodOf(name: string, mention: Mention): number {
     (isNumber.test(name) ? 1.5 : 0) -
     (name.includes('://') ? 1.5 : 0) +
     (mention.isUsers ? 4 : 0) +
-    (messages === 1 && isWholePath.test(name) ? 2 : 0)
+    (messages === 1 && isWholePath(name) ? 2 : 0)
   return 1 / (1 + Math.exp(-odds))
 }
 
@@ -31,6 +31,11 @@ export function needsWords(name: string): boolean {
   return /\w@\w/.test(name) || (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/._]/.test(name))
 }
 
+/** A path from its root: nobody can guess it again. */
+export function isWholePath(name: string): boolean {
+  return /^\/.+\/.+\//.test(name)
+}
+
 // --- internal ---
 
 /** What stands in view behind the messages in question, about: their ages count from there. */
@@ -38,7 +43,5 @@ const TAIL_TOKENS = 3000
 
 /** As old as sixty thousand tokens: what the assistant never named itself. */
 const NEVER_AGE = 6
-
-const isWholePath = /^\/.+\/.+\//
 
 const isNumber = /^[\d.,:-]+$/

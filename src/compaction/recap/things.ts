@@ -43,7 +43,8 @@ const leadingPunctuation = /^(?:(?:\.\/)+|[.@+#-]+(?=[^./]))/
 const trailingPunctuation = /[.@+#/-]+$/
 
 function isSpecific(name: string): boolean {
-  if (name.length < 3) return false
+  // Lines and columns are told with what was done to them: `sed -n 330,360p`.
+  if (name.length < 3 || /^\d+[a-z]$/i.test(name)) return false
   if (name.includes('/')) return /\w\/|\/\w/.test(name) && name.length > 3
   if (name.includes('@')) return /\w@\w[\w-]*\.\w/.test(name)
   return /\d[^\d]{0,2}\d[^\d]{0,2}\d/.test(name) || /\w[._$]\w/.test(name) || /[a-z][A-Z]/.test(name)

@@ -74,11 +74,11 @@ export function variantsOf(values: {
   readonly target: readonly string[] | null
   readonly without: readonly string[] | null
 }): ReadonlyMap<string, object> {
-  const targets = (values.target ?? []).map((text) => {
-    const target = Number(text)
+  const targets = (values.target ?? []).map((share) => {
+    const target = Number(share)
     if (!(target > 0 && target <= 1))
-      refuse(`--target takes shares above 0 and up to 1, as 0.6: not ${text}.`)
-    return [`target ${text}`, { strategy: 'truncate', target }] as const
+      refuse(`--target takes shares above 0 and up to 1, as 0.6: not ${share}.`)
+    return [`target ${share}`, { strategy: 'truncate', target }] as const
   })
   const parts = (values.without ?? []).map((part) => {
     const tell = recapParts.filter((each) => each !== part)

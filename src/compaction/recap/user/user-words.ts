@@ -50,7 +50,7 @@ export function* userMessages(
     const one = yield* saidAt(subject, index, folded, cache)
     // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
     const question = one.text.length <= SHORT_CHARS_MAX ? one.refersTo : null
-    distinct.set(`${subject.messages[index]?.facts.meaning} ${question ?? ''}`, one)
+    distinct.set(`${saidIn(one, subject.messages[index]?.facts.meaning ?? '')} ${question ?? ''}`, one)
     yield
   }
   const said = [...distinct.values()].sort((one, other) => one.index - other.index)
@@ -108,6 +108,15 @@ export function beginsNoting(reply: string): boolean {
 }
 
 // --- internal ---
+
+/** What a message is known by: of what a program fills in with other numbers again and again, the newest is enough. */
+function saidIn({ text }: Said, meaning: string): string {
+  const isTemplate = text.length > SHORT_CHARS_MAX && text.length <= TEMPLATE_CHARS_MAX
+  return isTemplate ? text.replaceAll(/\d+/g, '0') : meaning
+}
+
+/** Nobody fills in more than this. */
+const TEMPLATE_CHARS_MAX = 4_096
 
 /** What messages gain by where they stand and what stands around them. */
 const gains = {
