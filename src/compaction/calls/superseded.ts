@@ -36,21 +36,25 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
     const isShown = result !== null && !subject.references.byIndex.has(result)
     // The same call is known by its words, and tests that are run again may well fail again.
     for (const name of failed ? [asked] : [asked, ...paths]) {
+      const meaning = subject.messages[result ?? -1]?.facts.meaning ?? ''
       const left: Shown[] = []
+      let first = result
       for (const older of (shown.get(name) ?? []).slice(-SHOWN_MAX)) {
         const isAgain = isShown && name === asked
-        const isEqual = isAgain && older.meaning === subject.messages[result]?.facts.meaning
+        const isEqual = isAgain && older.meaning === meaning
         if (changed.includes(name)) makeStale(older.result, index)
         else if (isAgain && !isEqual) makeStale(older.result, result)
         else left.push(older)
-        if (isEqual) {
-          repeated.add(result)
-          repeats.set(older.result, [...(repeats.get(older.result) ?? []), result])
-        }
+        if (isEqual) first = Math.min(first ?? older.first, older.first)
         if (result !== null && !followedFrom.has(older.result)) followedFrom.set(older.result, result)
       }
-      const meaning = subject.messages[result ?? -1]?.facts.meaning ?? ''
-      shown.set(name, isShown ? [...left, { result, meaning }] : left)
+      if (isShown && first !== null && first < result) {
+        repeated.add(result)
+        const equal = repeats.get(first)
+        if (equal === undefined) repeats.set(first, [result])
+        else equal.push(result)
+      }
+      shown.set(name, isShown && first !== null ? [...left, { result, meaning, first }] : left)
     }
   }
   const isStale = (result: number, point: number): boolean => isBefore(staleFrom.get(result), point)
@@ -70,8 +74,8 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
 
 // --- internal ---
 
-/** A result that says something of a file, or that a call was answered with. */
-type Shown = { readonly result: number; readonly meaning: string }
+/** A result that says something of a file, or that a call was answered with, and the first that said the same. */
+type Shown = { readonly result: number; readonly meaning: string; readonly first: number }
 
 function isBefore(from: number | undefined, point: number): boolean {
   return from !== undefined && from < point
@@ -79,7 +83,7 @@ function isBefore(from: number | undefined, point: number): boolean {
 
 const supersededByMessages = new WeakMap<Subject['messages'], Superseded>()
 
-const DEEDS_PER_STEP = 256
+const DEEDS_PER_STEP = 32
 
 /** Of one file no more results are looked at. */
 const SHOWN_MAX = 64
