@@ -40,7 +40,8 @@ test('a message that was clipped in the open round keeps the same bytes until it
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
   const cut = send(begun, { budgetTokens: 3000 })
   const known = { newest: cut.compaction, seenUntil: begun.length }
-  const later = sendGrowing([...begun, ...rounds('b', 100, 200)], { budgetTokens: 14_000, ...known })
+  const policy = policyOf({ clear: { enabled: false } })
+  const later = sendGrowing([...begun, ...rounds('b', 100, 200)], { budgetTokens: 14_000, policy, ...known })
   const clipped = [cut, ...later].map(({ texts }) => texts.find((text) => text.includes('[clipped: ')))
   const folded = clipped.indexOf(undefined)
   expect(folded).toBeGreaterThan(10)

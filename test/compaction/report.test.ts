@@ -149,7 +149,7 @@ test('a treatment is what the message came out as: what rendering makes small en
 
 test('the ranges of a compaction say how far each of its passes reached', () => {
   const subject = subjectOf([user('The task.'), ...rounds('a', 30, 300)])
-  const { compaction } = compacted(subject, 3000)
+  const { compaction } = compacted(subject, 3000, folding)
   if (compaction === null) throw new Error('no compaction was made')
   const clip = { kind: 'content', of: 'kept', tokensMax: 10 } as const
   const clips = [50, 44].map((index) => ({ ...clip, index }))

@@ -173,7 +173,7 @@ describe('a history whose replies stand in pieces', () => {
 
   test('is told like one of whole messages', () => {
     // With room for all of it: what a piece weighs beside the others of its reply is no more than an estimate.
-    const policy = policyOf({ recap: { max_tokens: 4_000 } })
+    const policy = policyOf({ clear: { enabled: false }, recap: { max_tokens: 4_000 } })
     const options = { policy, budgetTokens: 6_000 }
     const { subject } = splitReplies(chat)
     const expected = recapsOf(subjectOf(chat), compactedUnder(subjectOf(chat), options))

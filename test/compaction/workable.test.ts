@@ -218,7 +218,7 @@ const failures = (part: number): string => times(32, (line) => failure(part, lin
 // Story: the second compaction made the recap anew for what was folded alone, which was little, and left out what it had
 // cleared behind the fold. The recap fell from 5,500 characters to 1,200, with half of the room unused.
 test('a later compaction tells in its recap what it clears behind the fold, too', () => {
-  const run = times(24, (part) => {
+  const run = times(36, (part) => {
     // What only a result names, and nobody can guess again.
     const [call, result] = round(`a${part}`, `logged in /srv/runs/${part}/run.log\n${failures(part)}`)
     return [{ ...call, content: prose(`thought ${part}`, 120) }, result]

@@ -169,7 +169,7 @@ describe.each(['SECURITY.md', 'docs/privacy.md'])('%s', (path) => {
 
 /** Flags of other programs that the pages speak of. */
 const flagsOfOthers =
-  'model ctx-size max-model-len max-chat-history-tokens build rm settings auth-type'.split(' ')
+  'model ctx-size max-model-len max-chat-history-tokens build rm settings auth-type without'.split(' ')
 
 /** Words that say in what a metric is counted, and of what. */
 const ofPrometheus = new Set('total second info build beyond prompt call added first byte event'.split(' '))

@@ -14,7 +14,8 @@ import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-c
 import { keptOpen, summaryStand, type SummaryStandOptions } from './summaries/summary-stand.ts'
 import { summariesIn } from './summaries/growing-agent.ts'
 
-const profile = { window: { tokens: 6_000, output_reserve: 512 } }
+// A target of its own is gone down to, also where clearing would be enough: more is lost then, and kept.
+const profile = { window: { tokens: 6_000, output_reserve: 512 }, target: 0.5 }
 const unrendered = { ...profile, render: { enabled: false } }
 const run = longRun(24, 11, 0.5)
 const otherRun = longRun(24, 12, 0.5)

@@ -63,7 +63,19 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let aimTokens = goalTokens
   draft = yield* editedByWorth(frame, draft, aimTokens, policy.clear.keep_results)
   let plan = stands
-  const isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
+  let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
+  if (isFolding && reason === 'trigger' && policy.target === null) {
+    // The results that are kept by their number go before what the agent said and called. Where clearing comes half of the way
+    // down, that is enough: to go on, a fold would take many of the agent's words and give a recap of them. A target of the
+    // profile's own is what it says.
+    const bare = yield* editedByWorth(frame, draft, aimTokens, 0)
+    const enoughTokens = Math.min(halfWayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
+    if (bare.tokens <= enoughTokens) {
+      isFolding = false
+      draft = bare
+      aimTokens = Math.max(aimTokens, bare.tokens)
+    }
+  }
   if (isFolding && isFurther && !smallest) {
     plan = { ...stands, summaries: prepared.summaries }
     const fold = foldAt(plan, prepared.frontier, prepared.kept)
@@ -78,7 +90,6 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   if (draft.tokens > aimTokens) {
     const cut = yield* withCutUnit(frame, draft)
     draft = yield* countedDraft(frame, { ...cut, clips: [...cut.clips, ...pinnedClips(frame)] })
-    // The results that are kept by their number go before what the agent said and called.
     if (isFolding) draft = yield* editedByWorth(frame, draft, aimTokens, 0)
   }
   draft = yield* folded(plan, draft, aimTokens)

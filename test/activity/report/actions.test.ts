@@ -25,7 +25,8 @@ const small = chatOf(hello)
 // Some ten thousand tokens.
 const run = [{ role: 'system', content: 'Be PLANTED.' }, ...longRun(14, 2)]
 const long = chatOf(run, { model: 'gpt-4o' })
-const window = { window: { tokens: 6_000, output_reserve: 1_000 } }
+// Down to a target of its own: clearing alone is not enough for it, and a recap stands in each view.
+const window = { window: { tokens: 6_000, output_reserve: 1_000 }, target: 0.7 }
 // So large that nothing is counted before a refusal.
 const uncounted = { window: { tokens: 1_000_000 } }
 const early = { window: { tokens: 60_000 }, trigger: 0.1, target: 0.05 }

@@ -81,7 +81,7 @@ test('an event of a compaction has the name of its summary, which is that of the
 test('an event of a summary that failed says what it failed for', async () => {
   await using summaries = await startSummaryModel({ quality: 'empty' })
   await using at = await reportStand(completion('fine'), {
-    profile: withCheapSummaries(window),
+    profile: withCheapSummaries({ ...window, clear: { enabled: false } }),
     upstreams: cheapUpstream(summaries),
   })
   await walk(at, run, summaries.quiet)

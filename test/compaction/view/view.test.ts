@@ -87,7 +87,10 @@ describe('a folded view', () => {
   })
 
   test('without the task, where the profile says so, tells the task in the recap', () => {
-    const sent = send(conversation, { budgetTokens: 3000, policy: policyOf({ keep: { task: false } }) })
+    const sent = send(conversation, {
+      budgetTokens: 3000,
+      policy: policyOf({ clear: { enabled: false }, keep: { task: false } }),
+    })
     expect(outline(sent).slice(0, 4)).toEqual(['system: Be brief', 'recap', 'user: The latest', 'recap'])
     expect(sent.contents[1]).toContain('- The task.')
   })

@@ -51,7 +51,7 @@ test.each([
 test.each([
   [1, {}],
   [2, { template: 'strict' }],
-  [3, { trigger: 0.7, repair: true }],
+  [3, { trigger: 0.7, target: 0.5, repair: true }],
   [4, { clear: { enabled: false }, recall: { enabled: true } }],
 ])('in responses: seed %i, %o', async (seed, profile) => {
   const roll = diceOf(seed * 7_919)

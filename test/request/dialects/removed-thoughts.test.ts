@@ -26,7 +26,7 @@ async function openMessages() {
     windowTokens: 100_000,
     reply: messages.thinkingReader(),
     binding: 'drop_block',
-    profile: { window },
+    profile: { window, target: 0.7 },
     foldgate: { flags },
   })
   return {

@@ -51,7 +51,7 @@ export async function openStand({
   })
   opened.push(upstream)
   if (!changesPrefix) watched.push(upstream)
-  return openBefore(upstream, { window: { tokens: windowTokens }, ...profile }, more)
+  return openBefore(upstream, { window: { tokens: windowTokens }, target: 0.7, ...profile }, more)
 }
 
 /** One more Foldgate, with a store of its own, in front of an upstream; it is closed behind the test. */
