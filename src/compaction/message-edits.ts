@@ -6,7 +6,7 @@ import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText } from './passes/clip.ts'
 import { hiddenTokens, isSampled, unreadTokens } from '../tokens/unread-tokens.ts'
-import { clearedText } from './passes/clear.ts'
+import { clearedText, unguessableNames } from './passes/clear.ts'
 import { previewText } from './passes/preview.ts'
 import { renderTerminal } from './passes/render.ts'
 import { messageNumber } from './message-numbers.ts'
@@ -142,7 +142,15 @@ function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>
     case 'cleared':
       return yield* withText(
         one,
-        { text: clearedText(one.tool, one.size, one.number), how: 'cleared' },
+        {
+          text: clearedText(
+            one.tool,
+            one.size,
+            one.number,
+            yield* unguessableNames(one.resolved ?? one.form.parsed.text),
+          ),
+          how: 'cleared',
+        },
         'drop',
       )
     case 'resolved':

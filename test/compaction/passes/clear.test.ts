@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { clearedText } from '../../../src/compaction/passes/clear.ts'
+import { clearedText, unguessableNames } from '../../../src/compaction/passes/clear.ts'
+import { finish } from '../../../src/conversation/source.ts'
 import { policyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
@@ -89,5 +90,26 @@ describe('clearing', () => {
 
   test('does not happen where it is off', () => {
     expect(sendCleared(conversation, { enabled: false }).passes).toEqual([])
+  })
+})
+
+describe('what a result named that nobody can guess again', () => {
+  const namesIn = (text: string) => finish(unguessableNames(text))
+
+  // A path that one result had named was asked for forty requests later, and nothing told of it any longer.
+  test('stands in its place: whole paths, addresses and ids', () => {
+    const text =
+      'It listens.\n# The settings are in /srv/ledger/etc/north.toml, ask ines@ledger.example about po_7QX2M94KD.'
+    expect(namesIn(text)).toEqual(['/srv/ledger/etc/north.toml', 'ines@ledger.example'])
+    expect(clearedText('read_file', 900, null, namesIn(text))).toBe(
+      '[cleared: result of read_file, 900 tokens; it named /srv/ledger/etc/north.toml, ines@ledger.example]',
+    )
+  })
+
+  test('of many the first and the last, none longer than a line', () => {
+    const paths = times(40, (n) => `/srv/runs/part/${n}.log`)
+    expect(namesIn(paths.join(' '))).toEqual([...paths.slice(0, 2), ...paths.slice(-2)])
+    expect(namesIn(`/srv/${'deep/'.repeat(30)}file.ts`)).toEqual([])
+    expect(namesIn('const value = settings.port + retries')).toEqual([])
   })
 })

@@ -12,6 +12,7 @@ test('sums are divided once, so that every thing and every token weighs the same
     verbatim: 100,
     quotes: 100,
     actions: 90,
+    own: 100,
     observations: 100,
     recent: nothing,
     cacheHits: 50,

@@ -94,7 +94,8 @@ export async function openStage({ store, keys }: LifeOptions, secrets: AllSecret
   }
   const summary = { model: 'cheap-1', mode: 'blocking', wait_ms: 20_000 }
   const window = { tokens: 12_000, output_reserve: 1_000 }
-  const profile = { strategy: 'summarize', window, recall: { enabled: true } }
+  // Summaries are made of what clearing alone would leave room for.
+  const profile = { strategy: 'summarize', window, clear: { enabled: false }, recall: { enabled: true } }
   const cwd = await temporaryFolder({
     'foldgate.yaml': JSON.stringify(settings),
     'profiles/default.yaml': JSON.stringify({ ...profile, summary: { ...summary, upstream: 'cheap' } }),
