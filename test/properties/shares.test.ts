@@ -40,13 +40,13 @@ describe('the shares of a room', () => {
     })
   })
 
-  test('leave the task whole where the newest messages and the least recap have their own beside it, else its quarter', () => {
+  test('leave the task whole where the newest messages, the least recap and another such round have room beside it, else its quarter', () => {
     const beside = { newestRound: 500, newestUser: 0, latestUser: 0 }
-    // A third for the newest messages, an eighth for a recap: the rest of the room can be the task's.
+    // A third for the newest messages, an eighth for a recap, 500 for the next round: the rest of the room can be the task's.
     for (const [size, due] of [
       [2000, 2000],
-      [6500, 6500],
-      [6501, 3000],
+      [6000, 6000],
+      [6001, 3000],
       [9000, 3000],
     ] as const) {
       const { task, sure } = sharesOf(12_000, { ...beside, task: size })
@@ -56,11 +56,11 @@ describe('the shares of a room', () => {
 
   test('leave the latest user message whole in the same way, behind the task', () => {
     const beside = { newestRound: 500, newestUser: 0 }
-    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5500 }).latestUser).toBe(5500)
-    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5501 }).latestUser).toBe(3000)
+    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5000 }).latestUser).toBe(5000)
+    expect(sharesOf(12_000, { ...beside, task: 1000, latestUser: 5001 }).latestUser).toBe(3000)
     // Both cannot be whole: the task has the better right.
-    expect(sharesOf(12_000, { ...beside, task: 3400, latestUser: 3400 })).toMatchObject({
-      task: 3400,
+    expect(sharesOf(12_000, { ...beside, newestRound: 200, task: 3200, latestUser: 3200 })).toMatchObject({
+      task: 3200,
       latestUser: 3000,
     })
   })

@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { numberInMark } from '../message-numbers.ts'
 import { lookedAt } from '../recap/looked-at.ts'
-import { isWholePath, needsWords } from '../recap/rank.ts'
+import { isWholePath } from '../recap/rank.ts'
 import { wordsIn } from '../recap/things.ts'
 
 /**
@@ -27,7 +27,7 @@ export function* unguessableNames(text: string): Steps<readonly string[]> {
     words += 1
     if (words % WORDS_PER_STEP === 0) yield
     if (thing === null || thing.name.length > NAME_CHARS_MAX) continue
-    if (isWholePath(thing.name) || needsWords(thing.name)) names.add(thing.name)
+    if (isUnguessable(thing.name)) names.add(thing.name)
   }
   const all = [...names]
   return all.length <= 2 * NAMES_AT_AN_END
@@ -36,6 +36,15 @@ export function* unguessableNames(text: string): Steps<readonly string[]> {
 }
 
 // --- internal ---
+
+/** A whole path, an e-mail address, or what digits and letters make: an id. */
+function isUnguessable(name: string): boolean {
+  return (
+    isWholePath(name) ||
+    /\w@\w/.test(name) ||
+    (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/.]/.test(name))
+  )
+}
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
 const NAMES_AT_AN_END = 2

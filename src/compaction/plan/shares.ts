@@ -62,9 +62,9 @@ export function sharesOf(roomTokens: number, sizes: PartSizes): Shares {
   const recapMax = Math.floor(room * SHARE.recap)
   const besideRecap = newest + left - recapMin
   const recentMin = Math.max(newest, Math.min(Math.floor(room * SHARE.recent), besideRecap))
-  // Beside the newest messages and the least recap the task stays whole, then the latest user message; half of what is
-  // missing helps nobody, and each token of it would bring the next compaction nearer.
-  const spare = Math.max(0, left - (recentMin - newest) - recapMin)
+  // Beside the newest messages, the least recap and one more round like the newest the task stays whole, then the latest user
+  // message: without room for that round each request would be a compaction, and half of what is missing helps nobody.
+  const spare = Math.max(0, left - (recentMin - newest) - recapMin - sizes.newestRound)
   const taskMore = sizes.task - task <= spare ? sizes.task - task : 0
   const latestMore = sizes.latestUser - latestUser <= spare - taskMore ? sizes.latestUser - latestUser : 0
   return {

@@ -87,3 +87,12 @@ export function expectedTokens(ownTokens: number, rate: Rate, anchor: Anchor | n
 export function differenceTokens({ ratio }: Rate, anchor: Anchor, besideTokens: number): number {
   return Math.ceil(anchor.promptTokens / ratio - anchor.ownTokens - besideTokens)
 }
+
+/**
+ * How much more than by the ratio may come on top of an anchor, in our tokens, if so many have come since. A ratio below one may
+ * be that of tools which we count too high, and no text's: by it a round of 1,310 tokens was taken for 1,250, and the prompt
+ * refused. What stands compacted is compacted that much earlier.
+ */
+export function growthDoubtTokens({ ratio }: Rate, grownTokens: number): number {
+  return Math.ceil(Math.max(0, grownTokens) * Math.max(0, 1 / ratio - 1))
+}

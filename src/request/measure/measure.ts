@@ -11,7 +11,7 @@ import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
-import { differenceTokens, expectedTokens, type Rate } from '../../models/counts/prompt.ts'
+import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
@@ -102,7 +102,11 @@ export function createMeasure(
       anchor,
       conversationTokens,
       compaction,
-      differenceTokens: anchor === null ? 0 : differenceTokens(rate, anchor, besideTokens),
+      differenceTokens:
+        anchor === null
+          ? 0
+          : differenceTokens(rate, anchor, besideTokens) +
+            (isAsItCame ? 0 : growthDoubtTokens(rate, conversationTokens - anchor.conversationTokens)),
     }
     return {
       window,

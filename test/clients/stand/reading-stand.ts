@@ -9,8 +9,7 @@ import type { ReadingAgent } from './reading-agents.ts'
 import { startReadingModel, type LoopRequest } from './reading-models.ts'
 import { runProgram } from './installed-program.ts'
 
-export const TASK =
-  'Report on the files of this folder, one after the other. Say of each what it is for, go on with the next until you have seen all of them, and only then write the report.'
+export const TASK = 'Report on the files of this folder, one after the other.'
 export const LAST_WORDS = 'The report on all files is complete.'
 
 /** A file that was read: its lines, of which the first, the middle and the last stand in no other file. */

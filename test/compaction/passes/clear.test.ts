@@ -100,9 +100,9 @@ describe('what a result named that nobody can guess again', () => {
   test('stands in its place: whole paths, addresses and ids', () => {
     const text =
       'It listens.\n# The settings are in /srv/ledger/etc/north.toml, ask ines@ledger.example about po_7QX2M94KD.'
-    expect(namesIn(text)).toEqual(['/srv/ledger/etc/north.toml', 'ines@ledger.example'])
+    expect(namesIn(text)).toEqual(['/srv/ledger/etc/north.toml', 'ines@ledger.example', 'po_7QX2M94KD'])
     expect(clearedText('read_file', 900, null, namesIn(text))).toBe(
-      '[cleared: result of read_file, 900 tokens; it named /srv/ledger/etc/north.toml, ines@ledger.example]',
+      '[cleared: result of read_file, 900 tokens; it named /srv/ledger/etc/north.toml, ines@ledger.example, po_7QX2M94KD]',
     )
   })
 
