@@ -93,9 +93,9 @@ describe('clearing', () => {
   })
 })
 
-describe('what a result named that nobody can guess again', () => {
-  const namesIn = (text: string) => finish(unguessableNames(text))
+const namesIn = (text: string) => finish(unguessableNames(text))
 
+describe('what a result named that nobody can guess again', () => {
   // A path that one result had named was asked for forty requests later, and nothing told of it any longer.
   test('stands in its place: whole paths, addresses and ids', () => {
     const text =
