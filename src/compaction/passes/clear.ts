@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { numberInMark } from '../message-numbers.ts'
 import { lookedAt } from '../recap/looked-at.ts'
-import { isWholePath } from '../recap/rank.ts'
+import { isUnguessable } from '../recap/rank.ts'
 import { wordsIn } from '../recap/things.ts'
 
 /**
@@ -36,15 +36,6 @@ export function* unguessableNames(text: string): Steps<readonly string[]> {
 }
 
 // --- internal ---
-
-/** A whole path, an e-mail address, or what digits and letters make: an id. */
-function isUnguessable(name: string): boolean {
-  return (
-    isWholePath(name) ||
-    /\w@\w/.test(name) ||
-    (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/.]/.test(name))
-  )
-}
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
 const NAMES_AT_AN_END = 2

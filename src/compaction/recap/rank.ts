@@ -36,6 +36,12 @@ export function isWholePath(name: string): boolean {
   return /^\/.+\/.+\//.test(name)
 }
 
+/** A whole path, an e-mail address, or what digits and letters make: an id. A time of day has one letter at most. */
+export function isUnguessable(name: string): boolean {
+  const isId = /\d.*\d.*\d/.test(name) && /[a-z].*[a-z]/i.test(name) && !/[/.]/.test(name)
+  return isId || isWholePath(name) || /\w@\w/.test(name)
+}
+
 // --- internal ---
 
 /** What stands in view behind the messages in question, about: their ages count from there. */

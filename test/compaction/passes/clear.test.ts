@@ -111,5 +111,6 @@ describe('what a result named that nobody can guess again', () => {
     expect(namesIn(paths.join(' '))).toEqual([...paths.slice(0, 2), ...paths.slice(-2)])
     expect(namesIn(`/srv/${'deep/'.repeat(30)}file.ts`)).toEqual([])
     expect(namesIn('const value = settings.port + retries')).toEqual([])
+    expect(namesIn('booked at 2024-05-12T00:41:03 under HAT157')).toEqual(['HAT157'])
   })
 })
