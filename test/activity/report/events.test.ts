@@ -87,8 +87,8 @@ test('an event of a summary that failed says what it failed for', async () => {
   await walk(at, run, summaries.quiet)
   const failed = ofType(await at.events(), 'summary')
   expect(failed[0]).toMatchObject({ reason: 'empty', tokens_after: null, details: { calls: 1 } })
-  // After some of them no more is spent on this conversation.
-  for (const { reason } of failed) expect(['empty', 'too-dear']).toContain(reason)
+  // After some of them no more is spent on this conversation. The end of Foldgate breaks off one that is being written.
+  for (const { reason } of failed) expect(['empty', 'too-dear', 'cancelled']).toContain(reason)
 })
 
 test('a window that cut prompts gave away is told, and told again only where they say more', async () => {

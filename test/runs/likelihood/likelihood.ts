@@ -279,7 +279,7 @@ async function storeViews(options: Options, moments: readonly Moment[]): Promise
 type ViewFile = { readonly view: readonly string[]; readonly next: string }
 
 /** Of how views are written for the model and read by it: another one makes all scores anew. */
-const VERSION = 1
+const VERSION = 2
 
 /** So much of a message is asked for: few long ones would decide a sum. */
 const SCORED_TOKENS_MAX = 200

@@ -33,6 +33,8 @@ export async function openModel(path: string, contextTokens: number | null): Pro
           threads: 1,
           sequences: 1,
           swaFullCache: true,
+          // Two and a half times as fast at 7,000 tokens on a processor.
+          flashAttention: true,
         })
   const sequence = context?.getSequence()
   const { bos, shouldPrependBosToken } = model.tokens
