@@ -1,7 +1,6 @@
 import type { Steps } from '../conversation/source.ts'
 import type { StandingSummary, SummaryRange } from './compaction.ts'
 import { rangeIndexes } from './layout.ts'
-import type { MadeCache } from './made-cache.ts'
 import { numberRange } from './message-numbers.ts'
 import type { PreparedFold } from './plan/options.ts'
 import { harmless } from './recap/headings.ts'
@@ -116,9 +115,6 @@ function* quotesOf(subject: Subject, range: SummaryRange, tokensMax: number): St
   const system = createWriter(subject, Number.MAX_SAFE_INTEGER)
   yield* writeSystem(subject, indexes, { systemTokensMax: tokensMax }, system)
   const users = createWriter(subject, tokensMax)
-  yield* writeUsers(subject, indexes, { tokensMax }, nothingKept, users, false)
+  yield* writeUsers(subject, indexes, { tokensMax }, users, false)
   return [users.written(), system.written()].filter((quotes) => quotes !== '').join('\n')
 }
-
-/** A summary is made once: nothing of it is looked up again. */
-const nothingKept: MadeCache = { get: () => undefined, set: () => {} }

@@ -88,7 +88,7 @@ const recapsOf = (subject: Subject, { view }: Compacted): string[] =>
   viewTexts(subject, view).filter((text) => text.includes('<conversation-recap>'))
 
 const wordsOf = (subject: Subject): readonly UserMessage[] =>
-  finish(userMessages(subject, subject.messages.keys().toArray(), createMadeCache({ charsMax: 1e6 })))
+  finish(userMessages(subject, subject.messages.keys().toArray()))
 
 /** How many messages name each thing, and how many of the assistant's. */
 function timesNamed(subject: Subject): Map<string, readonly number[]> {

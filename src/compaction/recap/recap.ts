@@ -167,7 +167,7 @@ function* written(
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
   const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
   const users = { ...folded, tokensMax: usersTokensMax }
-  if (tells('said')) yield* writeUsers(subject, folds, users, cache, writer, areNamed)
+  if (tells('said')) yield* writeUsers(subject, folds, users, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
   if (world !== null && tells('files'))

@@ -22,17 +22,22 @@ export type ChatOrder = {
   readonly number: number
   readonly seed: number
   readonly tokens: number
+  /** The share of the chat by which all rules are said; an early fifth if it is not given. */
+  readonly ruledUntil?: number
 }
 
 /**
- * A chat of about so many tokens, which ends with a user's turn: one to four rules in its first fifth, and then other
+ * A chat of about so many tokens, which ends with a user's turn: one to four rules in its first part, and then other
  * things. The same order makes the same chat.
  */
-export function makeChat({ half, number, seed, tokens }: ChatOrder, count: (text: string) => number): Chat {
+export function makeChat(
+  { half, number, seed, tokens, ruledUntil = EARLY }: ChatOrder,
+  count: (text: string) => number,
+): Chat {
   const deckSeed = `${seed} ${half} ${tokens}`
   const phrasings = deal(phrasingsOf(half), deckSeed, number)
   const dice = openDice(seedOf(`${deckSeed} ${number}`))
-  const speaker = openSpeaker(half, dice)
+  const speaker = openSpeaker(half, dice, ruledUntil)
   const scenes = phrasings
     .flatMap((phrasing) => speaker.scenesOf(phrasing))
     .sort((one, other) => one.at - other.at)
@@ -87,7 +92,7 @@ function speak(written: string, occasion: Occasion) {
 
 const MESSAGE_TOKENS = 4
 
-/** Rules are said in this share of a chat; corrections near its end, what they correct near its beginning. */
+/** Rules are said by this share of a chat; corrections towards its end, what they correct near its beginning. */
 const EARLY = 0.2
 /** So that some chats begin with one: before this much of nothing. */
 const FIRST = 0.015
@@ -117,7 +122,7 @@ type Turn = { readonly user: string; readonly assistant: string; readonly rule?:
 type Scene = { readonly at: number; readonly play: () => readonly Turn[] }
 
 /** Who holds a chat: stays with a topic for some turns, and then takes up another. */
-function openSpeaker(half: Half, dice: Dice) {
+function openSpeaker(half: Half, dice: Dice, ruledUntil: number) {
   const scenariosLeft = [...scenariosOf(half)]
   const [firstScenario] = scenariosLeft
   let topic: Topic = dice.pick(topics)
@@ -142,7 +147,7 @@ function openSpeaker(half: Half, dice: Dice) {
   const meanwhile = (): readonly Turn[] => (dice.below(3) === 0 ? [{ user: ask(), assistant: answer() }] : [])
 
   function scenesOf(phrasing: Phrasing): readonly Scene[] {
-    const at = between(-FIRST, EARLY)
+    const at = between(-FIRST, ruledUntil)
     switch (phrasing.form) {
       case 'choice': {
         const [scenario = firstScenario] = scenariosLeft.splice(dice.below(scenariosLeft.length), 1)
@@ -171,7 +176,7 @@ function openSpeaker(half: Half, dice: Dice) {
         }
         return [
           { at: between(-FIRST, CORRECTED_BEFORE), play: first },
-          { at: between(CORRECTED_AFTER, EARLY), play: () => [ruled(phrasing, { old })] },
+          { at: between(CORRECTED_AFTER, ruledUntil), play: () => [ruled(phrasing, { old })] },
         ]
       }
       case 'prohibition':

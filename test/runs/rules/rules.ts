@@ -4,7 +4,7 @@
  *   npm run rules [-- --window N [--chat-tokens N]] [--strategy truncate|summarize] [--half known|apart|both]
  *                 [--chats N] [--seed N] [--workers N] [--json] [--show N]
  *
- * Chats are made from templates: one to four rules in the first fifth, in several languages, alone or inside longer messages,
+ * Chats are made from templates: one to four rules in the first fifth (window 4,096: in the first seven tenths), in several languages, alone or inside longer messages,
  * and then other things. Every request of a chat is made through real sockets and a Foldgate with the default profile for this
  * window, with recaps and with summaries by the stand-in of `test/support/summary-model.ts`. At the last five it is asked whether
  * the sentence stands in the view that the strict upstream received, word for word but for case, blanks, the marks around it and
@@ -51,7 +51,12 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
 }
 
 /** A window, how long the chats in it are, and how many of them there are for each half. */
-type Size = { readonly windowTokens: number; readonly chatTokens: number; readonly chats: number }
+type Size = {
+  readonly windowTokens: number
+  readonly chatTokens: number
+  readonly chats: number
+  readonly ruledUntil: number
+}
 
 function readOptions(args: readonly string[]) {
   const { values } = readCommand(args, flags)
@@ -60,7 +65,8 @@ function readOptions(args: readonly string[]) {
     refuse('--chat-tokens is the length of chats in one --window; name that, too.')
   const usual = sizes.filter(({ windowTokens }) => window === null || windowTokens === window)
   // As many chats as take less than three minutes on two cores.
-  const own = window === null ? [] : [{ windowTokens: window, chatTokens: 3 * window, chats: 12 }]
+  const own =
+    window === null ? [] : [{ windowTokens: window, chatTokens: 3 * window, chats: 12, ruledUntil: 0.2 }]
   return {
     sizes: (usual.length > 0 ? usual : own).map((size): Size => ({
       ...size,
@@ -80,11 +86,11 @@ function readOptions(args: readonly string[]) {
 const ordersOf = (asked: ReturnType<typeof readOptions>): readonly RulesOrder[] =>
   asked.sizes
     .toSorted((one, other) => other.chatTokens - one.chatTokens)
-    .flatMap(({ windowTokens, chatTokens, chats }) =>
+    .flatMap(({ windowTokens, chatTokens, chats, ruledUntil }) =>
       Array.from({ length: chats }, (_, number) => number).flatMap((number) =>
         asked.halves.flatMap((half) =>
           asked.strategies.toReversed().map((strategy) => ({
-            chat: { half, number, seed: asked.seed, tokens: chatTokens },
+            chat: { half, number, seed: asked.seed, tokens: chatTokens, ruledUntil },
             strategy,
             windowTokens,
           })),
@@ -95,9 +101,11 @@ const ordersOf = (asked: ReturnType<typeof readOptions>): readonly RulesOrder[] 
 /** Half of it is kept for the reply. */
 const WINDOW_LEAST = 4096
 
+/** In the smallest window rules are said until late. */
 const sizes: readonly Size[] = [
-  { windowTokens: 8192, chatTokens: 24_000, chats: 24 },
-  { windowTokens: 32_000, chatTokens: 90_000, chats: 6 },
+  { windowTokens: 4096, chatTokens: 24_000, chats: 16, ruledUntil: 0.7 },
+  { windowTokens: 8192, chatTokens: 24_000, chats: 24, ruledUntil: 0.2 },
+  { windowTokens: 32_000, chatTokens: 90_000, chats: 6, ruledUntil: 0.2 },
 ]
 
 const flags = {

@@ -6,8 +6,6 @@ import { evened, runsTogether, wordsOf } from './words.ts'
 
 type ChoiceOptions = {
   readonly tokensMax: number
-  /** How much of that may go to what is no directive, in tokens. */
-  readonly othersTokensMax: number
   /** A piece as it will be written. */
   readonly shown: (text: string) => string
   /** What is written behind a message that was cut, in tokens. */
@@ -28,13 +26,11 @@ export function* chooseWords(
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
   let left = options.tokensMax
-  let othersLeft = Math.min(left, options.othersTokensMax)
   let misses = 0
   for (const { message, words, tokensAbout } of yield* bestFirst(yield* candidatesOf(subject, messages))) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
     yield
-    const roomTokens = words.isDirective ? left : Math.min(left, othersLeft)
-    if (tokensAbout > roomTokens * ABOUT_TOO_MUCH) continue
+    if (tokensAbout > left * ABOUT_TOO_MUCH) continue
     // The same answer to two questions is two answers, and so are the same words of two people.
     const written = options.shown(message.text.slice(words.start, words.end))
     const text = message.speaker + written + answersNote([words])
@@ -44,12 +40,11 @@ export function* chooseWords(
       (yield* subject.countSteps(`\n- ${text}`)) +
       CUT_TOKENS +
       (beside.length === 0 ? options.extraTokens : 0)
-    if (tokens > roomTokens) {
+    if (tokens > left) {
       misses += 1
       continue
     }
     left -= tokens
-    if (!words.isDirective) othersLeft -= tokens
     texts.add(text)
     taken.set(message, [...beside, words])
   }
@@ -129,9 +124,7 @@ function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Step
 function runsOf(piece: string): Set<string> {
   const text = evened(piece).replace(/\d+/g, '0')
   const isUnspaced = runsTogether.test(text)
-  const parts = isUnspaced
-    ? text.replace(/[\s\d\p{P}]/gu, '').split('')
-    : wordsOf(text).map(({ word }) => word)
+  const parts = isUnspaced ? text.replace(/[\s\d\p{P}]/gu, '').split('') : wordsOf(text)
   const length = isUnspaced ? RUN_CHARS : RUN_WORDS
   const starts = parts.slice(length - 1).keys()
   return new Set(starts.map((start) => parts.slice(start, start + length).join(' ')))
@@ -141,9 +134,9 @@ function runsOf(piece: string): Set<string> {
 function* wholeMessages(
   subject: Subject,
   messages: readonly UserMessage[],
-  { tokensMax, othersTokensMax, shown }: ChoiceOptions,
+  { tokensMax, shown }: ChoiceOptions,
 ): Steps<UserMessage[] | null> {
-  let left = Math.min(tokensMax, othersTokensMax)
+  let left = tokensMax
   const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
   if (sizesAbout > left * ABOUT_TOO_MUCH) return null
   for (const { speaker, text, words } of messages) {
@@ -155,9 +148,8 @@ function* wholeMessages(
 }
 
 function wholeOf({ text, words }: UserMessage): UserWords {
-  const isDirective = words.some((one) => one.isDirective)
-  const isCorrection = words.some((one) => one.isCorrection)
-  return { start: 0, end: text.length, score: 0, isDirective, isCorrection, refersTo: referenceIn(words) }
+  const laysDown = words.some((one) => one.laysDown)
+  return { start: 0, end: text.length, score: 0, laysDown, refersTo: referenceIn(words) }
 }
 
 function referenceIn(words: readonly UserWords[]): string | null {

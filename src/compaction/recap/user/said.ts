@@ -1,14 +1,12 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { FoldedRun } from '../../layout.ts'
 import { messageNumber } from '../../message-numbers.ts'
-import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
-import { isPhrase } from './forms.ts'
 import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
-import { evened, wordsOf } from './words.ts'
+import { evened, wordCount, wordsOf } from './words.ts'
 import type { Writer } from '../writer.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
@@ -35,15 +33,13 @@ export function* writeSystem(
 
 /**
  * What the user said, word for word and in order: nothing else in a conversation is as hard to find again. All of
- * it while it fits its share; else rules, decisions, preferences, corrections and answers first, short messages whole,
- * long ones by such sentences. Of several on one subject the newest is marked. `areNamed`: whether what was cut says
- * by which name it can be read back.
+ * it while it fits its share; else what is likeliest to hold still, short messages whole, long ones by such sentences. Of
+ * several on one subject the newest is marked. `areNamed`: whether what was cut says by which name it can be read back.
  */
 export function* writeUsers(
   subject: Subject,
   indexes: readonly number[],
   folded: Pick<FoldedRun, 'tokensMax'>,
-  cache: MadeCache,
   writer: Writer,
   areNamed: boolean,
 ): Steps<void> {
@@ -51,10 +47,9 @@ export function* writeUsers(
   const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return
-  const messages = yield* userMessages(subject, indexes, cache)
+  const messages = yield* userMessages(subject, indexes)
   const chosen = yield* chooseWords(subject, messages, {
     tokensMax,
-    othersTokensMax: Math.floor(roomTokens * (RUN_OTHERS_SHARE + (CHAT_SHARE - RUN_OTHERS_SHARE) * talk)),
     shown: oneLine,
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
@@ -70,14 +65,12 @@ export function* writeUsers(
 
 // --- internal ---
 
-/** Stands before the newest of several directives on one subject. */
+/** Stands before the newest of several statements on one subject. */
 const NEWEST = '(newest on this) '
 
 /** The share of a recap that the user's words take in a chat, and in a run of calls, of which more is to be told. */
 const CHAT_SHARE = 0.9
 const RUN_SHARE = 0.5
-/** In such a run what is no directive takes no more than this. */
-const RUN_OTHERS_SHARE = 0.2
 
 /** Messages that are looked at between two pauses. */
 const MESSAGES_PER_STEP = 4_096
@@ -101,42 +94,47 @@ function* talkShare(subject: Subject, indexes: readonly number[]): Steps<number>
   return allTokens === 0 ? 1 : talkTokens / allTokens
 }
 
-/** A word that this many directives hold may still tell their subject, or this share of them. */
+/** A word that this many statements hold may still tell their subject, or this share of them. */
 const HOLDERS_MIN = 3
 const HOLDERS_SHARE = 0.1
 
-/** Two directives are on one subject if they share this much of the shorter one. */
+/** Two statements are on one subject if they share this much of the shorter one, and so many words at least. */
 const SHARED_MIN = 0.5
+const SHARED_WORDS_MIN = 2
+
+/** Who lays something down says it in no more words. */
+const STATEMENT_WORDS_MAX = 30
 
 /** Words that are shorter tell no subject; behind so many characters endings begin, in most languages. */
 const WORD_CHARS_MIN = 4
 const STEM_CHARS = 6
 
 /**
- * Of the directives in these messages those that are the newest of several on one subject. Two are on one subject if they
- * share words that few others hold: half of those of the shorter one, or, where the later one corrects something, any.
+ * Of the statements in these messages those that are the newest of several on one subject: they share half of the words of the
+ * shorter one, of those that few others hold.
  */
 function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
-  const directed = messages.flatMap(({ speaker, text, words }) =>
+  const stated = messages.flatMap(({ speaker, text, words }) =>
     words
-      .filter(({ isDirective }) => isDirective)
-      .map((one) => ({ one, speaker, words: subjectWords(text.slice(one.start, one.end)) })),
+      .map((one) => ({ one, speaker, said: text.slice(one.start, one.end) }))
+      .filter(({ one, said }) => one.laysDown && wordCount(said) <= STATEMENT_WORDS_MAX)
+      .map(({ one, speaker, said }) => ({ one, speaker, words: subjectWords(said) })),
   )
   const holders = Map.groupBy(
-    directed.flatMap(({ words }) => [...words]),
+    stated.flatMap(({ words }) => [...words]),
     (word) => word,
   )
-  const few = Math.max(HOLDERS_MIN, directed.length * HOLDERS_SHARE)
+  const few = Math.max(HOLDERS_MIN, stated.length * HOLDERS_SHARE)
   for (const [word, { length }] of holders)
-    if (length > few) for (const { words } of directed) words.delete(word)
+    if (length > few) for (const { words } of stated) words.delete(word)
   const newest = new Set<UserWords>()
-  for (const [place, later] of directed.entries()) {
-    for (const earlier of directed.slice(0, place)) {
+  for (const [place, later] of stated.entries()) {
+    for (const earlier of stated.slice(0, place)) {
       // What one has laid down no other takes back.
       if (earlier.speaker !== later.speaker) continue
       const shared = later.words.intersection(earlier.words).size
       const fewest = Math.min(later.words.size, earlier.words.size)
-      if (shared < (later.one.isCorrection ? 1 : Math.max(2, fewest * SHARED_MIN))) continue
+      if (shared < Math.max(SHARED_WORDS_MIN, fewest * SHARED_MIN)) continue
       newest.delete(earlier.one)
       newest.add(later.one)
     }
@@ -144,13 +142,10 @@ function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
   return newest
 }
 
-/** What a directive may be about: its longer words without their endings; where words run together, pairs of characters. */
+/** What a statement may be about: its longer words without their endings; where words run together, pairs of characters. */
 function subjectWords(text: string): Set<string> {
   const even = evened(text)
-  const words = wordsOf(even).map(({ word }) => word)
-  const long = words.filter(
-    (word) => word.length >= WORD_CHARS_MIN && !isPhrase(word) && !/\p{Script=Han}/u.test(word),
-  )
+  const long = wordsOf(even).filter((word) => word.length >= WORD_CHARS_MIN && !/\p{Script=Han}/u.test(word))
   const pairs = even.matchAll(/(?=([\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}]{2}))/gu)
   return new Set([...long.map((word) => word.slice(0, STEM_CHARS)), ...pairs.map(([, pair = '']) => pair)])
 }

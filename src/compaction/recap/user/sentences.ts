@@ -1,6 +1,4 @@
-import { formsIn, type FormKind } from './forms.ts'
-import wordLists from './word-lists.json' with { type: 'json' }
-import { cellsOf, wordCount } from './words.ts'
+import { wordCount } from './words.ts'
 
 /** Where a sentence stands in a text. */
 export type Sentence = { readonly start: number; readonly end: number }
@@ -79,16 +77,14 @@ const sentenceEnd = /[.!?…]{1,4}["'”’)\]*_]{0,3}(?=\s)|[。！？؟।]{1,
 function isEnd(line: string, start: number, mark: number, end: number): boolean {
   if (line.charAt(mark) !== '.' || end - mark > 1) return true
   const before = /\S{0,12}$/.exec(line.slice(Math.max(start, mark - 12), mark))?.[0] ?? ''
-  if (/^(?:\p{L}|\d{1,3})$/u.test(before) || before.includes('.') || shortenings.has(before.toLowerCase()))
-    return false
+  if (/^(?:\p{L}|\d{1,3})$/u.test(before) || before.includes('.')) return false
+  // "Ask Dr. Smith": a capital in a word of two or three letters that begins no sentence.
+  if (/^\p{Lu}\p{L}{1,2}$/u.test(before) && mark - start > before.length) return false
   return !/^\s+["'“(]?\p{Ll}/u.test(line.slice(end, end + 4)) || mark - start > SMALL_CHARS_MIN
 }
 
 /** Where nobody writes capitals, a sentence that is as long as this ends at a full stop. */
 const SMALL_CHARS_MIN = 60
-
-/** Words that end with a full stop within a sentence. */
-const shortenings: ReadonlySet<string> = new Set(cellsOf(wordLists.shortenings))
 
 /** A sentence without blanks around it; one that is too long in pieces that end behind a mark, between words or anywhere. */
 function* shortened(line: string, from: number, to: number): Generator<Sentence, void, void> {
@@ -123,14 +119,13 @@ const isRow = /[^\s;,|][;,|][^\s;,|]+[;,|][^\s;,|]+[;,|]\S/
 /** Whether a line is one of code, data or a log. A rule may look like one: "Never log {secrets}". */
 function isCodeLine(line: string): boolean {
   const end = line.slice(-CODE_CHARS)
-  return beginsAsCode(line) || (/(?:[{}]|[=<>()$].*;|=>\s*[{(]|\)\s*:)\s*$/.test(end) && !isRule(end))
+  return beginsAsCode(line) || (/(?:[{}]|[=<>()$].*;|=>\s*[{(]|\)\s*:)\s*$/.test(end) && !readsAsWriting(end))
 }
 
-/** Whether a line or a sentence begins as code, data or a log do, and lays nothing down. */
+/** Whether a line or a sentence begins as code, data or a log do. */
 function beginsAsCode(line: string): boolean {
   const begin = line.slice(0, CODE_CHARS)
-  if (surelyBegins.test(begin)) return true
-  return keywordBegins.test(begin) && (runOfWords(begin) < RUN_OF_RULE || !isRule(begin))
+  return surelyBegins.test(begin) || (keywordBegins.test(begin) && !readsAsWriting(begin, RUN_BEHIND_KEYWORD))
 }
 
 /** So much of a line's beginning or end tells whether it is code. */
@@ -145,27 +140,17 @@ const keywordBegins = /^\s*(?:def|class|function|const|let|var|return|public|pri
 /** What no sentence has: a block that is left open, an assignment, a call. */
 const surelyCode = /\{\s*$|^[^{]*\}|\s[-+*/|&]?=\s|=[=>]|[)\]]\s*=|->|::|&&|\|\||[\w\]>][([]|[<>]\w|\w[<>]/
 
-/** What is quoted in code, and what it tests, rules nothing: `raise Late("must be early")`. */
+/** What is quoted in code, and what it tests, says nothing: `raise Late("must be early")`. */
 const quotedOrTested = /"[^"]*"|(?<!\p{L})'[^']*'|\b(?:if|elif|while|for|switch|catch|return) ?\([^)]*\)/gu
 
-/** Phrases that stand in no code by chance, but as names. */
-const ruling: readonly FormKind[] = ['rule', 'ever', 'duty', 'refusal', 'standing', 'preference']
-const WORDS_OF_RULE = 3
-const RUN_OF_RULE = 3
 /** So many words with nothing but blanks between them are a sentence, whatever it says. */
-const RUN_OF_WRITING = 4
+const RUN_OF_WRITING = 2
+const RUN_BEHIND_KEYWORD = 3
 
-/** Whether a line that looks like code reads as a rule or a sentence all the same. */
-function isRule(line: string): boolean {
+/** Whether a line that looks like code reads as a sentence all the same. */
+function readsAsWriting(line: string, run = RUN_OF_WRITING): boolean {
   const written = line.replace(quotedOrTested, ' ')
   if (surelyCode.test(written)) return false
-  if (runOfWords(written) >= RUN_OF_WRITING) return true
-  const { kinds } = formsIn(written)
-  return wordCount(written) >= WORDS_OF_RULE && ruling.some((kind) => kinds.has(kind))
-}
-
-/** The longest run of words with nothing but a blank between them. */
-function runOfWords(line: string): number {
-  const runs = line.match(/(?<![\p{L}\p{N}_.$/\\-])\p{L}+(?: \p{L}+)*(?![\p{L}\p{N}_$/\\=])/gu) ?? []
-  return Math.max(0, ...runs.map(wordCount))
+  const runs = written.match(/(?<![\p{L}\p{N}_.$/\\-])\p{L}+(?: \p{L}+)*(?![\p{L}\p{N}_$/\\=])/gu) ?? []
+  return Math.max(0, ...runs.map(wordCount)) >= run
 }

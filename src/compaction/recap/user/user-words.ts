@@ -1,24 +1,19 @@
-import { z } from 'zod'
 import { withoutReminders } from '../../../conversation/reminders.ts'
 import type { Steps } from '../../../conversation/source.ts'
-import type { MadeCache } from '../../made-cache.ts'
 import { readMessage } from '../../read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type Subject } from '../../subject.ts'
 import { inLabel } from '../headings.ts'
 import { lookedAt } from '../looked-at.ts'
-import { DIRECTIVE_SCORE, heardIn, type Heard } from './directive.ts'
-import { formsIn } from './forms.ts'
 import { lastQuestion, referredIn } from './referred.ts'
-import type { Sentence } from './sentences.ts'
-import wordLists from './word-lists.json' with { type: 'json' }
-import { cellsOf, evened, wordCount } from './words.ts'
+import { sentencesOf, type Sentence } from './sentences.ts'
+import { wordCount } from './words.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
 export type UserWords = Sentence & {
   /** How much it looks like something that is to hold later on. */
   readonly score: number
-  readonly isDirective: boolean
-  readonly isCorrection: boolean
+  /** Whether it asks, or quotes somebody else: then it lays nothing down. */
+  readonly laysDown: boolean
   /** What it answers, where it is a short answer; else null. */
   readonly refersTo: string | null
 }
@@ -35,43 +30,47 @@ export type UserMessage = {
 
 /**
  * What the user said in these messages, each distinct one once, at its newest place (the same answer to two questions
- * twice), cut into pieces that are judged one by one: by their form, and by what stands around them. Rules are laid down
- * early, they answer a question, and are answered in a word, such as "noted". What a program wrote counts less.
+ * twice), cut into pieces. They are judged by what any language shows and never by their words: whether a sentence asks, how
+ * long it is, where its message stands, whether it answers a question, and whether it was answered in a word, such as "noted".
+ * What a program wrote is no word of the user's.
  */
-export function* userMessages(
-  subject: Subject,
-  indexes: readonly number[],
-  cache: MadeCache,
-): Steps<UserMessage[]> {
+export function* userMessages(subject: Subject, indexes: readonly number[]): Steps<UserMessage[]> {
   const folded = new Set(indexes)
-  const distinct = new Map<string, Said>()
+  const texts = new Map<number, string>()
   for (const index of indexes) {
     if (!isSaidByUser(subject, index)) continue
-    const one = yield* saidAt(subject, index, folded, cache)
-    // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
-    const question = one.text.length <= SHORT_CHARS_MAX ? one.refersTo : null
-    distinct.set(`${saidIn(one, subject.messages[index]?.facts.meaning ?? '')} ${question ?? ''}`, one)
+    const text = yield* heardText(subject, index)
+    if (text.trim() !== '' && !machineMark.test(text)) texts.set(index, text)
     yield
   }
-  const said = [...distinct.values()].sort((one, other) => one.index - other.index)
-  const noted = yield* notedShares(
-    subject,
-    said.map(({ index }) => index),
-    folded,
-  )
-  let order = 0
-  return said.flatMap((one, place) => {
-    const { index, text, isMachines } = one
-    if (text.trim() === '') return []
-    const gain = isMachines
-      ? gains.machine
-      : gains.first * 0.5 ** (order / 10) +
-        gains.newest * 0.5 ** ((said.length - 1 - place) / 4) +
-        gains.noted * (noted.get(index) ?? 0)
-    if (!isMachines) order += 1
-    const name = subject.messages[index]?.facts.name ?? null
-    return { index, speaker: name === null ? '' : `${inLabel(name)}: `, text, words: piecesOf(one, gain) }
-  })
+  const noted = yield* notedShares(subject, [...texts.keys()], folded)
+  const distinct = new Map<string, Said>()
+  for (const [index, text] of texts) {
+    const asked =
+      folded.has(index - 1) && isTalk(subject, index - 1) ? yield* replyText(subject, index - 1) : ''
+    const isAsked = lastQuestion(asked) !== null
+    const isNoted = (noted.get(index) ?? 0) > 0
+    const refersTo = (isAsked || isNoted) && asked !== '' ? referredIn(asked) : null
+    const said = { index, text, isAsked, isNoted, refersTo }
+    // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
+    distinct.set(
+      `${keyOf(text, subject.messages[index]?.facts.meaning ?? '')} ${isBare(text, said) ? refersTo : ''}`,
+      said,
+    )
+    yield
+  }
+  const all = [...distinct.values()].sort((one, other) => one.index - other.index)
+  const messages: UserMessage[] = []
+  for (const [order, one] of all.entries()) {
+    const gain =
+      gains.first * 0.5 ** (order / 10) +
+      gains.newest * 0.5 ** ((all.length - 1 - order) / 4) +
+      gains.noted * (noted.get(one.index) ?? 0)
+    const name = subject.messages[one.index]?.facts.name ?? null
+    const speaker = name === null ? '' : `${inLabel(name)}: `
+    messages.push({ index: one.index, speaker, text: one.text, words: yield* piecesOf(one, gain) })
+  }
+  return messages
 }
 
 /**
@@ -96,90 +95,76 @@ export function* notedShares(
 }
 
 /**
- * Whether a reply begins with a word of assent, or with a sentence of a few words, whatever the language.
+ * Whether a reply begins with a sentence or a clause of a few words, whatever the language: "Got it — two spaces."
  *
  * @internal exported for tests
  */
 export function beginsNoting(reply: string): boolean {
-  const beginning = evened(reply.slice(0, NOTE_CHARS)).replace(/^[\s*_#>"“]+/, '')
-  const [clause = '', mark = ''] = /^([^.!,;:…。！，、؛،।\n—–-]*)(.?)/u.exec(beginning)?.slice(1) ?? []
-  if (assents.has(clause.trim())) return true
-  return /[.!。！।]/u.test(mark) && /\p{L}/u.test(clause) && wordCount(clause) <= NOTE_WORDS
+  const beginning = reply.slice(0, NOTE_CHARS).replace(/^[\s*_#>"“]+/, '')
+  const [clause = '', mark = ''] = /^([^.!,;:…。！，、؛،।\n—–]*)(.?)/u.exec(beginning)?.slice(1) ?? []
+  return /[.!。！।—–]/u.test(mark) && /\p{L}/u.test(clause) && wordCount(clause) <= NOTE_WORDS
 }
 
 // --- internal ---
-
-/** What a message is known by: of what a program fills in with other numbers again and again, the newest is enough. */
-function saidIn({ text }: Said, meaning: string): string {
-  const isTemplate = text.length > SHORT_CHARS_MAX && text.length <= TEMPLATE_CHARS_MAX
-  return isTemplate ? text.replaceAll(/\d+/g, '0') : meaning
-}
-
-/** Nobody fills in more than this. */
-const TEMPLATE_CHARS_MAX = 4_096
 
 /** What messages gain by where they stand and what stands around them. */
 const gains = {
   first: 3.5, // the first message of a user's; ten later half of it is left
   newest: 1, // four before it half of it
   noted: 2.2, // the reply to a rule begins with a word or two; that to a question goes on
-  answers: 2, // a short answer to a question of the assistant's
-  machine: -2, // what is printed speaks of rules, too: it has to look like one beyond doubt
+  answers: 2, // an answer to a question of the assistant's
 } as const
+
+/** What counts for a sentence, and against it. */
+const weights = {
+  asksNothing: 1,
+  asks: -3,
+  quoted: -3, // a line that quotes somebody else
+  tooShort: -0.5,
+  short: 0.5,
+  wordTooMany: -0.06,
+} as const
+
+/** What a sentence gains by one beside it, and in a list by the line above that. */
+const HEADING_SHARE = 0.5
 
 /** Where so many replies begin with a word of assent, it is a habit. */
 const HABIT_SHARE = 0.5
 const NOTE_CHARS = 80
 const NOTE_WORDS = 3
 
-/** Up to here a message stands whole or not at all, and an answer does not say by itself what it is about. */
+/** Up to here a message stands whole or not at all. */
 const SHORT_CHARS_MAX = 120
+
+/** An answer of more words says by itself what it is about; one that was noted laid something down. */
+const BARE_WORDS_MAX = 6
+const NOTED_WORDS_MAX = 12
 
 /** So much of a message tells what it was, where no sentence of it is worth more. */
 const BEGINNING_CHARS = 160
 const BEGINNING_SCORE = -2
 
-/** What one says who takes note of something. */
-const assents: ReadonlySet<string> = new Set(cellsOf(wordLists.assents).map(evened))
+/** Nobody fills in more than this. */
+const TEMPLATE_CHARS_MAX = 4_096
 
 /** What agents without a tool role are known to put before what a tool printed, which they send as the user's words. */
 const machineMark =
   /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)\b/i
 
-/** A message of the user's as it was read. */
+/** A message of the user's as it was read, and whether the reply before it asks something. */
 type Said = {
   readonly index: number
   readonly text: string
-  readonly heard: readonly Heard[]
-  readonly isMachines: boolean
-  /** Whether the reply before it asks something. */
   readonly isAsked: boolean
+  readonly isNoted: boolean
   readonly refersTo: string | null
 }
 
-/** A message, and what it answers: the reply before it, where that makes no calls and is not in view. */
-function* saidAt(
-  subject: Subject,
-  index: number,
-  folded: ReadonlySet<number>,
-  cache: MadeCache,
-): Steps<Said> {
-  const text = yield* heardText(subject, index)
-  const heard = yield* rememberedHeard(subject, index, text, cache)
-  const isMachines = machineMark.test(text)
-  const isReply = !isMachines && folded.has(index - 1) && isTalk(subject, index - 1)
-  const asked = isReply ? yield* replyText(subject, index - 1) : ''
-  const [first] = heard
-  // A short message answers with all of it, unless it goes on to ask; else its first sentence does.
-  const isAll = first === undefined || (text.length <= SHORT_CHARS_MAX && !asks.test(text))
-  const answer = isAll ? text : text.slice(first.start, first.end)
-  const isAnswer = isReply && answer.length <= SHORT_CHARS_MAX && !asks.test(answer)
-  const isAgreed = (first?.score ?? 0) >= DIRECTIVE_SCORE && formsIn(answer).kinds.has('agreement')
-  const refersTo = isAnswer ? referredIn(answer, asked, isAgreed) : null
-  return { index, text, heard, isMachines, isAsked: lastQuestion(asked) !== null, refersTo }
+/** What a message is known by: of what a program fills in with other numbers again and again, the newest is enough. */
+function keyOf(text: string, meaning: string): string {
+  const isTemplate = text.length > SHORT_CHARS_MAX && text.length <= TEMPLATE_CHARS_MAX
+  return isTemplate ? text.replaceAll(/\d+/g, '0') : meaning
 }
-
-const asks = /[?？؟]\s*$/
 
 /** The text of a message, as far as a recap looks at it: what the client put between the user's words is not heard. */
 function* heardText(subject: Subject, index: number): Steps<string> {
@@ -195,53 +180,48 @@ function* replyText(subject: Subject, index: number): Steps<string> {
   return texts.filter((text) => text !== '').join('\n')
 }
 
-const heardSchema = z.array(
-  z.object({
-    start: z.int(),
-    end: z.int(),
-    score: z.number(),
-    isCorrection: z.boolean(),
-    isAsking: z.boolean(),
-  }),
-)
+const asks = /[?？؟;][!?"'”’»)\]*_\s]*$/
 
-/** The sentences of a user's message, each judged. Found once for each message. */
-function* rememberedHeard(
-  subject: Subject,
-  index: number,
-  text: string,
-  cache: MadeCache,
-): Steps<readonly Heard[]> {
-  const key = `heard:${subject.memorySpace}:${subject.messages[index]?.facts.hash}`
-  const known = cache.get(key)?.text ?? null
-  if (known !== null) return heardSchema.parse(JSON.parse(known))
-  const heard = yield* heardIn(text)
-  cache.set(key, { text: JSON.stringify(heard), tokens: 0, how: null })
-  return heard
+/** Whether it says so little that it needs what it answers beside it. */
+function isBare(answer: string, { isNoted }: Pick<Said, 'isNoted'>): boolean {
+  if (answer.length > SHORT_CHARS_MAX || asks.test(answer.slice(-EDGE_CHARS))) return false
+  return wordCount(answer) <= (isNoted ? NOTED_WORDS_MAX : BARE_WORDS_MAX)
 }
 
-function piecesOf({ text, heard, isMachines, isAsked, refersTo }: Said, gain: number): UserWords[] {
-  const answers = isAsked && heard[0]?.isAsking === false
-  /** The first piece answers. What it tells is what was asked for. */
-  const piece = (place: Heard, isFirst: boolean): UserWords => {
-    const { start, end, score, isCorrection } = place
-    const answered = isFirst ? refersTo : null
-    const isDirective = score >= DIRECTIVE_SCORE || answered !== null
-    const worth = isFirst && answers ? Math.max(0, score) + gains.answers : score
-    return { start, end, score: gain + worth, isDirective, isCorrection, refersTo: answered }
+/** Marks of a list, a quote and a question stand in the first or last characters. */
+const EDGE_CHARS = 8
+
+function* piecesOf(said: Said, gain: number): Steps<UserWords[]> {
+  const { text, isAsked, refersTo } = said
+  const pieces: UserWords[] = []
+  let heading = 0
+  for (const [place, { start, end }] of sentencesOf(text).entries()) {
+    const sentence = text.slice(start, end)
+    const isAsking = asks.test(sentence.slice(-EDGE_CHARS))
+    const isQuoted = sentence.startsWith('>')
+    const words = wordCount(sentence)
+    const isItem = /^(?:[-*•–+]|\d{1,3}[.)])\s/.test(sentence)
+    let score =
+      (isAsking ? weights.asks : weights.asksNothing) +
+      (isQuoted ? weights.quoted : 0) +
+      (words < 3 ? weights.tooShort : words <= 25 ? weights.short : 0) +
+      Math.max(0, words - 30) * weights.wordTooMany
+    if (!isItem) heading = /[:：]\s*$/.test(sentence.slice(-EDGE_CHARS)) ? Math.max(0, score) : 0
+    else score += HEADING_SHARE * heading
+    if (place === 0 && isAsked && !isAsking) score = Math.max(0, score) + gains.answers
+    const answered = place === 0 && isBare(sentence, said) ? refersTo : null
+    pieces.push({ start, end, score: gain + score, laysDown: !isAsking && !isQuoted, refersTo: answered })
+    yield
   }
-  if (text.length <= SHORT_CHARS_MAX && !isMachines) {
-    const score = Math.max(BEGINNING_SCORE, ...heard.map((one) => one.score))
-    const isCorrection = heard.some((one) => one.isCorrection)
-    return [piece({ start: 0, end: text.length, score, isCorrection, isAsking: false }, true)]
-  }
-  const pieces = heard.map((one, place) => piece(one, place === 0))
-  if (isMachines) return pieces.filter(({ isDirective }) => isDirective)
   const [first, ...others] = pieces
+  if (text.length <= SHORT_CHARS_MAX) {
+    const score = Math.max(gain + BEGINNING_SCORE, ...pieces.map((one) => one.score))
+    const laysDown = pieces.some((one) => one.laysDown)
+    return [{ start: 0, end: text.length, score, laysDown, refersTo: first?.refersTo ?? null }]
+  }
   if (first !== undefined && first.start < BEGINNING_CHARS)
     return [{ ...first, score: Math.max(first.score, BEGINNING_SCORE) }, ...others]
   const start = text.length - text.trimStart().length
   const end = Math.min(first?.start ?? text.length, start + BEGINNING_CHARS)
-  const nothing = { isDirective: false, isCorrection: false, refersTo: null }
-  return [{ start, end, score: BEGINNING_SCORE, ...nothing }, ...pieces]
+  return [{ start, end, score: BEGINNING_SCORE, laysDown: false, refersTo: null }, ...pieces]
 }

@@ -153,11 +153,14 @@ describe('what the user said', () => {
     expect(told.split('\n')).toEqual([`- ${before}`, `- ${other}`, `- (newest on this) ${now}`])
   })
 
-  test('says what a short answer answers: the item that it names, else the question', () => {
+  // Story: tables of ordinals in twenty languages guessed which item "the second one" means, and guessed half of them.
+  test('says what a short answer answers: the list and the question', () => {
     const offer = 'There are three ways:\n1. a queue\n2. a cron job\n3. a webhook\n\nWhich one do you want?'
     const question = 'Shall I round to two decimals?'
     const told = recap(talk('Help me.', offer, 'The second one, please.', question, 'Yes, always.'))
-    expect(told).toContain('- The second one, please. (answers: 2. a cron job)\n')
+    expect(told).toContain(
+      '- The second one, please. (answers: 1. a queue / 2. a cron job / 3. a webhook / Which one do you want?)\n',
+    )
     expect(told).toContain(`- Yes, always. (answers: ${question})\n`)
   })
 
@@ -178,14 +181,12 @@ describe('what the user said', () => {
     expect(usersPart(told).split('\n')).toEqual(['- Go on.', '- Yes. (answers: Shall I run the tests?)'])
   })
 
-  test('may take nine tenths in a chat, and half in a run of calls, where what is no directive takes a fifth', () => {
+  test('may take nine tenths in a chat, and half in a run of calls', () => {
     const directives = times(200, (n) => user(`Never use the word ${topics[n % 7]} in chapter ${n}.`))
-    const stories = times(200, (n) => user(`The ${topics[n % 7]} of ${n} were large and grey.`))
     const calls = rounds('a', 100, 1000)
     expect(usersTokens([...directives, ...chatter(5)])).toBeGreaterThan(1400)
     expect(usersTokens([...directives, ...calls])).toBeGreaterThan(700)
     expect(usersTokens([...directives, ...calls])).toBeLessThan(1150)
-    expect(usersTokens([...stories, ...calls])).toBeLessThan(550)
   })
 
   test('is chosen by the messages alone: the same with a cache that knows them and one that does not', () => {
@@ -237,12 +238,11 @@ describe('a reply that begins with a word of assent', () => {
   test.each([
     'Understood.',
     'Got it — two spaces from now on.',
-    'Sure, I will leave the schema alone. And now to your question:',
     '**Noted!** The rest of the plan stays.',
     'Will keep that. The next step is the import.',
-    'Alles klar, ab jetzt auf Deutsch.',
+    'Alles klar. Ab jetzt auf Deutsch.',
     '承知しました。今後は日本語で書きます。',
-    'Понял, схему не трогаю.',
+    'Понял. Схему не трогаю.',
   ])('is told by its word or by how short its first sentence is: %s', (reply) => {
     expect(beginsNoting(reply)).toBe(true)
   })
@@ -270,10 +270,10 @@ describe('a reply that begins with a word of assent', () => {
 // waiting for up to a tenth of a second. What stands again and again was looked for in all messages in one go, too.
 test('a long message is judged in steps, and what is said out of habit is found in steps', () => {
   const text = times(320, (n) => `Please never use module ${n} before the release.`).join(' ')
-  expect([...userMessages(subjectOf([user(text)]), [0], newCache())].length).toBeGreaterThanOrEqual(10)
+  expect([...userMessages(subjectOf([user(text)]), [0])].length).toBeGreaterThanOrEqual(10)
 
   const said = subjectOf(times(2560, (n) => user(`Never use module ${n} in the release.`)))
-  const messages = finish(userMessages(said, [...said.messages.keys()], newCache()))
-  const none = { tokensMax: 0, othersTokensMax: 0, shown: (shown: string) => shown, extraTokens: 0 }
+  const messages = finish(userMessages(said, [...said.messages.keys()]))
+  const none = { tokensMax: 0, shown: (shown: string) => shown, extraTokens: 0 }
   expect([...chooseWords(said, messages, none)].length).toBeGreaterThanOrEqual(20)
 })
