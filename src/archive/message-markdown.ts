@@ -1,6 +1,6 @@
-import { messageNumber } from '../compaction/message-numbers.ts'
-import { readMessage } from '../compaction/read-message.ts'
-import { toolNameOf, type Subject } from '../compaction/subject.ts'
+import { messageNumber } from '../subject/message-numbers.ts'
+import { readMessage } from '../subject/read-message.ts'
+import { toolNameOf, type Subject } from '../subject/subject.ts'
 import type { Media } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
 

@@ -17,7 +17,7 @@ import { quotedSystemTokensMax } from './plan/fold-at.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 

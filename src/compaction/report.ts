@@ -3,8 +3,8 @@ import { covers } from './layout.ts'
 import { baseOf } from './view/placement.ts'
 import { passOrder, type PassName } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { toolNameOf, type Rounds, type Subject } from './subject.ts'
-import { pastOf } from './past.ts'
+import { toolNameOf, type Rounds, type Subject } from '../subject/subject.ts'
+import { pastOf } from '../subject/past.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {

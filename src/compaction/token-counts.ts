@@ -5,8 +5,8 @@ import { editAt, editsOf, type Editing, type Edits } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
-import { sumOf } from './size-sums.ts'
-import { anyHasBoundThoughts, readableTokens, type Subject } from './subject.ts'
+import { sumOf } from '../subject/size-sums.ts'
+import { anyHasBoundThoughts, readableTokens, type Subject } from '../subject/subject.ts'
 import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { doingOf } from '../compaction/calls/tool-words.ts'
-import { subjectOf } from '../compaction/calls/call-subject.ts'
+import { doingOf } from '../subject/calls/tool-words.ts'
+import { subjectOf } from '../subject/calls/call-subject.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 import type { Digest } from '../conversation/source.ts'
 import type { Reply } from '../dialects/answer-contract.ts'

@@ -1,5 +1,5 @@
 import type { Compacted } from '../compaction/compact.ts'
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { leftOutOf } from './left-out.ts'
 import { listLeftOut } from './list-left-out.ts'

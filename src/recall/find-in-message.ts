@@ -1,5 +1,5 @@
 import { argumentLines } from '../compaction/recap/looked-at.ts'
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { excerptAround } from './excerpt.ts'
 import { unforgedLines } from './own-lines.ts'

@@ -1,7 +1,7 @@
 import type { Compacted } from '../compaction/compact.ts'
 import type { MadeHow } from '../compaction/made-cache.ts'
 import { outlineOf } from '../compaction/report.ts'
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** A message that does not stand in the view word for word, and what became of it. */
 export type LeftOut = {

@@ -1,5 +1,5 @@
-import { messageNumber } from '../compaction/message-numbers.ts'
-import type { Subject } from '../compaction/subject.ts'
+import { messageNumber } from '../subject/message-numbers.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
 import { pausing, type RecallAnswer } from './page.ts'

@@ -1,4 +1,4 @@
-import type { CountSteps, CountTokens } from '../compaction/subject.ts'
+import type { CountSteps, CountTokens } from '../subject/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'

@@ -1,4 +1,4 @@
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { ownLine } from './own-lines.ts'
 import { pausing, type RecallAnswer } from './page.ts'

@@ -1,5 +1,5 @@
-import { messageNumber } from '../compaction/message-numbers.ts'
-import type { Subject } from '../compaction/subject.ts'
+import { messageNumber } from '../subject/message-numbers.ts'
+import type { Subject } from '../subject/subject.ts'
 import { findInMessage, PARTIAL_RANK, type Hit } from './find-in-message.ts'
 import type { LeftOut } from './left-out.ts'
 import { ownLine } from './own-lines.ts'

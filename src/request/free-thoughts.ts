@@ -1,4 +1,4 @@
-import { anyHasBoundThoughts } from '../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../subject/subject.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Chat, Counted } from './request.ts'
 

@@ -9,7 +9,7 @@ import type { BodyFacts, Dialect, NotReadReason, Repairs } from '../dialects/con
 import type { BodyPiece } from '../conversation/splice.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
 import type { HeavyTurn } from '../scheduling/heavy-work.ts'
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { Anchor, Rate } from '../models/counts/prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import type { SummaryOutlook } from '../summaries/summary-record.ts'

@@ -1,5 +1,5 @@
 import { harmless } from '../compaction/recap/headings.ts'
-import type { CountTokens } from '../compaction/subject.ts'
+import type { CountTokens } from '../subject/subject.ts'
 import type { SummaryAnswer } from './answer.ts'
 import { fitSections, withoutUnfinished } from './fit-sections.ts'
 import { lostThings, withoutKept } from './lost-things.ts'

@@ -1,4 +1,4 @@
-import type { CountTokens } from '../compaction/subject.ts'
+import type { CountTokens } from '../subject/subject.ts'
 import { sectionsOf, worthOf, type Section } from './sections.ts'
 
 /** The part of a summary that fits, and the rest. */

@@ -1,5 +1,5 @@
 import { thingsIn } from '../compaction/recap/things.ts'
-import type { CountTokens } from '../compaction/subject.ts'
+import type { CountTokens } from '../subject/subject.ts'
 import { KEPT_HEADING, sectionsOf, worthOf } from './sections.ts'
 
 /**

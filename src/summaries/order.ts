@@ -1,4 +1,4 @@
-import type { Subject } from '../compaction/subject.ts'
+import type { Subject } from '../subject/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import type { SummarySettings } from './prompt.ts'

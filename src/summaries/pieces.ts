@@ -1,5 +1,5 @@
 import { clipText } from '../compaction/passes/clip.ts'
-import type { CountSteps } from '../compaction/subject.ts'
+import type { CountSteps } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import type { TranscriptMessage } from './transcript.ts'

@@ -1,4 +1,4 @@
-import type { Subject } from '../../src/compaction/subject.ts'
+import type { Subject } from '../../src/subject/subject.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { readMessages } from '../support/chat-completions.ts'

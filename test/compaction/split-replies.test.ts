@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Compacted } from '../../src/compaction/compact.ts'
-import { callOf, isTalk, toolNameOf, type Subject } from '../../src/compaction/subject.ts'
+import { callOf, isTalk, toolNameOf, type Subject } from '../../src/subject/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { templateFits } from '../../src/compaction/plan/frontier.ts'

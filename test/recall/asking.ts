@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Compacted } from '../../src/compaction/compact.ts'
-import type { Subject } from '../../src/compaction/subject.ts'
+import type { Subject } from '../../src/subject/subject.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
 import { anyCharacter } from '../support/any-character.ts'

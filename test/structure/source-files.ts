@@ -42,8 +42,9 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
  * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
 const floors = [
-  'errors.ts lru-cache.ts optional-packages.ts conversation',
+  'errors.ts lru-cache.ts optional-packages.ts conversation terminal',
   'tokens profiles dialects',
+  'subject',
   'compaction overflow',
   'activity archive config heap log models recall scheduling stores summaries upstream',
   'http request',

@@ -6,7 +6,7 @@ import type { Message, Role } from '../../conversation/message.ts'
 import { parseEntry } from '../../dialects/entry-facts.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
-import { sumOf } from '../../compaction/size-sums.ts'
+import { sumOf } from '../../subject/size-sums.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { CountsByRole, TokensByCategory } from './explanation.ts'
 

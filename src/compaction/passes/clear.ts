@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { numberInMark } from '../message-numbers.ts'
+import { numberInMark } from '../../subject/message-numbers.ts'
 import { lookedAt } from '../recap/looked-at.ts'
 import { isUnguessable } from '../recap/rank.ts'
 import { wordsIn } from '../recap/things.ts'

@@ -2,8 +2,8 @@ import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { waterLevel } from '../../conversation/water-level.ts'
 import { cutHead, cutTail } from '../cut.ts'
-import { numberInMark } from '../message-numbers.ts'
-import type { CountSteps } from '../subject.ts'
+import { numberInMark } from '../../subject/message-numbers.ts'
+import type { CountSteps } from '../../subject/subject.ts'
 
 /** The share of a clipped text that its head takes. */
 const HEAD_SHARE = 0.5

@@ -1,5 +1,5 @@
 import { cutHead, cutTail } from '../cut.ts'
-import { numberInMark } from '../message-numbers.ts'
+import { numberInMark } from '../../subject/message-numbers.ts'
 
 /** A preview's bounds: the shorter one counts. */
 export type PreviewBounds = { readonly maxChars: number; readonly maxLines: number }

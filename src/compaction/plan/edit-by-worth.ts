@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import { supersededIn } from '../calls/superseded.ts'
+import { supersededIn } from '../../subject/calls/superseded.ts'
 import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'

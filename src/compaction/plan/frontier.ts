@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
 import { layoutOf, partTokens, type Layout } from '../layout.ts'
-import { isSaidByUser, isTalk, type Subject } from '../subject.ts'
+import { isSaidByUser, isTalk, type Subject } from '../../subject/subject.ts'
 import { editsOf } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { foldAt, type FoldPlan } from './fold-at.ts'

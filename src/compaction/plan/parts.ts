@@ -1,6 +1,6 @@
 import type { Compaction } from '../compaction.ts'
 import type { Policy } from '../policy.ts'
-import { isSystem, type Subject } from '../subject.ts'
+import { isSystem, type Subject } from '../../subject/subject.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { SHARE, type PartSizes } from './shares.ts'
 

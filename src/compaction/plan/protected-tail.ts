@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { type TokenCounts } from '../token-counts.ts'
-import { opensMessage, type Subject } from '../subject.ts'
+import { opensMessage, type Subject } from '../../subject/subject.ts'
 import type { PlanOptions } from './options.ts'
 import type { Parts, Pins } from './parts.ts'
 import type { Shares } from './shares.ts'

@@ -1,5 +1,5 @@
 import { countBelow } from '../../conversation/count-below.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../../subject/subject.ts'
 
 /**
  * Which messages before a frontier hold for all that follows: each that adds something, and of those that replace one another

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
-import { readMessage } from '../read-message.ts'
-import { replyStart, type Subject } from '../subject.ts'
+import { readMessage } from '../../subject/read-message.ts'
+import { replyStart, type Subject } from '../../subject/subject.ts'
 import { argumentLines } from './looked-at.ts'
 import { harmless, inLabel } from './headings.ts'
 

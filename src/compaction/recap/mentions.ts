@@ -1,8 +1,8 @@
 import type { Steps } from '../../conversation/source.ts'
 import type { MadeCache } from '../made-cache.ts'
-import { renderTerminal } from '../passes/render.ts'
-import { readMessage } from '../read-message.ts'
-import { isSaidByUser, readableTokens, replyStart, type Subject } from '../subject.ts'
+import { renderTerminal } from '../../terminal/render.ts'
+import { readMessage } from '../../subject/read-message.ts'
+import { isSaidByUser, readableTokens, replyStart, type Subject } from '../../subject/subject.ts'
 import { argumentLines, lookedAt } from './looked-at.ts'
 import { wordsIn } from './things.ts'
 

@@ -1,6 +1,6 @@
 import type { Steps } from '../../conversation/source.ts'
-import { callSubjects } from '../calls/call-subject.ts'
-import { callOf, type Subject } from '../subject.ts'
+import { callSubjects } from '../../subject/calls/call-subject.ts'
+import { callOf, type Subject } from '../../subject/subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
 import { isWholePath, likelihoodOf, needsWords } from './rank.ts'

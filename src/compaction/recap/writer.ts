@@ -1,5 +1,5 @@
 import type { Steps } from '../../conversation/source.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../../subject/subject.ts'
 import { harmless } from './headings.ts'
 
 /** Writes a recap line by line within its cap. */

@@ -1,5 +1,5 @@
 import { standaloneJson } from '../../conversation/splice.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../../subject/subject.ts'
 import type { ViewMessage } from './view-message.ts'
 
 /**

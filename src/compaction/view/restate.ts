@@ -1,4 +1,4 @@
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../../subject/subject.ts'
 import { originalMessage, type ViewMessage } from './view-message.ts'
 
 /** What holds for all that follows, as it is said again. */

@@ -8,7 +8,7 @@ import type {
   Remembered,
 } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
-import { sumOf } from '../../compaction/size-sums.ts'
+import { sumOf } from '../../subject/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'

@@ -1,5 +1,5 @@
 import type { Chat, Counted, Measure, Form } from '../request.ts'
-import { sumOf, sumsOf } from '../../compaction/size-sums.ts'
+import { sumOf, sumsOf } from '../../subject/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import {
   expectedTokens,

@@ -1,5 +1,5 @@
-import { oldestSaid, pastOf } from '../../compaction/past.ts'
-import { sumOf } from '../../compaction/size-sums.ts'
+import { oldestSaid, pastOf } from '../../subject/past.ts'
+import { sumOf } from '../../subject/size-sums.ts'
 import type { Counted } from '../request.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Compaction } from '../../compaction/compaction.ts'
-import { isTalk, type Rounds } from '../../compaction/subject.ts'
+import { isTalk, type Rounds } from '../../subject/subject.ts'
 
 /** A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more. */
 export function fitting(compaction: Compaction | null, chat: Rounds): Compaction | null {

@@ -4,7 +4,7 @@ import {
   writeCompaction,
   type Compaction,
 } from '../../compaction/compaction.ts'
-import { anyHasBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/conversation-id.ts'

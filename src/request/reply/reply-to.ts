@@ -1,4 +1,4 @@
-import { anyHasBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { recallAnswers } from '../recall/recall-answers.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import { observeAnswer } from '../observe.ts'

@@ -1,4 +1,4 @@
-import { anyHasBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { measureAfterRefusal } from '../measure/measure-request.ts'
 import { isAnswered, isRecovered } from './outcome.ts'
 import { askPlainly } from './ask-plainly.ts'

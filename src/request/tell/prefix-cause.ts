@@ -1,7 +1,7 @@
 import type { PrefixCause } from '../../activity/request-report.ts'
 import { spansAround } from '../billing-line.ts'
 import type { Chat, AnsweredRequest } from '../request.ts'
-import { anyHasBoundThoughts } from '../../compaction/subject.ts'
+import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 
 /** What of a request tells whose doing it is. */

@@ -7,7 +7,7 @@ import type {
 } from '../../activity/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
-import { keptTokens } from '../../compaction/kept-passages.ts'
+import { keptTokens } from '../../subject/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
 import type { View } from '../../compaction/view/view.ts'
 import { bareReport } from '../../http/bare-report.ts'

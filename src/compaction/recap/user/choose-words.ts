@@ -1,5 +1,5 @@
 import type { Steps } from '../../../conversation/source.ts'
-import type { Subject } from '../../subject.ts'
+import type { Subject } from '../../../subject/subject.ts'
 import { bestFirst } from '../best-first.ts'
 import type { UserMessage, UserWords } from './user-words.ts'
 import { evened, runsTogether, wordsOf } from './words.ts'

@@ -1,8 +1,8 @@
 import type { Steps } from '../../../conversation/source.ts'
 import type { FoldedRun } from '../../layout.ts'
-import { messageNumber } from '../../message-numbers.ts'
-import { readMessage } from '../../read-message.ts'
-import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../subject.ts'
+import { messageNumber } from '../../../subject/message-numbers.ts'
+import { readMessage } from '../../../subject/read-message.ts'
+import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../../subject/subject.ts'
 import { answersNote, chooseWords } from './choose-words.ts'
 import { headings } from '../headings.ts'
 import { userMessages, type UserMessage, type UserWords } from './user-words.ts'
@@ -116,9 +116,9 @@ const STEM_CHARS = 6
 function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
   const stated = messages.flatMap(({ speaker, text, words }) =>
     words
-      .map((one) => ({ one, speaker, said: text.slice(one.start, one.end) }))
+      .map((one) => ({ one, said: text.slice(one.start, one.end) }))
       .filter(({ one, said }) => one.laysDown && wordCount(said) <= STATEMENT_WORDS_MAX)
-      .map(({ one, speaker, said }) => ({ one, speaker, words: subjectWords(said) })),
+      .map(({ one, said }) => ({ one, speaker, words: subjectWords(said) })),
   )
   const holders = Map.groupBy(
     stated.flatMap(({ words }) => [...words]),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Compaction } from '../../../src/compaction/compaction.ts'
-import { newCache } from './recaps.ts'
-import { compactedUnder } from '../../support/compacted.ts'
-import { policyOf, subjectOf, viewTexts } from '../../support/subject.ts'
-import { times } from '../../support/times.ts'
+import type { Compaction } from '../../src/compaction/compaction.ts'
+import { newCache } from '../compaction/recap/recaps.ts'
+import { compactedUnder } from '../support/compacted.ts'
+import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { times } from '../support/times.ts'
 
 // The list of work was asked for again and again behind a compaction, and one that was finished was taken up again.
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { collapseRepeats as collapsing } from '../../../src/compaction/passes/repeats.ts'
-import { atOnce, renderTerminal } from '../../support/at-once.ts'
-import { times } from '../../support/times.ts'
+import { collapseRepeats as collapsing } from '../../src/terminal/repeats.ts'
+import { atOnce, renderTerminal } from '../support/at-once.ts'
+import { times } from '../support/times.ts'
 
 const collapseRepeats = atOnce(collapsing)
 

@@ -1,7 +1,7 @@
-import type { Steps } from '../../conversation/source.ts'
+import type { Steps } from '../conversation/source.ts'
 import { collapseRepeats } from './repeats.ts'
-import { drawTerminal } from './terminal/draw.ts'
-import { screenSizeOf } from './terminal/screen-size.ts'
+import { drawTerminal } from './draw.ts'
+import { screenSizeOf } from './screen-size.ts'
 
 /**
  * The render pass: terminal output reduced to what a terminal would show in the end, with all that scrolled

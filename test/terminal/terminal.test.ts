@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { columnsOf } from '../../../../src/compaction/passes/terminal/columns.ts'
-import { isWithinMojibake, mojibakeLength } from '../../../../src/compaction/passes/terminal/mojibake.ts'
-import { screenSizeOf } from '../../../../src/compaction/passes/terminal/screen-size.ts'
-import { sequenceReader, type Sequence } from '../../../../src/compaction/passes/terminal/sequence.ts'
+import { columnsOf } from '../../src/terminal/columns.ts'
+import { isWithinMojibake, mojibakeLength } from '../../src/terminal/mojibake.ts'
+import { screenSizeOf } from '../../src/terminal/screen-size.ts'
+import { sequenceReader, type Sequence } from '../../src/terminal/sequence.ts'
 
 test.each([
   ['a letter', 'a', '', 1],

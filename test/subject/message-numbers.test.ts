@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { messageNumber, numberRange, numbersOf } from '../../src/compaction/message-numbers.ts'
+import { messageNumber, numberRange, numbersOf } from '../../src/subject/message-numbers.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { finish } from '../../src/conversation/source.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
-import { prose, round, rounds, send, system, user } from './sending.ts'
+import { prose, round, rounds, send, system, user } from '../compaction/sending.ts'
 
 const named = { recall: { enabled: true } }
 const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../../../conversation/source.ts'
+import type { Steps } from '../conversation/source.ts'
 import { isWithinMojibake } from './mojibake.ts'
 import type { ScreenSize } from './screen-size.ts'
 import { sequenceReader } from './sequence.ts'

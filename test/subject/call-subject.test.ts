@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { subjectOf } from '../../../src/compaction/calls/call-subject.ts'
-import { digest } from '../../support/source.ts'
+import { subjectOf } from '../../src/subject/calls/call-subject.ts'
+import { digest } from '../support/source.ts'
 
 const of = (name: string, given: unknown) =>
   subjectOf(name, typeof given === 'string' ? given : JSON.stringify(given), digest)

@@ -1,4 +1,4 @@
-import type { Steps } from '../../conversation/source.ts'
+import type { Steps } from '../conversation/source.ts'
 
 /** Runs shorter than this stay as they are: two equal lines are no noise. */
 const REPEATS_MIN = 3
