@@ -65,11 +65,11 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let plan = stands
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
-    // The results that are kept by their number go before what the agent said and called. Where clearing comes half of the way
-    // down, that is enough: to go on, a fold would take many of the agent's words and give a recap of them. A target of the
-    // profile's own is what it says.
-    const bare = yield* editedByWorth(frame, draft, aimTokens, 0)
+    // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
+    // recap of them. So the results that are kept by their number go before what the agent said and called, if that does it.
+    // A target of the profile's own is what it says.
     const enoughTokens = Math.min(halfWayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
+    const bare = draft.tokens <= enoughTokens ? draft : yield* editedByWorth(frame, draft, aimTokens, 0)
     if (bare.tokens <= enoughTokens) {
       isFolding = false
       draft = bare
