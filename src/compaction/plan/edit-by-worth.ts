@@ -1,7 +1,8 @@
 import type { Steps } from '../../conversation/source.ts'
 import { supersededIn } from '../../subject/calls/superseded.ts'
 import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
-import type { Draft } from './draft.ts'
+import { clipGroup } from './clips.ts'
+import { countedDraft, type Draft } from './draft.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'
 
 /**
@@ -15,10 +16,41 @@ export function* editedByWorth(
   aimTokens: number,
   keptResults: number,
 ): Steps<Draft> {
-  let draft = yield* editedUpTo(frame, begun, 'render', aimTokens)
-  draft = yield* cleared(frame, draft, aimTokens, 'superseded', keptResults)
-  draft = yield* editedUpTo(frame, draft, 'preview', aimTokens)
-  return yield* cleared(frame, draft, aimTokens, 'any', keptResults)
+  const keptFrom = keptResultsFrom(frame, keptResults)
+  let draft = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
+  draft = yield* cleared(frame, draft, aimTokens, 'superseded', keptFrom)
+  draft = yield* editedUpTo(frame, draft, 'preview', aimTokens, Math.min(begun.protectedFrom, keptFrom))
+  return yield* cleared(frame, draft, aimTokens, 'any', keptFrom)
+}
+
+/**
+ * With the results that are kept by their number cut to what the aim has room for, the largest first and none to less than half
+ * of the largest: most of a file that was read just now is worth more than a line that says that it was.
+ */
+export function* withCutResults(
+  frame: Frame,
+  draft: Draft,
+  aimTokens: number,
+  keptResults: number,
+): Steps<Draft> {
+  const { counts } = frame
+  const edits = editsOf(draft)
+  const group: number[] = []
+  let largestTokens = 0
+  for (let index = keptResultsFrom(frame, keptResults); index < draft.protectedFrom; index += 1) {
+    if (!isClearable(frame, index) || edits.cleared.has(index) || index < edits.frontier) continue
+    group.push(index)
+    largestTokens = Math.max(largestTokens, yield* counts.editedTokens(index, index + 1, edits))
+  }
+  if (largestTokens < CUT_TOKENS_MIN) return draft
+  const clips = yield* clipGroup(
+    counts,
+    draft,
+    group,
+    draft.tokens - aimTokens,
+    Math.floor(largestTokens / 2),
+  )
+  return yield* countedDraft(frame, { ...draft, clips })
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
@@ -46,6 +78,9 @@ type Clearable = { readonly index: number; readonly worthlessness: number; reado
 /** Smaller results are hardly larger than the line that stands in their place. */
 const CLEARED_TOKENS_MIN = 64
 
+/** Half of a smaller result is not worth a mark. */
+const CUT_TOKENS_MIN = 256
+
 /** So many replies later a result counts for half as much again. */
 const AGE_REPLIES = 10
 
@@ -61,12 +96,32 @@ function startOf({ counts }: Frame, { fold }: Draft): number {
   return fold?.frontier ?? counts.subject.structure.systemCount
 }
 
-/** A pass over the oldest messages first, as far as it has to reach. */
+/** Where the newest so many results begin. */
+function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
+  const { messages } = counts.subject
+  let left = options.smallest ? 0 : keptResults
+  let from = options.point
+  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
+    if (messages[index]?.facts.role !== 'tool') continue
+    from = index
+    left -= 1
+  }
+  return from
+}
+
+function isClearable({ counts: { subject, policy } }: Frame, index: number): boolean {
+  return (
+    subject.messages[index]?.facts.role === 'tool' && mayBeCleared(subject, policy.clear.except_tools, index)
+  )
+}
+
+/** A pass over the oldest messages first, as far as it has to reach and no further than `end`. */
 function* editedUpTo(
   frame: Frame,
   begun: Draft,
   pass: 'render' | 'preview',
   aimTokens: number,
+  end: number,
 ): Steps<Draft> {
   const { counts, options } = frame
   const { policy, editedTokens, followingTokens } = counts
@@ -77,7 +132,7 @@ function* editedUpTo(
   let { reach, tokens } = begun
   for (
     let index = Math.max(startOf(frame, begun), reach[pass]);
-    index < begun.protectedFrom && tokens > goalTokens;
+    index < end && tokens > goalTokens;
     index += 1
   ) {
     const now = { ...edits, reach }
@@ -96,13 +151,13 @@ function* cleared(
   begun: Draft,
   aimTokens: number,
   which: 'superseded' | 'any',
-  keptResults: number,
+  keptFrom: number,
 ): Steps<Draft> {
   const { policy } = frame.counts
   if (!policy.clear.enabled || !runs(frame, policy.clear.at)) return begun
   const goalTokens = goalOf(frame, policy.clear.at, aimTokens)
   if (begun.tokens <= goalTokens) return begun
-  const clearable = (yield* clearableIn(frame, begun, keptResults)).filter(
+  const clearable = (yield* clearableIn(frame, begun, keptFrom)).filter(
     ({ isSuperseded }) => which === 'any' || isSuperseded,
   )
   const edits = editsOf(begun)
@@ -131,24 +186,22 @@ function* tokensMore(
   return tokens
 }
 
-function* clearableIn(frame: Frame, draft: Draft, keptResults: number): Steps<Clearable[]> {
+function* clearableIn(frame: Frame, draft: Draft, keptFrom: number): Steps<Clearable[]> {
   const { counts, options } = frame
-  const { subject, policy, editedTokens } = counts
+  const { subject, editedTokens } = counts
   const { point } = options
   const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(subject)
   const edits = editsOf(draft)
   const found: Clearable[] = []
   const ages = new Map<number, number>()
-  let [age, results] = [0, 0]
+  let age = 0
   for (let index = point - 1; index >= startOf(frame, draft); index -= 1) {
     const facts = subject.messages[index]?.facts
     if (facts?.opensReply === true) age += 1
     if (facts?.role !== 'tool') continue
     ages.set(index, age)
-    results += 1
-    const isKept = results <= keptResults && !options.smallest
-    if (index >= draft.protectedFrom || isKept || edits.cleared.has(index)) continue
-    if (!mayBeCleared(subject, policy.clear.except_tools, index)) continue
+    if (index >= Math.min(draft.protectedFrom, keptFrom) || edits.cleared.has(index)) continue
+    if (!isClearable(frame, index)) continue
     const tokens = yield* editedTokens(index, index + 1, edits)
     if (tokens < CLEARED_TOKENS_MIN) continue
     const isSuperseded = isStale(index, point) || isRepeated(index, point)

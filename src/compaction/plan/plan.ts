@@ -6,7 +6,7 @@ import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, recordedIn, type Draft } from './draft.ts'
-import { editedByWorth, putBack } from './edit-by-worth.ts'
+import { editedByWorth, putBack, withCutResults } from './edit-by-worth.ts'
 import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
 import { frameOf, isPinned, runs } from './frame.ts'
@@ -66,14 +66,18 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
     // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
-    // recap of them. So the results that are kept by their number go before what the agent said and called, if that does it.
+    // recap of them. So the results that are kept by their number are cut, and the oldest of them go, before what the agent said and called.
     // A target of the profile's own is what it says.
     const enoughTokens = Math.min(halfWayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
-    const bare = draft.tokens <= enoughTokens ? draft : yield* editedByWorth(frame, draft, aimTokens, 0)
-    if (bare.tokens <= enoughTokens) {
+    let most = draft
+    for (let kept = policy.clear.keep_results; most.tokens > enoughTokens && kept >= 0; kept -= 1) {
+      most = yield* editedByWorth(frame, draft, aimTokens, kept)
+      if (most.tokens > enoughTokens) most = yield* withCutResults(frame, most, enoughTokens, kept)
+    }
+    if (most.tokens <= enoughTokens) {
       isFolding = false
-      draft = bare
-      aimTokens = Math.max(aimTokens, bare.tokens)
+      draft = most
+      aimTokens = Math.max(aimTokens, most.tokens)
     }
   }
   if (isFolding && isFurther && !smallest) {
