@@ -24,33 +24,32 @@ export function* editedByWorth(
 }
 
 /**
- * With the results that are kept by their number cut to what the aim has room for, the largest first and none to less than half
- * of the largest: most of a file that was read just now is worth more than a line that says that it was.
+ * With the results that are kept by their number cut until there is room, the largest first, to three quarters of the largest,
+ * to a half, to a quarter: some of a file that was read just now is worth more than a line that says that it was. By steps, so
+ * that a few tokens more or less of a budget move nothing.
  */
 export function* withCutResults(
   frame: Frame,
-  draft: Draft,
-  aimTokens: number,
+  begun: Draft,
+  enoughTokens: number,
   keptResults: number,
 ): Steps<Draft> {
   const { counts } = frame
-  const edits = editsOf(draft)
+  const edits = editsOf(begun)
   const group: number[] = []
   let largestTokens = 0
-  for (let index = keptResultsFrom(frame, keptResults); index < draft.protectedFrom; index += 1) {
+  for (let index = keptResultsFrom(frame, keptResults); index < begun.protectedFrom; index += 1) {
     if (!isClearable(frame, index) || edits.cleared.has(index) || index < edits.frontier) continue
     group.push(index)
     largestTokens = Math.max(largestTokens, yield* counts.editedTokens(index, index + 1, edits))
   }
-  if (largestTokens < CUT_TOKENS_MIN) return draft
-  const clips = yield* clipGroup(
-    counts,
-    draft,
-    group,
-    draft.tokens - aimTokens,
-    Math.floor(largestTokens / 2),
-  )
-  return yield* countedDraft(frame, { ...draft, clips })
+  let draft = begun
+  for (const share of largestTokens < CUT_TOKENS_MIN ? [] : CUT_SHARES) {
+    if (draft.tokens <= enoughTokens) break
+    const clips = yield* clipGroup(counts, begun, group, Infinity, Math.floor(largestTokens * share))
+    draft = yield* countedDraft(frame, { ...begun, clips })
+  }
+  return draft
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
@@ -78,8 +77,9 @@ type Clearable = { readonly index: number; readonly worthlessness: number; reado
 /** Smaller results are hardly larger than the line that stands in their place. */
 const CLEARED_TOKENS_MIN = 64
 
-/** Half of a smaller result is not worth a mark. */
+/** A quarter of a smaller result is not worth a mark. */
 const CUT_TOKENS_MIN = 256
+const CUT_SHARES = [3 / 4, 1 / 2, 1 / 4]
 
 /** So many replies later a result counts for half as much again. */
 const AGE_REPLIES = 10

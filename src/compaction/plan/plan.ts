@@ -23,7 +23,8 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   const { subject, policy } = counts
   const { point, room, reason, prepared, smallest, plannedTokensMax } = options
   const frame = yield* frameOf(counts, options)
-  const { pins, before, beforeTokens, targetTokens, recentFrom, recentTokens, isByPressure } = frame
+  const { pins, before, beforeTokens, targetTokens, triggerTokens, recentFrom, recentTokens, isByPressure } =
+    frame
   const isByLength = reason === 'limit'
   const overLimit = isByLength ? yield* foldOverLimit(frame) : null
   if (isByLength && overLimit === null) return null
@@ -59,20 +60,24 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   // Thresholds are shares of the budget, and what is aimed for decides what a record says: in whole tokens.
   const goalTokens = Math.floor(targetTokens - frame.aheadTokens)
   // What was prepared was planned for a view that grew by less or more: half of the way down is good enough.
-  const halfWayTokens = (targetTokens + frame.triggerTokens) / 2
+  const halfWayTokens = (targetTokens + triggerTokens) / 2
   let aimTokens = goalTokens
   draft = yield* editedByWorth(frame, draft, aimTokens, policy.clear.keep_results)
   let plan = stands
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
     // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
-    // recap of them. So the results that are kept by their number are cut, and the oldest of them go, before what the agent said and called.
-    // A target of the profile's own is what it says.
+    // recap of them. So the results that are kept by their number are cut, and the oldest of them go, before what the agent said
+    // and called. A target of the profile's own is what it says.
     const enoughTokens = Math.min(halfWayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
+    // Beside what is cut another round is to fit, or each request would be a compaction.
+    const cutTokens = Math.min(enoughTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
     let most = draft
     for (let kept = policy.clear.keep_results; most.tokens > enoughTokens && kept >= 0; kept -= 1) {
       most = yield* editedByWorth(frame, draft, aimTokens, kept)
-      if (most.tokens > enoughTokens) most = yield* withCutResults(frame, most, enoughTokens, kept)
+      if (most.tokens <= enoughTokens) break
+      const cut = yield* withCutResults(frame, most, cutTokens, kept)
+      if (cut.tokens <= cutTokens) most = cut
     }
     if (most.tokens <= enoughTokens) {
       isFolding = false

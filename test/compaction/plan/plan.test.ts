@@ -65,7 +65,7 @@ describe('a compaction', () => {
     const log = 'compiling\r'.repeat(400) + 'compiled'
     const logs = times(6, (index) => round(`l${index}`, log, 'make')).flat()
     expect(passesOver(logs, {})).toEqual(['render'])
-    expect(passesOver(rounds('f', 3, 2500), {})).toEqual(['preview'])
+    expect(passesOver(rounds('f', 3, 2500), { clear: { enabled: false } })).toEqual(['preview'])
     expect(passesOver(logs, { render: { enabled: false }, clear: { keep_results: 1 } })).toEqual(['clear'])
   })
 
