@@ -1,8 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { supersededIn } from '../../subject/calls/superseded.ts'
 import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
-import { clipGroup } from './clips.ts'
-import { countedDraft, type Draft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'
 
 /**
@@ -23,33 +22,12 @@ export function* editedByWorth(
   return yield* cleared(frame, draft, aimTokens, 'any', keptFrom)
 }
 
-/**
- * With the results that are kept by their number cut until there is room, the largest first, to three quarters of the largest,
- * to a half, to a quarter: some of a file that was read just now is worth more than a line that says that it was. By steps, so
- * that a few tokens more or less of a budget move nothing.
- */
-export function* withCutResults(
-  frame: Frame,
-  begun: Draft,
-  enoughTokens: number,
-  keptResults: number,
-): Steps<Draft> {
-  const { counts } = frame
-  const edits = editsOf(begun)
-  const group: number[] = []
-  let largestTokens = 0
-  for (let index = keptResultsFrom(frame, keptResults); index < begun.protectedFrom; index += 1) {
-    if (!isClearable(frame, index) || edits.cleared.has(index) || index < edits.frontier) continue
-    group.push(index)
-    largestTokens = Math.max(largestTokens, yield* counts.editedTokens(index, index + 1, edits))
-  }
-  let draft = begun
-  for (const share of largestTokens < CUT_TOKENS_MIN ? [] : CUT_SHARES) {
-    if (draft.tokens <= enoughTokens) break
-    const clips = yield* clipGroup(counts, begun, group, Infinity, Math.floor(largestTokens * share))
-    draft = yield* countedDraft(frame, { ...begun, clips })
-  }
-  return draft
+/** How many results a profile keeps by their number, of those that there are. */
+export function keptResultsMost({ counts, options }: Frame): number {
+  const results = counts.subject.messages
+    .slice(0, options.point)
+    .reduce((sum, { facts }) => sum + (facts.role === 'tool' ? 1 : 0), 0)
+  return Math.min(counts.policy.clear.keep_results, results)
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
@@ -76,10 +54,6 @@ type Clearable = { readonly index: number; readonly worthlessness: number; reado
 
 /** Smaller results are hardly larger than the line that stands in their place. */
 const CLEARED_TOKENS_MIN = 64
-
-/** A quarter of a smaller result is not worth a mark. */
-const CUT_TOKENS_MIN = 256
-const CUT_SHARES = [3 / 4, 1 / 2, 1 / 4]
 
 /** So many replies later a result counts for half as much again. */
 const AGE_REPLIES = 10

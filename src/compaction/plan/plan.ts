@@ -1,3 +1,4 @@
+import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { FOLD_VERSION, type Compaction } from '../compaction.ts'
 import { hasUnsummarised } from '../layout.ts'
@@ -6,10 +7,10 @@ import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, recordedIn, type Draft } from './draft.ts'
-import { editedByWorth, putBack, withCutResults } from './edit-by-worth.ts'
+import { editedByWorth, keptResultsMost, putBack } from './edit-by-worth.ts'
 import { foldAt, recapCaps } from './fold-at.ts'
 import { folded, foldedByTurns } from './fold.ts'
-import { frameOf, isPinned, runs } from './frame.ts'
+import { frameOf, isPinned, runs, type Frame } from './frame.ts'
 import type { PlanOptions } from './options.ts'
 import { ascending, newestThoughts } from '../thoughts.ts'
 import { heldThoughts } from './thoughts.ts'
@@ -67,17 +68,18 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
     // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
-    // recap of them. So the results that are kept by their number are cut, and the oldest of them go, before what the agent said
-    // and called. A target of the profile's own is what it says.
-    const enoughTokens = Math.min(halfWayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
-    // Beside what is cut another round is to fit, or each request would be a compaction.
-    const cutTokens = Math.min(enoughTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
+    // recap of them. So the results that are kept by their number go before what the agent said and called, the oldest first; and
+    // what was read last stays whole if the view only fits, unless it was compacted just before: then another round has to fit, too. A target of the profile's
+    // own is what it says.
+    const roomyTokens = Math.min(halfWayTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
+    const leastTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
+    let enoughTokens = 0
     let most = draft
-    for (let kept = policy.clear.keep_results; most.tokens > enoughTokens && kept >= 0; kept -= 1) {
+    for (let kept = keptResultsMost(frame); kept >= 0; kept -= 1) {
       most = yield* editedByWorth(frame, draft, aimTokens, kept)
+      const mayTokens = kept === 0 ? halfWayTokens : leastTokens
+      enoughTokens = Math.min(mayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
       if (most.tokens <= enoughTokens) break
-      const cut = yield* withCutResults(frame, most, cutTokens, kept)
-      if (cut.tokens <= cutTokens) most = cut
     }
     if (most.tokens <= enoughTokens) {
       isFolding = false
@@ -138,6 +140,17 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
 }
 
 // --- internal ---
+
+/** So few rounds after a compaction another one has to go further, or each request would be one. */
+const SOON_ROUNDS = 4
+
+function isSoonAfter({ counts, options, before }: Frame): boolean {
+  const { requestPoints } = counts.subject.structure
+  return (
+    before.point > 0 &&
+    countBelow(requestPoints, options.point) - countBelow(requestPoints, before.point) < SOON_ROUNDS
+  )
+}
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
