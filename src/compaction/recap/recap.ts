@@ -78,7 +78,7 @@ export function* recapOf(
 // --- internal ---
 
 /** The share of what the user's words and the files leave that the diary may take; the rest is for names. */
-const DIARY_SHARE = 0.5
+const DIARY_SHARE = 0.2
 
 /** A list of work that takes more of a recap than this is told by what is open. */
 const WORK_SHARE = 0.5
