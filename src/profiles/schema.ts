@@ -161,7 +161,9 @@ export const profileKeys = group({
   }),
   clear: section('Pass 3: old tool results become a short placeholder.', {
     enabled: onOff.default(true).describe('Whether the pass runs.'),
-    keep_results: count('results').default(3).describe('How many of the newest tool results stay.'),
+    keep_results: count('results')
+      .default(3)
+      .describe('How many of the newest tool results stay while something else can go.'),
     except_tools: z
       .array(glob, { error: 'a list of tool names' })
       .default([])

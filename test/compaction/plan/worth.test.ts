@@ -45,6 +45,29 @@ const others = rounds('other', 10, 300)
 /** What an old and large result that still holds says. */
 const large = prose('a large file', 700)
 
+// Story: a listing and two files were read, and there was no room for a fourth such result. Both older ones went, so that there
+// was: and the next step, which quoted the first file, had nothing to quote.
+describe('what was read last', () => {
+  const listing = round('listing', prose('a listing', 1_900), 'bash', { command: 'ls -R' })
+  const [first, second, third] = ['first', 'second', 'third'].map((name) =>
+    read(name, `src/${name}.ts`, prose(`the ${name} file`, 2_600)),
+  )
+  const begun = [user(prose('The task', 1_500)), ...listing, ...(first ?? []), ...(second ?? [])]
+
+  test('stays whole where the view only fits', () => {
+    const { contents, messages } = send(begun, { budgetTokens: 7_160 })
+    expect(contents).toContain(prose('the first file', 2_600))
+    expect(contents).toContain(prose('the second file', 2_600))
+    expect(messages).toHaveLength(begun.length)
+  })
+
+  test('gives way where a compaction was made just before, so that not each request is one', () => {
+    const requests = sendGrowing([...begun, ...(third ?? [])], { budgetTokens: 7_160 })
+    expect(requests.at(-1)?.contents).not.toContain(prose('the second file', 2_600))
+    expect(requests.at(-1)?.contents).toContain(prose('the third file', 2_600))
+  })
+})
+
 describe('of the results', () => {
   test('one of a file that was read again and had become another goes before an older, larger one that still holds', () => {
     const versions = ['first', 'second'].flatMap((version) =>

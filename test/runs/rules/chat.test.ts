@@ -67,6 +67,20 @@ describe('rules', () => {
     expect(met).toEqual(new Set(forms))
   })
 
+  test('until late, where that is asked for', () => {
+    const late = Array.from({ length: 20 }, (_, number) =>
+      makeChat({ half: 'known', number, seed: 1, tokens: TOKENS, ruledUntil: 0.7 }, count),
+    )
+    const places = late.flatMap((chat) =>
+      chat.rules.map(({ says }) => {
+        const at = chat.messages.findIndex(({ content }) => content.includes(says))
+        return tokensOf(textsOf(chat).slice(0, at)) / TOKENS
+      }),
+    )
+    expect(Math.max(...places)).toBeGreaterThan(0.5)
+    expect(Math.max(...places)).toBeLessThan(0.9)
+  })
+
   test('what a correction corrects, and what an answer refers to, stands once, in another turn before it', () => {
     let corrections = 0
     for (const chat of chats) {

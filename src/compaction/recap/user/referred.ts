@@ -9,14 +9,13 @@ export function referredIn(before: string): string | null {
   const question = lastQuestion(before)
   const said = question ?? proposalIn(before)
   if (said === null) return null
-  const ending = before.slice(-ENDING_CHARS)
-  const items = question === null ? [] : [...ending.matchAll(listItem)].slice(-ITEMS_MAX)
-  const last = items.at(-1)
-  const isList =
-    last !== undefined && items.length > 1 && ending.length - last.index - last[0].length <= BEHIND_LIST_CHARS
-  const itemChars = Math.floor((LIST_CHARS_MAX - said.length) / items.length)
-  const listed = isList ? items.map(([item]) => inLine(item, Math.max(ITEM_CHARS_MIN, itemChars))) : []
-  return [...listed, inLine(said, SAID_CHARS_MAX)].join(' / ')
+  const items = question === null ? [] : lastList(before.slice(-ENDING_CHARS))
+  const shown = items.slice(-ITEMS_MAX)
+  const itemChars = Math.max(ITEM_CHARS_MIN, Math.floor((LIST_CHARS_MAX - said.length) / shown.length))
+  const listed = shown.map((item) => inLine(item, itemChars))
+  const isListed = shown.some((item) => item.includes(said))
+  const told = [...(items.length > shown.length ? ['…'] : []), ...listed]
+  return [...told, ...(isListed ? [] : [inLine(said, SAID_CHARS_MAX)])].join(' / ')
 }
 
 /** The question with which a text ends, or nearly so; null where it ends otherwise. */
@@ -40,6 +39,21 @@ const BEHIND_LIST_CHARS = 240
 /** Lists, and questions that stand farther from the end, are not what was answered. */
 const ENDING_CHARS = 2_000
 const QUESTION_SENTENCES = 2
+
+/** The items of the list with which a text ends, or nearly so; none where that is another thing. */
+function lastList(text: string): string[] {
+  const items: string[] = []
+  let begin = text.length
+  for (const match of [...text.matchAll(listItem)].toReversed()) {
+    const between = text.slice(match.index + match[0].length, begin)
+    // Behind an item stand only lines that belong to it; behind the last one the question.
+    const isNext = items.length === 0 ? between.length <= BEHIND_LIST_CHARS : !/^\S/m.test(between)
+    if (!isNext) break
+    items.unshift(match[0])
+    begin = match.index
+  }
+  return items.length > 1 ? items : []
+}
 
 const listItem =
   /^[ \t]{0,8}(?:[-*•–+]|[*_(]{0,3}(?:[\p{L}]{3,12} )?(?:\d{1,2}|[A-Ha-h])[.):])[ \t*_][^\n]*/gmu

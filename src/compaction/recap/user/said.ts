@@ -54,7 +54,7 @@ export function* writeUsers(
     extraTokens: areNamed ? NAME_TOKENS : 0,
   })
   if (chosen.length === 0 || !(yield* writer.line(headings.users))) return
-  const marked = newestOnSubject(chosen)
+  const marked = yield* newestOnSubject(chosen)
   for (const message of chosen) {
     const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
     const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
@@ -99,7 +99,7 @@ const HOLDERS_MIN = 3
 const HOLDERS_SHARE = 0.1
 
 /** Two statements are on one subject if they share this much of the shorter one, and so many words at least. */
-const SHARED_MIN = 0.5
+const SHARED_MIN = 0.6
 const SHARED_WORDS_MIN = 2
 
 /** Who lays something down says it in no more words. */
@@ -110,10 +110,10 @@ const WORD_CHARS_MIN = 4
 const STEM_CHARS = 6
 
 /**
- * Of the statements in these messages those that are the newest of several on one subject: they share half of the words of the
+ * Of the statements in these messages those that are the newest of several on one subject: they share most of the words of the
  * shorter one, of those that few others hold.
  */
-function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
+function* newestOnSubject(messages: readonly UserMessage[]): Steps<Set<UserWords>> {
   const stated = messages.flatMap(({ speaker, text, words }) =>
     words
       .map((one) => ({ one, said: text.slice(one.start, one.end) }))
@@ -128,16 +128,24 @@ function newestOnSubject(messages: readonly UserMessage[]): Set<UserWords> {
   for (const [word, { length }] of holders)
     if (length > few) for (const { words } of stated) words.delete(word)
   const newest = new Set<UserWords>()
+  const saidOf = new Map<string, number[]>()
   for (const [place, later] of stated.entries()) {
-    for (const earlier of stated.slice(0, place)) {
+    const shared = new Map<number, number>()
+    for (const word of later.words) {
+      const earlier = saidOf.get(word) ?? []
+      for (const other of earlier) shared.set(other, (shared.get(other) ?? 0) + 1)
+      saidOf.set(word, [...earlier, place])
+    }
+    for (const [other, count] of shared) {
+      const earlier = stated[other]
       // What one has laid down no other takes back.
-      if (earlier.speaker !== later.speaker) continue
-      const shared = later.words.intersection(earlier.words).size
+      if (earlier === undefined || earlier.speaker !== later.speaker) continue
       const fewest = Math.min(later.words.size, earlier.words.size)
-      if (shared < Math.max(SHARED_WORDS_MIN, fewest * SHARED_MIN)) continue
+      if (count < Math.max(SHARED_WORDS_MIN, fewest * SHARED_MIN)) continue
       newest.delete(earlier.one)
       newest.add(later.one)
     }
+    yield
   }
   return newest
 }

@@ -79,7 +79,7 @@ function isEnd(line: string, start: number, mark: number, end: number): boolean 
   const before = /\S{0,12}$/.exec(line.slice(Math.max(start, mark - 12), mark))?.[0] ?? ''
   if (/^(?:\p{L}|\d{1,3})$/u.test(before) || before.includes('.')) return false
   // "Ask Dr. Smith": a capital in a word of two or three letters that begins no sentence.
-  if (/^\p{Lu}\p{L}{1,2}$/u.test(before) && mark - start > before.length) return false
+  if (/^\p{Lu}\p{Ll}{1,2}$/u.test(before) && mark - start > before.length) return false
   return !/^\s+["'“(]?\p{Ll}/u.test(line.slice(end, end + 4)) || mark - start > SMALL_CHARS_MIN
 }
 

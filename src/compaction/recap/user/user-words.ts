@@ -12,7 +12,7 @@ import { wordCount } from './words.ts'
 export type UserWords = Sentence & {
   /** How much it looks like something that is to hold later on. */
   readonly score: number
-  /** Whether it asks, or quotes somebody else: then it lays nothing down. */
+  /** Whether it may lay something down: it asks nothing, and quotes nobody else. */
   readonly laysDown: boolean
   /** What it answers, where it is a short answer; else null. */
   readonly refersTo: string | null
@@ -54,7 +54,7 @@ export function* userMessages(subject: Subject, indexes: readonly number[]): Ste
     const said = { index, text, isAsked, isNoted, refersTo }
     // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
     distinct.set(
-      `${keyOf(text, subject.messages[index]?.facts.meaning ?? '')} ${isBare(text, said) ? refersTo : ''}`,
+      `${keyOf(text, subject.messages[index]?.facts.meaning ?? '')} ${isBare(text, said) ? (refersTo ?? '') : ''}`,
       said,
     )
     yield
@@ -69,6 +69,7 @@ export function* userMessages(subject: Subject, indexes: readonly number[]): Ste
     const name = subject.messages[one.index]?.facts.name ?? null
     const speaker = name === null ? '' : `${inLabel(name)}: `
     messages.push({ index: one.index, speaker, text: one.text, words: yield* piecesOf(one, gain) })
+    yield
   }
   return messages
 }
@@ -125,7 +126,7 @@ const weights = {
   wordTooMany: -0.06,
 } as const
 
-/** What a sentence gains by one beside it, and in a list by the line above that. */
+/** What a sentence gains in a list by the line above that. */
 const HEADING_SHARE = 0.5
 
 /** Where so many replies begin with a word of assent, it is a habit. */
@@ -149,7 +150,7 @@ const TEMPLATE_CHARS_MAX = 4_096
 
 /** What agents without a tool role are known to put before what a tool printed, which they send as the user's words. */
 const machineMark =
-  /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)\b/i
+  /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)(?:\s*[:>\]]|\s*$| of \[)/im
 
 /** A message of the user's as it was read, and whether the reply before it asks something. */
 type Said = {
@@ -180,7 +181,7 @@ function* replyText(subject: Subject, index: number): Steps<string> {
   return texts.filter((text) => text !== '').join('\n')
 }
 
-const asks = /[?？؟;][!?"'”’»)\]*_\s]*$/
+const asks = /[?？؟][!?"'”’»)\]*_\s]*$/
 
 /** Whether it says so little that it needs what it answers beside it. */
 function isBare(answer: string, { isNoted }: Pick<Said, 'isNoted'>): boolean {
@@ -195,7 +196,11 @@ function* piecesOf(said: Said, gain: number): Steps<UserWords[]> {
   const { text, isAsked, refersTo } = said
   const pieces: UserWords[] = []
   let heading = 0
-  for (const [place, { start, end }] of sentencesOf(text).entries()) {
+  const found = sentencesOf(text)
+  // "2" and a thumb up are answers, too.
+  const sentences =
+    found.length > 0 || text.length > SHORT_CHARS_MAX ? found : [{ start: 0, end: text.length }]
+  for (const [place, { start, end }] of sentences.entries()) {
     const sentence = text.slice(start, end)
     const isAsking = asks.test(sentence.slice(-EDGE_CHARS))
     const isQuoted = sentence.startsWith('>')

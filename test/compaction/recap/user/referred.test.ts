@@ -19,6 +19,14 @@ test('a list stands there however long its items are, each by its beginning', ()
   expect(told.length).toBeLessThan(400)
 })
 
+test('of two lists the last one stands there, and of a long one the last items behind a mark', () => {
+  const other = '- apples\n- pears\n\nSo much for fruit.\n\n'
+  expect(referredIn(`${other}${list}\nWhich one?`)).toBe([...items, 'Which one?'].join(' / '))
+  const nine = Array.from({ length: 9 }, (_, index) => `${index + 1}. way`)
+  expect(referredIn(`${nine.join('\n')}\nWhich one?`)).toBe(['…', ...nine.slice(3), 'Which one?'].join(' / '))
+  expect(referredIn('We could:\n- wait\n- shall I go on?')).toBe('- wait / - shall I go on?')
+})
+
 test('a question stands there alone where no list is near it, and a proposal where nothing is asked', () => {
   const question = 'Shall I round to two decimals?'
   expect(referredIn(`${list}\n\n${'It was a long day at the lake. '.repeat(20)}\n\n${question}`)).toBe(

@@ -189,6 +189,25 @@ describe('what the user said', () => {
     expect(usersTokens([...directives, ...calls])).toBeLessThan(1150)
   })
 
+  // A number and a thumb up have no letter, and stood without what they choose.
+  test.each(['2', '👍'])('says what %s answers', (said) => {
+    const told = recap(talk('Help me.', 'Two ways:\n1. a queue\n2. a cron job\n\nWhich one?', said))
+    expect(told).toContain(`- ${said} (answers: 1. a queue / 2. a cron job / Which one?)\n`)
+  })
+
+  test('is not called newest for words that any sentence has', () => {
+    const told = usersPart(
+      recap(talk('Use tabs in this file, please.', 'Fine.', 'Write this text in English, please.')),
+    )
+    expect(told).not.toContain('newest on this')
+  })
+
+  test('is heard where it only begins as a program does', () => {
+    expect(recap([user('Tool calls must be logged.'), ...chatter(3)])).toContain(
+      '- Tool calls must be logged.',
+    )
+  })
+
   test('is chosen by the messages alone: the same with a cache that knows them and one that does not', () => {
     forAll(60, conversation, fc.nat({ max: 1500 }), (messages, tokensMax) => {
       const cache = newCache()
