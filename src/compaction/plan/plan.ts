@@ -68,17 +68,17 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
     // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
-    // recap of them. So the results that are kept by their number go before what the agent said and called, the oldest first; and
-    // what was read last stays whole if the view only fits, unless it was compacted just before: then another round has to fit, too. A target of the profile's
-    // own is what it says.
+    // recap of them. So the results that are kept by their number go before what the agent said and called, the oldest first. What
+    // was read last stays whole if the view only fits, unless it was compacted just before: then another round has to fit, too.
+    // A target of the profile's own is what it says.
     const roomyTokens = Math.min(halfWayTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
-    const leastTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
+    const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
     let enoughTokens = 0
     let most = draft
     for (let kept = keptResultsMost(frame); kept >= 0; kept -= 1) {
       most = yield* editedByWorth(frame, draft, aimTokens, kept)
-      const mayTokens = kept === 0 ? halfWayTokens : leastTokens
-      enoughTokens = Math.min(mayTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
+      const mostTokens = kept === 0 ? halfWayTokens : fittingTokens
+      enoughTokens = Math.min(mostTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
       if (most.tokens <= enoughTokens) break
     }
     if (most.tokens <= enoughTokens) {
