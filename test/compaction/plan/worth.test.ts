@@ -52,17 +52,18 @@ describe('what was read last', () => {
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
     read(name, `src/${name}.ts`, prose(`the ${name} file`, 2_600)),
   )
+  const policy = policyOf({ trigger: 1, target: null })
   const begun = [user(prose('The task', 1_500)), ...listing, ...(first ?? []), ...(second ?? [])]
 
   test('stays whole where the view only fits', () => {
-    const { contents, messages } = send(begun, { budgetTokens: 7_160 })
+    const { contents, messages } = send(begun, { budgetTokens: 7_160, policy })
     expect(contents).toContain(prose('the first file', 2_600))
     expect(contents).toContain(prose('the second file', 2_600))
     expect(messages).toHaveLength(begun.length)
   })
 
   test('gives way where a compaction was made just before, so that not each request is one', () => {
-    const requests = sendGrowing([...begun, ...(third ?? [])], { budgetTokens: 7_160 })
+    const requests = sendGrowing([...begun, ...(third ?? [])], { budgetTokens: 7_160, policy })
     expect(requests.at(-1)?.contents).not.toContain(prose('the second file', 2_600))
     expect(requests.at(-1)?.contents).toContain(prose('the third file', 2_600))
   })
