@@ -1,4 +1,4 @@
-import { thoughtlessItems } from '../compaction/thoughtless-items.ts'
+import { thoughtlessItems } from '../subject/thoughtless-items.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import type { ClientRequest } from '../http/client-request.ts'

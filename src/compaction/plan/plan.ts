@@ -8,13 +8,14 @@ import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, recordedIn, type Draft } from './draft.ts'
 import { editedByWorth, keptResultsMost, putBack } from './edit-by-worth.ts'
-import { foldAt, recapCaps } from './fold-at.ts'
-import { folded, foldedByTurns } from './fold.ts'
+import { foldAt, recapCaps, type FoldPlan } from './fold-at.ts'
 import { frameOf, isPinned, runs, type Frame } from './frame.ts'
+import { chooseFrontier } from './frontier.ts'
+import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import type { PlanOptions } from './options.ts'
 import { ascending, newestThoughts } from '../thoughts.ts'
 import { heldThoughts } from './thoughts.ts'
-import { foldOverLimit } from './turns.ts'
+import { foldOverLimit, foldTurns, type TurnsFold } from './turns.ts'
 
 /**
  * The next compaction at a request point: the passes, those first that cost least of what the next step needs, until the view
@@ -154,3 +155,34 @@ function isSoonAfter({ counts, options, before }: Frame): boolean {
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1
+
+/** The fold of a profile with a limit: whole turns. */
+function* foldedByTurns(
+  plan: FoldPlan,
+  draft: Draft,
+  aimTokens: number,
+  overLimit: TurnsFold | null,
+): Steps<Draft> {
+  const { frame } = plan
+  const { counts, options, pins } = frame
+  const { policy, subject } = counts
+  if (!hasLimit(policy) || options.smallest) return draft
+  const isTooLarge = runs(frame, policy.fold.at) && draft.tokens > aimTokens
+  const length = lengthOf(subject.structure, { ...pins, fold: draft.fold }, options.point)
+  if (overLimit === null && !isTooLarge && !isOverLimit(policy, length)) return draft
+  const isSmallEnough = function* isSmallEnough({ frontier, kept }: TurnsFold): Steps<boolean> {
+    return (yield* countedDraft(frame, { ...draft, fold: foldAt(plan, frontier, kept) })).tokens <= aimTokens
+  }
+  const turnsFold = overLimit ?? (yield* foldTurns(frame, isTooLarge ? isSmallEnough : null))
+  if (turnsFold === null) return draft
+  return yield* countedDraft(frame, { ...draft, fold: foldAt(plan, turnsFold.frontier, turnsFold.kept) })
+}
+
+/** The fold of any other profile: the first frontier at which the view comes down to the aim. */
+function* folded(plan: FoldPlan, draft: Draft, aimTokens: number): Steps<Draft> {
+  const { frame } = plan
+  if (draft.tokens <= aimTokens || !runs(frame, frame.counts.policy.fold.at)) return draft
+  const frontier = yield* chooseFrontier(plan, draft, aimTokens)
+  if (frontier === null) return draft
+  return yield* countedDraft(frame, { ...draft, fold: foldAt(plan, frontier) })
+}

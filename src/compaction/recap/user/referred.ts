@@ -12,10 +12,10 @@ export function referredIn(before: string): string | null {
   const items = question === null ? [] : lastList(before.slice(-ENDING_CHARS))
   const shown = items.slice(-ITEMS_MAX)
   const itemChars = Math.max(ITEM_CHARS_MIN, Math.floor((LIST_CHARS_MAX - said.length) / shown.length))
-  const listed = shown.map((item) => inLine(item, itemChars))
-  const isListed = shown.some((item) => item.includes(said))
-  const told = [...(items.length > shown.length ? ['…'] : []), ...listed]
-  return [...told, ...(isListed ? [] : [inLine(said, SAID_CHARS_MAX)])].join(' / ')
+  const told = shown.map((item) => inLine(item, itemChars))
+  if (items.length > shown.length) told.unshift('…')
+  if (!shown.some((item) => item.includes(said))) told.push(inLine(said, SAID_CHARS_MAX))
+  return told.join(' / ')
 }
 
 /** The question with which a text ends, or nearly so; null where it ends otherwise. */

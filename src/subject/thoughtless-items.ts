@@ -1,7 +1,7 @@
 import type { Steps } from '../conversation/source.ts'
 import type { ViewItem } from '../conversation/splice.ts'
-import { readForm, wholeText } from '../subject/read-message.ts'
-import type { Subject } from '../subject/subject.ts'
+import { readForm, wholeText } from './read-message.ts'
+import type { Subject } from './subject.ts'
 
 /** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
 export function* thoughtlessItems(
