@@ -146,11 +146,9 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
 const SOON_ROUNDS = 4
 
 function isSoonAfter({ counts, options, before }: Frame): boolean {
-  const { requestPoints } = counts.subject.structure
-  return (
-    before.point > 0 &&
-    countBelow(requestPoints, options.point) - countBelow(requestPoints, before.point) < SOON_ROUNDS
-  )
+  const { requestPoints: points } = counts.subject.structure
+  const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
+  return before.point > 0 && roundsApart < SOON_ROUNDS
 }
 
 const SAVINGS_MIN_TOKENS = 1024
