@@ -150,7 +150,7 @@ const TEMPLATE_CHARS_MAX = 4_096
 
 /** What agents without a tool role are known to put before what a tool printed, which they send as the user's words. */
 const machineMark =
-  /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)(?:\s*[:>\]]|\s*$| of \[)/im
+  /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)(?:\s*[:>\]]|[ \t]*(?:\n|$)| of \[)/i
 
 /** A message of the user's as it was read, and whether the reply before it asks something. */
 type Said = {
