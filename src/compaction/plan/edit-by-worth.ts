@@ -18,6 +18,7 @@ export function* editedByWorth(
   const keptFrom = keptResultsFrom(frame, keptResults)
   let draft = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
   draft = yield* cleared(frame, draft, aimTokens, 'superseded', keptFrom)
+  yield
   draft = yield* editedUpTo(frame, draft, 'preview', aimTokens, Math.min(begun.protectedFrom, keptFrom))
   return yield* cleared(frame, draft, aimTokens, 'any', keptFrom)
 }
@@ -28,6 +29,19 @@ export function keptResultsMost({ counts, options }: Frame): number {
     .slice(0, options.point)
     .reduce((sum, { facts }) => sum + (facts.role === 'tool' ? 1 : 0), 0)
   return Math.min(counts.policy.clear.keep_results, results)
+}
+
+/** Where the newest so many results begin. */
+export function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
+  const { messages } = counts.subject
+  let left = options.smallest ? 0 : keptResults
+  let from = options.point
+  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
+    if (messages[index]?.facts.role !== 'tool') continue
+    from = index
+    left -= 1
+  }
+  return from
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
@@ -68,19 +82,6 @@ function goalOf(frame: Frame, at: number | null, aimTokens: number): number {
 
 function startOf({ counts }: Frame, { fold }: Draft): number {
   return fold?.frontier ?? counts.subject.structure.systemCount
-}
-
-/** Where the newest so many results begin. */
-function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
-  const { messages } = counts.subject
-  let left = options.smallest ? 0 : keptResults
-  let from = options.point
-  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
-    if (messages[index]?.facts.role !== 'tool') continue
-    from = index
-    left -= 1
-  }
-  return from
 }
 
 function isClearable({ counts: { subject, policy } }: Frame, index: number): boolean {

@@ -7,7 +7,7 @@ import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, recordedIn, type Draft } from './draft.ts'
-import { editedByWorth, keptResultsMost, putBack } from './edit-by-worth.ts'
+import { editedByWorth, keptResultsFrom, keptResultsMost, putBack } from './edit-by-worth.ts'
 import { foldAt, recapCaps, type FoldPlan } from './fold-at.ts'
 import { frameOf, isPinned, runs, type Frame } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
@@ -76,8 +76,11 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
     let enoughTokens = 0
     let most = draft
-    for (let kept = keptResultsMost(frame); kept >= 0; kept -= 1) {
-      most = yield* editedByWorth(frame, draft, aimTokens, kept)
+    const keptMost = keptResultsMost(frame)
+    for (let kept = keptMost; kept >= 0; kept -= 1) {
+      // Mostly they stand among the newest messages, which no pass reaches.
+      const isReached = kept < keptMost && keptResultsFrom(frame, kept + 1) < draft.protectedFrom
+      if (isReached) most = yield* editedByWorth(frame, draft, aimTokens, kept)
       const mostTokens = kept === 0 ? halfWayTokens : fittingTokens
       enoughTokens = Math.min(mostTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
       if (most.tokens <= enoughTokens) break
