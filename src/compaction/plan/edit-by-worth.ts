@@ -25,10 +25,9 @@ export function* editedByWorth(
 
 /** How many results a profile keeps by their number, of those that there are. */
 export function keptResultsMost({ counts, options }: Frame): number {
-  const results = counts.subject.messages
-    .slice(0, options.point)
-    .reduce((sum, { facts }) => sum + (facts.role === 'tool' ? 1 : 0), 0)
-  return Math.min(counts.policy.clear.keep_results, results)
+  const before = counts.subject.messages.slice(0, options.point)
+  const results = before.filter(({ facts }) => facts.role === 'tool')
+  return Math.min(counts.policy.clear.keep_results, results.length)
 }
 
 /** Where the newest so many results begin. */
@@ -85,9 +84,8 @@ function startOf({ counts }: Frame, { fold }: Draft): number {
 }
 
 function isClearable({ counts: { subject, policy } }: Frame, index: number): boolean {
-  return (
-    subject.messages[index]?.facts.role === 'tool' && mayBeCleared(subject, policy.clear.except_tools, index)
-  )
+  const isResult = subject.messages[index]?.facts.role === 'tool'
+  return isResult && mayBeCleared(subject, policy.clear.except_tools, index)
 }
 
 /** A pass over the oldest messages first, as far as it has to reach and no further than `end`. */

@@ -74,13 +74,12 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
     // A target of the profile's own is what it says.
     const roomyTokens = Math.min(halfWayTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
     const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
-    let enoughTokens = 0
-    let most = draft
+    let [most, enoughTokens] = [draft, 0]
     const keptMost = keptResultsMost(frame)
     for (let kept = keptMost; kept >= 0; kept -= 1) {
       // Mostly they stand among the newest messages, which no pass reaches.
-      const isReached = kept < keptMost && keptResultsFrom(frame, kept + 1) < draft.protectedFrom
-      if (isReached) most = yield* editedByWorth(frame, draft, aimTokens, kept)
+      if (kept < keptMost && keptResultsFrom(frame, kept + 1) < draft.protectedFrom)
+        most = yield* editedByWorth(frame, draft, aimTokens, kept)
       const mostTokens = kept === 0 ? halfWayTokens : fittingTokens
       enoughTokens = Math.min(mostTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
       if (most.tokens <= enoughTokens) break
