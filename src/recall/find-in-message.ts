@@ -1,4 +1,4 @@
-import { argumentLines } from '../compaction/recap/looked-at.ts'
+import { argumentLines } from '../subject/looked-at.ts'
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
 import { excerptAround } from './excerpt.ts'

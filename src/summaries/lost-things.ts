@@ -1,4 +1,4 @@
-import { thingsIn } from '../compaction/recap/things.ts'
+import { thingsIn } from '../subject/things.ts'
 import type { CountTokens } from '../subject/subject.ts'
 import { KEPT_HEADING, sectionsOf, worthOf } from './sections.ts'
 

@@ -1,8 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { numberInMark } from '../../subject/message-numbers.ts'
-import { lookedAt } from '../recap/looked-at.ts'
-import { isUnguessable } from '../recap/rank.ts'
-import { wordsIn } from '../recap/things.ts'
+import { lookedAt } from '../../subject/looked-at.ts'
+import { isUnguessable, wordsIn } from '../../subject/things.ts'
 
 /**
  * What stands in the place of a cleared tool result: the tool and the size, so that it can be asked for again, the name by

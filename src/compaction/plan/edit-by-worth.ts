@@ -1,3 +1,4 @@
+import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { supersededIn } from '../../subject/calls/superseded.ts'
 import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
@@ -23,24 +24,30 @@ export function* editedByWorth(
   return yield* cleared(frame, draft, aimTokens, 'any', keptFrom)
 }
 
-/** How many results a profile keeps by their number, of those that there are. */
-export function keptResultsMost({ counts, options }: Frame): number {
-  const before = counts.subject.messages.slice(0, options.point)
-  const results = before.filter(({ facts }) => facts.role === 'tool')
-  return Math.min(counts.policy.clear.keep_results, results.length)
-}
-
-/** Where the newest so many results begin. */
-export function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
-  const { messages } = counts.subject
-  let left = options.smallest ? 0 : keptResults
-  let from = options.point
-  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
-    if (messages[index]?.facts.role !== 'tool') continue
-    from = index
-    left -= 1
+/**
+ * Edits that are enough although they do not reach the aim: half of the way down is, and nothing has to be folded. The results
+ * that are kept by their number go for it, the oldest first. What was read last stays whole if the view only fits, unless it was
+ * compacted just before: then another round has to fit, too. Null where no edits are enough. `mostTokens`: what is still worth a
+ * compaction.
+ */
+export function* editedEnough(
+  frame: Frame,
+  edited: Draft,
+  { aimTokens, halfWayTokens, mostTokens }: Record<'aimTokens' | 'halfWayTokens' | 'mostTokens', number>,
+): Steps<Draft | null> {
+  const { triggerTokens, nextRoundTokens, aheadTokens } = frame
+  const roomyTokens = Math.min(halfWayTokens, triggerTokens - (nextRoundTokens ?? 0))
+  const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
+  const keptMost = keptResultsMost(frame)
+  let draft = edited
+  for (let kept = keptMost; kept >= 0; kept -= 1) {
+    // Mostly they stand among the newest messages, which no pass reaches.
+    if (kept < keptMost && keptResultsFrom(frame, kept + 1) < edited.protectedFrom)
+      draft = yield* editedByWorth(frame, edited, aimTokens, kept)
+    const enoughTokens = Math.min(kept === 0 ? halfWayTokens : fittingTokens, mostTokens)
+    if (draft.tokens <= enoughTokens - aheadTokens) return draft
   }
-  return from
+  return null
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
@@ -61,6 +68,35 @@ export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Steps<D
 }
 
 // --- internal ---
+
+/** So few rounds after a compaction another one has to go further, or each request would be one. */
+const SOON_ROUNDS = 4
+
+function isSoonAfter({ counts, options, before }: Frame): boolean {
+  const { requestPoints: points } = counts.subject.structure
+  const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
+  return before.point > 0 && roundsApart < SOON_ROUNDS
+}
+
+/** How many results a profile keeps by their number, of those that there are. */
+function keptResultsMost({ counts, options }: Frame): number {
+  const before = counts.subject.messages.slice(0, options.point)
+  const results = before.filter(({ facts }) => facts.role === 'tool')
+  return Math.min(counts.policy.clear.keep_results, results.length)
+}
+
+/** Where the newest so many results begin. */
+function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
+  const { messages } = counts.subject
+  let left = options.smallest ? 0 : keptResults
+  let from = options.point
+  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
+    if (messages[index]?.facts.role !== 'tool') continue
+    from = index
+    left -= 1
+  }
+  return from
+}
 
 /** A result that may be cleared. */
 type Clearable = { readonly index: number; readonly worthlessness: number; readonly isSuperseded: boolean }

@@ -1,4 +1,3 @@
-import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { FOLD_VERSION, type Compaction } from '../compaction.ts'
 import { hasUnsummarised } from '../layout.ts'
@@ -7,9 +6,9 @@ import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
 import { countedDraft, recordedIn, type Draft } from './draft.ts'
-import { editedByWorth, keptResultsFrom, keptResultsMost, putBack } from './edit-by-worth.ts'
+import { editedByWorth, editedEnough, putBack } from './edit-by-worth.ts'
 import { foldAt, recapCaps, type FoldPlan } from './fold-at.ts'
-import { frameOf, isPinned, runs, type Frame } from './frame.ts'
+import { frameOf, isPinned, runs } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import type { PlanOptions } from './options.ts'
@@ -68,26 +67,14 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let plan = stands
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
-    // Where clearing comes half of the way down, that is enough: to go on, a fold would take many of the agent's words and give a
-    // recap of them. So the results that are kept by their number go before what the agent said and called, the oldest first. What
-    // was read last stays whole if the view only fits, unless it was compacted just before: then another round has to fit, too.
-    // A target of the profile's own is what it says.
-    const roomyTokens = Math.min(halfWayTokens, triggerTokens - (frame.nextRoundTokens ?? 0))
-    const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
-    let [most, enoughTokens] = [draft, 0]
-    const keptMost = keptResultsMost(frame)
-    for (let kept = keptMost; kept >= 0; kept -= 1) {
-      // Mostly they stand among the newest messages, which no pass reaches.
-      if (kept < keptMost && keptResultsFrom(frame, kept + 1) < draft.protectedFrom)
-        most = yield* editedByWorth(frame, draft, aimTokens, kept)
-      const mostTokens = kept === 0 ? halfWayTokens : fittingTokens
-      enoughTokens = Math.min(mostTokens, worthTokens + frame.growthTokens) - frame.aheadTokens
-      if (most.tokens <= enoughTokens) break
-    }
-    if (most.tokens <= enoughTokens) {
+    // To go on from there, a fold would take many of the agent's words and give a recap of them. A target of the profile's own is
+    // what it says.
+    const mostTokens = worthTokens + frame.growthTokens
+    const enough = yield* editedEnough(frame, draft, { aimTokens, halfWayTokens, mostTokens })
+    if (enough !== null) {
       isFolding = false
-      draft = most
-      aimTokens = Math.max(aimTokens, most.tokens)
+      draft = enough
+      aimTokens = Math.max(aimTokens, enough.tokens)
     }
   }
   if (isFolding && isFurther && !smallest) {
@@ -143,15 +130,6 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
 }
 
 // --- internal ---
-
-/** So few rounds after a compaction another one has to go further, or each request would be one. */
-const SOON_ROUNDS = 4
-
-function isSoonAfter({ counts, options, before }: Frame): boolean {
-  const { requestPoints: points } = counts.subject.structure
-  const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
-  return before.point > 0 && roundsApart < SOON_ROUNDS
-}
 
 const SAVINGS_MIN_TOKENS = 1024
 const SAVINGS_MIN_SHARE = 0.1

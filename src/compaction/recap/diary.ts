@@ -1,7 +1,7 @@
 import type { Steps } from '../../conversation/source.ts'
 import { readMessage } from '../../subject/read-message.ts'
 import { replyStart, type Subject } from '../../subject/subject.ts'
-import { argumentLines } from './looked-at.ts'
+import { argumentLines } from '../../subject/looked-at.ts'
 import { harmless, inLabel } from './headings.ts'
 
 export type DiaryOptions = {

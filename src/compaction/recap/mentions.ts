@@ -3,8 +3,8 @@ import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../../terminal/render.ts'
 import { readMessage } from '../../subject/read-message.ts'
 import { isSaidByUser, readableTokens, replyStart, type Subject } from '../../subject/subject.ts'
-import { argumentLines, lookedAt } from './looked-at.ts'
-import { wordsIn } from './things.ts'
+import { argumentLines, lookedAt } from '../../subject/looked-at.ts'
+import { wordsIn } from '../../subject/things.ts'
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
 export type Mention = {

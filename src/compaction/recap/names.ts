@@ -3,8 +3,8 @@ import { callSubjects } from '../../subject/calls/call-subject.ts'
 import { callOf, type Subject } from '../../subject/subject.ts'
 import { bestFirst } from './best-first.ts'
 import type { Mention } from './mentions.ts'
-import { isWholePath, likelihoodOf, needsWords } from './rank.ts'
-import { thingsIn } from './things.ts'
+import { likelihoodOf } from './rank.ts'
+import { isWholePath, needsWords, thingsIn } from '../../subject/things.ts'
 
 export type NameOptions = {
   readonly mentions: ReadonlyMap<string, Mention>

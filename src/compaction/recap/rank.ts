@@ -1,3 +1,4 @@
+import { isWholePath } from '../../subject/things.ts'
 import type { Mention } from './mentions.ts'
 
 /**
@@ -21,25 +22,6 @@ export function likelihoodOf(name: string, mention: Mention): number {
     (mention.isUsers ? 4 : 0) +
     (messages === 1 && isWholePath(name) ? 2 : 0)
   return 1 / (1 + Math.exp(-odds))
-}
-
-/**
- * Whether a name says nothing even beside what it was named with: an address or an id needs the words around
- * it, a path, an identifier and the number of a line do not.
- */
-export function needsWords(name: string): boolean {
-  return /\w@\w/.test(name) || (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/._]/.test(name))
-}
-
-/** A path from its root: nobody can guess it again. */
-export function isWholePath(name: string): boolean {
-  return /^\/.+\/.+\//.test(name)
-}
-
-/** A whole path, an e-mail address, or what digits and letters make: an id. A time of day has one letter at most. */
-export function isUnguessable(name: string): boolean {
-  const isId = /\d.*\d.*\d/.test(name) && /[a-z].*[a-z]/i.test(name) && !/[/.]/.test(name)
-  return isId || isWholePath(name) || /\w@\w/.test(name)
 }
 
 // --- internal ---

@@ -232,8 +232,8 @@ export type RunSizes = {
 
 /**
  * How many compactions a run of equal rounds needs. Its prompt grows by a round with each request; a compaction leaves three tenths
- * of what is not fixed, and as many requests as whole rounds fit in there are sent as they are. Three more are allowed: for a
- * count that was a guess before the first answers told, and for rounds that cannot be known to fit, of which a run has one or two.
+ * of what is not fixed, and as many requests as whole rounds fit in there are sent as they are. One more is allowed, for a count
+ * that was a guess before the first answers told.
  */
 export function compactionsMax({ requests, budgetTokens, fixedTokens, roundTokens }: RunSizes): number {
   const roomTokens = budgetTokens - fixedTokens
@@ -245,7 +245,7 @@ export function compactionsMax({ requests, budgetTokens, fixedTokens, roundToken
 
 /** Where a compaction ends by default, as a share of what is not fixed. */
 const TARGET = 0.7
-const SLACK = 3
+const SLACK = 1
 
 /** A prompt of this share of the budget may be taken for too large: Foldgate counts before the upstream does. */
 const FULL = 0.98

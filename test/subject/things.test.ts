@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Mention } from '../../../src/compaction/recap/mentions.ts'
-import { nameLines } from '../../../src/compaction/recap/names.ts'
-import { likelihoodOf, needsWords } from '../../../src/compaction/recap/rank.ts'
-import { thingsIn } from '../../../src/compaction/recap/things.ts'
-import { finish, type Steps } from '../../../src/conversation/source.ts'
-import { subjectOf } from '../../support/subject.ts'
-import { user } from '../sending.ts'
-import { times } from '../../support/times.ts'
+import type { Mention } from '../../src/compaction/recap/mentions.ts'
+import { nameLines } from '../../src/compaction/recap/names.ts'
+import { likelihoodOf } from '../../src/compaction/recap/rank.ts'
+import { needsWords, thingsIn } from '../../src/subject/things.ts'
+import { finish, type Steps } from '../../src/conversation/source.ts'
+import { subjectOf } from '../support/subject.ts'
+import { user } from '../compaction/sending.ts'
+import { times } from '../support/times.ts'
 
 const namesIn = (text: string): string[] => [...thingsIn(text)].map((thing) => thing.name)
 

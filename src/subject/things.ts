@@ -26,6 +26,25 @@ export function* wordsIn(text: string): Generator<Thing | null, void, void> {
   }
 }
 
+/**
+ * Whether a name says nothing even beside what it was named with: an address or an id needs the words around
+ * it, a path, an identifier and the number of a line do not.
+ */
+export function needsWords(name: string): boolean {
+  return /\w@\w/.test(name) || (/\d.*\d.*\d/.test(name) && /[a-z]/i.test(name) && !/[/._]/.test(name))
+}
+
+/** A path from its root: nobody can guess it again. */
+export function isWholePath(name: string): boolean {
+  return /^\/.+\/.+\//.test(name)
+}
+
+/** A whole path, an e-mail address, or what digits and letters make: an id. A time of day has one letter at most. */
+export function isUnguessable(name: string): boolean {
+  const isId = /\d.*\d.*\d/.test(name) && /[a-z].*[a-z]/i.test(name) && !/[/.]/.test(name)
+  return isId || isWholePath(name) || /\w@\w/.test(name)
+}
+
 // --- internal ---
 
 const WORD_CHARS_MAX = 200

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJsonText, stringifyJson, type JsonObject } from '../../conversation/json-value.ts'
-import type { Steps } from '../../conversation/source.ts'
+import { isJsonObject, parseJsonText, stringifyJson, type JsonObject } from '../conversation/json-value.ts'
+import type { Steps } from '../conversation/source.ts'
 
 /**
  * The arguments of a call as one would read them: each text with its own line breaks, behind its key. `what-stays`: without
