@@ -147,7 +147,7 @@ function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>
             one.tool,
             one.size,
             one.number,
-            yield* unguessableNames(one.resolved ?? one.form.parsed.text),
+            yield* unguessableNames(one.resolved ?? one.form.parsed.text, one.size),
           ),
           how: 'cleared',
         },

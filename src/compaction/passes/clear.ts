@@ -18,8 +18,13 @@ export function clearedText(
   return `[cleared: ${what}, ${sizeTokens} tokens${numberInMark(number)}${named}]`
 }
 
-/** The whole paths, addresses and ids that a result names, the first and the last of them: no later step can guess them. */
-export function* unguessableNames(text: string): Steps<readonly string[]> {
+/**
+ * The whole paths, addresses and ids that a result names, the first and the last of them: no later step can guess them. A line of
+ * names in the place of a small result would be most of what it was.
+ */
+export function* unguessableNames(text: string, sizeTokens: number): Steps<readonly string[]> {
+  const most = Math.min(NAMES_MAX, Math.floor(sizeTokens / TOKENS_PER_NAME))
+  if (most === 0) return []
   const names = new Set<string>()
   let words = 0
   for (const thing of wordsIn(lookedAt(text))) {
@@ -29,15 +34,16 @@ export function* unguessableNames(text: string): Steps<readonly string[]> {
     if (isUnguessable(thing.name)) names.add(thing.name)
   }
   const all = [...names]
-  return all.length <= 2 * NAMES_AT_AN_END
+  return all.length <= most
     ? all
-    : [...all.slice(0, NAMES_AT_AN_END), ...all.slice(-NAMES_AT_AN_END)]
+    : [...all.slice(0, Math.ceil(most / 2)), ...all.slice(all.length - Math.floor(most / 2))]
 }
 
 // --- internal ---
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
-const NAMES_AT_AN_END = 2
+const NAMES_MAX = 4
+const TOKENS_PER_NAME = 400
 const NAME_CHARS_MAX = 80
 
 /** Words between two pauses: about a millisecond. */

@@ -93,7 +93,7 @@ describe('clearing', () => {
   })
 })
 
-const namesIn = (text: string) => finish(unguessableNames(text))
+const namesIn = (text: string, sizeTokens = 4_000) => finish(unguessableNames(text, sizeTokens))
 
 describe('what a result named that nobody can guess again', () => {
   // A path that one result had named was asked for forty requests later, and nothing told of it any longer.
@@ -104,6 +104,13 @@ describe('what a result named that nobody can guess again', () => {
     expect(clearedText('read_file', 900, null, namesIn(text))).toBe(
       '[cleared: result of read_file, 900 tokens; it named /srv/ledger/etc/north.toml, ines@ledger.example, po_7QX2M94KD]',
     )
+  })
+
+  test('of a small one fewer, or none: they would be most of what it was', () => {
+    const paths = times(9, (n) => `/srv/runs/part/${n}.log`)
+    expect(namesIn(paths.join(' '), 399)).toEqual([])
+    expect(namesIn(paths.join(' '), 400)).toEqual(['/srv/runs/part/0.log'])
+    expect(namesIn(paths.join(' '), 800)).toEqual(['/srv/runs/part/0.log', '/srv/runs/part/8.log'])
   })
 
   test('of many the first and the last, none longer than a line', () => {
