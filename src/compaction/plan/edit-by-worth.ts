@@ -70,7 +70,7 @@ export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Steps<D
 // --- internal ---
 
 /** So few rounds after a compaction another one has to go further, or each request would be one. */
-const SOON_ROUNDS = 4
+const SOON_ROUNDS = 8
 
 function isSoonAfter({ counts, options, before }: Frame): boolean {
   const { requestPoints: points } = counts.subject.structure

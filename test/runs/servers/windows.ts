@@ -80,10 +80,10 @@ export async function runWindowScene(
 
 /**
  * By so much counts may be off, as a share, once the server has counted a prompt: in the median, where most of a prompt was
- * counted before, and by the worst of thirty, where a compaction has just put other texts in its place.
+ * counted before, and by the worst, where a compaction has just put other texts in its place.
  */
 const MEDIAN_ERROR_MAX = 0.01
-const ERROR_MAX = 0.06
+const ERROR_MAX = 0.05
 
 /** Enough for twice the window: a request of the made conversation adds some 500 tokens or more. */
 const requestsPast = (windowTokens: number): number => Math.ceil(windowTokens / 280)
