@@ -79,6 +79,8 @@ export function* recapOf(
 
 /** The share of what the user's words and the files leave that the diary may take; the rest is for names. */
 const DIARY_SHARE = 0.2
+/** A few lines say what was tried: in a small recap the diary takes so much, if that is no more than half. In tokens. */
+const DIARY_TOKENS_MIN = 256
 
 /** A list of work that takes more of a recap than this is told by what is open. */
 const WORK_SHARE = 0.5
@@ -175,11 +177,13 @@ function* written(
   const untold = folds.filter(
     (index) => tells('diary') && !summaries.some((summary) => covers(summary, index)),
   )
+  const leftTokens = tokensMax - writer.spentTokens()
+  const diaryTokensMax = tells('names')
+    ? Math.floor(Math.max(leftTokens * DIARY_SHARE, Math.min(DIARY_TOKENS_MIN, leftTokens / 2)))
+    : leftTokens
   const diary = yield* diaryLines(subject, {
     indexes: untold,
-    tokensMax:
-      Math.floor((tokensMax - writer.spentTokens()) * (tells('names') ? DIARY_SHARE : 1)) -
-      subject.count(`\n${headings.diary}`),
+    tokensMax: diaryTokensMax - subject.count(`\n${headings.diary}`),
     nameOf: (index) => (areNamed ? messageNumber(index, subject.structure.systemCount) : null),
   })
   if (diary.length > 0 && (yield* writer.line(headings.diary)))
