@@ -43,7 +43,10 @@ export function* unguessableNames(text: string, sizeTokens: number): Steps<reado
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
 const NAMES_MAX = 4
+
+/** A result of so many tokens warrants one name. */
 const TOKENS_PER_NAME = 400
+
 const NAME_CHARS_MAX = 80
 
 /** Words between two pauses: about a millisecond. */

@@ -67,8 +67,8 @@ export function* planCompaction(counts: TokenCounts, options: PlanOptions): Step
   let plan = stands
   let isFolding = runs(frame, policy.fold.at) && draft.tokens > aimTokens && !isByLength
   if (isFolding && reason === 'trigger' && policy.target === null) {
-    // To go on from there, a fold would take many of the agent's words and give a recap of them. A target of the profile's own is
-    // what it says.
+    // A fold takes many of the agent's words and gives a recap of them: where edits are enough none is made. A target of the
+    // profile's own is what it says.
     const mostTokens = worthTokens + frame.growthTokens
     const enough = yield* editedEnough(frame, draft, { aimTokens, halfWayTokens, mostTokens })
     if (enough !== null) {

@@ -218,13 +218,22 @@ describe('what the agent said and did', () => {
     }
   })
 
-  test('leaves most of the room beside the user’s words to the things that were named', () => {
-    const said = times(40, (n) => assistant(prose(`reply ${n}`, 200)))
-    const named = round('a', times(200, (n) => `src/part_${n}.ts`).join(' '), 'list', { path: 'src' })
-    const text = recapText([...named, ...said], { tokensMax: 1000 })
-    expect(countThirds(diaryOf(text).join('\n'))).toBeLessThanOrEqual(256)
-    expect(countOf(text, 'src/part_')).toBeGreaterThan(20)
-  })
+  // Of a small recap it had a fifth, too: one step of six, beside names of tokens of a grammar.
+  test.each([
+    [300, 150, 3],
+    [1_000, 256, 5],
+    [2_000, 400, 8],
+  ])(
+    'in a recap of %i tokens takes %i at most, leaves the rest to names, and tells some steps',
+    (tokensMax, most, steps) => {
+      const said = times(40, (n) => assistant(`I did step ${n}, as I had said before.`))
+      const named = round('a', times(200, (n) => `src/part_${n}.ts`).join(' '), 'list', { path: 'src' })
+      const text = recapText([...named, ...said], { tokensMax })
+      expect(countThirds(diaryOf(text).join('\n'))).toBeLessThanOrEqual(most)
+      expect(diaryOf(text).length).toBeGreaterThanOrEqual(steps)
+      expect(countOf(text, 'src/part_')).toBeGreaterThanOrEqual(tokensMax / 60)
+    },
+  )
 
   test('is not told where it stands in the view, nor where a summary tells it', () => {
     const said = [
