@@ -220,9 +220,9 @@ describe('what the agent said and did', () => {
 
   // Of a small recap it had a fifth, too: one step of six, beside names of tokens of a grammar.
   test.each([
-    [300, 150, 3],
-    [1_000, 256, 5],
-    [2_000, 400, 8],
+    [300, 150, 8],
+    [1_000, 256, 16],
+    [2_000, 400, 17],
   ])(
     'in a recap of %i tokens takes %i at most, leaves the rest to names, and tells some steps',
     (tokensMax, most, steps) => {
