@@ -8,6 +8,7 @@ import type { FoldgateError } from './errors.ts'
 import { Lifecycle } from './http/drain.ts'
 import { addressOf, openListeners, reachable, type ListeningApp } from './http/listeners.ts'
 import { openHttp } from './http/open-http.ts'
+import { randomText } from './http/own-sign.ts'
 import { refusedFacts } from './http/refused-facts.ts'
 import type { Log } from './log/log.ts'
 import { createWarnings } from './log/warnings.ts'
@@ -42,6 +43,8 @@ export type AppOptions = {
 export type App = ListeningApp & {
   /** What has been counted, in Prometheus' text format. */
   readonly metrics: () => Promise<string>
+  /** The secret by which it proves at `/healthz` that it is the one that has written it down. */
+  readonly identity: string
 }
 
 /** Builds Foldgate: opens each part and joins them. */
@@ -73,11 +76,13 @@ export function createApp(options: AppOptions): App {
   const knowledge = openModels({ ...neighbours, digest, onLearnt: activity.learnt })
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const lifecycle = new Lifecycle()
+  const identity = randomText()
   const http = openHttp({
     ...neighbours,
     settings,
     secret,
     lifecycle,
+    identity,
     onTurnedAway: activity.turnedAway,
     onFailure,
   })
@@ -123,5 +128,6 @@ export function createApp(options: AppOptions): App {
   return {
     ...openListeners({ settings, server, adminServer, anyAdminPort: options.anyAdminPort, lifecycle, end }),
     metrics: activity.metrics.text,
+    identity,
   }
 }

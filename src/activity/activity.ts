@@ -149,7 +149,6 @@ export function openActivity(options: ActivityOptions): Activity {
   }
 
   const records: Listener = {
-    counted: () => totals.addCounted(nowMs()),
     begun: (report, messages) => {
       tellRefused(report)
       tellKept(report)

@@ -71,14 +71,6 @@ export function answerHeaders(
   return headers
 }
 
-/** The same of a request that was sent as it came and was not counted: a token is at least a byte. */
-export function boundHeaders(bytes: number, pressure: number): AnswerHeaders {
-  return {
-    'x-foldgate-tokens': `<${bytes};sent=<${bytes}`,
-    'x-foldgate-pressure': boundOf(pressure),
-  }
-}
-
 // --- internal ---
 
 /** Two digits; a bound is rounded up, or it would be none. */

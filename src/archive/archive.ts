@@ -1,9 +1,10 @@
 import { constants, type Stats } from 'node:fs'
-import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { archiveFile, deleteArchived } from './files.ts'
 import { readHoldings, type Holding } from './holding.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
+import { makeFolder } from '../stores/make-folder.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = {
@@ -75,7 +76,7 @@ async function openToAppend(path: string): Promise<FileHandle> {
     return await open(path, flags, 0o600)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     return open(path, flags, 0o600)
   }
 }

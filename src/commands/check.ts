@@ -48,7 +48,11 @@ export async function checkConfiguration(
   }
   const { settings, files } = configuration
   const names = [...files.profiles.keys()].sort().join(', ')
-  const lines = [`ok: settings from ${settings.config_file ?? 'the defaults'}`, `profiles: ${names}`]
+  const lines = [
+    `ok: settings from ${settings.config_file ?? 'the defaults'}`,
+    `profiles: ${names}`,
+    memoryLine(settings),
+  ]
   const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
   if (unkept !== null) lines.push(`warning: ${unkept}`)
   const warnings = [...strayVariables(options.env, settings), ...keylessUpstreams(settings)]
@@ -59,6 +63,11 @@ export async function checkConfiguration(
 }
 
 // --- internal ---
+
+function memoryLine({ limits }: Settings): string {
+  const { bytes_in_flight_mb, last_bodies_mb, remembered_mb } = limits
+  return `memory: up to ${bytes_in_flight_mb} MB for requests under way, ${last_bodies_mb} for the latest bodies, ${remembered_mb} for what is remembered of messages (limits)`
+}
 
 async function describeModel(
   model: string,

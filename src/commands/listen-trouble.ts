@@ -9,6 +9,6 @@ export async function listenTrouble(error: ListenError, address: ListenAddress):
   if (!(await answers(origin))) return error.message
   return (
     `Port ${address.port} on ${address.host} is taken: a Foldgate listens there already, with its own settings. ` +
-    `Use that one (${origin}/v1, or foldgate run --attach -- COMMAND), or choose another port with --port (FOLDGATE_PORT).`
+    `Use that one (${origin}/v1, or foldgate run --attach --port ${address.port} -- COMMAND), or choose another port with --port (FOLDGATE_PORT).`
   )
 }

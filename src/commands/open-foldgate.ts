@@ -6,7 +6,6 @@ import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import { watchKeys } from '../config/watch-keys.ts'
 import { watchProfiles } from '../config/watch-profiles.ts'
-import { collectWhenIdle } from '../heap/idle-garbage.ts'
 import type { Log } from '../log/log.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -75,7 +74,6 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
     onRotated: (rotated) => log.info('keys were rotated', { settings: rotated.join(', ') }),
     onTrouble: (key) => log.error('a changed key is not used, the old one stays', key),
   })
-  const stopCollecting = collectWhenIdle(app)
   return {
     app,
     profiles: () => profiles,
@@ -86,7 +84,6 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
       void keyWatch.reload()
     },
     stopWatching: () => {
-      stopCollecting()
       profileWatch.close()
       keyWatch.close()
     },

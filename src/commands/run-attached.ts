@@ -1,4 +1,5 @@
 import { problemOf } from '../config/problem.ts'
+import { flagOrVariable } from '../config/overrides.ts'
 import { loadSettings } from '../config/settings.ts'
 import type { FlagName } from '../config/flags.ts'
 import { onThisMachine, type ListenAddress } from '../http/listen.ts'
@@ -23,13 +24,16 @@ export async function runAttached(context: CommandContext): Promise<number> {
   }
   const loaded = await loadSettings(context)
   const settings = loaded.ok ? loaded.settings : loaded.valid
-  const own = await findRunning(context)
-  const running = own ?? (await atPort(settings))
+  // Whoever has the usual port may be anybody: what a program asks, and its key, go there only by the user's own word.
+  const isNamed = flagOrVariable('port', context.flags, context.env) !== null
+  const own = await findRunning(context, isNamed ? settings.port : null)
+  const running = own ?? (isNamed ? await atPort(settings) : null)
   if (running === null) {
-    const message = `no Foldgate of yours runs, neither by its own word nor at ${addressOf(settings)}`
-    return complain(context, [
-      problemOf('--attach', message, 'start one (npx foldgate), or leave --attach out'),
-    ])
+    const message = isNamed
+      ? `no Foldgate runs at ${addressOf(settings)}`
+      : 'no Foldgate of yours runs, by its own word'
+    const advice = 'start one (npx foldgate), name the port of another with --port, or leave --attach out'
+    return complain(context, [problemOf('--attach', message, advice)])
   }
   const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
   tellMissingModel(context, running.behind)
@@ -63,8 +67,10 @@ const ownFlags = [
   'log-level',
 ] as const satisfies FlagName[]
 
+type Found = Omit<RunningFoldgate, 'secret'>
+
 /** One that could not say that it runs, or runs as another user. What is behind it nobody has told. */
-async function atPort(address: ListenAddress): Promise<RunningFoldgate | null> {
+async function atPort(address: ListenAddress): Promise<Found | null> {
   const origin = addressOf(onThisMachine(address))
   if (!(await answers(origin))) return null
   const behind = { messagesPath: '', isAnthropic: false, isOneServer: true, chatGptPath: null }
@@ -72,7 +78,7 @@ async function atPort(address: ListenAddress): Promise<RunningFoldgate | null> {
 }
 
 /** What has been counted there so far; null where that is not to be had. */
-async function figuresOf({ admin }: RunningFoldgate, token: string | null): Promise<RunFigures | null> {
+async function figuresOf({ admin }: Found, token: string | null): Promise<RunFigures | null> {
   if (admin === null) return null
   const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
   try {
@@ -85,7 +91,7 @@ async function figuresOf({ admin }: RunningFoldgate, token: string | null): Prom
 
 const ANSWER_MS = 3_000
 
-function attachedTo({ origin, addresses }: RunningFoldgate, isOwn: boolean): string {
+function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
   const forwardsTo = addresses['default']
   if (forwardsTo !== undefined) return `attached to ${origin}, which forwards to ${forwardsTo}`
   if (isOwn) return `attached to ${origin}`
@@ -93,7 +99,7 @@ function attachedTo({ origin, addresses }: RunningFoldgate, isOwn: boolean): str
 }
 
 function linesFor(
-  { admin, origin, addresses }: RunningFoldgate,
+  { admin, origin, addresses }: Found,
   before: RunFigures | null,
   after: RunFigures | null,
   isQuit: boolean,

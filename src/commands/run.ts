@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
@@ -16,6 +16,7 @@ import { addressesOf, destinationsOf, type Destinations } from '../launch/vendor
 import { createLog, type Log } from '../log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { matchProfile } from '../profiles/match.ts'
+import { makeFolder } from '../stores/make-folder.ts'
 import { stateFile } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
@@ -110,7 +111,7 @@ function openLog(context: CommandContext, { log_level: level }: Settings): Log {
     return createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() })
   const path = stateFile(context, 'run.log')
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     closeSync(openSync(path, 'a', 0o600))
   } catch {
     throw new LaunchError(`--log-level: lines go to ${path}, which cannot be written: leave it out`)
@@ -148,7 +149,13 @@ async function runWith(
     const additions = await additionsFor(context, destinations.behind, origin)
     if (storeName !== 'memory:')
       withdraw = await announce(
-        { behind: destinations.behind, addresses: Object.fromEntries(addresses), origin, admin: page },
+        {
+          secret: app.identity,
+          behind: destinations.behind,
+          addresses: Object.fromEntries(addresses),
+          origin,
+          admin: page,
+        },
         pid,
         context,
       )

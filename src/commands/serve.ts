@@ -75,7 +75,7 @@ export async function serve(context: CommandContext): Promise<number> {
         reason: opened.storeTrouble,
       })
     }
-    withdraw = await sayItRuns(context, settings, opened.storeName, { host, port, admin })
+    withdraw = await sayItRuns(context, settings, opened, { host, port, admin })
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
@@ -102,11 +102,12 @@ export async function serve(context: CommandContext): Promise<number> {
 async function sayItRuns(
   context: CommandContext,
   { upstreams }: Settings,
-  storeName: string,
+  { storeName, app: { identity } }: OpenedFoldgate,
   { host, port, admin }: Pick<Listening, 'host' | 'port' | 'admin'>,
 ): Promise<(() => Promise<void>) | null> {
   if (storeName === 'memory:') return null
   const running = {
+    secret: identity,
     origin: addressOf(onThisMachine({ host, port })),
     admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
     addresses: Object.fromEntries(addressesOf(upstreams)),

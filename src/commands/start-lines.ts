@@ -112,8 +112,8 @@ function keyOf({ summary, upstream }: Profile, { upstreams }: Settings): string 
 const MEGABYTE = 1024 * 1024
 
 /** What the program takes beside running requests, in MB of memory and of its heap. */
-const PROGRAM_MB = 224
-const PROGRAM_HEAP_MB = 96
+const PROGRAM_MB = 160
+const PROGRAM_HEAP_MB = 64
 
 /** A request takes so many times the bytes of its body. */
 const MEMORY_PER_BODY = 4
@@ -129,12 +129,15 @@ function openListener({ client_keys, upstreams }: Settings, place: ListenAddress
 
 function largeLimits({ limits }: Settings, { heapBytes, allBytes }: Memory): string | null {
   const inFlight = Math.max(limits.bytes_in_flight_mb, MEMORY_PER_BODY * limits.body_mb)
-  const heapRoom = megabytes(heapBytes) - PROGRAM_HEAP_MB
-  const room = megabytes(allBytes) - PROGRAM_MB - limits.last_bodies_mb
+  const heapRoom = megabytes(heapBytes) - PROGRAM_HEAP_MB - limits.remembered_mb
+  const room = megabytes(allBytes) - PROGRAM_MB - limits.last_bodies_mb - limits.remembered_mb
   if (inFlight <= heapRoom && inFlight <= room) return null
   const [short, has] =
     room < heapRoom
-      ? ['memory', `${megabytes(allBytes)} MB, of which last_bodies_mb takes ${limits.last_bodies_mb}`]
+      ? [
+          'memory',
+          `${megabytes(allBytes)} MB, of which last_bodies_mb and remembered_mb take ${limits.last_bodies_mb + limits.remembered_mb}`,
+        ]
       : ['heap', `${megabytes(heapBytes)} MB (--max-old-space-size)`]
   return (
     `limits.bytes_in_flight_mb (${limits.bytes_in_flight_mb}) and limits.body_mb (${limits.body_mb}) allow for more than the ${short} has, ` +

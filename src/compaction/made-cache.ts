@@ -23,13 +23,16 @@ export type MadeCache = {
   readonly set: (key: string, made: Made) => void
 }
 
-/** A cache that holds at most `charsMax` characters of made messages. */
-export function createMadeCache({ charsMax }: { readonly charsMax: number }): MadeCache {
-  const sizeCalculation = ({ text }: Made): number => ENTRY_CHARS + (text?.length ?? 0)
-  return new LRUCache<string, Made>({ maxSize: charsMax, sizeCalculation })
+/** A cache that holds at most so many bytes of made messages, as they stand in memory. */
+export function createMadeCache({ bytesMax }: { readonly bytesMax: number }): MadeCache {
+  const sizeCalculation = ({ text }: Made): number => ENTRY_BYTES + BYTES_PER_CHARACTER * (text?.length ?? 0)
+  return new LRUCache<string, Made>({ maxSize: bytesMax, sizeCalculation })
 }
 
 // --- internal ---
 
 /** What an entry weighs beside its text: the key and the object around it. */
-const ENTRY_CHARS = 200
+const ENTRY_BYTES = 400
+
+/** At the most: a text without letters beyond Latin ones takes half. */
+const BYTES_PER_CHARACTER = 2

@@ -197,6 +197,11 @@ export const settingsSchema = group({
       .describe(
         'Memory for the latest bodies, in MB, so that of a conversation that goes on only the end is read; dropped after 10 minutes without a request. 0: none are held.',
       ),
+    remembered_mb: count('megabytes', 1, 1_048_576)
+      .default(64)
+      .describe(
+        'Memory for what is known of messages that were seen of late, and for what was made of them, in MB; those unused for longest go first.',
+      ),
     concurrent: count('requests', 1)
       .default(1024)
       .describe(
@@ -220,17 +225,6 @@ export const settingsSchema = group({
       .default(300)
       .describe('Longest silence within a body, in seconds; 0: no limit.'),
   }),
-  small_requests: section(
-    'Requests so small that nothing is to be done to them: their bytes are sent at once.',
-    {
-      detailed_per_s: count('requests a second', 0, 1_000_000)
-        .nullable()
-        .default(20)
-        .describe(
-          'How many of them are looked into each second, while they are answered: these have an id (`x-foldgate-conversation`) and stand on the page and in the journal. The others are counted, in totals and metrics. null: all are looked into.',
-        ),
-    },
-  ),
   drain: section('Shutting down.', {
     delay_s: seconds(dayInSeconds)
       .default(5)

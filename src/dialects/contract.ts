@@ -59,22 +59,10 @@ export type Bodies = {
     limits: BodyLimits,
     known: KnownHistory | null,
   ) => Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead>
-  /**
-   * The outline of a parsed body; null if more than its bytes decides on how many tokens it has, or on how it is treated. A body
-   * that has one can be read, but for what parsing does not show: a key that stands twice.
-   */
-  readonly outline: (body: JsonObject) => BodyOutline | null
   /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
   readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
   /** The text of a parsed `BodyFacts.system`. */
   readonly systemText: (system: unknown) => string
-}
-
-/** What decides on the treatment of a body that is small: nothing in it takes more tokens than it has bytes. */
-export type BodyOutline = {
-  readonly model: string
-  /** The most tokens that the reply may have; null if the body does not say. */
-  readonly outputTokens: number | null
 }
 
 /** The most tokens that a reply may have, under which field, and where that number stands. */

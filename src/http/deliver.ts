@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { FoldgateError } from '../errors.ts'
-import { bytesPassed } from '../heap/young-garbage.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { responseHeaders } from '../upstream/headers.ts'
 import type { Answer } from '../upstream/upstreams.ts'
@@ -89,7 +88,6 @@ export function deliver(
   function give(piece: Buffer): boolean {
     if (piece.length === 0 || outgoing.destroyed) return true
     bytes += piece.length
-    bytesPassed(piece.length)
     return outgoing.write(piece)
   }
   function write(piece: Buffer): void {

@@ -16,15 +16,12 @@ export class Lifecycle {
   phase: Phase = 'serving'
   /** How many requests are running. */
   running = 0
-  /** How many have begun so far. */
-  begun = 0
   #drained: Promise<number> | null = null
   #onEnd: (() => void) | null = null
 
   /** Counts a request, until `end` is called for it. */
   begin(): void {
     this.running += 1
-    this.begun += 1
   }
 
   /** The answer to a request is over. */

@@ -8,7 +8,7 @@ import type { ClientRequest } from './client-request.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { Lifecycle } from './drain.ts'
 import { clientKeyOf, refuseForeignHost, refuseForeignPages, type ClientKey } from './guard.ts'
-import { ownSign } from './own-sign.ts'
+import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
 import { routeOf } from './routes.ts'
 import type { Scope } from './scope.ts'
 
@@ -27,6 +27,8 @@ export type GateOptions = {
   readonly hasUpstream: (name: string) => boolean
   readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
   readonly lifecycle: Lifecycle
+  /** The secret by which this process proves that it is the one that has written it down. */
+  readonly identity: string
   /** Called for every error that is answered after the gates: what a handler threw, and what gave way. */
   readonly onFailure?: (error: FoldgateError, incoming: IncomingMessage) => void
 }
@@ -46,7 +48,7 @@ export function gatesOf(
     // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
     const isProbe = target.upstreamName === null && probes.has(target.path)
     if (isProbe && (method === 'GET' || method === 'HEAD')) {
-      answerProbe(outgoing, target.path, lifecycle)
+      answerProbe(incoming, outgoing, target.path, options)
       return null
     }
     // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
@@ -114,11 +116,20 @@ const guarded = {
 /** Whether the process lives, and whether it takes requests. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-function answerProbe(outgoing: ServerResponse, probe: string, { phase }: Lifecycle): void {
+function answerProbe(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  probe: string,
+  { lifecycle: { phase }, identity }: Pick<GateOptions, 'lifecycle' | 'identity'>,
+): void {
   const status = probe === '/healthz' ? 'ok' : phase === 'serving' ? 'ready' : 'draining'
+  const challenge = incoming.headers[identityHeaders.challenge]
   outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
     'content-type': 'application/json',
     ...ownSign,
+    ...(typeof challenge === 'string' && {
+      [identityHeaders.proof]: proofOf(identity, challenge, incoming.socket.localPort),
+    }),
   })
   outgoing.end(JSON.stringify({ status }))
   cutOffUnread(outgoing)

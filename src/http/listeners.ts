@@ -30,8 +30,6 @@ export type ListeningApp = {
   readonly listen: () => Promise<Listening>
   /** How many requests are running. */
   readonly running: () => number
-  /** How many have begun so far. */
-  readonly begun: () => number
   /** Says from now on that it is not ready, and still serves. */
   readonly leave: () => void
   /**
@@ -64,7 +62,6 @@ export function openListeners(options: ListenersOptions): ListeningApp {
       return { ...place, ...(await listenForAdmin(options)) }
     },
     running: () => lifecycle.running,
-    begun: () => lifecycle.begun,
     leave: () => lifecycle.leave(),
     drain: async (isLeaving) => {
       const cutOff = await lifecycle.drain(server, {

@@ -4,7 +4,6 @@ import type { Reports } from '../activity/reports.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { FoldgateError } from '../errors.ts'
-import { createHeapTidying } from '../heap/tidy-heap.ts'
 import type { Log } from '../log/log.ts'
 import { createThrottle } from '../log/throttle.ts'
 import type { Warnings } from '../log/warnings.ts'
@@ -23,6 +22,8 @@ export type OpenHttpOptions = {
   readonly secret: Buffer
   readonly upstreams: Upstreams
   readonly lifecycle: Lifecycle
+  /** The secret by which this process proves that it is the one that has written it down. */
+  readonly identity: string
   readonly failures: Failures
   readonly reports: Reports
   readonly warnings: Warnings
@@ -58,7 +59,6 @@ export function openHttp(options: OpenHttpOptions): Doors {
         max: limits.bytes_in_flight_mb * MEGABYTE,
         lends: true,
         crowdedFrom: CROWDED_BYTES,
-        onCrowd: createHeapTidying(),
       }),
       arrival,
     },

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { FoldgateError, ClientGoneError } from '../errors.ts'
-import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { FairShare, Lease, Taking } from '../scheduling/fair-share.ts'
@@ -63,30 +62,6 @@ export async function receiveBody(
   }
 }
 
-/**
- * A body of no more than so many bytes that has arrived whole with its request's headers, and says that it is coded in no way;
- * else null, and nothing of it is read. To be asked once the request's own event is over.
- */
-export function receiveAtHand(
-  { incoming, holder }: Pick<ClientRequest, 'incoming' | 'holder'>,
-  { bodyBytesMax, budget }: ReceiveBodyOptions,
-  bytesMax: number,
-): RequestBody | null {
-  const { headers } = incoming
-  const declared = declaredBytes(incoming)
-  if (declared === null || declared > bytesMax || declared > bodyBytesMax) return null
-  if (headers.expect !== undefined || headers['content-encoding'] !== undefined) return null
-  if (declared === 0 || incoming.readableLength !== declared) return null
-  const share = budget.open(holder)
-  const raw = share.take(declared) === 'taken' ? bodyAtHand(incoming, declared) : null
-  if (raw === null) {
-    // Who receives it in pieces says what is wrong.
-    share.release()
-    return null
-  }
-  return { raw, decoded: raw, charge: chargeTo(share), release: share.release }
-}
-
 // --- internal ---
 
 function chargeTo(share: Lease): Charge {
@@ -121,7 +96,6 @@ async function collect(
     function take(piece: Buffer): void {
       clock.arrived(piece.length)
       bytes += piece.length
-      bytesPassed(piece.length)
       try {
         if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
         charge(piece.length)

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/contract.ts'
 import { answerable, ClientGoneError, type FoldgateError } from '../errors.ts'
-import { exchangeOver } from '../heap/young-garbage.ts'
 import { answerError } from './answer-error.ts'
 import { ClientPresence } from './client-presence.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -52,8 +51,6 @@ function listenerOf(options: ServerOptions): RequestListener {
       else await options.relay(exchange)
     } catch (error) {
       refuse(outgoing, error, isDispatched, options)
-    } finally {
-      exchangeOver()
     }
   }
 }

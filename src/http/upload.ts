@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { ClientGoneError, type FoldgateError } from '../errors.ts'
-import { bytesPassed } from '../heap/young-garbage.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
 import { expectsContinue } from './http-faults.ts'
 
@@ -55,7 +54,6 @@ export function uploadOf(
     },
   })
   function take(chunk: Buffer): void {
-    bytesPassed(chunk.length)
     clock.arrived(chunk.length)
     if (upload.push(chunk)) return
     clock.pause()

@@ -1,12 +1,16 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJsonText } from '../conversation/json-value.ts'
-import { ownSign } from '../http/own-sign.ts'
+import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../http/own-sign.ts'
+import { makeFolder } from '../stores/make-folder.ts'
 import { stateFile, type UserPlace } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 
 const runningSchema = z.object({
+  /** By this it proves at `/healthz` that it is the one that wrote this. */
+  secret: z.string(),
   /** Where clients reach it: scheme, host and port. */
   origin: z.url(),
   /** Its admin listener; null where it has none. */
@@ -38,8 +42,11 @@ export async function announce(
   if (folder === null) return async () => {}
   const path = join(folder, `${pid}.json`)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600 })
+    if (isLink(folder)) return async () => {}
+    makeFolder(folder)
+    // What lies there is of a process that had the same number: a link is not written through, and its mode may be another.
+    await rm(path, { force: true })
+    await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
     // A read-only system has no such folder; a start does not depend on it.
     return async () => {}
@@ -47,40 +54,34 @@ export async function announce(
   return () => rm(path, { force: true })
 }
 
-/** The Foldgate of this user that was started last and answers. Files of those that are gone are taken away. */
-export async function findRunning(place: UserPlace): Promise<RunningFoldgate | null> {
-  const folder = folderIn(place)
-  const names = folder === null ? [] : await readdir(folder).catch(() => [])
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder ?? '', name)
-      return {
-        path,
-        startedMs: await stat(path).then(
-          ({ mtimeMs }) => mtimeMs,
-          () => 0,
-        ),
-      }
-    }),
-  )
-  for (const { path } of files.toSorted((one, other) => other.startedMs - one.startedMs)) {
-    const text = await readFile(path, 'utf8').catch(() => '')
-    const running = runningSchema.safeParse(parseJsonText(text)).data
-    if (running !== undefined && (await answers(running.origin))) return running
-    await rm(path, { force: true })
+/** The Foldgate of this user that was started last, at this port if one is named, and proves that it is the one. Files of processes that are gone are taken away. */
+export async function findRunning(
+  place: UserPlace,
+  port: number | null = null,
+): Promise<RunningFoldgate | null> {
+  const files = ownFiles(folderIn(place))
+  for (const { path, pid } of files.toSorted((one, other) => other.startedMs - one.startedMs)) {
+    const running = readRunning(path)
+    const isAsked = port === null || portOf(running?.origin) === port
+    if (running !== null && isAsked && (await answers(running.origin, running.secret))) return running
+    if (isGone(pid)) await rm(path, { force: true }).catch(() => {})
   }
   return null
 }
 
-/** Whether a Foldgate answers there, and no other program that has such a path. */
-export async function answers(origin: string): Promise<boolean> {
+/** Whether a Foldgate answers there, and no other program that has such a path. `secret`: the very one that has written it down. */
+export async function answers(origin: string, secret: string | null = null): Promise<boolean> {
+  const challenge = randomText()
   try {
     const answer = await fetch(`${origin}/healthz`, {
+      headers: { [identityHeaders.challenge]: challenge },
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_MS),
     })
     await answer.body?.cancel()
-    return answer.ok && answer.headers.get('server') === ownSign.server
+    const proof = answer.headers.get(identityHeaders.proof) ?? ''
+    const isOne = answer.ok && answer.headers.get('server') === ownSign.server
+    return isOne && (secret === null || isProof(proof, proofOf(secret, challenge, portOf(origin))))
   } catch {
     return false
   }
@@ -89,6 +90,56 @@ export async function answers(origin: string): Promise<boolean> {
 // --- internal ---
 
 const ANSWER_MS = 2_000
+
+function portOf(origin = ''): number {
+  return Number(URL.parse(origin)?.port)
+}
+
+/** What lies there as `PID.json`, a file and no link; none if the folder itself is a link, or may not be read. */
+function ownFiles(folder: string | null) {
+  if (folder === null || isLink(folder)) return []
+  return namesIn(folder).flatMap((name) => {
+    const pid = /^(\d+)\.json$/.exec(name)?.[1]
+    const path = join(folder, name)
+    const file = pid === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false })
+    return file?.isFile() === true ? [{ path, pid: Number(pid), startedMs: file.mtimeMs }] : []
+  })
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // What is not there is none, and what may not be looked at is not used.
+    return false
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Null if it is gone by now, may not be read, or says something else. */
+function readRunning(path: string): RunningFoldgate | null {
+  try {
+    return runningSchema.safeParse(parseJsonText(readFileSync(path, 'utf8'))).data ?? null
+  } catch {
+    return null
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
 
 function folderIn(place: UserPlace): string | null {
   try {

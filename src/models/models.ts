@@ -44,8 +44,6 @@ export type Models = {
   ) => void
   /** Takes a belief back. */
   readonly forget: (key: ModelKey, field: Field) => void
-  /** Another number as soon as something else is believed of a model that decides how its requests are treated. */
-  readonly revision: (key: ModelKey) => number
   /** What is suspected of a model: to be changed by those who learn of it. */
   readonly suspected: (key: ModelKey) => Suspicions
   /** A request found its window so, under this profile. */
@@ -97,7 +95,6 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       sinceMs: {},
       isRead: false,
       isToShare: false,
-      revision: 0,
       askedAtMs: 0,
       suspected: noSuspicions(nowMs()),
       found: null,
@@ -135,7 +132,6 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   }
 
   function take<Name extends Field>(model: Model, field: Name, belief: RecordedBelief<Values[Name]>): void {
-    if (treats(field)) model.revision += 1
     model.record = { ...model.record, [field]: belief }
     model.sinceMs[field] = Math.min(belief.atMs, nowMs())
   }
@@ -225,7 +221,6 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       const model = modelOf(key)
       if (model.record[field]?.value != null) believe(model, field, null, 'answer')
     },
-    revision: (key) => modelOf(key).revision,
     suspected: (key) => {
       const model = modelOf(key)
       const now = nowMs()
@@ -276,8 +271,6 @@ type Model = {
   isRead: boolean
   /** Whether more is known of its window than was written for those who ask without a credential. */
   isToShare: boolean
-  /** How often something else was believed of it that decides how its requests are treated. */
-  revision: number
   askedAtMs: number
   suspected: Suspicions
   /** What the latest request found its window from; null before any. */
@@ -294,11 +287,6 @@ const REREAD_MS = 60_000
 
 /** What has used up less than this share of its lifetime is not renewed. */
 const RENEWED_SHARE = 0.25
-
-/** What is learnt of each answer refines how prompts are counted; everything else decides how a request is treated. */
-function treats(field: Field): boolean {
-  return !(field === 'ratio' || field === 'overhead' || field === 'answered')
-}
 
 function recordKey({ id }: Model): string {
   return `model:${id}`

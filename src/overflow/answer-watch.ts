@@ -1,6 +1,6 @@
 import { judgeJson, type JudgedJson, type WindowKnowledge } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { Answers } from '../dialects/answer-contract.ts'
+import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
@@ -19,6 +19,8 @@ export type AnswerWatch = {
   readonly feed: (text: string) => WatchDecision
   /** The answer is complete (or no longer worth holding): never undecided. */
   readonly end: () => WatchDecision
+  /** What a plain answer says that was read to its end; null of any other. */
+  readonly facts?: () => AnswerFacts | null
 }
 
 /** A plain answer that is longer has output in it. */
@@ -82,6 +84,7 @@ export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerW
   const pieces = createTextPieces()
   let characters = 0
   let decision: WatchDecision = { state: 'undecided' }
+  let facts: AnswerFacts | null = null
 
   function feed(text: string): WatchDecision {
     if (decision.state !== 'undecided') return decision
@@ -95,12 +98,16 @@ export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerW
   }
 
   function end(): WatchDecision {
-    if (decision.state === 'undecided') decision = decideJson(judgeJson(pieces.joined(), answers, knowledge))
+    if (decision.state === 'undecided') {
+      const judged = judgeJson(pieces.joined(), answers, knowledge)
+      decision = decideJson(judged)
+      facts = judged.facts
+    }
     pieces.clear()
     return decision
   }
 
-  return { feed, end }
+  return { feed, end, facts: () => facts }
 }
 
 // --- internal ---

@@ -57,7 +57,11 @@ export type JudgedJson = {
 
 /** Judges the body of a plain answer with status 200: an error, or an answer that may hide an overflow. */
 export function judgeJson(body: string, answers: Answers, knowledge: WindowKnowledge): JudgedJson {
-  const facts = answers.read(parseAnswerText(body))
+  return judgeFacts(answers.read(parseAnswerText(body)), knowledge)
+}
+
+/** The same of one that was read. */
+export function judgeFacts(facts: AnswerFacts | null, knowledge: WindowKnowledge): JudgedJson {
   if (facts === null) return { facts, classification: plainClassification('other') }
   const classification = facts.isError
     ? classifyInnerError(facts.said, facts.hasOutput, knowledge)

@@ -1,6 +1,14 @@
-import { classifyEnding, classifyInnerError, judgeJson } from './classify-ending.ts'
+import { classifyEnding, classifyInnerError, judgeFacts } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { Answers, CacheMiss, Finish, RemovedThoughts, Usage } from '../dialects/answer-contract.ts'
+import type {
+  AnswerFacts,
+  Answers,
+  CacheMiss,
+  Finish,
+  RemovedThoughts,
+  Usage,
+} from '../dialects/answer-contract.ts'
+import { parseAnswerText } from '../dialects/answer-json.ts'
 import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
 import { createTextPieces } from '../dialects/text-pieces.ts'
 
@@ -37,6 +45,20 @@ const eventsWithModelMax = 4
 /** Observes an answer that is being passed on, of either shape, without holding it up. */
 export function createTailObserver(shape: 'stream' | 'json', answers: Answers): TailObserver {
   return shape === 'stream' ? observeStream(answers) : observeJson(answers)
+}
+
+/** What a plain answer turned out to be that was read before it was passed on; null if it says nothing. */
+export function reportOf(facts: AnswerFacts | null): TailReport {
+  const { classification } = judgeFacts(facts, nothingKnown)
+  return {
+    usage: facts?.usage ?? null,
+    model: facts?.model ?? null,
+    isOllama: facts?.isOllama ?? false,
+    overflow: classification.class === 'overflow' ? classification : null,
+    isError: facts?.isError === true,
+    removedThoughts: facts?.removedThoughts ?? null,
+    cacheMiss: facts?.cacheMiss ?? null,
+  }
 }
 
 // --- internal ---
@@ -97,17 +119,9 @@ function observeJson(answers: Answers): TailObserver {
   }
 
   function end(): TailReport {
-    const { facts, classification } = judgeJson(pieces.joined(), answers, nothingKnown)
+    const report = reportOf(answers.read(parseAnswerText(pieces.joined())))
     pieces.clear()
-    return {
-      usage: facts?.usage ?? null,
-      model: facts?.model ?? null,
-      isOllama: facts?.isOllama ?? false,
-      overflow: classification.class === 'overflow' ? classification : null,
-      isError: facts?.isError === true,
-      removedThoughts: facts?.removedThoughts ?? null,
-      cacheMiss: facts?.cacheMiss ?? null,
-    }
+    return report
   }
 
   return { feed, end }

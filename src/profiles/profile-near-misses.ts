@@ -55,7 +55,6 @@ export const profileNearMisses: readonly NearMiss[] = [
       'cors',
       'hosts',
       'limits',
-      'small_requests',
       'drain',
       'store',
       'admin',

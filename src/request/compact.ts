@@ -61,7 +61,7 @@ async function observe(
   if (counted === null) return nothing
   return failures.around('compaction', nothing, async () => {
     // Earlier requests were sent as they came: without `observe` the past would have been another.
-    const remembered = { ...request.remembered, found: null, sharedUntil: null }
+    const remembered = { ...request.remembered, found: null, seenUntil: null, sharedUntil: null }
     const unseen = { ...request, remembered, strict: isStrict(request, models) }
     const forced = request.options.compact === 'force'
     const { compacted, sentTokens } = await dryRun(unseen, counted, forced, cache)

@@ -10,8 +10,6 @@ import { workFor } from '../scheduling/drive.ts'
 import { compactRequest } from './compact.ts'
 import { isLookedAt, sendBypassed } from './bypass.ts'
 import { measureRequest } from './measure/measure-request.ts'
-import type { Kinds } from './plain/kinds.ts'
-import type { BegunRequest, PlainWay } from './plain/plain-way.ts'
 import type { RequestParts, SendingParts } from './parts.ts'
 import { readRequest } from './read-request.ts'
 import { repairRequest } from './repair.ts'
@@ -33,19 +31,12 @@ import { sendUnread } from './unread.ts'
  * down to the client's own bytes. Last the answer flows.
  */
 export function createHandle(
-  parts: RequestParts & {
-    readonly plainWay: PlainWay
-    readonly kinds: Pick<Kinds, 'note'>
-    readonly poolOf: PoolOf
-  },
+  parts: RequestParts & { readonly poolOf: PoolOf },
 ): (exchange: ClientRequest, dialect: Dialect) => Promise<void> {
-  const { plainWay } = parts
   const sendingParts = { ...parts, senders: createSenders(parts, parts.poolOf) }
 
   return async function handle(exchange, dialect) {
-    const begun = plainWay.isPossible(exchange) ? await plainWay.pass(exchange, dialect) : null
-    if (begun === 'passed') return
-    const settled = await workFor(exchange.holder.name, () => settle(exchange, dialect, begun, sendingParts))
+    const settled = await workFor(exchange.holder.name, () => settle(exchange, dialect, sendingParts))
     if (settled === null) {
       await parts.relay(exchange, 'bypassed')
       return
@@ -68,8 +59,7 @@ export function createHandle(
 async function settle(
   exchange: ClientRequest,
   dialect: Dialect,
-  begun: BegunRequest | null,
-  parts: SendingParts & { readonly kinds: Pick<Kinds, 'note'> },
+  parts: SendingParts,
 ): Promise<Settled | null> {
   let arrived: ArrivedRequest | null = null
   /** What was known of the request when it failed. */
@@ -82,10 +72,9 @@ async function settle(
       if (rights !== null) refuseUnread(rights, 'x-foldgate-bypass asks for it')
       if (!(await isLookedAt(exchange, parts))) return null
     }
-    const body = begun?.body ?? (await receiveBody(exchange, parts.bodyLimits))
+    const body = await receiveBody(exchange, parts.bodyLimits)
     const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
-    const { arrival = arrivalNow(parts), early = null } = begun ?? {}
-    arrived = { exchange, dialect, options, body, arrival, turn, early }
+    arrived = { exchange, dialect, options, body, arrival: arrivalNow(parts), turn }
     if (options.bypass) return await sendBypassed(arrived, parts)
     const read = await readRequest(arrived, parts)
     if ('unread' in read) return await sendUnread(read, parts)
@@ -98,17 +87,13 @@ async function settle(
     if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
     const answered = await sendRequest(prepared, parts)
     const replied = await replyTo(answered, parts)
-    const settled = tellAnswer(replied, parts)
-    parts.failures.attempt('observation', undefined, parts.kinds.note, replied, settled.headers)
-    return settled
+    return tellAnswer(replied, parts)
   } catch (error) {
     arrived?.turn.end()
     arrived?.body.release()
     if (known !== null && isServerLost(error)) parts.serverWindows.lost(known.question)
     tellUnanswered(exchange, error, known, arrived?.arrival ?? arrivalNow(parts), parts)
     throw error
-  } finally {
-    begun?.early?.discard()
   }
 }
 

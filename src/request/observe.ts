@@ -1,5 +1,10 @@
-import type { Answers } from '../dialects/answer-contract.ts'
-import { createTailObserver, type TailObserver, type TailReport } from '../overflow/tail-observer.ts'
+import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
+import {
+  createTailObserver,
+  reportOf,
+  type TailObserver,
+  type TailReport,
+} from '../overflow/tail-observer.ts'
 import { shapeOf } from '../upstream/answer-shape.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 
@@ -10,8 +15,13 @@ export type AnswerObserver = {
   readonly end: () => TailReport | null
 }
 
-/** An observer for an answer with output; what cannot be read is not read. */
-export function observeAnswer(answer: Answer, answers: Answers): AnswerObserver {
+/** An observer for an answer with output; what cannot be read is not read. `facts`: what it says, if it was read as a whole before. */
+export function observeAnswer(
+  answer: Answer,
+  answers: Answers,
+  facts: AnswerFacts | null = null,
+): AnswerObserver {
+  if (facts !== null) return { tap: () => {}, end: () => reportOf(facts) }
   const shape = shapeOf(answer)
   if (shape === null) return unobserved
   const observer = createTailObserver(shape, answers)

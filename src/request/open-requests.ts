@@ -8,24 +8,19 @@ import type { Log } from '../log/log.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
-import { createAllowance } from '../scheduling/allowance.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
-import { lifetimeMsOf } from '../stores/open-store.ts'
-import { createStoreGuard, type StoreGuard } from '../stores/store-guard.ts'
+import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import { createHandle } from './handle.ts'
 import { createMeasure } from './measure/measure.ts'
-import { createKinds } from './plain/kinds.ts'
-import { createPlainWay } from './plain/plain-way.ts'
 import { digest } from './read/body-source.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './parts.ts'
 import { readLimits } from './read/read-limits.ts'
 import { createSharedPools } from './send/shared-pool.ts'
 import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
-import { createCompactedPlaces } from './records/compacted-places.ts'
 import { createRecords } from './records/records.ts'
 import { openSummaries } from './summaries/open-summaries.ts'
 
@@ -57,43 +52,31 @@ export type Requests = {
 export function openRequests(options: OpenRequestsOptions): Requests {
   const { settings, http, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
   const { limits } = settings
-  const cache = createMadeCache({ charsMax: MADE_CHARS_MAX })
+  const rememberedBytes = (limits.remembered_mb * 1024 * 1024) / 2
+  const cache = createMadeCache({ bytesMax: rememberedBytes })
   const summaries = openSummaries({
     ...options,
     cache,
     mentioned: settings.archive.mention ? archive : null,
     onWritten: options.onSummary,
   })
-  // With a guard of its own: what it looks up ahead of need must not keep requests from their records.
-  const compacted = createCompactedPlaces({
-    store,
-    guarded: createStoreGuard(failures),
-    lifetimeMs: lifetimeMsOf(settings.store),
-    nowMs,
-  })
-  const records = createRecords(store, guarded, compacted.note)
+  const records = createRecords(store, guarded)
   const requestedCompactions = createRequestedCompactions(store, guarded)
   const lastBodies = createLastBodies({
     bytesMax: limits.last_bodies_mb * 1024 * 1024,
     bodyBytesMin: LAST_BODY_BYTES_MIN,
     idleMs: LAST_BODY_IDLE_MS,
   })
-  const usageInStreams = settings.usage.in_streams
-  const kinds = createKinds({ ...options, ...knowledge, compacted, requestedCompactions, usageInStreams })
-  const detailed = createAllowance(settings.small_requests.detailed_per_s)
-  const poolOf = createSharedPools()
   const handle = createHandle({
     ...options,
     ...http,
     ...knowledge,
-    kinds,
-    poolOf,
-    plainWay: createPlainWay({ ...options, ...http, ...knowledge, kinds, detailed, poolOf }),
+    poolOf: createSharedPools(),
     summaries,
     cache,
     records,
     requestedCompactions,
-    usageInStreams,
+    usageInStreams: settings.usage.in_streams,
     measure: createMeasure({
       counts: knowledge.counts,
       wantsCount: knowledge.learning.wantsCount,
@@ -105,7 +88,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
     reading: {
-      readFacts: createFactsReader(digest, { entriesMax: FACTS_ENTRIES_MAX }),
+      readFacts: createFactsReader(digest, { entriesMax: Math.floor(rememberedBytes / FACTS_BYTES) }),
       limits: readLimits(limits),
       lastBodies,
     },
@@ -119,6 +102,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
       // as a whole.
       lastBodies.clear()
       records.forgetRead()
+      requestedCompactions.forget(conversation)
       return summaries.writer.forget(conversation)
     },
     close: summaries.writer.close,
@@ -130,14 +114,11 @@ export function openRequests(options: OpenRequestsOptions): Requests {
 /** From so many new bytes on a conversation waits until another has been measured: some tens of milliseconds of work. */
 const HEAVY_BYTES_MIN = 512 * 1024
 
-/** Messages whose facts are remembered: some hundred bytes each, no content. */
-const FACTS_ENTRIES_MAX = 50_000
+/** What is remembered of a message of usual size, in bytes: no content. */
+const FACTS_BYTES = 640
 
 /** A smaller body is read as fast as one before it would be found, in bytes. */
 const LAST_BODY_BYTES_MIN = 64 * 1024
 
 /** How long a body is held for the next request of its conversation, in milliseconds. */
 const LAST_BODY_IDLE_MS = 600_000
-
-/** What previews, recaps and the like that are kept to be sent again may take, in characters. */
-const MADE_CHARS_MAX = 32 * 1024 * 1024

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { ClientOverride } from '../config/settings.ts'
-import { clientOverrides } from '../config/settings-schema.ts'
 import { FoldgateError } from '../errors.ts'
 
 /** What a client asks of Foldgate itself, in `x-foldgate-…` request headers. */
@@ -24,7 +23,6 @@ export function readRequestOptions(
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
   const { headers } = incoming
-  if (!asksForOptions(incoming)) return nothingAsked
   const read = (name: ClientOverride): string | null => {
     const value = headers[`x-foldgate-${name}`]
     if (value === undefined) return null
@@ -45,23 +43,7 @@ export function readRequestOptions(
   }
 }
 
-/** Whether a client asks for anything. */
-export function asksForOptions({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  for (const name of headerNames) if (headers[name] !== undefined) return true
-  return false
-}
-
-/** Of a request that asks for nothing: this very object. */
-export const nothingAsked: RequestOptions = {
-  bypass: false,
-  profile: null,
-  compact: null,
-  conversation: null,
-}
-
 // --- internal ---
-
-const headerNames = clientOverrides.map((name) => `x-foldgate-${name}`)
 
 const compactValues = ['force', 'off', 'truncate', 'summarize'] as const
 

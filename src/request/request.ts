@@ -4,7 +4,7 @@ import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { Message } from '../conversation/message.ts'
 import type { PassName, Room } from '../compaction/policy.ts'
-import type { ThoughtRefusal, Usage } from '../dialects/answer-contract.ts'
+import type { AnswerFacts, ThoughtRefusal, Usage } from '../dialects/answer-contract.ts'
 import type { BodyFacts, Dialect, NotReadReason, Repairs } from '../dialects/contract.ts'
 import type { BodyPiece } from '../conversation/splice.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
@@ -18,7 +18,6 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
-import type { EarlyAnswer } from './plain/early-answer.ts'
 import type { RequestBody } from '../http/receive-body.ts'
 import type { WindowQuestion } from '../models/discovery/window-question.ts'
 import type { Flight } from './send/shared-pool.ts'
@@ -57,8 +56,6 @@ export type ArrivedRequest = {
   readonly arrival: Arrival
   /** Its turn among those of which much is new: given up while it waits for a model or a server. */
   readonly turn: HeavyTurn
-  /** The answer to its very bytes, if they were sent before it was read; else null. */
-  readonly early: EarlyAnswer<Judged, Flight> | null
 }
 
 /** Why a body is relayed as it came. */
@@ -139,12 +136,16 @@ export type RecordPlace = {
 export type Remembered = {
   /** The conversation's id: its meaning key at first sight. */
   readonly conversation: string
+  /** Whether that stands on record. */
+  readonly isKnown: boolean
   /** The conversation that it branched off; null where it did not. */
   readonly parent: string | null
   /** The newest compaction that is a prefix of it; null where there is none. */
   readonly compaction: Compaction | null
   /** The newest request of it that is on record, which may be this very one, or a beginning of one; null where there is none. */
   readonly found: FoundRequest | null
+  /** Up to where it was sent before, under a compaction that is on record or under none; null where that is not known. */
+  readonly seenUntil: number | null
   /**
    * Up to which message it is the conversation that was seen before, where its end was edited: what was said of the
    * earlier end is no part of it. Null where it goes on from a whole request, or was never seen.
@@ -235,7 +236,7 @@ export type MessageTokens = {
 
 /** What forms of a request are made of. */
 export type FormRequest = Pick<MeasuredRequest, 'chat' | 'profile' | 'place'> & {
-  readonly remembered: Pick<Remembered, 'conversation' | 'compaction' | 'found' | 'sharedUntil'>
+  readonly remembered: Pick<Remembered, 'conversation' | 'compaction' | 'seenUntil' | 'sharedUntil'>
   /** Whether user messages that would stand side by side are joined. */
   readonly strict: boolean
 }
@@ -277,6 +278,8 @@ export type Judged = {
    */
   readonly verdict: 'good' | 'overflow' | 'refused' | 'empty'
   readonly classification: Classification | null
+  /** What a plain answer says all of which is held; left out of any other. */
+  readonly facts?: AnswerFacts
 }
 
 /** The last answer of a request, and the form that it answers. */

@@ -7,15 +7,12 @@ import type { Settled } from './tell/deliver-answer.ts'
 
 /** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. Its answer goes on untouched. */
 export async function sendUnread(request: UnreadRequest, parts: RequestParts): Promise<Settled> {
-  const { exchange, dialect, body, turn, unread, early } = request
+  const { exchange, dialect, body, turn, unread } = request
   const { upstreams, warnings } = parts
   turn.end()
   if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
-  // What parsing takes for one of its kind may be no body to be certain of: it was sent as it came by then.
-  const sentEarly = early?.take() ?? null
-  const sentAtMs = sentEarly === null || early === null ? performance.now() : early.sentAtMs
-  const answer = await (sentEarly ??
-    upstreams.send({ ...exchange, upstream: exchange.upstreamName, body: body.raw }))
+  const sentAtMs = performance.now()
+  const answer = await upstreams.send({ ...exchange, upstream: exchange.upstreamName, body: body.raw })
   const told =
     unread === 'failed'
       ? ({ action: 'failed-open', reason: 'reading' } as const)

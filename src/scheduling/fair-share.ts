@@ -35,8 +35,6 @@ export type FairShareOptions = {
   readonly nowMs?: () => number
   /** With so much taken it is crowded. */
   readonly crowdedFrom?: number
-  /** Called with true when it becomes crowded, and with false when nothing is held any more after that. */
-  readonly onCrowd?: (isCrowded: boolean) => void
 }
 
 /**
@@ -53,7 +51,6 @@ export function createFairShare(options: FairShareOptions): FairShare {
   /** Owners that were refused or had something called in, with the time until which that counts; the oldest first. */
   const waiting = new Map<string, number>()
   let taken = 0
-  let wasCrowded = false
   /** There is never more than one who holds more than half. */
   let borrower: Owner | null = null
 
@@ -62,9 +59,6 @@ export function createFairShare(options: FairShareOptions): FairShare {
     owner.amount += amount
     if (owner.amount > half) borrower = owner
     else if (borrower === owner) borrower = null
-    if (wasCrowded ? taken > 0 : taken < crowdedFrom) return
-    wasCrowded = !wasCrowded
-    options.onCrowd?.(wasCrowded)
   }
 
   function letWait(name: string): void {

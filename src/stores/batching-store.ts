@@ -49,18 +49,23 @@ export function batchingStore(
     ...store,
     getFirst: async (keys) => {
       const index = keys.findIndex((key) => unwritten.has(key))
-      const value = unwritten.get(keys[index] ?? '')?.value
-      if (value === undefined) return store.getFirst(keys)
-      return (index === 0 ? null : await store.getFirst(keys.slice(0, index))) ?? { index, value }
+      const found = unwritten.get(keys[index] ?? '')
+      if (found === undefined) return store.getFirst(keys)
+      // One that yields is none where another stands.
+      const asked = index + (found.yields === true ? 1 : 0)
+      const standing = asked === 0 ? null : await store.getFirst(keys.slice(0, asked))
+      return standing ?? { index, value: found.value }
     },
     putIfAbsent: async (key, value, group) => {
-      if (unwritten.has(key)) await flush()
+      // What was put before is written before.
+      await flush()
       return store.putIfAbsent(key, value, group)
     },
     put: async (entries) => {
       if (entries.length === 0) return
       if (performance.now() < restUntilMs) throw failure
       for (const entry of entries) {
+        if (entry.yields === true && unwritten.has(entry.key)) continue
         // The order in which values were written last is the order in which they go.
         waiting.delete(entry.key)
         waiting.set(entry.key, entry)
@@ -92,7 +97,7 @@ export function batchingStore(
 // --- internal ---
 
 /** How long a value waits for others, in milliseconds: less than any client takes between an answer and its next request. */
-const DELAY_MS = 5
+const DELAY_MS = 20
 
 /** Values in one transaction: a few milliseconds' work. */
 const ENTRIES_MAX = 256

@@ -27,7 +27,8 @@ export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
 
   async function put(written: readonly StoreEntry[]): Promise<void> {
     for (const entry of written) {
-      const { key, group } = entry
+      const { key, group, yields = false } = entry
+      if (yields && entries.has(key)) continue
       entries.set(key, entry)
       // A value that is larger than the store is not kept.
       if (group === undefined || !entries.has(key)) continue

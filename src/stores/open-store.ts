@@ -92,7 +92,7 @@ const MEGABYTE = 1024 * 1024
 const DAY_MS = 86_400_000
 
 /** For how long the settings have values kept after they were last written, in milliseconds. */
-export function lifetimeMsOf({ ttl_days }: Pick<StoreSettings, 'ttl_days'>): number {
+function lifetimeMsOf({ ttl_days }: Pick<StoreSettings, 'ttl_days'>): number {
   return Math.ceil(ttl_days * DAY_MS)
 }
 

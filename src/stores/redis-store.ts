@@ -36,7 +36,9 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     put: async (entries) => {
       // All are sent before the first is answered: the server is waited for once.
       await Promise.all(
-        entries.map(({ key, value, group = '' }) => run(writeScript, [key, value, group, ...limits, '0'])),
+        entries.map(({ key, value, group = '', yields = false }) =>
+          run(writeScript, [key, value, group, ...limits, yields ? '1' : '0']),
+        ),
       )
     },
     appendRows: journals.appendRows,

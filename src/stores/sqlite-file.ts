@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, open } from 'node:fs/promises'
+import { chmod, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { journalTables } from './sqlite-journals.ts'
 import { transaction } from './sqlite-steps.ts'
 import { StoreError, troubleOf } from './store-error.ts'
+import { makeFolder } from './make-folder.ts'
 
 /**
  * Opens the file, or creates it, and checks that it is one of ours. A file of another program or of a newer Foldgate is
@@ -112,7 +113,7 @@ function readingUrl(path: string): URL {
 
 /** SQLite creates `-wal` and `-shm` with the mode of the file, which therefore has to be right before. */
 async function createPrivate(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   const file = await open(path, 'a', 0o600)
   const { mode, size } = await file.stat().finally(() => file.close())
   // A file of another program keeps its mode, and is refused later.
@@ -135,6 +136,7 @@ function prepareFile(database: DatabaseSync, path: string): void {
     const version = pragma(database, 'user_version')
     // Builds before the first release had other tables: what they hold costs a prompt-cache miss for each conversation.
     if (version === 1) database.exec('DROP TABLE entries; DROP TABLE leases')
+    database.exec('DROP TABLE IF EXISTS journal_wishes')
     if (version < SCHEMA_VERSION) database.exec(`${tables}PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec(journalTables)
   })

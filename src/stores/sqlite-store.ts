@@ -33,7 +33,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     statements.sweepEntries.run(Date.now())
     statements.sweepLeases.run(Date.now())
     let first: number | bigint | null = null
-    for (const { key, value, group } of entries) {
+    for (const { key, value, group, yields = false } of entries) {
+      if (yields && standingValue(key) !== null) continue
       const bytes = Buffer.from(value, 'utf8')
       if (bytes.length > bytesMax) {
         statements.delete.run(shortKey(key))

@@ -1,5 +1,10 @@
-/** A value with its key, and the conversation that it belongs to. */
-export type StoreEntry = { readonly key: string; readonly value: string; readonly group?: string }
+/** A value with its key, and the conversation that it belongs to. `yields`: it is only written where the key has no value. */
+export type StoreEntry = {
+  readonly key: string
+  readonly value: string
+  readonly group?: string
+  readonly yields?: boolean
+}
 
 /**
  * Where decisions are remembered: compaction records, seen requests, summaries, what was learnt of upstreams. Keys already
@@ -16,7 +21,7 @@ export type Store = {
    */
   readonly putIfAbsent: (key: string, value: string, group?: string) => Promise<string>
   /**
-   * Writes values, replacing what was there. Several cost little more than one. If a write fails, each of its values may
+   * Writes values, replacing what was there unless they yield. Several cost little more than one. If a write fails, each of its values may
    * or may not have been written.
    */
   readonly put: (entries: readonly StoreEntry[]) => Promise<void>
@@ -47,7 +52,7 @@ export type StoreLimits = {
 }
 
 /** The journals: rows of each are kept apart. */
-export const journalNames = ['events', 'usage', 'totals', 'wishes'] as const
+export const journalNames = ['events', 'usage', 'totals'] as const
 export type JournalName = (typeof journalNames)[number]
 
 export type NewJournalRow = {

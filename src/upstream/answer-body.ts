@@ -47,7 +47,6 @@ export class AnswerBody {
   /** What was given since it last rested; while it rests, others have their turn. */
   #turnBytes = 0
   #isResting = false
-  #hasGiven = false
   #isSourcePaused: boolean
   /** `whole` and `failed`: the source has no more, but pieces may wait; `ended` and `broken`: nothing is left. */
   #state: 'open' | 'whole' | 'failed' | 'ended' | 'broken' = 'open'
@@ -63,14 +62,6 @@ export class AnswerBody {
   /** Whether all of it was taken. */
   get isEnded(): boolean {
     return this.#state === 'ended'
-  }
-
-  /** What has come of it, if nobody has taken any of it yet; it stays where it is. Null if somebody has. */
-  get atHand(): { readonly bytes: Buffer; readonly isWhole: boolean } | null {
-    if (this.#hasGiven) return null
-    const [only] = this.#waiting
-    const bytes = only !== undefined && this.#waiting.length === 1 ? only : Buffer.concat(this.#waiting)
-    return { bytes, isWhole: this.#state === 'whole' }
   }
 
   /** Gives what waits at once, within this call, and then what comes. */
@@ -197,7 +188,6 @@ export class AnswerBody {
   }
 
   #give(reader: BodyReader, piece: Buffer): void {
-    this.#hasGiven = true
     this.#turnBytes += piece.length
     if (this.#turnBytes >= TURN_BYTES_MAX) this.#rest()
     reader.piece(piece)

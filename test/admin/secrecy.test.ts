@@ -80,7 +80,7 @@ test.each(scripts)('no content and no credential is told of a request that is %s
   // What a tool is called is no content.
   expect(seen).toContain('read_file')
   const rows = await Promise.all(
-    (['events', 'usage', 'totals', 'wishes'] as const).map((name) =>
+    (['events', 'usage', 'totals'] as const).map((name) =>
       store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 }),
     ),
   )

@@ -21,7 +21,7 @@ import { policyOf, subjectOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
-const cache = createMadeCache({ charsMax: 10_000_000 })
+const cache = createMadeCache({ bytesMax: 10_000_000 })
 
 /** A file after this compaction, which may hold something before. */
 function fileAfter(subject: Subject, policy: Policy, compaction: Compaction, file = ''): string {

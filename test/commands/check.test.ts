@@ -21,12 +21,16 @@ async function check(
 
 const MODELS = "the window is the model's (foldgate check --model NAME), "
 
+const MEMORY =
+  'memory: up to 512 MB for requests under way, 64 for the latest bodies, 64 for what is remembered of messages (limits)'
+
 test('valid settings and profiles are ok', async () => {
   const { lines, exitCode } = await check({ 'foldgate.yaml': 'port: 80\n', 'profiles/mine.yaml': '' })
   expect([exitCode, ...lines]).toEqual([
     0,
     'ok: settings from CWD/foldgate.yaml',
     'profiles: default, mine, small-local',
+    MEMORY,
     '',
     `profile  default: ${MODELS}4,096 tokens kept for the reply (window.output_reserve)`,
     `profile  mine: ${MODELS}4,096 tokens kept for the reply (window.output_reserve)`,
@@ -71,7 +75,7 @@ test('with a model it says which profile and window the model gets, and why', as
   }
   const { lines, exitCode } = await check(files, 'qwen3:8b')
   expect(exitCode).toBe(0)
-  expect(lines.slice(2)).toEqual([
+  expect(lines.slice(3)).toEqual([
     '',
     'model    qwen3:8b',
     'profile  local, from profiles/local.yaml',
@@ -130,7 +134,7 @@ test('an archive that cannot be written is a warning: conversations go on withou
   const files = { 'foldgate.yaml': 'archive: {dir: notes.txt/kept}\n', 'notes.txt': '' }
   const { lines, exitCode } = await check(files)
   const trouble = 'archive.dir: nothing can be written in CWD/notes.txt/kept (ENOTDIR)'
-  expect([exitCode, lines[2]]).toEqual([0, expect.stringContaining(`warning: ${trouble}`)])
+  expect([exitCode, lines[3]]).toEqual([0, expect.stringContaining(`warning: ${trouble}`)])
   expect((await check({ 'foldgate.yaml': 'archive: {dir: kept}\n' })).text).not.toContain('warning')
 })
 

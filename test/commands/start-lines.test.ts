@@ -34,7 +34,7 @@ describe('a start', () => {
 
   test.each([
     ['a container', { heapBytes: 4096 * MEGABYTE, allBytes: 512 * MEGABYTE }, 'memory', 'to 224 and 56'],
-    ['a heap', { heapBytes: 256 * MEGABYTE, allBytes: 16_384 * MEGABYTE }, 'heap', 'to 160 and 40'],
+    ['a heap', { heapBytes: 256 * MEGABYTE, allBytes: 16_384 * MEGABYTE }, 'heap', 'to 128 and 32'],
     ['next to nothing', { heapBytes: 64 * MEGABYTE, allBytes: 128 * MEGABYTE }, 'memory', 'give it more'],
   ])('says in one line which limits are beyond %s, and what to set', async (_, memory, short, advice) => {
     const [line = '', ...others] = await warningsWith({}, memory)

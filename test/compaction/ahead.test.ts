@@ -10,7 +10,7 @@ import { profileSchema } from '../../src/profiles/schema.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
 import { assistant, prose, rawOf, rounds, system, user } from './sending.ts'
 
-const cache = createMadeCache({ charsMax: 10_000_000 })
+const cache = createMadeCache({ bytesMax: 10_000_000 })
 
 const policy = profileSchema.parse({
   trigger: 0.75,
@@ -84,7 +84,7 @@ describe('a fold that is planned ahead', () => {
     const weight = { replacedTokens: tokens, expiredTokens: tokens }
     expect(ranges).toMatchObject([{ start: 0, end: frontier, except: [0], ...weight }])
     // By nothing but the conversation: the same wherever and however often.
-    expect(ahead(asked, {}, createMadeCache({ charsMax: 10 }))).toEqual(ahead(asked))
+    expect(ahead(asked, {}, createMadeCache({ bytesMax: 10 }))).toEqual(ahead(asked))
   })
 
   test('is the frontier that its compaction takes, when the view has grown up to the trigger', () => {

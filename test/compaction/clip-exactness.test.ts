@@ -26,7 +26,7 @@ function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const count = exact ? counter : undefined
   const subject = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
-  const make = messageEditor(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
+  const make = messageEditor(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
   const made = finish(make(0, subject.messages[0]?.facts.bound === 'part' ? edit : withThoughts(edit)))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)

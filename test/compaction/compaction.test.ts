@@ -162,7 +162,7 @@ const policies = fc.constantFrom(
 /** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
 function textsBefore(messages: readonly object[], policy: Policy, compaction: Compaction, point: number) {
   const subject = subjectOf(messages)
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
   const texts = new Map<number, string>()
   for (const { index, item } of view.messages) {

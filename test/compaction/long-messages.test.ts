@@ -67,7 +67,7 @@ const places: Readonly<Record<string, (text: string) => readonly (object | undef
 const policy = policyOf({ recall: { enabled: true } })
 
 function compacted({ subject, drive }: Metered, under: Policy, budgetTokens: number) {
-  const cache = createMadeCache({ charsMax: 8_000_000 })
+  const cache = createMadeCache({ bytesMax: 8_000_000 })
   const now = { ...atFirstSight({ budgetTokens, aroundTokens: 0 }), strict: false, forced: true }
   const options = { ...now, policy: under, newest: null, prepared: null }
   return { cache, ...drive(compact(subject, cache, options)) }

@@ -13,7 +13,7 @@ import { atFirstSight } from '../support/compacted.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, system, user } from './sending.ts'
 
-const cache = createMadeCache({ charsMax: 10_000_000 })
+const cache = createMadeCache({ bytesMax: 10_000_000 })
 
 function compacted(subject: Subject, budgetTokens: number, policy = policyOf(), strict = false): Compacted {
   const room = { budgetTokens, aroundTokens: 3 + (subject.sizes[0] ?? 0) }

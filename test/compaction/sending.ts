@@ -34,7 +34,7 @@ export function send(conversation: readonly object[] | Subject, options: SendOpt
  * Each knows the one before: its record, and what was made for it.
  */
 export function sendGrowing(conversation: readonly object[], options: SendOptions) {
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   const sent: (Sent & { readonly isCompacted: boolean })[] = []
   let { newest = null, seenUntil = null } = options
   for (const messages of growing(conversation)) {

@@ -92,7 +92,7 @@ const wordsOf = (subject: Subject): readonly UserMessage[] =>
 
 /** How many messages name each thing, and how many of the assistant's. */
 function timesNamed(subject: Subject): Map<string, readonly number[]> {
-  const cache = createMadeCache({ charsMax: 1e6 })
+  const cache = createMadeCache({ bytesMax: 1e6 })
   const mentions = finish(mentionsIn(subject, subject.messages.keys().toArray(), [], cache))
   return new Map([...mentions].map(([name, { messages, ofAssistant }]) => [name, [messages, ofAssistant]]))
 }

@@ -27,7 +27,7 @@ const compactionWith = (note: string): Compaction => ({
 
 /** The summary as it is sent, and what the view weighs. */
 function sentUnder(compaction: Compaction) {
-  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const cache = createMadeCache({ bytesMax: 1_000_000 })
   const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
   const texts = viewTexts(subject, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))

@@ -94,7 +94,7 @@ test('a conversation of very many request points costs no more than its length',
 // Everything was folded into a recap; the next overflow left no room for one, and nothing was sent at all.
 test('a view is never empty, however little room is left', () => {
   const subject = subjectOf(numbers(30).map((number) => resultOf('call_1', `result ${number} `.repeat(40))))
-  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const cache = createMadeCache({ bytesMax: 1_000_000 })
   let previous: Compaction | null = null
   for (const [budgetTokens, smallest] of [
     [120, false],

@@ -85,6 +85,20 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
       expect(await store.getFirst(['three'])).toEqual({ index: 0, value: 'in none' })
     })
 
+    test('writes what yields where nothing stands, and nowhere else', async () => {
+      const store = await opened()
+      await putValue(store, 'one', 'stands')
+      await store.put([
+        { key: 'one', value: 'late', yields: true },
+        { key: 'two', value: 'first', yields: true },
+        { key: 'two', value: 'second', yields: true },
+      ])
+      expect(await store.getFirst(['one'])).toEqual({ index: 0, value: 'stands' })
+      expect(await store.getFirst(['two'])).toEqual({ index: 0, value: 'first' })
+      await putValue(store, 'two', 'new')
+      expect(await store.getFirst(['two'])).toEqual({ index: 0, value: 'new' })
+    })
+
     test('gives back every text as it was', async () => {
       const store = await opened()
       for (const text of ['', ' ', '{"a":"\\u0000"}', 'nul \u0000 in it', 'é 你好 😀', 'x'.repeat(100_000)]) {

@@ -56,7 +56,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   })
   const relay = createRelay({
     upstreams,
-    reports: { begin: () => {}, count: null, end: () => {}, relayed: () => {} },
+    reports: { begin: () => {}, end: () => {}, relayed: () => {} },
     arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
     failures: createFailures(() => {}),
     nowMs: Date.now,
@@ -68,6 +68,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     hosts: [],
     clientKeys: [],
     guardsPages: false,
+    identity: 'secret-of-a-test',
     hasUpstream: upstreams.has,
     scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,

@@ -117,7 +117,7 @@ test('tightening after an overflow never makes a view larger, and its smallest f
     const subject = subjectOf(messages)
     const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
     const room: Room = { budgetTokens, aroundTokens: system + 3 }
-    const cache = createMadeCache({ charsMax: 10_000_000 })
+    const cache = createMadeCache({ bytesMax: 10_000_000 })
     const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
     const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
     const refused = finish(compact(subject, cache, now))

@@ -23,7 +23,7 @@ const unknown: Known = { newest: null, seenUntil: null }
 /** One request: the view and the compaction in this room, by what is on record. */
 function send(messages: readonly object[], policy: Policy, known: Known, room: Room, differenceTokens = 0) {
   const subject = subjectOf(messages)
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   const now = { room, differenceTokens, sharedUntil: null, strict: false, forced: false, prepared: null }
   const { compaction, view } = finish(compact(subject, cache, { policy, ...known, ...now }))
   return { compaction, texts: viewTexts(subject, view) }

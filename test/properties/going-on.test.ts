@@ -138,11 +138,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
   }
   const weigh = createTokenCounting()
   const store = openMemoryStore({ bytesMax: 10_000_000, lifetimeMs: 0 })
-  const records = createRecords(
-    store,
-    (_, work) => work(),
-    () => {},
-  )
+  const records = createRecords(store, (_, work) => work())
 
   return async function send(bytes: Buffer, { run, turn }: Requested) {
     const { model, strict, forced } = turn
@@ -247,9 +243,9 @@ test('a request that goes on from another sends what it would send if there had 
   let further = 0
   await fc.assert(
     fc.asyncProperty(runs, async (run) => {
-      const kept = createMadeCache({ charsMax: run.bytesMax })
+      const kept = createMadeCache({ bytesMax: run.bytesMax })
       const holding = processWith(true, () => kept)
-      const afresh = processWith(false, () => createMadeCache({ charsMax: 10_000_000 }))
+      const afresh = processWith(false, () => createMadeCache({ bytesMax: 10_000_000 }))
       for (const [index, bytes] of bodiesOf(run).entries()) {
         const turn = run.turns[index]
         if (turn === undefined) break

@@ -44,7 +44,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
 
 /** A conversation as it is sent, a summary by a model in place of a recap where one is wanted. */
 function compacted(subject: Subject, { policy, budgetTokens, strict, summarised }: Run): Compacted {
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   const { systemCount } = subject.structure
   const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: system + 3 }

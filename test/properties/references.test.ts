@@ -62,7 +62,7 @@ function* grown(messages: readonly object[], policy: object, budgetTokens: numbe
   for (const point of subjectOf(messages).structure.requestPoints) {
     const subject = subjectOf(messages.slice(0, point))
     const made: Compacted = finish(
-      compact(subject, createMadeCache({ charsMax: 10_000_000 }), {
+      compact(subject, createMadeCache({ bytesMax: 10_000_000 }), {
         policy: policyOf(policy),
         newest,
         seenUntil,
@@ -96,7 +96,7 @@ test('and without records the same is sent: what refers to a message later weigh
     const last = [...grown(messages, policy, budgetTokens)].at(-1)
     fc.pre(last !== undefined)
     const { view } = finish(
-      compact(last.subject, createMadeCache({ charsMax: 10_000_000 }), {
+      compact(last.subject, createMadeCache({ bytesMax: 10_000_000 }), {
         policy: policyOf(policy),
         newest: null,
         seenUntil: null,

@@ -90,7 +90,7 @@ function requestsOf(messages: readonly object[], budgetTokens: number): readonly
 function* makeRequests(messages: readonly object[], budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   for (const point of subjectOf(messages).structure.requestPoints) {
     const subject = subjectOf(messages.slice(0, point))
     const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil, cache })
@@ -110,7 +110,7 @@ describe('in a view', () => {
         const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
         const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
         const pins = pinsAt(subject, policy, point)
-        const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1_000_000 }))
+        const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
         const parts = partsAt(counts, pins, point, roomTokens)
         const last = view.messages.findLast(({ index }) => index === point - 1)
         // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.

@@ -75,7 +75,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
   let newest: Compaction | null = null
   let asked: FoldAhead | null = null
   let answers = 0
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   for (const point of subjectOf(messages).structure.requestPoints) {
     const prefix = messages.slice(0, point)
     const subject = subjectOf(prefix)
@@ -126,7 +126,7 @@ function compacted(
   },
 ): Compacted {
   // A cache of its own: what another request left there decides nothing.
-  const cache = createMadeCache({ charsMax: 10_000_000 })
+  const cache = createMadeCache({ bytesMax: 10_000_000 })
   return finish(compact(subject, cache, { ...now, ...atFirstSight(now.room), forced: false }))
 }
 

@@ -37,6 +37,24 @@ describe('what is written within a few milliseconds', () => {
     expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: '3' })
   })
 
+  test('yields to what stands before it is written, too', async () => {
+    const { store, inner } = watched()
+    const batching = batchingStore(store)
+    await putValue(inner, 'b', 'stands')
+    const writing = batching.put([
+      { key: 'a', value: 'first', yields: true },
+      { key: 'b', value: 'late', yields: true },
+    ])
+    const again = batching.put([{ key: 'a', value: 'second', yields: true }])
+    expect(await batching.getFirst(['a'])).toEqual({ index: 0, value: 'first' })
+    expect(await batching.getFirst(['b'])).toEqual({ index: 0, value: 'stands' })
+    expect(await batching.getFirst(['none', 'b', 'a'])).toEqual({ index: 1, value: 'stands' })
+    const replaced = putValue(batching, 'a', 'new')
+    expect(await batching.getFirst(['a'])).toEqual({ index: 0, value: 'new' })
+    await Promise.all([writing, again, replaced])
+    expect(await inner.getFirst(['a'])).toEqual({ index: 0, value: 'new' })
+  })
+
   test('is found before it is written, and while it is', async () => {
     const { store, inner, gate, written } = watched(true)
     const batching = batchingStore(store, { delayMs: 20 })

@@ -36,8 +36,8 @@ test('gives who comes with an id of a process before all rows of this one', asyn
 
 test.each([
   [1, 100],
-  [5, 218],
-  [64, 2_796],
+  [5, 291],
+  [64, 3_728],
   [512, 20_000],
   [1_048_576, 20_000],
 ])('in a store of %i MB a journal holds %i rows', (megabytes, rows) => {

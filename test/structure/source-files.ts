@@ -46,7 +46,7 @@ const floors = [
   'tokens profiles dialects',
   'subject',
   'compaction overflow',
-  'activity archive config heap log models recall scheduling stores summaries upstream',
+  'activity archive config log models recall scheduling stores summaries upstream',
   'http request',
   'admin demo launch compare',
   'app.ts',

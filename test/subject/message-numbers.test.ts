@@ -11,7 +11,7 @@ const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 
 /** The message at `index` under this edit, as it is sent; all of them share a cache. */
 function treating(messages: readonly object[], profile: object) {
-  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const cache = createMadeCache({ bytesMax: 1_000_000 })
   return (index: number, edit: Edit): string => {
     const make = messageEditor(subjectOf(messages), policyOf(profile), cache)
     return finish(make(index, edit)).text ?? ''

@@ -41,7 +41,7 @@ export function compactedUnder(subject: Subject, options: CompactedOptions): Com
   const { systemCount } = subject.structure
   const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: systemTokens + PRIMING_TOKENS }
-  const cache = options.cache ?? createMadeCache({ charsMax: 10_000_000 })
+  const cache = options.cache ?? createMadeCache({ bytesMax: 10_000_000 })
   const now = { ...atFirstSight(room), seenUntil: options.seenUntil ?? null, prepared: null }
   return finish(compact(subject, cache, { policy, newest, strict, forced, ...now }))
 }

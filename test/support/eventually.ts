@@ -25,14 +25,19 @@ export function passingTime(): (milliseconds: number) => void {
 
 /** Whether nothing keeps this in memory any more, within a second. */
 export async function isCollected(left: WeakRef<object>): Promise<boolean> {
-  setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
-  if (typeof collect !== 'function') throw new Error('garbage cannot be collected here')
   for (let looks = 0; looks < 20; looks += 1) {
-    collect()
+    collectGarbage()
     // Whoever looks keeps it for as long as the look takes.
     if (left.deref() === undefined) return true
     await sleep(50)
   }
   return false
+}
+
+/** Has everything collected that nothing keeps in memory any more. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('garbage cannot be collected here')
+  collect()
 }

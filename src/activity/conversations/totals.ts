@@ -41,8 +41,6 @@ export type Totals = z.output<typeof totalsSchema>
 /** What all requests on record come to: those of this process as they end, those of others as they are read. */
 export type TotalsKeeper = {
   readonly addRow: (row: UsageRow) => void
-  /** A request of which nothing but that it was answered is told. */
-  readonly addCounted: (nowMs: number) => void
   readonly addSummary: (
     summary: { readonly tokens: number; readonly cost: number | null },
     time: string,
@@ -105,10 +103,6 @@ export function createTotalsKeeper(options: {
         sum.priced_requests += 1
         sum.saved_money += whole - cost
       }
-    },
-    addCounted: (nowMs) => {
-      const sum = unwritten ?? openAt(new Date(nowMs).toISOString())
-      sum.requests += 1
     },
     addSummary: ({ tokens, cost }, time) => {
       const sum = openAt(time)

@@ -56,36 +56,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const count = (action: string, profile: string, endpoint: string): void =>
     requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
-  /** What counted requests come to that is in no metric yet: many are added as one. */
-  const uncounted = new Map<string, Sums>()
-
-  function addCounted(): void {
-    for (const sums of uncounted.values()) {
-      const { profile, endpoint } = sums
-      requests.inc({ action: 'relayed', profile, endpoint }, sums.requests)
-      for (const [stage, sum] of Object.entries(sums.tokens))
-        if (sum !== null) tokens.inc({ stage, profile }, sum)
-    }
-    uncounted.clear()
-  }
-
   return {
-    counted: ({ profile, dialect, addedMs, firstByteMs, usage, ...request }) => {
-      const name = `${dialect} ${profile}`
-      const sums = uncounted.get(name) ?? noSums(profile, endpointLabel(dialect))
-      if (sums.requests === 0) uncounted.set(name, sums)
-      sums.requests += 1
-      pressure.observe({ profile }, request.pressure)
-      added.observe(addedMs / 1000)
-      firstByte.observe(firstByteMs / 1000)
-      if (usage === null) return
-      const { tokens: sum } = sums
-      sum.received = (sum.received ?? 0) + usage.promptTokens
-      sum.sent = (sum.sent ?? 0) + usage.promptTokens
-      if (usage.cachedTokens !== null) sum.cached = (sum.cached ?? 0) + usage.cachedTokens
-      if (usage.cacheWrittenTokens !== null)
-        sum.cache_written = (sum.cache_written ?? 0) + usage.cacheWrittenTokens
-    },
     begun: ({ row, compactions: made, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
@@ -134,7 +105,6 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
     },
     text: () => {
-      addCounted()
       return registry.metrics()
     },
     contentType: registry.contentType,
@@ -147,19 +117,6 @@ export function createMetrics({ version }: { readonly version: string }): Metric
 /** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
 function endpointLabel(endpoint: string): string {
   return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
-}
-
-/** Sums over requests of one profile and endpoint; tokens by their stage, null if none were stated. */
-type Sums = {
-  readonly profile: string
-  readonly endpoint: string
-  requests: number
-  readonly tokens: Record<'received' | 'sent' | 'cached' | 'cache_written', number | null>
-}
-
-function noSums(profile: string, endpoint: string): Sums {
-  const tokens = { received: null, sent: null, cached: null, cache_written: null }
-  return { profile, endpoint, requests: 0, tokens }
 }
 
 /** A request that no profile was chosen for. */

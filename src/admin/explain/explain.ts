@@ -135,8 +135,8 @@ type Asked = {
   readonly window: ResolvedWindow
 }
 
-/** Room for what is made in one question, in characters. */
-const MADE_CHARS_MAX = 32 * 1024 * 1024
+/** Room for what is made in one question, in bytes. */
+const MADE_BYTES_MAX = 64 * 1024 * 1024
 
 /** Counted whatever its size, and by nothing but the model's name. */
 async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
@@ -166,10 +166,10 @@ async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<
     chat,
     profile,
     place: { scope: ASKED_SCOPE, profile: profile.name, model: '' },
-    remembered: { conversation: ASKED_SCOPE, compaction: null, found: null, sharedUntil: null },
+    remembered: { conversation: ASKED_SCOPE, compaction: null, seenUntil: null, sharedUntil: null },
     strict: profile.template === 'strict',
   }
-  return dryRun(request, counted, false, createMadeCache({ charsMax: MADE_CHARS_MAX }))
+  return dryRun(request, counted, false, createMadeCache({ bytesMax: MADE_BYTES_MAX }))
 }
 
 /** As the headers of an answer would say it. */

@@ -22,7 +22,6 @@ import { textPart } from '../content/text-part.ts'
 import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
-import { outlineOfChat } from './outline.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 
 /** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
@@ -35,7 +34,6 @@ export const chatCompletions: Dialect = {
     knownFields: chatFields,
     findHistory: (source) => findHistory(source, 'messages'),
     read: readChatBody,
-    outline: outlineOfChat,
     isSurelyOwn: () => false,
     systemText: () => '',
   },

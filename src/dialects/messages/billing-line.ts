@@ -22,17 +22,7 @@ export function billingLineIn(source: Source, system: Span): BodyEdit | null {
   return text === null ? null : { at: text, text: JSON.stringify(NAME) }
 }
 
-/** Whether a parsed `system` has such a line, at a glance. */
-export function mayHaveBillingLine(system: unknown): boolean {
-  if (typeof system === 'string') return system.includes(NAME)
-  return Array.isArray(system) && system.some(mayHaveBillingLineIn)
-}
-
 // --- internal ---
-
-function mayHaveBillingLineIn(block: unknown): boolean {
-  return isJsonObject(block) && typeof block['text'] === 'string' && block['text'].includes(NAME)
-}
 
 const NAME = 'x-anthropic-billing-header:'
 

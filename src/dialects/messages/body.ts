@@ -79,16 +79,16 @@ export function isMessagesBody(source: Source, { fieldNames, tools, history }: B
   return ownBlock.test(source.latin1(history.start, history.end))
 }
 
+// --- internal ---
+
 /** Whether the server is asked to take more out of the history than thoughts. */
-export function editsItself(management: unknown): boolean {
+function editsItself(management: unknown): boolean {
   const edits: unknown = isJsonObject(management) ? management['edits'] : null
   return (
     Array.isArray(edits) &&
     edits.some((edit) => isJsonObject(edit) && shorteningEdit.test(stringOr(edit['type'], '')))
   )
 }
-
-// --- internal ---
 
 /** Edits of the server's that take more out of a history than thoughts, from some size on. */
 const shorteningEdit = /^(?:compact|clear_tool_uses)_/

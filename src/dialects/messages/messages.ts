@@ -16,7 +16,6 @@ import { messagesReplies } from './reply/replies.ts'
 import { blockViolations } from './rules.ts'
 import { editedBlock, blockSlots, withoutBlockMedia } from './slots.ts'
 import { messagesSummaries } from './summaries.ts'
-import { outlineOfMessage } from './outline.ts'
 
 /**
  * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
@@ -31,7 +30,6 @@ export const messages: Dialect = {
     knownFields: messagesFields,
     findHistory: (source) => findHistory(source, 'messages'),
     read: readMessagesBody,
-    outline: outlineOfMessage,
     isSurelyOwn: isMessagesBody,
     systemText: textOf,
   },

@@ -75,13 +75,13 @@ export function* readResponsesBody(
   }
 }
 
+// --- internal ---
+
 /** Whether the server is asked to compact the history from some size on. */
-export function compactsItself(management: unknown): boolean {
+function compactsItself(management: unknown): boolean {
   const edits = Array.isArray(management) ? management : [management]
   return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
 }
-
-// --- internal ---
 
 function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {
   const instructions = spans.get('instructions')

@@ -16,7 +16,6 @@ import { editedItem, itemSlots, withoutItemMedia } from './slots.ts'
 import { responsesSummaries } from './summaries.ts'
 import { inputTextPart } from './text-part.ts'
 import { unnamed } from './unnamed.ts'
-import { outlineOfResponse } from './outline.ts'
 
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
@@ -29,7 +28,6 @@ export const responses: Dialect = {
     knownFields: responsesFields,
     findHistory: (source) => findHistory(source, 'input'),
     read: readResponsesBody,
-    outline: outlineOfResponse,
     isSurelyOwn: () => false,
     systemText: (instructions) =>
       Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),

@@ -15,51 +15,58 @@ export type ReadingOf = {
 /** What a probe said, when, and for how long it need not be asked again. */
 export type KnownReading = { readonly reading: Reading; readonly atMs: number; readonly freshMs: number }
 
-/** What probes have said of models. Lists answer for every model in them. */
+/** What probes have said of one model, to one asker. Lists answer for every model in them. */
 export type KnownReadings = {
-  /** The latest that a probe has said of a model; null where it has said nothing within a day. */
-  readonly get: (of: ReadingOf, probe: Probe) => KnownReading | null
-  readonly take: (of: ReadingOf, probe: Probe, reading: Reading) => void
+  /** The latest that a probe has said; null where it has said nothing within a day. */
+  readonly get: (probe: Probe) => KnownReading | null
+  readonly take: (probe: Probe, reading: Reading) => void
 }
 
-export function createKnownReadings(nowMs: () => number): KnownReadings {
-  const readings = lruCache<KnownReading>(READINGS_MAX)
-  const lists = new LRUCache<string, Omit<KnownReading, 'reading'> & { readonly list: ModelList }>({
+export function createReadingCache(nowMs: () => number): (of: ReadingOf) => KnownReadings {
+  const models = lruCache<Map<string, KnownReading>>(MODELS_MAX)
+  const lists = new LRUCache<string, Map<string, KnownList>>({
     maxSize: NAMES_MAX,
-    sizeCalculation: ({ list }) => 1 + list.namesCount,
+    sizeCalculation: (own) => sumOf(own),
   })
 
-  function get(of: ReadingOf, probe: Probe): KnownReading | null {
-    const list = lists.get(listKey(of, probe))
-    const found =
-      list === undefined
-        ? readings.get(readingKey(of, probe))
-        : { ...list, reading: readingOfList(list.list, probe, of.model) }
-    return found === undefined || nowMs() - found.atMs >= READING_LIFE_MS ? null : found
-  }
+  return function readingsOf({ asker, model }) {
+    const key = `${asker} ${model}`
 
-  return {
-    get,
-    take: (of, probe, reading) => {
-      // What it said before still is the best guess.
-      if (reading.use === 'failed' || reading.use === 'denied') return
-      const { list, figure } = reading
-      const atMs = nowMs()
-      if (list !== null && probe.isKept && !list.isVolatile) {
-        const isLoaded = list.isLoaded && !probe.isCatalogue
-        lists.set(listKey(of, probe), { list, atMs, freshMs: FRESH_MS[isLoaded ? 'loaded' : 'catalogue'] })
-        return
-      }
-      const before = get(of, probe)?.reading.figure ?? null
-      lists.delete(listKey(of, probe))
-      // Ollama and LM Studio unload a model after a few idle minutes and then know less of it than before.
-      const isWeaker =
-        before !== null &&
-        (figure === null ? reading.isUnloaded : figure.basis === 'assumed' && before.basis !== 'assumed')
-      const kept = isWeaker ? { ...reading, figure: before, isUnloaded: true } : reading
-      const freshMs = isWeaker || figure === null ? UNKNOWN_FRESH_MS : FRESH_MS[figure.basis]
-      readings.set(readingKey(of, probe), { reading: kept, atMs, freshMs })
-    },
+    function get(probe: Probe): KnownReading | null {
+      const list = lists.get(asker)?.get(probe.name)
+      const found =
+        list === undefined
+          ? models.get(key)?.get(probe.name)
+          : { ...list, reading: readingOfList(list.list, probe, model) }
+      return found === undefined || nowMs() - found.atMs >= READING_LIFE_MS ? null : found
+    }
+
+    return {
+      get,
+      take: (probe, reading) => {
+        // What it said before still is the best guess.
+        if (reading.use === 'failed' || reading.use === 'denied') return
+        const { list, figure } = reading
+        const atMs = nowMs()
+        const own = lists.get(asker) ?? new Map<string, KnownList>()
+        if (list !== null && probe.isKept && !list.isVolatile) {
+          const isLoaded = list.isLoaded && !probe.isCatalogue
+          own.set(probe.name, { list, atMs, freshMs: FRESH_MS[isLoaded ? 'loaded' : 'catalogue'] })
+          lists.set(asker, new Map(own))
+          return
+        }
+        const before = get(probe)?.reading.figure ?? null
+        if (own.delete(probe.name)) lists.set(asker, new Map(own))
+        // Ollama and LM Studio unload a model after a few idle minutes and then know less of it than before.
+        const isWeaker =
+          before !== null &&
+          (figure === null ? reading.isUnloaded : figure.basis === 'assumed' && before.basis !== 'assumed')
+        const kept = isWeaker ? { ...reading, figure: before, isUnloaded: true } : reading
+        const freshMs = isWeaker || figure === null ? UNKNOWN_FRESH_MS : FRESH_MS[figure.basis]
+        const readings = models.get(key) ?? new Map<string, KnownReading>()
+        models.set(key, readings.set(probe.name, { reading: kept, atMs, freshMs }))
+      },
+    }
   }
 }
 
@@ -68,8 +75,9 @@ export const READING_LIFE_MS = 24 * 3_600_000
 
 // --- internal ---
 
-/** Some answers for each of 4,096 models. */
-const READINGS_MAX = 16_384
+type KnownList = Omit<KnownReading, 'reading'> & { readonly list: ModelList }
+
+const MODELS_MAX = 4_096
 
 /** Names of models in all lists together, some hundred bytes each. */
 const NAMES_MAX = 200_000
@@ -77,10 +85,8 @@ const NAMES_MAX = 200_000
 /** A model may be loaded any time. */
 const UNKNOWN_FRESH_MS = 60_000
 
-function listKey({ asker }: ReadingOf, probe: Probe): string {
-  return `${asker} ${probe.name}`
-}
-
-function readingKey({ asker, model }: ReadingOf, probe: Probe): string {
-  return `${asker} ${probe.name} ${model}`
+function sumOf(lists: ReadonlyMap<string, KnownList>): number {
+  let names = 1
+  for (const { list } of lists.values()) names += 1 + list.namesCount
+  return names
 }

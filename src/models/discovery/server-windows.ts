@@ -4,7 +4,7 @@ import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import type { WindowTrouble } from './ask-json.ts'
 import { FRESH_MS, type WindowFigure } from './figure.ts'
-import { createKnownReadings, READING_LIFE_MS, type ReadingOf } from './reading-cache.ts'
+import { createReadingCache, READING_LIFE_MS, type KnownReadings } from './reading-cache.ts'
 import { figureIn, isDoneWithin, runProbes } from './probe-run.ts'
 import type { Probe } from './probes.ts'
 import { readProbe } from './reading.ts'
@@ -58,7 +58,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const { nowMs = (): number => performance.now() } = options
   const accessOf = createSites({ upstreams, heldKeyMark })
   const asked = lruCache<AskedModel>(MODELS_MAX)
-  const said = createKnownReadings(nowMs)
+  const readingsOf = createReadingCache(nowMs)
   /** A request asks the same question several times. */
   const subjects = new WeakMap<WindowQuestion, Subject | null>()
   /** By model, those that no answer is settled for yet. */
@@ -79,7 +79,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
         : {
             access,
             site: access.site,
-            asker: access.key,
+            said: readingsOf({ asker: access.key, model }),
             model,
             key: JSON.stringify([access.key, model]),
             question,
@@ -107,7 +107,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   function staleProbes(subject: Subject, isForced: boolean): readonly Probe[] {
     const now = nowMs()
     return dueProbes(subject.access, now, isForced).filter((probe) => {
-      const before = said.get(subject, probe)
+      const before = subject.said.get(probe)
       if (before === null) return true
       // A catalogue does not change because a server refused.
       const isCatalogue = before.freshMs === FRESH_MS.catalogue
@@ -119,7 +119,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   function readings(subject: Subject) {
     return subject.site.probes.map((probe) => ({
       probe,
-      reading: said.get(subject, probe)?.reading ?? null,
+      reading: subject.said.get(probe)?.reading ?? null,
     }))
   }
 
@@ -158,7 +158,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       isDeniedToSome: (probe) => site.worth.get(probe)?.isDeniedToSome === true,
       onReading: (probe, reading) => {
         noteUse(subject.access, probe, reading.use, nowMs())
-        said.take(subject, probe, reading)
+        subject.said.take(probe, reading)
         if (reading.trouble !== 'no-answer') site.origin.isMute = false
         if (reading.use !== 'failed') model.isLost = false
         else if (model.isLost) model.isRefreshDue = true
@@ -241,7 +241,9 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
 
 // --- internal ---
 
-type Subject = ReadingOf & {
+type Subject = {
+  readonly model: string
+  readonly said: KnownReadings
   readonly access: SiteAccess
   readonly site: SiteAccess['site']
   readonly key: string

@@ -204,7 +204,7 @@ function advanced(
     compactionFor(subject, cache, {
       policy: profile,
       newest,
-      seenUntil: remembered.found?.point ?? null,
+      seenUntil: remembered.seenUntil,
       sharedUntil: remembered.sharedUntil,
       room,
       // The provider's count is known of the view of this very compaction, and of no other.

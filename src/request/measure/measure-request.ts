@@ -16,10 +16,9 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
   if (loading !== null) await loading
   const untouched = whyUntouched(request, models)
   let isForced = request.options.compact === 'force'
-  if (!isForced && untouched === null) {
-    const taking = requestedCompactions.take(remembered.conversation)
-    isForced = taking !== false && (await taking)
-  }
+  // Of a conversation that nobody has seen none can have been asked for.
+  if (!isForced && untouched === null && remembered.isKnown)
+    isForced = await requestedCompactions.take(remembered.conversation)
   const found = { ...request, remembered, whyUntouched: untouched, isForced, lookedUpAtMs }
   // Results that became user messages may have to be joined with those beside them: a view is made then.
   const hasOrphans = (request.chat.repairs?.orphans ?? 0) > 0

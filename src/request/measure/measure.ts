@@ -139,12 +139,14 @@ export function knownWindow(measure: Measure | null): StatedWindow | null {
   return { tokens: measure.window.tokens, kind: measure.window.kind }
 }
 
+// --- internal ---
+
 /**
  * A body of fewer bytes has not to be counted, if it holds no media; 0 if every body has. A text never has more tokens than
  * UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes tokens. The budget is in our tokens, so
  * the provider's ratio is in it already.
  */
-export function uncountedBelowBytes(profile: Profile, budgetTokens: number): number {
+function uncountedBelowBytes(profile: Profile, budgetTokens: number): number {
   const { every, limit, preview, render } = profile
   const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
   const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
@@ -156,8 +158,6 @@ export function uncountedBelowBytes(profile: Profile, budgetTokens: number): num
     budgetTokens * COUNTED_FROM_SHARE,
   )
 }
-
-// --- internal ---
 
 function ownBudget(providerBudget: number, { ratio }: Rate): number {
   return Math.max(1, Math.floor(providerBudget / ratio))

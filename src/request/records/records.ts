@@ -13,7 +13,6 @@ import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
 import { ownElsewhere, withElsewhere } from './elsewhere.ts'
 import { identityOf, leadsThrough } from './branches.ts'
-import type { CompactedPlaces } from './compacted-places.ts'
 import { fitting } from './fitting-compaction.ts'
 import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
 import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
@@ -50,15 +49,8 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
   readonly remembered: Pick<Remembered, 'conversation'>
 }
 
-/**
- * If the store fails, requests go on as if nothing were on record. `onCompaction` is called before a compaction is recorded,
- * with the messages that its key stands for.
- */
-export function createRecords(
-  store: Store,
-  guarded: StoreGuard,
-  onCompaction: CompactedPlaces['note'],
-): Records {
+/** If the store fails, requests go on as if nothing were on record. */
+export function createRecords(store: Store, guarded: StoreGuard): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
   /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
@@ -113,7 +105,8 @@ export function createRecords(
       if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
       const named = await newest(prefixes.name, chat, points, readName)
       const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
-      return { ...firstSeen(chat, place), ...named?.kept, compaction: compaction?.kept ?? null }
+      const isKnown = named !== null
+      return { ...firstSeen(chat, place), ...named?.kept, isKnown, compaction: compaction?.kept ?? null }
     })
     return remembered ?? firstSeen(chat, place)
   }
@@ -144,7 +137,11 @@ export function createRecords(
       const before = await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat))
       compaction = before?.kept ?? null
     }
-    return { ...identity, conversation, compaction, found, sharedUntil: seen.inner ? point : null }
+    // If what it stood in is gone, all of it is derived, as of a conversation that nobody has seen.
+    const isLost = seen.compaction !== null && standing === null
+    const seenUntil = isLost ? null : point
+    const sharedUntil = seen.inner ? point : null
+    return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
   }
 
   async function see(chat: Chat, place: RecordPlace, remembered: Remembered): Promise<void> {
@@ -190,23 +187,19 @@ export function createRecords(
           entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
         }
       }
-      const writing: Promise<unknown>[] = [store.put(entries)]
       // A request that ends at one of these points knows more of it than one that only passes.
       for (const point of innerPoints(chat, found)) {
         const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
-        writing.push(store.putIfAbsent(prefixes.seen + (keys[point] ?? ''), value, conversation))
+        entries.push({ key: prefixes.seen + (keys[point] ?? ''), value, group: conversation, yields: true })
       }
-      if (compaction !== null && compaction.point === sharedUntil) {
-        const { key, value } = compactionEntry(chat, place, compaction)
-        writing.push(store.putIfAbsent(key, value, conversation))
-      }
-      await Promise.all(writing)
+      if (compaction !== null && compaction.point === sharedUntil)
+        entries.push({ ...compactionEntry(chat, place, compaction), group: conversation, yields: true })
+      await store.put(entries)
     })
   }
 
   function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
     const { chat, place, remembered } = of
-    onCompaction(place, keyedMessages(chat, compaction))
     return guarded(undefined, () =>
       store.put([
         { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
@@ -223,12 +216,12 @@ export function createRecords(
     find,
     see,
     keep: ({ chat, place, remembered: { conversation } }, compaction) => {
-      onCompaction(place, keyedMessages(chat, compaction))
       return guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
-        const thoughts = thoughtsOf(chat, place)
-        if (thoughts.length > 0) await store.put(thoughts)
-        return readOnce(await store.putIfAbsent(key, value, conversation), chat) ?? compaction
+        const thoughts = store.put(thoughtsOf(chat, place))
+        const standing = await store.putIfAbsent(key, value, conversation)
+        await thoughts
+        return readOnce(standing, chat) ?? compaction
       })
     },
     replace,
@@ -255,9 +248,11 @@ const POINTS_TOGETHER = 4
 function firstSeen(chat: Chat, place: RecordPlace): Remembered {
   return {
     conversation: conversationId(chat, place),
+    isKnown: false,
     parent: null,
     compaction: null,
     found: null,
+    seenUntil: null,
     sharedUntil: null,
     amended: [],
   }
@@ -290,11 +285,6 @@ function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): stri
   const all: string[] = []
   for (const point of points) all.push(prefix + (keys[point] ?? ''))
   return all
-}
-
-/** No key stands for the operator's words at the beginning, which may be others at the next request. */
-function keyedMessages({ messages, structure }: Chat, { point }: Compaction): Chat['messages'] {
-  return messages.slice(structure.unkeyedCount, point)
 }
 
 function compactionEntry(

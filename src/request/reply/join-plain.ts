@@ -53,5 +53,6 @@ export async function joinPlain(
 function withBody(outcome: Outcome, { rawHeaders, status, statusText }: Answer, text: string): Outcome {
   const body = madeBody([Buffer.from(text)])
   const headers = { rawHeaders: withoutLength(rawHeaders), status, statusText }
-  return { ...outcome, answer: { ...outcome.answer, ...headers, body }, held: [] }
+  const { facts: _facts, ...others } = outcome
+  return { ...others, answer: { ...outcome.answer, ...headers, body }, held: [] }
 }

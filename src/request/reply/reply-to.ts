@@ -52,7 +52,11 @@ function joinedReply(
     failures,
   })
   const join = shape === 'stream' ? joinStream : joinPlain
-  return join(outcome, observeAnswer(outcome.answer, request.dialect.answers), { rules, further, failures })
+  return join(outcome, observeAnswer(outcome.answer, request.dialect.answers, outcome.facts), {
+    rules,
+    further,
+    failures,
+  })
 }
 
 /** Whether a reply goes on in an answer: in one of the same shape, and, where it was read whole, with a reply in it. */

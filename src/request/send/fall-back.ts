@@ -107,7 +107,7 @@ function atLargerModel(request: PreparedRequest, parts: RequestParts): PreparedR
     question: { ...request.question, upstream: upstreamName, model, target },
     place: placeOf(place.scope, profile, knownAs),
     recall: null,
-    remembered: { ...request.remembered, compaction: null, found: null, sharedUntil: null },
+    remembered: { ...request.remembered, compaction: null, found: null, seenUntil: null, sharedUntil: null },
     whyUntouched: null,
     isForced: false,
     measure: null,

@@ -112,7 +112,8 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
   // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
   const isUnsaid = /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
   if (reason === 'ended' || (reason === 'broken' && isUnsaid && !isLate(error))) decision = watch.end()
-  return judged(answer, held, decision, options)
+  const facts = reason === 'ended' ? (watch.facts?.() ?? null) : null
+  return { ...judged(answer, held, decision, options), ...(facts !== null && { facts }) }
 }
 
 function judged(

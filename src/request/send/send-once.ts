@@ -18,72 +18,58 @@ export function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' 
     const { exchange, upstreamName, model, modelKey } = sending.request
     const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
     const isChanged = !isUntouched(sent)
-    const { early } = sending.request
-    const sentEarly = isChanged ? null : (early?.take() ?? null)
-    const isFirst = sending.attempts === 0
-    // An answer to other bytes is not waited for: it would hold a place where an upstream takes few requests at a time.
-    if (sentEarly === null && early?.discard() === true) sending.attempts += 1
     sending.attempts += 1
     // Answers have to be readable here; on the way to a model's server compression saves nothing.
-    const headerOverrides: Record<string, string | null> = { ...readableAnswer }
+    const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
     if (isChanged) headerOverrides['content-encoding'] = null
     // A server that knows the key would answer with what it answered to another body.
     if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
       headerOverrides['idempotency-key'] = randomUUID()
     const body = isChanged ? bodyOf(sent) : sending.request.body.raw
-    const sentAtMs = sentEarly === null || early === null ? performance.now() : early.sentAtMs
-    if (isFirst) sending.firstSentAtMs = sentAtMs
-    const answer = await (sentEarly ??
-      upstreams.send({
-        ...exchange,
-        upstream: upstreamName,
-        body: body instanceof Promise ? await body : body,
-        headerOverrides,
-      }))
-    const firstByteMs =
-      sentEarly === null || early === null ? performance.now() - sentAtMs : early.firstByteMs
+    const sentAtMs = performance.now()
+    if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs
+    const answer = await upstreams.send({
+      ...exchange,
+      upstream: upstreamName,
+      body: body instanceof Promise ? await body : body,
+      headerOverrides,
+    })
+    const firstByteMs = performance.now() - sentAtMs
     const { measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const { measure: latest, flight } = sending
     const isUncertain = measure !== null && isHearsay(measure, model, upstreams.addressOf(upstreamName))
     const mayOverflow = isUncertain || sending.wasTooLong || isFull(measure, promptTokens)
-    const judgedEarly = sentEarly === null ? null : (early?.judged ?? null)
-    const judged =
-      judgedEarly ??
-      (await judge(answer, {
-        answers: form.chat.dialect.answers,
-        mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
-        // Hosted models have no server whose memory requests share.
-        mayBeRefused:
-          !profile.observe &&
-          (form.isRewritten ||
-            (flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens))),
-        holdMs: profile.overflow.hold_ms,
-        knownWindowTokens: knownWindow(measure)?.tokens ?? null,
-        expectedPromptTokens:
-          latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
-      }))
+    const judged = await judge(answer, {
+      answers: form.chat.dialect.answers,
+      mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
+      // Hosted models have no server whose memory requests share.
+      mayBeRefused:
+        !profile.observe &&
+        (form.isRewritten ||
+          (flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens))),
+      holdMs: profile.overflow.hold_ms,
+      knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+      expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
+    })
     const { attempts, firstSentAtMs } = sending
     const timing = { attempts, firstSentAtMs, firstByteMs }
     return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
   }
 }
 
-/** With these headers answers are readable here. */
-export const readableAnswer = { 'accept-encoding': 'identity' } as const
+// --- internal ---
 
 /** Whether who runs the model may have started it with less than the table has of it: it lists it elsewhere. */
-export function isHearsay({ window }: Measure, model: string, { hostname }: UpstreamAddress): boolean {
+function isHearsay({ window }: Measure, model: string, { hostname }: UpstreamAddress): boolean {
   return window.source === 'table' && !isListedAt(model, hostname)
 }
 
 /** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */
-export function isFull(measure: Measure | null, promptTokens: number): boolean {
+function isFull(measure: Measure | null, promptTokens: number): boolean {
   if (measure === null || measure.window.source === 'default') return true
   return promptTokens > measure.window.tokens * HOLD_SHARE
 }
-
-// --- internal ---
 
 function bodyOf({ chat, pieces }: Form): Buffer | Promise<Buffer> {
   return hasLongText(pieces) ? drive(bytesInSteps(chat.bytes, pieces)) : bytesOf(chat.bytes, pieces)

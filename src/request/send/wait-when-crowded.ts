@@ -15,8 +15,7 @@ export const waitWhenCrowded =
       if (profile.observe) return send(form, sending)
       const pool = poolOf(upstreamName)
       const promptTokens = promptTokensOf(measure, form)
-      const first = sending.request.early?.takeFlight() ?? pool.enter(promptTokens)
-      let outcome = await sendInFlight(first, form, sending, send)
+      let outcome = await sendInFlight(pool.enter(promptTokens), form, sending, send)
       for (let tries = 0; isCrowded(outcome) && tries < TRIES_MAX; tries += 1) {
         const again = await sendAgain(outcome, async () => {
           const letNextFollow = await pool.turn(exchange.signal)

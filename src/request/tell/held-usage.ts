@@ -3,16 +3,14 @@ import { parseAnswerText } from '../../dialects/answer-json.ts'
 import { createEventReader } from '../../dialects/event-reader.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
+import type { Judged } from '../request.ts'
 
 /**
  * What an answer has stated of its usage by the time that it goes on to the client; null if nothing of it was held back, or it
  * had said nothing of that.
  */
-export function heldUsage(
-  answer: Pick<Answer, 'status' | 'rawHeaders'>,
-  held: readonly Buffer[],
-  answers: Answers,
-): Usage | null {
+export function heldUsage({ answer, held, facts }: HeldAnswer, answers: Answers): Usage | null {
+  if (facts !== undefined) return facts.usage
   const shape = shapeOf(answer)
   const bytes = held.reduce((sum, piece) => sum + piece.length, 0)
   if (shape === null || bytes === 0 || bytes > READ_AGAIN_BYTES_MAX) return null
@@ -24,6 +22,8 @@ export function heldUsage(
     if (event.kind === 'facts') usage = event.facts.usage ?? usage
   return usage
 }
+
+type HeldAnswer = Pick<Judged, 'held' | 'facts'> & { readonly answer: Pick<Answer, 'status' | 'rawHeaders'> }
 
 // --- internal ---
 

@@ -37,7 +37,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   const told = failures.attempt('observation', null, () => {
     const prefixCause = answered === null ? parts.prefixCause(request) : 'foldgate'
     const report = answeredReport(request, outlook, prefixCause)
-    const headers = answerHeaders(report, heldUsage(outcome.answer, outcome.held, answers))
+    const headers = answerHeaders(report, heldUsage(outcome, answers))
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
   })
@@ -48,7 +48,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
     headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
     report: told?.report ?? null,
     lesson,
-    observer: joined?.observer ?? observeAnswer(outcome.answer, answers),
+    observer: joined?.observer ?? observeAnswer(outcome.answer, answers, outcome.facts),
     usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
     total: joined?.total ?? null,
     release: body.release,

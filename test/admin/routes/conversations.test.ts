@@ -57,7 +57,7 @@ function goneOn(messages: readonly TestMessage[], turns: number): TestMessage[] 
 
 /** The rows of all journals that name a conversation. */
 async function rowsIn(store: Store, id: string): Promise<readonly string[]> {
-  const names = ['events', 'usage', 'totals', 'wishes'] as const
+  const names = ['events', 'usage', 'totals'] as const
   const all = await Promise.all(
     names.map((name) => store.readRows(name, { from: 'oldest', beyond: null, limit: 1_000 })),
   )
@@ -128,7 +128,7 @@ describe('a conversation that is deleted', () => {
     const { id } = await ask(at, fitting, { 'x-foldgate-compact': 'force' })
     const other = await at.say('hello')
     await at.ask(`/conversations/${id}/compact`, { method: 'POST' })
-    await expect.poll(async () => (await rowsIn(store, id)).length).toBe(4)
+    await expect.poll(async () => (await rowsIn(store, id)).length).toBe(3)
     expect((await at.ask(`/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
     expect(await rowsIn(store, id)).toEqual([])
     expect((await cards(at)).map((card) => card.id)).toEqual([other])

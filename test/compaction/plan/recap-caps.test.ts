@@ -75,7 +75,7 @@ const summary = standingSummary(
 /** What summary and recap before the frontier may take together. */
 function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
   const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
-  const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1e6 }))
+  const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e6 }))
   const tokensMax = summary.tokens + 20
   const pins = pinsAt(subject, policy, subject.messages.length)
   const caps = {

@@ -287,7 +287,7 @@ function planned(run: Run, target: number) {
   const messages = conversationOf(run)
   const subject = subjectOf(messages)
   const policy = policyOf({ trigger: 0.99, target, keep: { recent_messages: 4 } })
-  const counts = countsOf(subject, policy, createMadeCache({ charsMax: 1e7 }))
+  const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e7 }))
   const options: Parameters<typeof planCompaction>[1] = {
     point: messages.length,
     previous: null,

@@ -21,7 +21,7 @@ export type RecapOptions = Partial<FoldedRun> & {
   readonly tell?: readonly (typeof recapParts)[number][]
 }
 
-export const newCache = (): MadeCache => createMadeCache({ charsMax: 1e8 })
+export const newCache = (): MadeCache => createMadeCache({ bytesMax: 1e8 })
 
 /** The recap of a whole conversation but for its visible messages; null where there is not even a mark. */
 export function recap(conversation: readonly object[] | Subject, options: RecapOptions = {}): string | null {

@@ -31,7 +31,7 @@ function recordingParts() {
     },
     replace: async () => void recorded.push('replaced'),
   }
-  const cache = createMadeCache({ charsMax: 1_000_000 })
+  const cache = createMadeCache({ bytesMax: 1_000_000 })
   return { recorded, parts: { cache, records, keepTaken: async () => true } }
 }
 
@@ -61,7 +61,7 @@ async function requestWith(messages: readonly object[]) {
       chat,
       profile,
       place,
-      remembered: { conversation: 'c', compaction: null, found: null, sharedUntil: null },
+      remembered: { conversation: 'c', compaction: null, seenUntil: null, sharedUntil: null },
       strict: false,
     },
   }

@@ -42,6 +42,16 @@ describe('the window of a model that no table lists is its server’s to say', (
     expect(first.header('x-foldgate-window')).toBe('24576;source=server')
   })
 
+  // Each of several first requests kept what it heard for itself, and only the one that had asked heard anything.
+  test('all of several first requests get what the server of the first one states', async () => {
+    const llama = paths({ '/props': { default_generation_settings: { n_ctx: 8192 } } })
+    await using stand = await standWith(completion('hi'), { onQuestion: llama })
+    const all = await Promise.all([1, 2, 3].map(async () => postChat(stand.url, small)))
+    expect(all.map((answer) => answer.header('x-foldgate-window'))).toEqual(
+      Array(3).fill('8192;source=server'),
+    )
+  })
+
   test('what the server states is respected: a conversation beyond it is compacted, not refused', async () => {
     await using stand = await standWith(windowed, { onQuestion: vllm({ 'test-model': 8192 }) })
     const answer = await postChat(stand.url, chatOf(longRun(14, 2)))

@@ -1,7 +1,7 @@
-import { collectGarbage } from '../../../src/heap/collect-garbage.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bodySource, digest } from '../../../src/request/read/body-source.ts'
+import { collectGarbage } from '../../support/eventually.ts'
 
 test('indexes in the scanned text are byte offsets of the body', () => {
   fc.assert(
@@ -27,12 +27,12 @@ test('a digest of bytes is the digest of the text that they spell', () => {
 // Texts were slices of the whole body for a while: what a compaction had made of a few words kept sixty kilobytes, and with
 // them what somebody had said, long after the answer.
 test('a text that is kept keeps nothing of the body beside it', () => {
-  collectGarbage('all')
+  collectGarbage()
   const beforeBytes = process.memoryUsage().heapUsed
   const kept = Array.from({ length: 100 }, (_, index) =>
     bodySource(Buffer.from(`${index} ${'word '.repeat(12_000)}`)).text(0, 100),
   )
-  collectGarbage('all')
+  collectGarbage()
   expect(process.memoryUsage().heapUsed - beforeBytes).toBeLessThan(4_000_000)
   expect(kept).toHaveLength(100)
 })

@@ -1,5 +1,5 @@
 import type { Attack } from './attack.ts'
-import { answers, messageAnswers } from './lists/answers.ts'
+import { answers, chatAnswers, messageAnswers } from './lists/answers.ts'
 import { blockContents, blocks } from './lists/blocks.ts'
 import { contents, counts, depth, limits, longTexts, names } from './lists/chats.ts'
 import { itemContents, items } from './lists/items.ts'
@@ -7,5 +7,5 @@ import { itemContents, items } from './lists/items.ts'
 /** Every body that is tried, in the order of the table. */
 export const attacks: readonly Attack[] = [
   ...[counts, limits, depth, longTexts, names, contents].flat(),
-  ...[items, itemContents, answers, blocks, blockContents, messageAnswers].flat(),
+  ...[items, itemContents, answers, blocks, blockContents, messageAnswers, chatAnswers].flat(),
 ]

@@ -3,7 +3,7 @@ import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-con
 import { readUsage } from '../answers.ts'
 import { addedFields } from '../bound-thoughts.ts'
 import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
-import { mergedDelta } from './merged-delta.ts'
+import { addDelta, type Growing } from './merged-delta.ts'
 import { replyOf } from './reply.ts'
 import { dropsIncomplete, shownReason } from './shown-reason.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
@@ -25,7 +25,8 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
     if (isBeyondUs) return [event]
     const chunk = readChunk(event.text)
     if (chunk.kind === 'other') return [event]
-    if (chunk.kind === 'error' || (chunk.kind === 'chunk' && chunk.choice?.isOneOfSeveral === true)) {
+    const isOneOfSeveral = chunk.kind === 'chunk' && chunk.choice?.isOneOfSeveral === true
+    if (chunk.kind === 'error' || isOneOfSeveral || answer.calls.areTooMany()) {
       isBeyondUs = true
       return [...finish(), event]
     }
@@ -40,7 +41,7 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
   function takeChoice(event: Event, json: JsonObject, choice: ChunkChoice): readonly (Event | string)[] {
     identity ??= identityOf(json)
     const { tool_calls: deltas, ...rest } = choice.delta
-    answer.message = mergedDelta(answer.message, choice.delta)
+    addDelta(answer.message, choice.delta)
     answer.latest = { json, choice: choice.json }
     const passed = Array.isArray(deltas) ? answer.calls.take(deltas) : deltas
     const isSame = isFirst && passed === deltas
@@ -179,7 +180,7 @@ export function createReplyStream<Event extends StreamEvent>(rules: CallRules): 
 type Answer<Event> = {
   readonly seam: Seam | null
   readonly calls: StreamedCalls
-  message: JsonObject
+  readonly message: Growing
   /** What the client got of its text. */
   said: string
   finishReason: string | null

@@ -50,6 +50,7 @@ const COUNT = 48_000
 
 const archiving = { profile: 'archiving' } as const
 const asking = (): Json => ask
+const longCall = (index: number): Json => toolUse(index, `{"text":"${PROSE.repeat(10).slice(0, 450)}"}`)
 const calling = (index: number): Json => assistant(toolUse(index))
 /** The call in the message before. */
 const answering = (index: number): Json => user(resultOf(index - 1))
@@ -103,6 +104,9 @@ export const blocks: readonly Attack[] = [
   manyMessages('messages with a key twice', COUNT, () => '{"role":"user","role":"user","content":"a"}'),
   manyMessages('tiny messages', COUNT, () => '{"role":"user","content":"a"}'),
   manyBlocks('a reply of calls', assistant, (index) => toolUse(index)),
+  manyBlocks('a reply of long calls', assistant, longCall),
+  // More than are read; it held the loop for up to 123 ms.
+  exactly('a reply of more long calls', 12.5e6, () => around(assistant(...many(24_000, longCall)))),
   manyBlocks('a reply of thoughts', assistant, { isQuick: true }, () => signed()),
   manyBlocks('a reply of words', assistant, () => saying('a')),
   manyBlocks('a reply of an unknown kind', assistant, () => '{"type":"telepathy"}'),
