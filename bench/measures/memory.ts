@@ -47,8 +47,7 @@ const ROUNDS_MAX = 3
 /** What Foldgate keeps of requests that are over and that this load can fill, by the bounds in `src/app.ts`. */
 const caches = [
   { what: 'the last bodies (`limits.last_bodies_mb`)', mb: LAST_BODIES_MB },
-  { what: 'facts of 100,000 messages, about 600 bytes each', mb: 60 },
-  { what: 'what was made to be sent again, 32 million characters', mb: 32 },
+  { what: 'what is remembered of messages and was made of them (`limits.remembered_mb`)', mb: 64 },
   { what: 'what became of the messages of 200 conversations, for the page', mb: 32 },
 ] as const
 const CACHES_MB = caches.reduce((sum, { mb }) => sum + mb, 0)

@@ -92,8 +92,7 @@ async function takeRound(
 }
 
 /**
- * What a subject does once such a load is over must not fall into the next one's time, and keep the core from it:
- * Foldgate collects everything two seconds after.
+ * What a subject does once such a load is over must not fall into the next one's time, and keep the core from it.
  */
 const LEFT_BEHIND_MS = 3_000
 
@@ -106,7 +105,7 @@ function sectionOf(rounds: readonly Round[], names: readonly string[]): Section 
     name: 'relay',
     title: 'Relaying',
     about:
-      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`, which it inspects, with default settings: of chats as small as this it looks into twenty a second and counts the others (`small_requests.detailed_per_s`); "response" and "message" are the same chat by `/v1/responses` and `/v1/messages`; the buffered relay has the request\'s body whole before it sends it, as whoever looks into it has to; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before, for four where it takes part in one kind only; the small bodies get all of their rounds first, three times as many of half the length, then the large, then the huge ones, and small ones again after them. Two seconds after its last long conversations Foldgate collects all garbage; with the objects go shapes that compiled code was made for, so V8 drops some two hundred functions and compiles them again (`--trace-deopt`: "embedded weak objects cleared"). For a second or two small requests take more CPU: in runs by themselves, and in the first 0.7 seconds, an unread one 3.0 and 3.6 times the minimal relay\'s, 1.7 and 2.4 where this collection was left out, and 1.2 and 1.4 where no huge body had come; so the collection is the larger part of it, and the rest was not looked into. A Foldgate that inspects no chats makes no such collection. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
+      'Each connection asks again as soon as it was answered; the upstream answers at once. No request is like another: every text in it has a number of its own, so each chat is a new conversation. "Unread" is `/v1/embeddings`, which Foldgate passes on as it comes; "chat" is `/v1/chat/completions`", which it inspects, with default settings; "response" and "message" are the same chat by `/v1/responses` and `/v1/messages`; the buffered relay has the request\'s body whole before it sends it, as whoever looks into it has to; "no chats" is a Foldgate that inspects none, while the other one has inspected tens of thousands before. Each subject was asked for eight seconds before, for four where it takes part in one kind only; the small bodies get all of their rounds first, three times as many of half the length, then the large, then the huge ones, and small ones again after them. The chat of 4 MB is a picture, since so much text would fit no window. 256 bodies of 4 MB are left out: a gigabyte in flight is twice what Foldgate takes by default. CPU is that of the subject\'s process; ratios are to the minimal relay in the same round; in parentheses the least and the most of the rounds.',
     tables: tablesOf(rounds, names),
     checks: checksOf(rounds),
   }
@@ -193,9 +192,17 @@ function checksOf(rounds: readonly Round[]): Check[] {
       {
         id: 'chat-portkey',
         what: 'requests/s over those of Portkey (chat, 2 kB, 32 connections)',
-        bound: { kind: 'at least', value: 4 },
+        bound: { kind: 'at least', value: 4.75 },
       },
       ratios('chat', toPortkey, throughput),
+    ),
+    checkOf(
+      {
+        id: 'chat-throughput',
+        what: 'requests/s over those of the minimal relay (chat, 2 kB, 32 connections)',
+        bound: { kind: 'at least', value: 0.6 },
+      },
+      ratios('chat', toMinimal, throughput),
     ),
     checkOf(
       {
@@ -217,7 +224,7 @@ function checksOf(rounds: readonly Round[]): Check[] {
       {
         id: 'chat-cpu',
         what: 'CPU per request over that of a minimal relay that buffers (chat, 2 kB, 32 connections)',
-        bound: { kind: 'at most', value: 2 },
+        bound: { kind: 'at most', value: 2.5 },
       },
       ratios('chat', { of: 'Foldgate', to: BUFFERED }, cpu),
     ),

@@ -4,12 +4,11 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { answerable, ClientGoneError, errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError } from '../http/answer-error.ts'
-import { refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
+import { isSameSecret, refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
 import { serverAround } from '../http/node-server.ts'
 import { parseTarget } from '../upstream/target.ts'
-import { challengeFor, requireToken } from './admin-token.ts'
 import { eventRoutes, type EventRoutesOptions } from './event-routes.ts'
-import { adminRoutes, type AdminEnvironment, type RoutesOptions } from './routes.ts'
+import { type AdminEnvironment, adminRoutes, type RoutesOptions } from './routes.ts'
 
 export type AdminServerOptions = RoutesOptions &
   EventRoutesOptions & {
@@ -42,6 +41,36 @@ export function createAdminServer(options: AdminServerOptions): Server {
       fault === null ? listener(incoming, outgoing) : refuse(outgoing, fault, options),
     { headersMs: options.headersMs, headerBytesMax },
   )
+}
+
+/**
+ * Wants the token where there is one: `authorization: Bearer TOKEN`, or, for browsers, which can send no such header by
+ * themselves, as the password of `Basic`, under any name. Throws `admin_token_required`.
+ *
+ * @internal exported for tests
+ */
+export function requireToken({ headers }: IncomingMessage, token: string | null): void {
+  if (token === null) return
+  const presented = presentedIn(headers.authorization ?? '')
+  // What was not sent is compared as well, so that every refusal takes the same time.
+  const isSame = isSameSecret(presented ?? '', token)
+  if (isSame && presented !== null) return
+  throw new FoldgateError(
+    'admin_token_required',
+    'The admin listener wants its token (admin.token_env): send it as authorization: Bearer TOKEN, or as the password in a browser, with any name.',
+    { param: 'authorization' },
+  )
+}
+
+/**
+ * How a client is told to send the token: a browser asks its user only for a password. It has to be told so for all that
+ * a page loads as well, since it sends the password unasked only at and below the path where it was first asked.
+ *
+ * @internal exported for tests
+ */
+export function challengeFor({ headers }: IncomingMessage): string {
+  const isBrowser = headers['sec-fetch-dest'] !== undefined || (headers.accept ?? '').includes('text/html')
+  return isBrowser ? 'Basic realm="Foldgate", charset="UTF-8"' : 'Bearer'
 }
 
 // --- internal ---
@@ -123,4 +152,14 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     )
   })
   return app
+}
+
+function presentedIn(authorization: string): string | null {
+  const [, bearer] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
+  if (bearer !== undefined) return bearer
+  const [, encoded] = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization) ?? []
+  if (encoded === undefined) return null
+  const pair = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = pair.indexOf(':')
+  return colon === -1 ? null : pair.slice(colon + 1)
 }

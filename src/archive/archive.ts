@@ -1,10 +1,10 @@
 import { constants, type Stats } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { archiveFile, deleteArchived } from './files.ts'
-import { readHoldings, type Holding } from './holding.ts'
-import { createOneAtATime } from './one-at-a-time.ts'
+import { type Holding, readHoldings } from './holding.ts'
 import { makeFolder } from '../stores/make-folder.ts'
+import { NoAnswerError, within } from '../stores/within.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = {
@@ -45,6 +45,43 @@ export function openArchive(
         }
       }),
     delete: (conversation) => inTurn(async () => (await deleteArchived(dir, conversation)) > 0),
+  }
+}
+
+/** Does work when all that came before it is done; rejects if that takes too long. */
+type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+/**
+ * Does one thing after the other, so that a folder that hangs holds one thread and no more. Work that has not begun by its
+ * deadline is not done at all; while something has been under way for that long, everything else is refused at once.
+ *
+ * @internal exported for tests
+ */
+export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
+  let last: Promise<unknown> = Promise.resolve()
+  let isStuck = false
+
+  return async function inTurn(work) {
+    if (isStuck) throw late()
+    let isGivenUp = false
+    let stuck: NodeJS.Timeout | undefined
+    const result = last.then(() => {
+      if (isGivenUp) throw late()
+      // Counted from its beginning: work that had to wait for other work may be late although nothing hangs.
+      stuck = setTimeout(() => {
+        isStuck = true
+      }, deadlineMs)
+      return work()
+    })
+    const settle = (): void => {
+      clearTimeout(stuck)
+      isStuck = false
+    }
+    last = result.then(settle, settle)
+    return within(deadlineMs, result, () => {
+      isGivenUp = true
+      return late()
+    })
   }
 }
 
@@ -99,4 +136,8 @@ async function endOf(file: FileHandle, { size }: Stats): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
   // Cut in the middle of a character or a line: only the last lines are of interest.
   return buffer.toString('latin1', 0, bytesRead)
+}
+
+function late(): NoAnswerError {
+  return new NoAnswerError('the folder did not answer in time')
 }

@@ -1,13 +1,17 @@
 import type { Failures } from '../activity/failures.ts'
-import type { Compaction } from '../compaction/compaction.ts'
+import type { Compaction, StandingSummary } from '../compaction/compaction.ts'
 import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Policy } from '../compaction/policy.ts'
 import type { Subject } from '../subject/subject.ts'
 import { drive } from '../scheduling/drive.ts'
 import type { Archive } from './archive.ts'
-import { writeCompactionEntry } from './compaction-entry.ts'
 import { titleOf } from './files.ts'
+import { numberRange } from '../subject/message-numbers.ts'
+import { summarisedRange } from '../compaction/standing-summary.ts'
+import type { Steps } from '../conversation/source.ts'
+import { type Holding, HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding } from './holding.ts'
+import { fenced, messageMarkdown } from './message-markdown.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether the conversation's file holds it;
@@ -51,4 +55,91 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
       return true
     })
   }
+}
+
+type CompactionEntry = {
+  readonly subject: Subject
+  readonly compaction: Compaction
+  /** What the compaction leaves out or shortens (`lostMessages`). */
+  readonly lost: readonly number[]
+  /** The meaning key of every prefix. */
+  readonly keys: readonly string[]
+  /** When it was made, as an ISO time. */
+  readonly time: string
+  /** The last lines of the file, which say what it holds; none if it says nothing, or is not there. */
+  readonly holdings: readonly Holding[]
+}
+
+/**
+ * Writes the messages that a compaction takes away and the file does not hold yet, piece by piece: a heading, each message,
+ * the new summaries, and what the file holds now. Writes nothing if nothing is new.
+ *
+ * @internal exported for tests
+ */
+export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
+  const { subject, compaction, lost } = entry
+  const { systemCount } = subject.structure
+  const { held, others } = ownHolding(entry)
+  const fresh = lost.filter((index) => !held.messages.has(index - systemCount + 1))
+  const standing = (compaction.fold?.summaries ?? []).map((summary) => ({
+    summary,
+    digest: digestOf(subject, summary),
+  }))
+  const written = standing.filter(({ digest }) => !held.summaries.has(digest))
+  if (fresh.length === 0 && written.length === 0) return
+
+  const range = fresh.length === 0 ? 'a summary' : rangeOf(fresh, systemCount)
+  write(`\n# ${entry.time}, ${compaction.reason}: ${range}\n\n`)
+  for (const index of fresh) {
+    write(`${yield* messageMarkdown(subject, index)}\n`)
+    yield
+  }
+  for (const { summary } of written) {
+    write(`## Summary of ${summarisedRange(summary, systemCount)}\n\n`)
+    write(`${fenced(summary.text)}\n`)
+  }
+  for (const other of others.slice(1 - HOLDINGS_MAX)) write(writeHolding(other))
+  write(
+    writeHolding({
+      messages: new Set([...held.messages, ...fresh.map((index) => index - systemCount + 1)]),
+      summaries: new Set(standing.map(({ digest }) => digest)),
+      point: compaction.point - systemCount,
+      key: keyAt(entry, compaction.point),
+    }),
+  )
+}
+
+// --- internal ---
+
+type OwnHolding = {
+  readonly held: Pick<Holding, 'messages' | 'summaries'>
+  readonly others: readonly Holding[]
+}
+
+/** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
+function ownHolding(entry: CompactionEntry): OwnHolding {
+  const { holdings, subject } = entry
+  const isOwn = ({ key, point }: Holding): boolean =>
+    key === keyAt(entry, point + subject.structure.systemCount)
+  const own = holdings.filter(isOwn)
+  return {
+    held: {
+      messages: new Set(own.flatMap(({ messages }) => [...messages])),
+      summaries: new Set(own.flatMap(({ summaries }) => [...summaries])),
+    },
+    others: holdings.filter((holding) => !isOwn(holding)),
+  }
+}
+
+function keyAt({ keys }: CompactionEntry, point: number): string {
+  return (keys[point] ?? '').slice(0, HOLDING_DIGEST_CHARS)
+}
+
+function rangeOf(indexes: readonly number[], systemCount: number): string {
+  return numberRange(indexes[0] ?? 0, (indexes.at(-1) ?? 0) + 1, systemCount)
+}
+
+function digestOf(subject: Subject, { start, end, text }: StandingSummary): string {
+  const from = subject.structure.systemCount
+  return subject.digest(`${start - from} ${end - from} ${text}`).slice(0, HOLDING_DIGEST_CHARS)
 }

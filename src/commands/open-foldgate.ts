@@ -9,6 +9,7 @@ import { watchProfiles } from '../config/watch-profiles.ts'
 import type { Log } from '../log/log.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import type { Profile } from '../profiles/schema.ts'
+import { letHeapGrow } from '../scheduling/heap-growth.ts'
 import { openStore } from '../stores/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
@@ -25,7 +26,7 @@ export type OpenOptions = {
   readonly anyAdminPort: boolean
 }
 
-/** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk, and its memory small. */
+/** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk. */
 export type OpenedFoldgate = {
   readonly app: App
   /** Those in force. */
@@ -42,6 +43,7 @@ export type OpenedFoldgate = {
 /** Opens the store and builds Foldgate on it. Rejects with a `StoreError` if the store is required and cannot be had. */
 export async function openFoldgate(context: CommandContext, options: OpenOptions): Promise<OpenedFoldgate> {
   const { settings, log, inForce = (all) => all, anyAdminPort } = options
+  letHeapGrow()
   const { store, secret, trouble } = await openStore(settings.store, context)
   let profiles = inForce(options.profiles)
   const app = createApp({

@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
 import { problemOf } from '../config/problem.ts'
-import type { Settings } from '../config/settings.ts'
-import { ListenError } from '../http/listen.ts'
+import { loadSettings, type Settings } from '../config/settings.ts'
+import { type ListenAddress, ListenError, onThisMachine } from '../http/listen.ts'
 import { addressOf, type Listening } from '../http/listeners.ts'
 import { closingLines } from '../launch/closing-lines.ts'
 import { LaunchError } from '../launch/known-program.ts'
 import { withOneForAll } from '../launch/one-profile.ts'
 import { printed } from '../launch/printed.ts'
-import { readFigures } from '../launch/run-figures.ts'
-import { announce } from '../launch/running.ts'
-import { addressesOf, destinationsOf, type Destinations } from '../launch/vendors.ts'
+import { figuresBetween, readFigures, type RunFigures } from '../launch/run-figures.ts'
+import { announce, answers, findRunning, type RunningFoldgate } from '../launch/running.ts'
+import { addressesOf, type Destinations, destinationsOf } from '../launch/vendors.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { matchProfile } from '../profiles/match.ts'
@@ -20,11 +20,11 @@ import { makeFolder } from '../stores/make-folder.ts'
 import { stateFile } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
-import { complain, flagText, say, type CommandContext } from './command.ts'
+import { type CommandContext, complain, flagText, say } from './command.ts'
 import { listenTrouble } from './listen-trouble.ts'
-import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
-import { runAttached } from './run-attached.ts'
+import { type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
 import { additionsFor, environmentOf, hasQuit, startWith, tellMissingModel } from './run-child.ts'
+import type { FlagName } from '../config/flags.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -209,5 +209,115 @@ function howToSee({ program }: CommandContext, storeName: string): string {
 function untilSignal({ onSignal }: CommandContext): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) onSignal(signal, resolve)
+  })
+}
+
+/** Runs a command in front of whose model a Foldgate stands that runs already. */
+async function runAttached(context: CommandContext): Promise<number> {
+  const given = ownFlags.filter((name) => context.flags[name] !== undefined)
+  if (given.length > 0) {
+    const suggestion = 'start that one with it, or leave --attach out'
+    const told = given.map((name) =>
+      problemOf(`--${name}`, 'is decided by the Foldgate that runs already', suggestion),
+    )
+    return complain(context, told)
+  }
+  const loaded = await loadSettings(context)
+  const settings = loaded.ok ? loaded.settings : loaded.valid
+  // Whoever has the usual port may be anybody: what a program asks, and its key, go there only by the user's own word.
+  const isNamed = context.flags.port !== undefined
+  const port = flagOrVariable('port', context.flags, context.env) === null ? null : settings.port
+  const found = await findRunning(context, port)
+  if (found === 'unproved') {
+    const advice = 'end it or start it anew, or leave --attach out'
+    const message = `the Foldgate of yours that says it has ${addressOf(settings)} does not answer there, or another program does`
+    return complain(context, [problemOf('--attach', message, advice)])
+  }
+  const running = found ?? (isNamed ? await atPort(settings) : null)
+  if (running === null) {
+    const message = isNamed
+      ? `no Foldgate runs at ${addressOf(settings)}`
+      : 'no Foldgate of yours runs, by its own word'
+    const advice = 'start one (npx foldgate), name the port of another with --port, or leave --attach out'
+    return complain(context, [problemOf('--attach', message, advice)])
+  }
+  const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
+  tellMissingModel(context, running.behind)
+  try {
+    const additions = await additionsFor(context, running.behind, running.origin)
+    if (context.flags.print === true) return say(context, printed(additions))
+    context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
+    const before = await figuresOf(running, token)
+    const end = await startWith(context, additions)
+    if (end.kind === 'not-started') {
+      complain(context, [end.message])
+      return end.code
+    }
+    const after = await figuresOf(running, token)
+    context.stderr.write(`${linesFor(running, before, after, hasQuit(end.code, context)).join('\n')}\n`)
+    return end.code
+  } catch (error) {
+    if (error instanceof LaunchError) return complain(context, [error.message])
+    throw error
+  }
+}
+
+const ownFlags = [
+  'upstream',
+  'profile',
+  'profiles',
+  'store',
+  'admin-port',
+  'log-level',
+] as const satisfies FlagName[]
+
+type Found = Omit<RunningFoldgate, 'secret'>
+
+/** One that could not say that it runs, or runs as another user. What is behind it nobody has told. */
+async function atPort(address: ListenAddress): Promise<Found | null> {
+  const origin = addressOf(onThisMachine(address))
+  if (!(await answers(origin))) return null
+  const behind = { messagesPath: '', isAnthropic: false, isOneServer: true, chatGptPath: null }
+  return { origin, admin: null, addresses: {}, behind }
+}
+
+/** What has been counted there so far; null where that is not to be had. */
+async function figuresOf({ admin }: Found, token: string | null): Promise<RunFigures | null> {
+  if (admin === null) return null
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  try {
+    const answer = await fetch(`${admin}metrics`, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
+    return answer.ok ? readFigures(await answer.text()) : null
+  } catch {
+    return null
+  }
+}
+
+const ANSWER_MS = 3_000
+
+function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
+  const forwardsTo = addresses['default']
+  if (forwardsTo !== undefined) return `attached to ${origin}, which forwards to ${forwardsTo}`
+  if (isOwn) return `attached to ${origin}`
+  return `attached to ${origin}, found by its port alone: whose it is and where it forwards to is not known`
+}
+
+function linesFor(
+  { admin, origin, addresses }: Found,
+  before: RunFigures | null,
+  after: RunFigures | null,
+  isQuit: boolean,
+): readonly string[] {
+  const seen =
+    admin === null
+      ? `the Foldgate at ${origin} goes on.`
+      : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
+  if (before === null || after === null)
+    return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
+  return closingLines(figuresBetween(before, after), {
+    seen,
+    goesOn: false,
+    isQuit,
+    addresses: new Map(Object.entries(addresses)),
   })
 }

@@ -3,6 +3,7 @@
  * none, and one within two others is a part of what they hold.
  */
 export function keptIn(text: string): readonly string[] {
+  if (!text.includes(OPENING)) return NONE
   const kept: string[] = []
   let [depth, start] = [0, 0]
   for (const { 0: mark, index } of text.matchAll(/<\/?keep>/g)) {
@@ -22,3 +23,5 @@ export function keptIn(text: string): readonly string[] {
 // --- internal ---
 
 const OPENING = '<keep>'
+
+const NONE: readonly never[] = []

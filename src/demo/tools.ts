@@ -1,6 +1,5 @@
 import type { ChatCall } from './chat.ts'
-import { openDice, seedOf } from './dice.ts'
-import { sampleHits, sampleLog, sampleSource, sampleTestRun } from './sample-text.ts'
+import { type Dice, openDice, seedOf } from './dice.ts'
 
 /** The tools that the demo's agent has. */
 export const tools = [
@@ -25,10 +24,131 @@ export function runTool(name: string, argument: string, size = 1): string {
   return argument.endsWith('.log') ? sampleLog(dice, lines(20, 20)) : sampleSource(dice, lines(30, 90))
 }
 
+/** @internal exported for tests. About `lines` lines of source code that belong to no program. */
+export function sampleSource(dice: Dice, lines: number): string {
+  const out: string[] = [
+    `import { ${verb(dice)}${noun(dice)} } from './${dice.pick(nouns).toLowerCase()}.ts'`,
+    '',
+  ]
+  while (out.length < lines) {
+    const subject = dice.pick(nouns).toLowerCase()
+    const name = `${verb(dice)}${noun(dice)}`
+    out.push(`/** ${capital(dice.pick(remarks))}. */`)
+    out.push(`export function ${name}(${subject}: ${capital(subject)}, limit = ${dice.below(900) + 20}) {`)
+    for (let line = dice.below(5) + 3; line > 0; line -= 1) out.push(`  ${statement(dice, subject)}`)
+    out.push(`  return ${subject}.${dice.pick(fields)}`, '}', '')
+  }
+  return out.join('\n')
+}
+
+/** @internal exported for tests. Hits of a search, a path and a line number before each. */
+export function sampleHits(dice: Dice, pattern: string, hits: number): string {
+  const lines = Array.from({ length: hits }, () => {
+    const subject = dice.pick(nouns).toLowerCase()
+    return `${samplePath(dice)}:${dice.below(600) + 1}:  ${statement(dice, subject)} // ${pattern}`
+  })
+  return [`${hits} matches for "${pattern}"`, ...lines].join('\n')
+}
+
+/** @internal exported for tests. Lines of a service's log. */
+export function sampleLog(dice: Dice, lines: number): string {
+  const base = 6 * 3600 + dice.below(3600)
+  return Array.from({ length: lines }, (_, index) => {
+    const level = dice.pick(['INFO', 'INFO', 'INFO', 'DEBUG', 'WARN'])
+    const subject = dice.pick(nouns).toLowerCase()
+    const work = `${dice.pick(verbs)} ${subject} batch=${dice.hex(8)} rows=${dice.below(5000)} took=${dice.below(900)}ms`
+    return `${clock(base + index * 3)} ${level} [${subject}-${dice.below(8)}] ${work}`
+  }).join('\n')
+}
+
+/**
+ * A test run as a terminal sees it: colours, and progress that is drawn over with carriage returns.
+ *
+ * @internal exported for tests
+ */
+export function sampleTestRun(dice: Dice, suite: string, tests: number): string {
+  const out = [`\u001B[1mrunning ${suite}\u001B[0m`]
+  let progress = ''
+  for (let done = 0; done <= tests; done += Math.max(1, Math.floor(tests / 12))) {
+    progress += `\r  ${'#'.repeat(Math.floor((done / tests) * 24)).padEnd(24, '.')} ${done}/${tests}`
+  }
+  out.push(progress)
+  for (let test = 0; test < tests; test += 1) {
+    const name = `${dice.pick(remarks)} (${dice.below(90) + 1} ms)`
+    out.push(dice.below(9) === 0 ? `\u001B[31m ✗ ${name}\u001B[0m` : `\u001B[32m ✓\u001B[0m ${name}`)
+    if (dice.below(12) === 0) out.push(`     expected ${dice.below(5000)} to be ${dice.below(5000)}`)
+  }
+  return out.join('\n')
+}
+
+/**
+ * A path that no other sample is likely to name.
+ *
+ * @internal exported for tests
+ */
+export function samplePath(dice: Dice): string {
+  return `src/${dice.pick(nouns).toLowerCase()}/${dice.pick(verbs)}-${dice.pick(nouns).toLowerCase()}-${dice.below(40)}.ts`
+}
+
 // --- internal ---
 
 function tool(name: string, description: string, argument: string, meaning: string) {
   const properties = { [argument]: { type: 'string', description: meaning } }
   const parameters = { type: 'object', properties, required: [argument] }
   return { type: 'function', function: { name, description, parameters } } as const
+}
+
+type Words = readonly [string, ...string[]]
+
+function words(text: string): Words {
+  const [first = '', ...rest] = text.split(' ')
+  return [first, ...rest]
+}
+
+const verbs = words('load settle merge split retry close check round queue drain')
+const nouns = words('Payout Ledger Batch Account Invoice Rate Cursor Refund Journal Tax')
+const fields = words('amount currency bookedAt reference attempts status owner checksum')
+const remarks: Words = [
+  'keeps the order in which rows came in',
+  'never books a row that was booked before',
+  'rounds half to even, as the bank does',
+  'gives up after the last attempt and says so',
+  'reads the cursor before it takes the lock',
+  'skips accounts that were closed meanwhile',
+  'leaves the journal untouched on a dry run',
+  'counts a late answer as a lost one',
+]
+
+function verb(dice: Dice): string {
+  return dice.pick(verbs)
+}
+
+function noun(dice: Dice): string {
+  return dice.pick(nouns)
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function two(value: number): string {
+  return String(value % 60).padStart(2, '0')
+}
+
+function clock(seconds: number): string {
+  return `${String(Math.floor(seconds / 3600) % 24).padStart(2, '0')}:${two(Math.floor(seconds / 60))}:${two(seconds)}`
+}
+
+function statement(dice: Dice, subject: string): string {
+  const field = dice.pick(fields)
+  switch (dice.below(4)) {
+    case 0:
+      return `const ${field}${dice.below(9)} = ${dice.pick(verbs)}${noun(dice)}(${subject}, ${dice.below(9999)})`
+    case 1:
+      return `if (${subject}.${field} > ${dice.below(500)}) ${dice.pick(verbs)}(${subject}, '${dice.hex(6)}')`
+    case 2:
+      return `for (const row of ${subject}.rows) total += row.${field} * ${dice.below(90) + 1}`
+    default:
+      return `await ${dice.pick(verbs)}${noun(dice)}({ ${field}: ${subject}.${dice.pick(fields)} })`
+  }
 }

@@ -54,19 +54,24 @@ export async function announce(
   return () => rm(path, { force: true })
 }
 
-/** The Foldgate of this user that was started last, at this port if one is named, and proves that it is the one. Files of processes that are gone are taken away. */
+/**
+ * The Foldgate of this user that was started last, at this port if one is named, and proves that it is the one; `unproved`
+ * where one says that it has that port and proves nothing there. Files of processes that are gone are taken away.
+ */
 export async function findRunning(
   place: UserPlace,
   port: number | null = null,
-): Promise<RunningFoldgate | null> {
+): Promise<RunningFoldgate | 'unproved' | null> {
+  let isUnproved = false
   const files = ownFiles(folderIn(place))
   for (const { path, pid } of files.toSorted((one, other) => other.startedMs - one.startedMs)) {
     const running = readRunning(path)
     const isAsked = port === null || portOf(running?.origin) === port
     if (running !== null && isAsked && (await answers(running.origin, running.secret))) return running
     if (isGone(pid)) await rm(path, { force: true }).catch(() => {})
+    else if (running !== null && isAsked && port !== null) isUnproved = true
   }
-  return null
+  return isUnproved ? 'unproved' : null
 }
 
 /** Whether a Foldgate answers there, and no other program that has such a path. `secret`: the very one that has written it down. */
@@ -92,17 +97,22 @@ export async function answers(origin: string, secret: string | null = null): Pro
 const ANSWER_MS = 2_000
 
 function portOf(origin = ''): number {
-  return Number(URL.parse(origin)?.port)
+  const port = URL.parse(origin)?.port
+  return port === '' ? HTTP_PORT : Number(port)
 }
 
-/** What lies there as `PID.json`, a file and no link; none if the folder itself is a link, or may not be read. */
+/** What a URL leaves out. */
+const HTTP_PORT = 80
+
+/** What lies there as `PID.json`, a file of this user's and no link; none if the folder itself is a link, or may not be read. */
 function ownFiles(folder: string | null) {
   if (folder === null || isLink(folder)) return []
   return namesIn(folder).flatMap((name) => {
     const pid = /^(\d+)\.json$/.exec(name)?.[1]
     const path = join(folder, name)
     const file = pid === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false })
-    return file?.isFile() === true ? [{ path, pid: Number(pid), startedMs: file.mtimeMs }] : []
+    const isOwn = file?.isFile() === true && file.uid === (process.getuid?.() ?? file.uid)
+    return isOwn ? [{ path, pid: Number(pid), startedMs: file.mtimeMs }] : []
   })
 }
 

@@ -5,15 +5,28 @@ import {
   group,
   headerName,
   jsonValue,
-  onOff,
   oneOf,
+  onOff,
   passStart,
   section,
   shareOrTokens,
   shareOrTokensOrOff,
   shortText,
 } from './values.ts'
-import { summaryParameter } from './summary-parameters.ts'
+import { dialects } from '../dialects/dialects.ts'
+
+/** Fields of a summary call that are not the operator's, in any dialect. */
+const ownParameters: ReadonlySet<string> = new Set(
+  dialects.flatMap(({ summaries }) => [...summaries.ownFields]),
+)
+
+const phrase = `the name of a request parameter other than ${[...ownParameters].join(', ')}`
+
+/** A key of `summary.parameters`. */
+const summaryParameter = z
+  .string()
+  .min(1, { error: phrase })
+  .refine((name) => !ownParameters.has(name), { error: phrase })
 
 /** @internal exported for tests. The parts of a recap, in their order. */
 export const recapParts = ['said', 'work', 'files', 'diary', 'names'] as const

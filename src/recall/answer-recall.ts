@@ -1,13 +1,14 @@
 import type { Compacted } from '../compaction/compact.ts'
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { leftOutOf } from './left-out.ts'
-import { listLeftOut } from './list-left-out.ts'
+import { type LeftOut, leftOutOf } from './left-out.ts'
 import { ownLine } from './own-lines.ts'
-import { pageOf, type RecallAnswer } from './page.ts'
+import { pageOf, pausing, type RecallAnswer } from './page.ts'
 import { readMessages } from './read-messages.ts'
 import { readRecallQuery, type RecallQuery } from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
+import { messageNumber } from '../subject/message-numbers.ts'
+import { segmentsOf } from './segments.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
 export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }
@@ -40,4 +41,64 @@ function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): Rec
 
 function* explained(problem: string): RecallAnswer['pieces'] {
   yield `${ownLine(`${problem}. {"messages":"#12-#20"} reads, {"search":"words"} finds, {} lists what was left out`)}\n`
+}
+
+/**
+ * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
+ * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
+ */
+function listLeftOut(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer {
+  return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
+}
+
+/** What became of a message, in a model's words. */
+const outcomes = {
+  folded: 'left out',
+  dropped: 'left out',
+  cleared: 'cleared',
+  previewed: 'middle left out',
+  clipped: 'clipped',
+  rendered: 'terminal output tidied',
+  unloaded: 'without its media',
+} as const satisfies Record<LeftOut['how'], string>
+
+/** Of a message's beginning: enough to tell it from others. */
+const BEGINNING_CHARS = 80
+
+const CALLS_SHOWN_MAX = 3
+
+function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pieces'] {
+  if (leftOut.length === 0) {
+    yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
+    return
+  }
+  const tokens = leftOut.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
+  const { systemCount } = subject.structure
+  const oldest = messageNumber(leftOut[0]?.index ?? systemCount, systemCount)
+  const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`
+  yield `${ownLine(`${what}; newest first`)}\n`
+  for (const { index, how } of leftOut.toReversed()) {
+    const [first, ...rest] = yield* pausing(segmentsOf(subject, index))
+    if (first === undefined) continue
+    const calls = rest
+      .slice(0, CALLS_SHOWN_MAX)
+      .map(({ label, text }) => ` ${tagOf(label)} ${beginning(text)}`)
+    const more = rest.length > CALLS_SHOWN_MAX ? ` and ${rest.length - CALLS_SHOWN_MAX} more` : ''
+    const size = subject.sizes[index] ?? 0
+    yield `${first.label} ${outcomes[how]}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
+  }
+}
+
+/** A label without the name, which stands before it on the line. */
+function tagOf(label: string): string {
+  return label.slice(label.indexOf('['))
+}
+
+function beginning(text: string): string {
+  const line = text
+    .slice(0, 2 * BEGINNING_CHARS)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const isAll = line.length <= BEGINNING_CHARS && text.length <= 2 * BEGINNING_CHARS
+  return isAll ? line : `${line.slice(0, BEGINNING_CHARS).toWellFormed()}…`
 }

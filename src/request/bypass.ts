@@ -10,9 +10,9 @@ import type { ArrivedRequest, Judged } from './request.ts'
 import type { RecordedConversation } from './records/records.ts'
 import { judge } from './send/judge.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
-import { isAnswered, discard } from './send/outcome.ts'
+import { discard, isAnswered } from './send/outcome.ts'
 import { thoughtRefusalOf } from './send/refused-thoughts.ts'
-import type { Settled } from './tell/deliver-answer.ts'
+import type { Settled } from './tell/tell-answer.ts'
 import { settledUnread } from './unread.ts'
 
 // A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought

@@ -1,13 +1,12 @@
 import { FoldgateError } from '../errors.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import { reportUnanswered } from '../activity/reports.ts'
-import { arrivalNow, bareReport, type Arrival } from '../http/bare-report.ts'
+import { type Arrival, arrivalNow, bareReport } from '../http/bare-report.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
 import { receiveBody } from '../http/receive-body.ts'
 import { withOffer } from './recall/recall-offer.ts'
 import { workFor } from '../scheduling/drive.ts'
-import { compactRequest } from './compact.ts'
 import { isLookedAt, sendBypassed } from './bypass.ts'
 import { measureRequest } from './measure/measure-request.ts'
 import type { RequestParts, SendingParts } from './parts.ts'
@@ -15,15 +14,28 @@ import { readRequest } from './read-request.ts'
 import { repairRequest } from './repair.ts'
 import { replyTo } from './reply/reply-to.ts'
 import { readRequestOptions } from './request-options.ts'
-import type { ArrivedRequest, PreparedRequest, ReadRequest } from './request.ts'
+import type {
+  ArrivedRequest,
+  Counted,
+  MeasuredRequest,
+  Observed,
+  PreparedRequest,
+  ReadRequest,
+} from './request.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { createSenders, sendRequest } from './send/send-request.ts'
 import type { PoolOf } from './send/shared-pool.ts'
-import { deliverAnswer, type Settled } from './tell/deliver-answer.ts'
+import { deliverAnswer, type Settled, tellAnswer } from './tell/tell-answer.ts'
 import { heldMessages } from './tell/held-messages.ts'
 import { readReport } from './tell/report.ts'
-import { tellAnswer } from './tell/tell-answer.ts'
 import { sendUnread } from './unread.ts'
+import type { Advanced } from '../compaction/compact.ts'
+import type { PreparedFold } from '../compaction/plan/options.ts'
+import { type MissingReason, noOutlook } from '../summaries/summary-record.ts'
+import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
+import { summaryName } from '../summaries/summary-keys.ts'
+import { dryRun, nextForm, originalForm } from './compact/forms.ts'
+import { isStrict } from './learnt.ts'
 
 /**
  * What happens to a request that carries a conversation. It goes from stage to stage, each of which adds to the facts
@@ -117,5 +129,61 @@ function tellUnanswered(
     const report = known === null ? bareReport(exchange, arrival) : readReport(known)
     const messages = known !== null && 'form' in known ? heldMessages(known, known.form) : null
     reportUnanswered(report, messages, error, reports)
+  })
+}
+
+/**
+ * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is
+ * due. If it fails, the original bytes are sent.
+ */
+async function compactRequest(request: MeasuredRequest, parts: RequestParts): Promise<PreparedRequest> {
+  const { chat, received, measure, whyUntouched } = request
+  const { failures } = parts
+  const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
+  if (measure === null)
+    return { ...request, ...unwritten, form: originalForm(chat, chat.bytes.length), failedOpen: 'measure' }
+  const original = originalForm(whyUntouched === null ? chat : received, measure.incomingTokens)
+  const { counted } = measure
+  if (whyUntouched !== null || counted === null) {
+    const observed = request.profile.observe ? await observe(request, counted, parts) : null
+    return { ...request, ...unwritten, form: original, observed }
+  }
+  const strict = isStrict(request, parts.models)
+  const wanted = { request, counted, strict }
+  let missing: MissingReason | null = null
+  let summaries: readonly string[] = []
+  async function preparedFold(due: Advanced): Promise<PreparedFold | null> {
+    const found = await failures.around('summary', noFold, () => foldFor(wanted, due, parts.summaries))
+    missing = found.reason
+    summaries = found.keys.map(summaryName)
+    return found.fold
+  }
+  const form = await failures.around('compaction', null, () =>
+    nextForm({ ...request, strict }, counted, { forced: request.isForced, foldFor: preparedFold }, parts),
+  )
+  if (form === null) return { ...request, ...unwritten, form: original, failedOpen: 'compaction' }
+  const outlook = await failures.around('summary', noOutlook, () =>
+    outlookOf(wanted, form.compacted, parts.summaries),
+  )
+  // A client wants to know of the summary that this request had to do without.
+  const reason = missing ?? outlook.reason
+  return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
+}
+
+/** The view that would be sent if the profile did not say that nothing is changed. */
+async function observe(
+  request: MeasuredRequest,
+  counted: Counted | null,
+  { failures, models, cache }: RequestParts,
+): Promise<Observed> {
+  const nothing = { passes: [], sentTokens: request.measure?.incomingTokens ?? 0 }
+  if (counted === null) return nothing
+  return failures.around('compaction', nothing, async () => {
+    // Earlier requests were sent as they came: without `observe` the past would have been another.
+    const remembered = { ...request.remembered, found: null, seenUntil: null, sharedUntil: null }
+    const unseen = { ...request, remembered, strict: isStrict(request, models) }
+    const forced = request.options.compact === 'force'
+    const { compacted, sentTokens } = await dryRun(unseen, counted, forced, cache)
+    return { passes: compacted?.view.passes ?? [], sentTokens }
   })
 }

@@ -109,8 +109,8 @@ export function placeOf(scope: string, { name }: Pick<Profile, 'name'>, knownAs:
 
 // --- internal ---
 
-/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, about. */
-const MESSAGE_BYTES = 700
+/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, and what is left of making them. */
+const MESSAGE_BYTES = 2_000
 
 /** Enough to tell the models of one scope apart. */
 const MODEL_DIGEST_CHARS = 12

@@ -3,7 +3,7 @@ import { bareReport, unreadReport } from '../http/bare-report.ts'
 import { unobserved } from './observe.ts'
 import type { RequestParts } from './parts.ts'
 import type { ArrivedRequest, UnreadRequest } from './request.ts'
-import type { Settled } from './tell/deliver-answer.ts'
+import type { Settled } from './tell/tell-answer.ts'
 
 /** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. Its answer goes on untouched. */
 export async function sendUnread(request: UnreadRequest, parts: RequestParts): Promise<Settled> {

@@ -19,10 +19,17 @@ export function batchingStore(
   let restUntilMs = 0
   let failure: unknown = null
 
-  /** Writes the waiting values. */
-  async function flush(): Promise<void> {
+  let writing: Promise<void> = Promise.resolve()
+
+  /** Writes the waiting values, behind those that are being written. */
+  function flush(): Promise<void> {
+    writing = writing.then(writeWaiting)
+    return writing
+  }
+
+  async function writeWaiting(): Promise<void> {
     if (batch === null) return
-    const writing = batch
+    const own = batch
     const entries = waiting
     clearTimeout(timer)
     batch = null
@@ -33,16 +40,16 @@ export function batchingStore(
       const put = store.put([...entries.values()])
       heldMs = performance.now() - beganMs
       await put
-      writing.resolve()
+      own.resolve()
     } catch (error) {
       restUntilMs = performance.now() + pauseForHeld(heldMs)
       failure = error
-      writing.reject(error)
+      own.reject(error)
     } finally {
       for (const [key, entry] of entries) if (unwritten.get(key) === entry) unwritten.delete(key)
     }
     // Each `put` of these values rejects as well.
-    await writing.promise.catch(() => {})
+    await own.promise.catch(() => {})
   }
 
   return {
@@ -97,7 +104,7 @@ export function batchingStore(
 // --- internal ---
 
 /** How long a value waits for others, in milliseconds: less than any client takes between an answer and its next request. */
-const DELAY_MS = 20
+const DELAY_MS = 5
 
 /** Values in one transaction: a few milliseconds' work. */
 const ENTRIES_MAX = 256

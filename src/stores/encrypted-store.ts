@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { JournalName, Store, StoreEntry } from './store.ts'
+import type { JournalName, Store } from './store.ts'
 
 /**
  * The same store with its values and rows encrypted by AES-256-GCM, under a key that is derived from `secret`. Keys and
@@ -31,18 +31,8 @@ export function encryptedStore(store: Store, secret: string): Store {
       await store.put([{ key, value: text, ...(group !== undefined && { group }) }])
       return value
     },
-    put: async (entries) => {
-      const sealed: StoreEntry[] = []
-      for (const entry of entries) {
-        const { key, yields = false } = entry
-        const standing = yields ? await store.getFirst([key]) : null
-        // To what cannot be read nothing yields.
-        const isUnread = standing !== null && decrypted(contentKey, key, standing.value) === null
-        const value = encrypted(contentKey, key, entry.value)
-        sealed.push({ ...entry, value, yields: yields && !isUnread })
-      }
-      await store.put(sealed)
-    },
+    put: (entries) =>
+      store.put(entries.map((entry) => ({ ...entry, value: encrypted(contentKey, entry.key, entry.value) }))),
     appendRows: (journal, rows) => {
       const place = placeOf(journal)
       return store.appendRows(

@@ -6,7 +6,7 @@
  * - `written` orders the keys of all values by when they were written, in microseconds of the server's clock;
  * - `facts` has for each of them the bytes that it takes and its group, `total` the sum of all bytes;
  * - `group:GROUP` holds the keys of a group, `lease:KEY` the holder of a lease;
- * - `journal:NAME` holds the rows of a journal (`redis-journals.ts`).
+ * - `journal:NAME` holds the rows of a journal (`redis-store.ts`).
  *
  * Every write prolongs `written`, `facts` and `total`, so that they outlive the last value and no longer. A server that is
  * short of memory may drop one of them all the same (`maxmemory-policy`). Then all three begin anew: with some of them

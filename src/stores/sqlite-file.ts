@@ -136,7 +136,6 @@ function prepareFile(database: DatabaseSync, path: string): void {
     const version = pragma(database, 'user_version')
     // Builds before the first release had other tables: what they hold costs a prompt-cache miss for each conversation.
     if (version === 1) database.exec('DROP TABLE entries; DROP TABLE leases')
-    database.exec('DROP TABLE IF EXISTS journal_wishes')
     if (version < SCHEMA_VERSION) database.exec(`${tables}PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec(journalTables)
   })

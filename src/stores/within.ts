@@ -2,19 +2,25 @@
  * Rejects with the error that `late` makes if `work` takes longer; a later result is dropped. The error is made only then,
  * since making one costs more than everything else here.
  */
-export async function within<Result>(
+export function within<Result>(
   timeMs: number,
   work: Promise<Result>,
   late: () => Error = () => new NoAnswerError('no answer within the time'),
 ): Promise<Result> {
-  const { promise: timeUp, reject } = Promise.withResolvers<never>()
-  // Timers run before received data is read. If the event loop was blocked meanwhile, an answer that has arrived is taken.
-  const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
-  try {
-    return await Promise.race([work, timeUp])
-  } finally {
-    clearTimeout(timer)
-  }
+  return new Promise((resolve, reject) => {
+    // Timers run before received data is read. If the event loop was blocked meanwhile, an answer that has arrived is taken.
+    const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), timeMs)
+    work.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: Error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
 }
 
 /** A store did not answer in time. */

@@ -2,16 +2,15 @@ import type { Readable } from 'node:stream'
 import type { ConfiguredUpstream } from '../config/settings.ts'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
-import { clientCredentials, heldKeyHeader, isCredentialHeader, type ClientCredential } from './credential.ts'
-import { dispatchRequest, type DispatchedAnswer } from './dispatch.ts'
+import { type ClientCredential, clientCredentials, heldKeyHeader, isCredentialHeader } from './credential.ts'
 import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './gate.ts'
 import { asRecord, requestHeaders } from './headers.ts'
-import { keyHint } from './key-hint.ts'
 import { createPools, type HttpProxies, type Pools } from './pools.ts'
-import { isStaleConnection } from './stale-connection.ts'
 import { pathAtUpstream, queryWithoutKey, type Target } from './target.ts'
+import { type Dispatcher, errors } from 'undici'
+import { AnswerBody, GivenUpError } from './answer-body.ts'
 
 export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key' | 'drops_client_key'> & {
   /** The key that Foldgate holds for this upstream, asked for with each request since it may change; null for none. */
@@ -292,3 +291,128 @@ function hintFor(
     isOwnClientKey: withholdCredential,
   })
 }
+
+/** An answer as it came off the wire. */
+type DispatchedAnswer = {
+  readonly status: number
+  readonly statusText: string
+  /** Name and value by turns, as they came (latin1). */
+  readonly rawHeaders: string[]
+  readonly body: AnswerBody
+}
+
+/**
+ * Sends a request and resolves with the head of its answer. Rejects with undici's error, or with the signal's reason:
+ * aborted before the answer is complete, the request is cancelled and its body breaks off.
+ */
+function dispatchRequest(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  signal: Cancellation | null,
+): Promise<DispatchedAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<DispatchedAnswer>()
+  let running: Dispatcher.DispatchController | null = null
+  let body: AnswerBody | null = null
+  /** Why it is not wanted any more. */
+  let given: Error | null = null
+
+  function abort(reason: Error): void {
+    given ??= reason
+    running?.abort(given)
+  }
+  function cancel(): void {
+    const reason: unknown = signal?.reason
+    abort(reason instanceof Error ? reason : new GivenUpError())
+  }
+  if (signal?.aborted === true) cancel()
+  else signal?.addEventListener('abort', cancel)
+  // undici's own `request` makes a stream of every answer, which costs more than the rest of the request.
+  dispatcher.dispatch(options, {
+    onRequestStart: (controller) => {
+      running = controller
+      if (given !== null) controller.abort(given)
+    },
+    onResponseStart: (controller, status, _headers, statusText = '') => {
+      if (status < 200) return
+      body = new AnswerBody({
+        pause: () => controller.pause(),
+        resume: () => controller.resume(),
+        abort: () => abort(new GivenUpError()),
+      })
+      resolve({ status, statusText, rawHeaders: textsOf(controller.rawHeaders), body })
+    },
+    onResponseData: (_controller, piece) => body?.feed(piece),
+    onResponseEnd: () => {
+      signal?.removeEventListener('abort', cancel)
+      body?.finish()
+    },
+    onResponseError: (_controller, error) => {
+      signal?.removeEventListener('abort', cancel)
+      if (body === null) reject(error)
+      else body.fail(error)
+    },
+  })
+  return promise
+}
+
+/** Proxy agents give headers as a record, pools as a flat list. */
+function textsOf(headers: Dispatcher.DispatchController['rawHeaders']): string[] {
+  if (headers === null || headers === undefined) return []
+  if (Array.isArray(headers)) {
+    const texts: string[] = []
+    for (const text of headers) texts.push(typeof text === 'string' ? text : text.toString('latin1'))
+    return texts
+  }
+  return Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value ?? '']).flatMap((each) => [name, each]),
+  )
+}
+
+/** What is known of the keys of a request that an upstream refused as not authenticated or not allowed. */
+type RefusedKeys = {
+  /** The upstream's name in the settings. */
+  readonly upstream: string
+  /** Where a key of Foldgate's own was taken from: `api_key_env` or `api_key_file`, or configured headers; null: there is none. */
+  readonly ownKey: 'key' | 'header' | null
+  /** Whether the client sent a credential. */
+  readonly clientHasKey: boolean
+  /** Whether the upstream may see the client's. */
+  readonly forwardsClientKey: boolean
+  /** Whether the client's credential is a key of Foldgate's own, which opens nothing at an upstream. */
+  readonly isOwnClientKey: boolean
+}
+
+/**
+ * Whose key the upstream got, for `x-foldgate-hint` and the log: what its own error cannot know. Null where the client's
+ * own key was refused, of which the error says all. Never holds a key, nor a setting's value, which may be one by mistake.
+ */
+function keyHint(refused: RefusedKeys): string | null {
+  const { upstream, ownKey, clientHasKey, forwardsClientKey, isOwnClientKey } = refused
+  if (ownKey === 'key')
+    return `the upstream "${upstream}" got Foldgate's own key (its api_key_env or api_key_file in foldgate.yaml), not the client's`
+  if (ownKey === 'header')
+    return `the upstream "${upstream}" got the credential in its headers in foldgate.yaml, not the client's key`
+  const howToGiveOne = 'give it one by api_key_env or api_key_file in foldgate.yaml'
+  if (isOwnClientKey)
+    return `the upstream "${upstream}" got no key: the client's is one of client_keys, which opens Foldgate alone; ${howToGiveOne}`
+  if (!forwardsClientKey) {
+    const dropped = clientHasKey ? "the client's goes to the default upstream only" : 'the client sent none'
+    return `the upstream "${upstream}" got no key: ${dropped}; ${howToGiveOne}, or let it have the client's by forward_client_key: true`
+  }
+  return clientHasKey
+    ? null
+    : `the upstream "${upstream}" got no key: the client sent none, and Foldgate has none for it`
+}
+
+/**
+ * Whether a request met a kept connection that its server was about to close: it had carried answers before, and ended at
+ * once, before any of this one: a server that works on a request takes longer. Such a request was not answered by anybody, and may be sent once more (RFC 9110, 9.2.2, leaves
+ * that to who knows what a request does: asking a model again changes nothing). llama.cpp's servers close connections that
+ * they have promised to keep.
+ */
+function isStaleConnection(error: unknown, afterMs: number): boolean {
+  return afterMs <= CLOSING_MS && error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
+}
+
+/** A close that was on its way arrives within this, in milliseconds. */
+const CLOSING_MS = 100

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { openRaw, rawExchange, type RawAnswer } from '../support/raw-client.ts'
+import { openRaw, type RawAnswer, rawExchange } from '../support/raw-client.ts'
 import { completion } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
 import { adminStand } from './admin-stand.ts'
-import { adminPlace, askAdmin, deleteConversation, type AdminAnswer } from './ask-admin.ts'
+import { type AdminAnswer, adminPlace, askAdmin, deleteConversation } from './ask-admin.ts'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { challengeFor, requireToken } from '../../src/admin/admin-token.ts'
+import { challengeFor, requireToken } from '../../src/admin/admin-server.ts'
 
 const id = 'abcdefgh-_012345'
 

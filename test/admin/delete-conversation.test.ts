@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDeleteConversation } from '../../src/admin/delete-conversation.ts'
+import { createDeleteConversation } from '../../src/admin/admin.ts'
 import type { Store } from '../../src/stores/store.ts'
 import type { Agent, Turn } from '../request/summaries/growing-agent.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../request/summaries/summary-stand.ts'

@@ -2,10 +2,9 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { archiveTrouble } from '../../src/archive/archive-trouble.ts'
-import { openArchive, type Compose } from '../../src/archive/archive.ts'
+import { type Compose, createOneAtATime, openArchive } from '../../src/archive/archive.ts'
 import { purgeArchive, titleOf } from '../../src/archive/files.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { createOneAtATime } from '../../src/archive/one-at-a-time.ts'
 
 const id = 'abcdefgh-_012345'
 const other = 'another-id-00000'

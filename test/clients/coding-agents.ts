@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../src/demo/dice.ts'
-import { sampleSource } from '../../src/demo/sample-text.ts'
+import { sampleSource } from '../../src/demo/tools.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
-import { programsLack, type Matrix } from './matrix.ts'
+import { type Matrix, programsLack } from './matrix.ts'
 import { inPackages, runProgram } from './stand/installed-program.ts'
-import { claudeCode, readingAgents, rereadingAgents, type ReadingAgent } from './stand/reading-agents.ts'
+import { claudeCode, type ReadingAgent, readingAgents, rereadingAgents } from './stand/reading-agents.ts'
 import {
   compactionsMax,
   compactionsOf,
   earlyCompactions,
-  SUMMARY,
   type LoopRequest,
   type RunSizes,
+  SUMMARY,
 } from './stand/reading-models.ts'
-import { haveFilesRead, LAST_WORDS, openReadingStand, TASK, type ReadFile } from './stand/reading-stand.ts'
+import { haveFilesRead, LAST_WORDS, openReadingStand, type ReadFile, TASK } from './stand/reading-stand.ts'
 
 /**
  * A coding agent as it is installed, run as a program without a person. Its own compaction is off, and it takes the window

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextStepOf } from '../../src/compare/next-step.ts'
+import { nextStepOf } from '../../src/compare/pairs.ts'
 import { digest } from '../../src/request/read/body-source.ts'
 
 const step = (...calls: readonly (readonly [name: string, given: object | string])[]) =>

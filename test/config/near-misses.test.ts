@@ -4,7 +4,7 @@ import { loadConfiguration } from '../../src/config/configuration.ts'
 import { formatProblem } from '../../src/config/problem.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 import { lineToWrite } from '../../src/profiles/near-miss.ts'
-import { profileNearMisses } from '../../src/profiles/profile-near-misses.ts'
+import { profileNearMisses } from '../../src/profiles/resolve.ts'
 import { profileKeys } from '../../src/profiles/schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

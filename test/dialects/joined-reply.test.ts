@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../src/conversation/json-value
 import type { CallRules, Replies, StreamEvent } from '../../src/dialects/answer-contract.ts'
 import { messagesReplies } from '../../src/dialects/messages/reply/replies.ts'
 import { responsesReplies } from '../../src/dialects/responses/reply/replies.ts'
-import { nextStep } from '../../src/request/reply/next-step.ts'
+import { nextStep } from '../../src/request/reply/further-answers.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 import { eventsIn, joiningOf } from './joined.ts'
 import * as blocks from './messages/reply/streamed.ts'

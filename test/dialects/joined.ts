@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../src/conversation/json-value.ts'
 import type { CallRules, Replies, Reply, Seam, StreamEvent } from '../../src/dialects/answer-contract.ts'
-import { continuationSeam, lastWordsOf, paragraphSeam } from '../../src/request/reply/seams.ts'
+import { continuationSeam, lastWordsOf, paragraphSeam } from '../../src/request/reply/further-answers.ts'
 
 export const recalling: CallRules = { toolName: 'recall', continues: false }
 export const continuing: CallRules = { toolName: 'recall', continues: true }

@@ -4,7 +4,7 @@ import type { Replies, StreamEvent } from '../../src/dialects/answer-contract.ts
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { messagesReplies } from '../../src/dialects/messages/reply/replies.ts'
 import { responsesReplies } from '../../src/dialects/responses/reply/replies.ts'
-import { paragraphSeam } from '../../src/request/reply/seams.ts'
+import { paragraphSeam } from '../../src/request/reply/further-answers.ts'
 import * as deltas from './chat-completions/reply/streamed.ts'
 import { continuing, eventsIn, joiningOf, recalling } from './joined.ts'
 import * as blocks from './messages/reply/streamed.ts'

@@ -1,12 +1,12 @@
-import { readdir, readFile, access } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { flags, commands } from '../../src/config/flags.ts'
+import { commands, flags } from '../../src/config/flags.ts'
 import { eventTypes } from '../../src/activity/journal/rows.ts'
-import { metricNames } from '../../src/activity/metrics/metric-names.ts'
+import { metricNames } from '../../src/activity/metrics/metrics.ts'
 import { httpStatusOf } from '../../src/errors.ts'
-import { allPages, anchorsOf, fencedBlocks, root, sources, type Page } from './pages.ts'
+import { allPages, anchorsOf, fencedBlocks, type Page, root, sources } from './pages.ts'
 
 const pages = await allPages()
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { deliver, type BodyTransform, type Delivery, type DeliverOptions } from '../../src/http/deliver.ts'
-import { holdBack, type HeldBeginning, type HoldOptions } from '../../src/request/send/hold.ts'
+import { type BodyTransform, deliver, type DeliverOptions, type Delivery } from '../../src/http/deliver.ts'
+import { type HeldBeginning, holdBack, type HoldOptions } from '../../src/request/send/judge.ts'
 import { bytes, events, type Script } from '../support/fake-upstream.ts'
 import { openRaw, parseRaw, rawExchange, readUntil } from '../support/raw-client.ts'
 import { proxyBefore, type ProxyStand } from './start-proxy.ts'

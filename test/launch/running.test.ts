@@ -77,6 +77,16 @@ test('a program that took its port is not taken for it, whatever it says', async
   }
 })
 
+test('of a port that one of them has by its own word nobody else is found, as long as that one runs', async () => {
+  const { user } = await place()
+  const stranger = await foldgate(randomText())
+  const port = Number(new URL(stranger).port)
+  await announce(said(stranger, randomText()), process.pid, user)
+  expect(await findRunning(user)).toBeNull()
+  expect(await findRunning(user, port)).toBe('unproved')
+  expect(await findRunning(user, port + 1)).toBeNull()
+})
+
 test('of those that do not answer only the files of processes that are gone are taken away, and no other file', async () => {
   const { user, folder } = await place()
   const silent = said('http://127.0.0.1:9', randomText())

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ChatClient, openChatClient, type ChatTarget } from '../../src/demo/chat-client.ts'
-import { runDemo, type DemoOptions } from '../../src/demo/run-demo.ts'
+import { type ChatClient, type ChatTarget, openChatClient } from '../../src/demo/chat-client.ts'
+import { type DemoOptions, runDemo } from '../../src/demo/run-demo.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
@@ -9,7 +9,7 @@ import { listen } from '../support/free-port.ts'
 import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
-import { readFoldgateHeaders } from '../../src/demo/foldgate-headers.ts'
+import { readFoldgateHeaders } from '../../src/demo/tally.ts'
 import { wires } from '../../src/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)

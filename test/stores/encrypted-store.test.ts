@@ -51,16 +51,6 @@ describe('what lies in the store', () => {
     expect(await store.deleteGroup('group')).toBe(1)
   })
 
-  test('is nothing that a value yields to', async () => {
-    const inner = memory()
-    await putValue(inner, 'key', 'in the clear')
-    const store = encryptedStore(inner, 'secret')
-    await store.put([{ key: 'key', value: 'new', yields: true }])
-    expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'new' })
-    await store.put([{ key: 'key', value: 'late', yields: true }])
-    expect(await store.getFirst(['key'])).toEqual({ index: 0, value: 'new' })
-  })
-
   test('is passed over where a later key can be read', async () => {
     const inner = memory()
     await putValue(inner, 'clear', 'written before there was a secret')

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Mention } from '../../src/compaction/recap/mentions.ts'
-import { nameLines } from '../../src/compaction/recap/names.ts'
-import { likelihoodOf } from '../../src/compaction/recap/rank.ts'
+import { likelihoodOf, nameLines } from '../../src/compaction/recap/names.ts'
 import { needsWords, thingsIn } from '../../src/subject/things.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 import { subjectOf } from '../support/subject.ts'

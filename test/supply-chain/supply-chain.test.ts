@@ -126,13 +126,12 @@ const known: Readonly<Record<string, string>> = {
   'http/node-server.ts': 'a listener',
   'stores/redis-connection.ts': 'the store in the settings',
   'stores/redis-store.ts': 'the store in the settings',
-  'activity/tracing/exporters.ts': 'the collector that OTEL_… variables name',
-  'commands/run-attached.ts': '`foldgate run --attach`, to a Foldgate of its user',
+  'activity/tracing/tracing.ts': 'the collector that OTEL_… variables name',
+  'commands/run.ts': '`foldgate run --attach`, to a Foldgate of its user',
   'launch/running.ts': 'the same; where the port of its clients is taken, to what has it',
   'upstream/address.ts': 'none: it reads addresses',
-  'upstream/connector.ts': 'the upstreams in the settings',
   'upstream/pools.ts': 'the upstreams in the settings',
-  'upstream/stale-connection.ts': 'none: it knows errors',
+  'upstream/upstreams.ts': 'none itself: it knows errors of connections',
 }
 
 test('nothing in the source opens a connection but to upstreams, store and collector of the settings', async () => {

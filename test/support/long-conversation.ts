@@ -1,5 +1,5 @@
 import { openDice } from '../../src/demo/dice.ts'
-import { samplePath, sampleSource } from '../../src/demo/sample-text.ts'
+import { samplePath, sampleSource } from '../../src/demo/tools.ts'
 
 export type PlainMessage = { readonly role: 'user' | 'assistant'; readonly content: string }
 

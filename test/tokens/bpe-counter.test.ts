@@ -3,10 +3,9 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../../src/errors.ts'
-import { createTokenCounter, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
+import { createTokenCounter, scanPieces, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { grammarOf } from '../../src/tokens/piece-grammar.ts'
-import { scanPieces } from '../../src/tokens/piece-scanner.ts'
 import { RANKS_STEP_CHARACTERS } from '../../src/tokens/rank-table.ts'
 
 // Repeated, most of them are one single piece of any length.

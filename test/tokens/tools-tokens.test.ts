@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/conversation/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
-import { toolRuleOf } from '../../src/tokens/tool-rules.ts'
-import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
+import { schemaTokens, toolRuleOf, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 
 const text = { type: 'string' }
 const object = (properties: object, required: readonly string[] = []) => ({

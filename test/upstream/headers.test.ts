@@ -5,8 +5,7 @@ import {
   credentialHeadersOf,
   heldKeyHeader,
 } from '../../src/upstream/credential.ts'
-import { headerNameOf } from '../../src/upstream/header-names.ts'
-import { asRecord, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
+import { asRecord, headerNameOf, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
 import { createHeldKeyMarks } from '../../src/upstream/held-key-marks.ts'
 import { retryAfterMs } from '../../src/upstream/retry-after.ts'
 

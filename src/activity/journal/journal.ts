@@ -130,7 +130,7 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     write: (journal, row) => {
       const conversation = 'conversation' in row ? row.conversation : null
-      const text = JSON.stringify(row)
+      const text = JSON.stringify(told(row))
       const rows = waiting.get(journal) ?? new Set()
       const [oldest] = rows
       if (rows.size >= WAITING_MAX && oldest !== undefined) rows.delete(oldest)
@@ -182,6 +182,14 @@ const ROWS_PER_READ = 200
 
 /** Rows of a journal that wait for a store that does not answer. */
 const WAITING_MAX = 10_000
+
+/** What a row says: reading puts back what is null or empty, which is half of most rows. */
+function told(row: JournalEvent | UsageRow | Totals): Readonly<Record<string, unknown>> {
+  const said: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(row))
+    if (value !== null && !(Array.isArray(value) && value.length === 0)) said[name] = value
+  return said
+}
 
 /** A row that another version wrote in another form is passed over. */
 function eventsIn(rows: readonly JournalRow[]): StoredEvent[] {

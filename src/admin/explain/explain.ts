@@ -1,13 +1,13 @@
 import { withFreeThoughts } from '../../request/free-thoughts.ts'
-import type { Chat, RecallOffer, Counted, Measure, Form } from '../../request/request.ts'
+import type { Chat, ConversationTokens, Counted, Form, Measure, RecallOffer } from '../../request/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
-import { outlineOf, type MessageTreatment } from '../../compaction/report.ts'
+import { type MessageTreatment, outlineOf } from '../../compaction/report.ts'
 import type { BodyLimits } from '../../conversation/body-spans.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-key.ts'
-import { budgetOf } from '../../tokens/budget.ts'
+import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
@@ -19,14 +19,30 @@ import { reserveOf } from '../../request/measure/reserve.ts'
 import { repairedChat } from '../../request/repair.ts'
 import { createRecallOffers, withTool } from '../../request/recall/recall-offer.ts'
 import { readBytes } from '../../request/read/read-chat.ts'
-import { originalForm, dryRun } from '../../request/compact/forms.ts'
+import { dryRun, originalForm } from '../../request/compact/forms.ts'
 import { bytesOf } from '../../request/send/outgoing-body.ts'
 import { withUsageAsked } from '../../request/send/usage-in-streams.ts'
-import type { Explanation, ExplainedMessage } from './explanation.ts'
+import type {
+  CompactionStart,
+  CountsByRole,
+  ExplainedMessage,
+  Explanation,
+  Thresholds,
+  TokensByCategory,
+} from './explanation.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
-import { countRoles, tallyReceived, tallySent } from './tally.ts'
-import { compactionStart, thresholdsIn } from './thresholds.ts'
 import { warningsOf } from './warnings.ts'
+import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
+import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
+import type { View } from '../../compaction/view/view.ts'
+import type { Message, Role } from '../../conversation/message.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
+import type { Steps } from '../../conversation/source.ts'
+import { mediaTokens } from '../../tokens/media-tokens.ts'
+import { sumOf } from '../../subject/size-sums.ts'
+import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
+import { lowestThresholdTokens } from '../../compaction/due.ts'
+import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
 export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -194,4 +210,121 @@ function fateOf(
 
 function explained({ receivedTokens, sentTokens, standsFor, ...rest }: MessageTreatment): ExplainedMessage {
   return { ...rest, received_tokens: receivedTokens, sent_tokens: sentTokens, stands_for: standsFor }
+}
+
+/** The tokens of what came, by what they stand for. */
+function* tallyReceived(chat: Chat, counts: ConversationTokens): Steps<TokensByCategory> {
+  const tally = tallyOf(counts)
+  for (const [index, message] of chat.messages.entries()) {
+    const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
+    tally[categoryOf(chat, message)] += tokens - media
+    tally.images += media
+    yield
+  }
+  return withTotal(tally)
+}
+
+/** The tokens of a view. `sent` is what was made of it, read again: so it is told what media are left. */
+function* tallySent(
+  sent: Chat,
+  view: View,
+  counts: ConversationTokens,
+  model: string,
+): Steps<TokensByCategory> {
+  const tally = tallyOf(counts)
+  for (const [place, message] of sent.messages.entries()) {
+    const { tokens = 0, joined = [], how = 'kept' } = view.messages[place] ?? {}
+    const media = message.facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
+    const written = joined.reduce((sum, part) => sum + (part.standsFor === null ? 0 : part.tokens), 0)
+    const isStandIn = joined.length === 0 && (how === 'summary' || how === 'recap')
+    tally.summary += written
+    tally.images += media
+    tally[isStandIn ? 'summary' : categoryOf(sent, message)] += tokens - media - written
+    yield
+  }
+  return withTotal(tally)
+}
+
+/** How many messages of each role there are. */
+function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
+  const counts: Record<string, number> = {}
+  for (const { facts } of messages) counts[facts.role] = (counts[facts.role] ?? 0) + 1
+  return { ...counts, total: messages.length }
+}
+
+type Tally = Record<Exclude<keyof TokensByCategory, 'total'>, number>
+
+/** What stands around the messages: tools, what is said as the operator's beside them, what primes the reply. */
+function tallyOf({ toolsTokens: tools, aroundTokens, subject }: ConversationTokens): Tally {
+  const nothing = { user: 0, assistant: 0, tool_results: 0, images: 0, summary: 0 }
+  const leading = sumOf(subject.sizes, 0, subject.structure.systemCount)
+  return { system: aroundTokens - tools - PRIMING_TOKENS - leading, tools, ...nothing, other: PRIMING_TOKENS }
+}
+
+function withTotal(tally: Tally): TokensByCategory {
+  return { ...tally, total: Object.values(tally).reduce((sum, count) => sum + count, 0) }
+}
+
+const categoryOfRole = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool_results',
+  other: 'other',
+} as const satisfies Record<Role, keyof Tally>
+
+function categoryOf({ dialect, source }: Chat, message: Message): keyof Tally {
+  const { role, startsHistory } = message.facts
+  if (startsHistory === true) return 'summary'
+  if (role !== 'user') return categoryOfRole[role]
+  const { text } = parseEntry(dialect, source, message)
+  return text.startsWith(SUMMARY_OPEN) || text.startsWith(RECAP_OPEN) ? 'summary' : 'user'
+}
+
+type ThresholdFigures = {
+  readonly budgetTokens: number
+  /** What no compaction takes away, by our count. */
+  readonly fixedTokens: number
+  /** What is reckoned with beside our count. */
+  readonly marginTokens: number
+}
+
+/** Where everything begins under a profile, in tokens of a prompt as it is counted: the margin is taken off. */
+function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thresholds {
+  const { budgetTokens, fixedTokens, marginTokens } = figures
+  const isOff = profile.trigger === 'off'
+  const at = (setting: number): number =>
+    Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
+  const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+    isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
+  // At zero these two need no compaction: they treat a message from the first time it is sent.
+  const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+    pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
+  return {
+    trigger: isOff ? null : at(triggerOf(profile)),
+    target: isOff ? null : at(targetOf(profile)),
+    render_at: fromTheFirst(profile.render),
+    preview_at: fromTheFirst(profile.preview),
+    clear_at: passAt(profile.clear),
+    fold_at: passAt(profile.fold),
+    summary_at: hasSummaries(profile) && !isOff ? at(profile.summary.at) : null,
+  }
+}
+
+/** Where the first of a profile's thresholds lies; null where its trigger is off. */
+function compactionStart(
+  profile: Profile,
+  figures: ThresholdFigures,
+  model: { readonly ratio: number; readonly budgetTokens: number },
+): CompactionStart | null {
+  if (profile.trigger === 'off') return null
+  const { budgetTokens, fixedTokens, marginTokens } = figures
+  const ownTokens = lowestThresholdTokens(profile, budgetTokens, fixedTokens + marginTokens)
+  // What fills the budget by our count fills it by the model's: both were rounded.
+  const isBudget = ownTokens >= budgetTokens
+  return {
+    tokens: Math.max(0, ownTokens - marginTokens),
+    model_tokens: isBudget ? model.budgetTokens : Math.round(ownTokens * model.ratio),
+  }
 }

@@ -1,5 +1,4 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
-import { treesOf, type ConversationTree } from './branches.ts'
 import { clientName } from './client-name.ts'
 import { ago, boundedFigure, clock, figure, moment, plural } from './figures.ts'
 import { gauge } from './gauge.ts'
@@ -49,6 +48,27 @@ export const answeringMark = html`<span class="answering">answering</span>`
 /** What would have been sent, said of a conversation whose profile only observes. */
 export function observedWords(tokens: number): string {
   return `observed: ${figure(tokens)} would be sent`
+}
+
+/** A conversation with those that branched off it, or off one of its branches. */
+type ConversationTree = {
+  readonly root: ConversationCard
+  readonly branches: readonly ConversationCard[]
+}
+
+/**
+ * Conversations with their branches under them, that first which was used last; so the branches of each.
+ *
+ * @internal exported for tests
+ */
+export function treesOf(cards: readonly ConversationCard[]): readonly ConversationTree[] {
+  const byId = new Map(cards.map((card) => [card.id, card]))
+  const latestFirst = cards.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))
+  const trees = Map.groupBy(latestFirst, (card) => rootOf(card, byId))
+  return Array.from(trees, ([root, members]) => ({
+    root,
+    branches: members.filter((member) => member !== root),
+  }))
 }
 
 // --- internal ---
@@ -164,4 +184,18 @@ function under(card: ConversationCard, now: Date): HtmlEscapedString {
     ${profile !== null && html`<span>${foreign(profile)}</span>`}
     ${key !== null && html`<span>key ${foreign(key)}</span>`}
     ${name !== null && html`<span class="id">${id}</span>`} <span>${firstSeen(card, now)}</span>`
+}
+
+/** The oldest ancestor that is there. One that is no longer kept leaves its branches to themselves. */
+function rootOf(card: ConversationCard, byId: ReadonlyMap<string, ConversationCard>): ConversationCard {
+  const passed = new Set<ConversationCard>()
+  let at = card
+  // What another process wrote may go in a circle.
+  while (!passed.has(at)) {
+    passed.add(at)
+    const parent = at.parent === null ? undefined : byId.get(at.parent)
+    if (parent === undefined) return at
+    at = parent
+  }
+  return card
 }

@@ -2,9 +2,9 @@ import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { compactionWords, treatedInDetails, treatedNames } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
-import { eventDetails, eventReason } from './event-words.ts'
-import { clock, duration, figure, moment } from './figures.ts'
+import { clock, duration, figure, moment, plural } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { compactionReason } from '../compaction-reason.ts'
 
 export type EventTableOptions = {
   /** The newest first. */
@@ -106,4 +106,92 @@ function what(event: StoredEvent): HtmlEscapedString {
     ),
   ]
   return html`${parts.map((part) => html`${part} `)}`
+}
+
+type Details = StoredEvent['details']
+type Value = string | number | boolean
+
+/** Why an event came about, in words where the reason is one of our own. Null if there is nothing to say of it. */
+function eventReason({ type, reason }: Pick<StoredEvent, 'type' | 'reason'>): string | null {
+  if (reason === null) return null
+  if (type === 'compaction') return compactionReason(reason)
+  const known = reasons.get(`${type};${reason}`)
+  return known === undefined ? reason : known
+}
+
+/** What else an event says. A detail that another version wrote is told by its own name. */
+function eventDetails(details: Details, isTold: (name: string) => boolean): readonly string[] {
+  return Object.entries(details).flatMap(([name, value]) => {
+    if (value === null || isTold(name)) return []
+    const known = parts.get(name)
+    return known === undefined
+      ? [`${name.replaceAll('_', ' ')} ${told(value)}`]
+      : [known(value)].filter((words) => words !== '')
+  })
+}
+
+/** By type and reason; null where the rest of the row says it. */
+const reasons: ReadonlyMap<string, string | null> = new Map(
+  Object.entries({
+    'refusal;other': null,
+    'refusal;rate': 'too many requests at once, or too many tokens',
+    'refusal;denied': 'the key was not accepted, or has no right to this',
+    'refusal;overflow': 'too long for the model',
+    'refusal;output_too_large': 'a longer reply was asked for than the model gives',
+    'refusal;payload_too_large': 'too many bytes for the server',
+    'refusal;crowded': 'the server had no room at that moment',
+    'refusal;order': 'the order of the messages was not accepted',
+    'recovery;overflow': 'compacted after the upstream refused it as too long',
+    'recovery;recovered': 'compacted after the upstream refused it as too long',
+    'recovery;fallback': 'answered by the larger model that the profile names',
+    'recovery;failed': 'no form that Foldgate could make of it was accepted',
+    'restored;original': 'sent as it came, after a compacted form was refused',
+    'restored;strict': 'sent in another order, after the first was refused',
+    'restored;thoughts': 'sent without old thoughts, after they were refused',
+    'window;refusal': 'the upstream refused more',
+    'window;cut': 'the upstream cut longer prompts',
+    'window;unstated': 'longer prompts were refused without a number',
+    'cache-missed;model': 'the model is another',
+    'cache-missed;system': 'the system text is another',
+    'cache-missed;tools': 'the tools are others',
+    'cache-missed;messages': 'earlier messages are others',
+    'compact-requested;operator': 'by the operator',
+  }),
+)
+
+/** By the name of a detail; an empty text where it is no news. */
+const parts: ReadonlyMap<string, (value: Value) => string> = new Map(
+  Object.entries<(value: Value) => string>({
+    attempts: (value) => (value === 1 ? '' : `${told(value)} attempts`),
+    status: (value) => `answered ${String(value)}`,
+    upstream: (value) => `by the upstream ${told(value)}`,
+    fallback: (value) => `larger model: ${told(value)}`,
+    fallback_upstream: (value) => `at the upstream ${told(value)}`,
+    fallback_status: (value) => `which answered ${String(value)}`,
+    window_tokens: (value) => `window: ${counted(value, 'token')}`,
+    kind: (value) => kinds.get(value) ?? told(value),
+    calls: (value) => counted(value, 'call'),
+    prompt_tokens: (value) => `${counted(value, 'token')} read`,
+    cached_tokens: (value) => (value === 0 ? '' : `${told(value)} of them from the cache`),
+    cache_written_tokens: (value) => (value === 0 ? '' : `${told(value)} written to the cache`),
+    completion_tokens: (value) => `${counted(value, 'token')} written`,
+    times: (value) => (value === 1 ? '' : counted(value, 'time')),
+    items: (value) => counted(value, 'item'),
+    derived: () => 'made for a past that came with the first request',
+  }),
+)
+
+const kinds: ReadonlyMap<Value, string> = new Map<Value, string>([
+  ['total', 'for prompt and reply together'],
+  ['input', 'for the prompt alone'],
+])
+
+function counted(value: Value, word: string): string {
+  return typeof value === 'number' ? plural(value, word) : `${told(value)} ${word}s`
+}
+
+function told(value: Value): string {
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? figure(value) : value.toLocaleString('en-US')
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value
 }

@@ -6,15 +6,14 @@ import { compactionWords, treatedMessages } from './compaction-words.ts'
 import {
   messageLine,
   messageName,
+  type MessageScale,
   messageText,
   partLine,
   tokenBar,
-  type MessageScale,
 } from './message-line.ts'
-import { messageRuns, type MessageRun } from './message-runs.ts'
-import { sizedRequest, type SizedRequest } from './message-sizes.ts'
 import { sizeMeanings, treatmentMeanings } from './message-meanings.ts'
 import { shownControls } from './readable-text.ts'
+import type { PartSize } from '../../activity/request-report.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList(
@@ -32,6 +31,80 @@ export function messageList(
         : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
     }
   </section>`
+}
+
+/** Messages that are shown as one. */
+type MessageRun =
+  /** A summary or recap with the messages that it stands for, as far as they are there. */
+  | { readonly kind: 'folded'; readonly standIn: ShownMessage; readonly messages: ShownMessage[] }
+  /** Many in a row that were sent as they came. */
+  | { readonly kind: 'kept'; readonly messages: readonly ShownMessage[] }
+  | { readonly kind: 'single'; readonly message: ShownMessage }
+
+/**
+ * Groups messages for the eye, in their order: what was folded beside what stands for it, and long stretches of kept
+ * ones.
+ *
+ * @internal exported for tests
+ */
+export function messageRuns(messages: readonly ShownMessage[]): readonly MessageRun[] {
+  const folds = messages
+    .filter(({ standsFor }) => standsFor !== null)
+    .map((standIn) => ({ kind: 'folded' as const, standIn, messages: [] as ShownMessage[] }))
+  const runs: MessageRun[] = []
+  let stretch: ShownMessage[] = []
+
+  function add(run: MessageRun | null): void {
+    if (stretch.length >= KEPT_RUN_MIN) runs.push({ kind: 'kept', messages: stretch })
+    else runs.push(...stretch.map((message) => ({ kind: 'single' as const, message })))
+    stretch = []
+    if (run !== null) runs.push(run)
+  }
+
+  for (const message of messages) {
+    const fold = folds.find(({ standIn }) => standIn === message || isFoldedInto(standIn, message))
+    // Wherever the two are met first: a summary may stand before or behind what it is made of.
+    if (fold !== undefined && !runs.includes(fold)) add(fold)
+    if (fold === undefined && isUnremarkable(message)) stretch.push(message)
+    else if (fold === undefined) add({ kind: 'single', message })
+    else if (fold.standIn !== message) fold.messages.push(message)
+  }
+  add(null)
+  return runs
+}
+
+/** Messages and what stands around them, each with tokens as far as these can be told. */
+type SizedRequest = {
+  readonly messages: readonly ShownMessage[]
+  readonly toolsTokens: number | null
+  readonly systemTokens: number | null
+  /** Whether tokens are the provider's count, shared out by bytes, since Foldgate had no need to count. */
+  readonly isEstimate: boolean
+}
+
+/** @internal exported for tests. The sizes of the latest request. */
+export function sizedRequest(
+  messages: readonly ShownMessage[],
+  { around, rows }: Pick<ConversationDetail, 'around' | 'rows'>,
+): SizedRequest {
+  const tools = around?.tools ?? nothing
+  const system = around?.system ?? nothing
+  const counted = { messages, toolsTokens: tools.tokens, systemTokens: system.tokens, isEstimate: false }
+  const promptTokens = rows.at(-1)?.prompt_tokens ?? null
+  const isCounted = messages.some(({ receivedTokens }) => receivedTokens !== null)
+  const bytes = tools.bytes + system.bytes + messages.reduce((sum, message) => sum + message.bytes, 0)
+  if (isCounted || promptTokens === null || bytes === 0) return counted
+  const share = (part: number): number => Math.round((part / bytes) * promptTokens)
+  return {
+    messages: messages.map((message) => ({
+      ...message,
+      receivedTokens: share(message.bytes),
+      sentTokens: share(message.bytes),
+    })),
+    toolsTokens: share(tools.bytes),
+    systemTokens: share(system.bytes),
+    isEstimate: true,
+  }
 }
 
 // --- internal ---
@@ -144,3 +217,25 @@ function meanings(entryName: MessageScale['entryName']): HtmlEscapedString {
     </p>
   </details>`
 }
+
+/** Fewer in a row are shown one by one. */
+const KEPT_RUN_MIN = 4
+
+function isFoldedInto({ standsFor }: ShownMessage, { treatment, index }: ShownMessage): boolean {
+  if (standsFor === null || treatment !== 'folded' || index === null) return false
+  return standsFor.start <= index && index < standsFor.end
+}
+
+const sought: ReadonlySet<ShownMessage['pinned']> = new Set([
+  'system',
+  'history-start',
+  'task',
+  'latest-user',
+])
+
+/** Kept, and none of those that one looks for: the system messages, the task, the latest question. */
+function isUnremarkable({ treatment, pinned }: ShownMessage): boolean {
+  return treatment === 'kept' && (pinned === null || !sought.has(pinned))
+}
+
+const nothing: PartSize = { tokens: null, bytes: 0 }

@@ -1,20 +1,23 @@
 import type { Steps } from '../../conversation/source.ts'
-import { FOLD_VERSION, type Compaction } from '../compaction.ts'
-import { hasUnsummarised } from '../layout.ts'
+import { type Compaction, FOLD_VERSION } from '../compaction.ts'
+import { hasUnsummarised, UNTOUCHED } from '../layout.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit } from './clip-to-fit.ts'
 import { pinnedClips, withCutUnit, withSpare } from './clips.ts'
-import { countedDraft, recordedIn, type Draft } from './draft.ts'
+import { countedDraft, type Draft, recordedIn } from './draft.ts'
 import { editedByWorth, editedEnough, putBack } from './edit-by-worth.ts'
-import { foldAt, recapCaps, type FoldPlan } from './fold-at.ts'
+import { foldAt, type FoldPlan, recapCaps } from './fold-at.ts'
 import { frameOf, isPinned, runs } from './frame.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import type { PlanOptions } from './options.ts'
 import { ascending, newestThoughts } from '../thoughts.ts'
-import { heldThoughts } from './thoughts.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './turns.ts'
+import { editsOf, isHeld } from '../edits.ts'
+import { hasBoundThoughts } from '../../subject/subject.ts'
+import { standingView } from '../view/view.ts'
+import { originalMessage, type ViewMessage } from '../view/view-message.ts'
 
 /**
  * The next compaction at a request point: the passes, those first that cost least of what the next step needs, until the view
@@ -163,4 +166,50 @@ function* folded(plan: FoldPlan, draft: Draft, aimTokens: number): Steps<Draft> 
   const frontier = yield* chooseFrontier(plan, draft, aimTokens)
   if (frontier === null) return draft
   return yield* countedDraft(frame, { ...draft, fold: foldAt(plan, frontier) })
+}
+
+/**
+ * The thoughts before a compaction's point that still hold, ascending: they stand under the compaction before it, and nothing
+ * before them is sent otherwise than it was. A server that binds thoughts to what stood before them drops all others.
+ */
+function* heldThoughts(
+  counts: TokenCounts,
+  previous: Compaction | null,
+  planned: Compaction,
+): Steps<readonly number[]> {
+  const { subject } = counts
+  const { point } = planned
+  const start = subject.structure.systemCount
+  // What is folded further begins before all that is not folded.
+  if ((previous?.fold?.frontier ?? start) !== (planned.fold?.frontier ?? start)) return []
+  const edits = editsOf(previous ?? UNTOUCHED)
+  // With the first one goes what the server's own compaction stands for, too.
+  if (previous === null && start > subject.structure.unkeyedCount) return []
+  const standing: number[] = []
+  for (let index = planned.fold?.frontier ?? start; index < point; index += 1)
+    if (areThoughts(counts, index) && isHeld(subject, edits, index)) standing.push(index)
+  if (standing.length === 0) return []
+  const before: ViewMessage[] = []
+  if (previous !== null) before.push(...(yield* standingView(counts, previous)))
+  for (let index = previous?.point ?? start; index < point; index += 1)
+    before.push(originalMessage(subject, index))
+  const after = yield* standingView(counts, { ...planned, thoughts: standing })
+  const stands = new Set(standing)
+  const held: number[] = []
+  for (const [place, message] of after.entries()) {
+    if (!isSame(message, before[place])) break
+    // A message that stands without its thoughts already does not get them back.
+    if (message.index !== null && stands.has(message.index)) held.push(message.index)
+  }
+  return held
+}
+
+function areThoughts({ subject }: TokenCounts, index: number): boolean {
+  const message = subject.messages[index]
+  return message !== undefined && hasBoundThoughts(message)
+}
+
+function isSame({ item }: ViewMessage, other: ViewMessage | undefined): boolean {
+  if (item.kind === 'kept') return other?.item.kind === 'kept' && other.item.index === item.index
+  return other?.item.kind === 'made' && other.item.json === item.json
 }

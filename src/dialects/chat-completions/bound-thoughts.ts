@@ -8,13 +8,14 @@ import {
 import type { MessageFacts } from '../../conversation/message.ts'
 import { contentParts } from '../content/content-parts.ts'
 import { contentIn, withContent, withoutMembers, withoutParts } from '../content/joined-content.ts'
-import { thoughtFields } from './thoughts.ts'
+import { hasThoughts, thoughtFields } from './thoughts.ts'
 
 /**
  * What of a model's message is bound to what stood before it: thoughts that are signed or encrypted, as LiteLLM and OpenRouter
  * hand on those of Anthropic and OpenAI. `saysMore`: whether it says or calls something beside its content's text.
  */
 export function boundOf(message: JsonObject, saysMore: boolean): Pick<MessageFacts, 'bound'> {
+  if (!hasThoughts(message)) return {}
   const parts = contentParts(message['content'])
   const inContent = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.part] : []))
   const blocks = [...blockFields.flatMap((name) => listIn(message, name)), ...inContent]

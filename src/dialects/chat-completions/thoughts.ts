@@ -24,7 +24,8 @@ export const thoughtFields = [
 export function hasThoughts(message: JsonObject): boolean {
   return (
     thoughtFields.some(({ name }) => isPresent(message[name])) ||
-    contentParts(message['content']).some(({ kind }) => kind === 'reasoning')
+    (Array.isArray(message['content']) &&
+      contentParts(message['content']).some(({ kind }) => kind === 'reasoning'))
   )
 }
 
@@ -32,10 +33,8 @@ export function hasThoughts(message: JsonObject): boolean {
  * The thoughts of a message, and the characters of what only the provider can read. Servers write the same thoughts in
  * several fields and read one of them: equal texts count once.
  */
-export function readThoughts(message: JsonObject): {
-  readonly texts: ReadonlySet<string>
-  readonly opaqueCharacters: number
-} {
+export function readThoughts(message: JsonObject): Thoughts {
+  if (!hasThoughts(message)) return noThoughts
   const texts = new Set<string>()
   const opaque = new Set<string>()
   const inContent = contentParts(message['content']).flatMap((part) =>
@@ -54,6 +53,10 @@ export function readThoughts(message: JsonObject): {
 }
 
 // --- internal ---
+
+type Thoughts = { readonly texts: ReadonlySet<string>; readonly opaqueCharacters: number }
+
+const noThoughts: Thoughts = { texts: new Set(), opaqueCharacters: 0 }
 
 /** Where a block of thoughts holds its text: Anthropic's `thinking`, the others of OpenRouter and the Responses API. */
 const textKeys = ['text', 'thinking', 'reasoning', 'summary', 'content'] as const

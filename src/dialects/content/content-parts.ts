@@ -21,6 +21,7 @@ export function contentParts(content: unknown): readonly ContentPart[] {
 
 /** The texts of a content, joined by a newline. */
 export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
   return contentParts(content)
     .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
     .join('\n')

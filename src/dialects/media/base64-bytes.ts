@@ -1,5 +1,3 @@
-import { decodeBase64Prefix } from './base64.ts'
-
 /** Reads `count` bytes of decoded data from `offset` on; fewer where there are no more, or none can be had. */
 export type ByteReader = (offset: number, count: number) => Uint8Array
 
@@ -50,6 +48,33 @@ export function littleEndian(bytes: Uint8Array, start: number, count: number): n
   return value
 }
 
+/**
+ * At most the first `bytesMax` bytes of base64 text that begins at `start`, in the standard or the URL
+ * alphabet. Line breaks are passed over; anything else that is no base64 ends it.
+ *
+ * @internal exported for tests
+ */
+export function decodeBase64Prefix(text: string, start: number, bytesMax: number): Uint8Array {
+  const bytes = new Uint8Array(bytesMax)
+  let length = 0
+  let bits = 0
+  let bitCount = 0
+  for (let index = start; index < text.length && length < bytesMax; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === 0x0a || code === 0x0d) continue
+    const sextet = sextetOf(code)
+    if (sextet === -1) break
+    bits = ((bits << 6) | sextet) & 0xffff
+    bitCount += 6
+    if (bitCount >= 8) {
+      bitCount -= 8
+      bytes[length] = (bits >> bitCount) & 0xff
+      length += 1
+    }
+  }
+  return bytes.subarray(0, length)
+}
+
 // --- internal ---
 
 /** MIME breaks lines after 76 characters, PEM after 64. */
@@ -58,3 +83,12 @@ const lineCharactersMax = 80
 const wrappedBytesMax = 65_536
 
 const noBytes = new Uint8Array(0)
+
+function sextetOf(code: number): number {
+  if (code >= 0x41 && code <= 0x5a) return code - 0x41
+  if (code >= 0x61 && code <= 0x7a) return code - 0x61 + 26
+  if (code >= 0x30 && code <= 0x39) return code - 0x30 + 52
+  if (code === 0x2b || code === 0x2d) return 62
+  if (code === 0x2f || code === 0x5f) return 63
+  return -1
+}

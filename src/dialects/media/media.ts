@@ -1,9 +1,7 @@
-import { audioSecondsOf } from './audio-length.ts'
-import { imageSizeOf } from './image-size.ts'
-import { isJsonObject, stringifyJson, stringOr } from '../../conversation/json-value.ts'
-import type { JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../conversation/json-value.ts'
 import type { Media } from '../../conversation/message.ts'
 import type { Digest } from '../../conversation/source.ts'
+import { at, bigEndian, type ByteReader, hasAscii, littleEndian, openBase64 } from './base64-bytes.ts'
 
 /** Part types of chat completions, of the Responses API and of Anthropic, which gateways accept side by side. */
 const kindOf: Readonly<Record<string, Media['kind']>> = {
@@ -71,6 +69,51 @@ function utf8Length(text: string): number {
     else if (unit >= 0x80) length += unit < 0x800 ? 1 : 2
   }
   return length
+}
+
+/**
+ * The seconds that a base64 recording of so many bytes plays, from its header: WAV, MP3. 0 where it could not be read, and
+ * where it claims more than the data can hold: a few bytes must not pass for days that fill any window.
+ *
+ * @internal exported for tests
+ */
+export function audioSecondsOf(text: string, start: number, dataBytes: number): number {
+  const read = openBase64(text, start)
+  const head = read(0, 12)
+  const seconds =
+    hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WAVE')
+      ? wavSeconds(read, dataBytes)
+      : mp3Seconds(read, dataBytes, hasAscii(head, 0, 'ID3') ? id3Bytes(head) : 0)
+  return seconds > 0 && seconds <= dataBytes / bytesPerSecondMin ? seconds : 0
+}
+
+/** The size of an image; zeros where it could not be read. */
+type ImageSize = { readonly widthPixels: number; readonly heightPixels: number }
+
+/** Enough for the fixed headers of PNG, GIF and WebP. */
+const fixedHeaderBytes = 32
+
+/**
+ * Segments of a JPEG passed over on the way to its frame header. A phone's photo has a dozen: EXIF with a thumbnail, colour
+ * profile and depth map in pieces of at most 64 kB.
+ */
+const jpegSegmentsMax = 128
+
+const unknownSize: ImageSize = { widthPixels: 0, heightPixels: 0 }
+
+/**
+ * The size of a base64 image from its header: PNG, JPEG, GIF, WebP. Only as much is decoded as the header
+ * needs, whatever the length of the data.
+ *
+ * @internal exported for tests
+ */
+export function imageSizeOf(text: string, start: number): ImageSize {
+  const read = openBase64(text, start)
+  const head = read(0, fixedHeaderBytes)
+  if (hasAscii(head, 1, 'PNG') && hasAscii(head, 12, 'IHDR')) return pngSize(head)
+  if (hasAscii(head, 0, 'GIF8')) return sizeOf(littleEndian(head, 6, 2), littleEndian(head, 8, 2))
+  if (hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WEBP')) return webpSize(head)
+  return at(head, 0) === 0xff && at(head, 1) === 0xd8 ? jpegSize(read) : unknownSize
 }
 
 // --- internal ---
@@ -151,4 +194,111 @@ function base64Bytes(text: string, start: number, unreadBytes: number): number {
 function detailOf(holder: unknown, part: JsonObject): Media['detail'] {
   const detail = isJsonObject(holder) ? (holder['detail'] ?? part['detail']) : part['detail']
   return detail === 'low' || detail === 'high' || detail === 'original' ? detail : 'auto'
+}
+
+/** MP3's lowest rate, 8 kbit/s; the tightest codecs that are put into WAV, made for telephones, take a little more. */
+const bytesPerSecondMin = 1000
+
+/** Chunks passed over on the way to the samples: tags and cue points. */
+const wavChunksMax = 32
+
+function wavSeconds(read: ByteReader, dataBytes: number): number {
+  let bytesPerSecond = 0
+  let offset = 12
+  for (let chunk = 0; chunk < wavChunksMax && offset < dataBytes; chunk += 1) {
+    const bytes = read(offset, 20)
+    const size = littleEndian(bytes, 4, 4)
+    if (hasAscii(bytes, 0, 'fmt ')) bytesPerSecond = littleEndian(bytes, 16, 4)
+    if (hasAscii(bytes, 0, 'data')) {
+      const rest = Math.max(0, dataBytes - offset - 8)
+      // A recorder that streams does not know the size beforehand and writes 0 or the largest number.
+      return (size === 0 ? rest : Math.min(size, rest)) / bytesPerSecond
+    }
+    // Chunks begin at even places.
+    offset += 8 + size + (size % 2)
+  }
+  return 0
+}
+
+// ISO 11172-3 and 13818-3, Layer III; kilobits a second by the index in a frame's header.
+const mpeg1Rates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+const mpeg2Rates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
+const mpeg1SamplesPerSecond = [44_100, 48_000, 32_000]
+
+const mpeg1 = 3
+const layer3 = 1
+const mono = 3
+
+function mp3Seconds(read: ByteReader, dataBytes: number, tagBytes: number): number {
+  const frame = read(tagBytes, 48)
+  const version = (at(frame, 1) >> 3) & 3
+  if (at(frame, 0) !== 0xff || at(frame, 1) >> 5 !== 7 || ((at(frame, 1) >> 1) & 3) !== layer3) return 0
+  const frames = countedFrames(frame, version)
+  if (frames > 0) {
+    const divisor = version === mpeg1 ? 1 : version === 2 ? 2 : 4
+    const samplesPerSecond = (mpeg1SamplesPerSecond[(at(frame, 2) >> 2) & 3] ?? 0) / divisor
+    return (frames * (version === mpeg1 ? 1152 : 576)) / samplesPerSecond
+  }
+  const kilobits = (version === mpeg1 ? mpeg1Rates : mpeg2Rates)[at(frame, 2) >> 4] ?? 0
+  return ((dataBytes - tagBytes) * 8) / (kilobits * 1000)
+}
+
+/** Encoders of a variable bit rate write the number of frames into the first one, behind its side information. */
+function countedFrames(frame: Uint8Array, version: number): number {
+  const isMono = at(frame, 3) >> 6 === mono
+  const sideBytes = version === mpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17
+  const start = 4 + sideBytes
+  const isCounted = hasAscii(frame, start, 'Xing') || hasAscii(frame, start, 'Info')
+  return isCounted && (at(frame, start + 7) & 1) === 1 ? bigEndian(frame, start + 8, 4) : 0
+}
+
+/** ID3v2.4, 3.1: ten bytes, of which the last four are the rest's size, seven bits in each. */
+function id3Bytes(head: Uint8Array): number {
+  let size = 0
+  for (let index = 6; index < 10; index += 1) size = size * 128 + (at(head, index) & 0x7f)
+  return 10 + size
+}
+
+function pngSize(bytes: Uint8Array): ImageSize {
+  return bytes.length < 24 ? unknownSize : sizeOf(bigEndian(bytes, 16, 4), bigEndian(bytes, 20, 4))
+}
+
+// RFC 9649: lossy (VP8), lossless (VP8L) and extended (VP8X) files keep their size in different places.
+function webpSize(bytes: Uint8Array): ImageSize {
+  // Missing bytes read as 0, which the formats that store a size less one would take for a pixel.
+  if (bytes.length < 30) return unknownSize
+  if (hasAscii(bytes, 12, 'VP8 ')) {
+    return sizeOf(littleEndian(bytes, 26, 2) & 0x3fff, littleEndian(bytes, 28, 2) & 0x3fff)
+  }
+  if (hasAscii(bytes, 12, 'VP8L')) {
+    const bits = littleEndian(bytes, 21, 4)
+    return sizeOf((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
+  }
+  if (hasAscii(bytes, 12, 'VP8X')) {
+    return sizeOf(littleEndian(bytes, 24, 3) + 1, littleEndian(bytes, 27, 3) + 1)
+  }
+  return unknownSize
+}
+
+// ITU-T T.81, B.1.1: a marker is 0xFF and a code; every segment before the frame header states its length.
+function jpegSize(read: ByteReader): ImageSize {
+  let offset = 2
+  for (let segment = 0; segment < jpegSegmentsMax; segment += 1) {
+    const bytes = read(offset, 9)
+    if (bytes.length < 9 || at(bytes, 0) !== 0xff) return unknownSize
+    const marker = at(bytes, 1)
+    if (isFrameMarker(marker)) return sizeOf(bigEndian(bytes, 7, 2), bigEndian(bytes, 5, 2))
+    // A second 0xFF is padding before the marker.
+    offset += marker === 0xff ? 1 : 2 + bigEndian(bytes, 2, 2)
+  }
+  return unknownSize
+}
+
+// 0xC4, 0xC8 and 0xCC lie in the range of the frame headers but define tables.
+function isFrameMarker(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+}
+
+function sizeOf(widthPixels: number, heightPixels: number): ImageSize {
+  return widthPixels > 0 && heightPixels > 0 ? { widthPixels, heightPixels } : unknownSize
 }

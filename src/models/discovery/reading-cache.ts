@@ -19,6 +19,8 @@ export type KnownReading = { readonly reading: Reading; readonly atMs: number; r
 export type KnownReadings = {
   /** The latest that a probe has said; null where it has said nothing within a day. */
   readonly get: (probe: Probe) => KnownReading | null
+  /** The same of all of these, in their order. */
+  readonly all: (probes: readonly Probe[]) => readonly (KnownReading | null)[]
   readonly take: (probe: Probe, reading: Reading) => void
 }
 
@@ -32,17 +34,23 @@ export function createReadingCache(nowMs: () => number): (of: ReadingOf) => Know
   return function readingsOf({ asker, model }) {
     const key = `${asker} ${model}`
 
-    function get(probe: Probe): KnownReading | null {
-      const list = lists.get(asker)?.get(probe.name)
-      const found =
-        list === undefined
-          ? models.get(key)?.get(probe.name)
-          : { ...list, reading: readingOfList(list.list, probe, model) }
-      return found === undefined || nowMs() - found.atMs >= READING_LIFE_MS ? null : found
+    function all(probes: readonly Probe[]): readonly (KnownReading | null)[] {
+      const ownLists = lists.get(asker)
+      const own = models.get(key)
+      return probes.map((probe) => {
+        const list = ownLists?.get(probe.name)
+        const found =
+          list === undefined
+            ? own?.get(probe.name)
+            : { ...list, reading: readingOfList(list.list, probe, model) }
+        return found === undefined || nowMs() - found.atMs >= READING_LIFE_MS ? null : found
+      })
     }
+    const get = (probe: Probe): KnownReading | null => all([probe])[0] ?? null
 
     return {
       get,
+      all,
       take: (probe, reading) => {
         // What it said before still is the best guess.
         if (reading.use === 'failed' || reading.use === 'denied') return

@@ -65,7 +65,8 @@ export function createSites({
     if (base === null || !knownBases.has(base)) return null
     const path = address.path + base
     // Upstreams at one address may differ in their headers, by which a gateway chooses what stands behind it.
-    const siteKey = JSON.stringify([question.upstream ?? 'default', path])
+    // Neither a name nor a path has a blank.
+    const siteKey = `${question.upstream ?? 'default'} ${path}`
     let site = sites.get(siteKey)
     if (site === undefined) {
       const origin = origins.get(address.origin) ?? { runsCount: 0, isMute: false }
@@ -73,7 +74,7 @@ export function createSites({
       site = { origin, probes: probesFor(address.origin, path), worth: new Map(), firstRun: null }
       sites.set(siteKey, site)
     }
-    const key = JSON.stringify([siteKey, identityOf(question, upstreams)])
+    const key = `${siteKey} ${identityOf(question, upstreams)}`
     const before = known.get(key)
     // A held key that takes another's place has its figures, but not what that one was denied.
     const mark = heldKeyMark(question.upstream ?? 'default')

@@ -1,15 +1,13 @@
-import type { Advanced } from '../../compaction/compact.ts'
-import { compactionFor, tighten, type Compacted } from '../../compaction/compact.ts'
-import { viewUnder } from '../../compaction/view/view.ts'
+import { type Advanced, type Compacted, compactionFor, tighten } from '../../compaction/compact.ts'
+import { type View, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
 import { anyHasBoundThoughts } from '../../subject/subject.ts'
-import { withNewestThoughts, unboundCompaction } from '../../compaction/thoughts.ts'
+import { unboundCompaction, withNewestThoughts } from '../../compaction/thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
-import type { View } from '../../compaction/view/view.ts'
 import type { Steps } from '../../conversation/source.ts'
-import { spliceMessages } from '../../conversation/splice.ts'
+import { spliceMessages, type ViewItem } from '../../conversation/splice.ts'
 import type { EntryShape } from '../../dialects/contract.ts'
 import { InvariantError } from '../../errors.ts'
 import type { KeepTaken } from '../../archive/archiving.ts'
@@ -17,8 +15,8 @@ import { breathe, drive } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { Records } from '../records/records.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
-import { withCacheMark } from './cache-mark.ts'
-import { filledView } from './filled-view.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
+import type { CacheTtl } from '../../conversation/message.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
 // InvariantError.
@@ -172,6 +170,39 @@ export async function tightenedForm(
   return { ...form, made: { compaction, tokensBefore: how.refusedTokens, milliseconds } }
 }
 
+/** A view by its own count. */
+type Sized = { readonly sentTokens: number }
+
+/**
+ * The largest view found within a budget. A compaction leaves room below its budget, for the rounds to come and because
+ * recaps come out shorter than they were planned; so it is planned with more until what comes out fills the budget. Null
+ * where nothing can be taken away.
+ *
+ * @internal exported for tests
+ */
+export async function filledView<Planned extends Sized>(
+  budgetTokens: number,
+  viewWithin: (plannedTokens: number) => Promise<Planned | null>,
+): Promise<Planned | null> {
+  let largest = await viewWithin(budgetTokens)
+  let plannedTokens = budgetTokens
+  let moreTokens = Number.POSITIVE_INFINITY
+  for (let plans = 1; largest !== null && plans < PLANS_MAX; plans += 1) {
+    const spareTokens = budgetTokens - largest.sentTokens
+    moreTokens = Math.min(moreTokens, spareTokens)
+    if (moreTokens < budgetTokens * SPARE_SHARE_MIN) break
+    const view = await viewWithin(plannedTokens + moreTokens)
+    if (view === null || view.sentTokens > budgetTokens) {
+      moreTokens = Math.floor(moreTokens / 2)
+      continue
+    }
+    plannedTokens += moreTokens
+    moreTokens = Number.POSITIVE_INFINITY
+    if (view.sentTokens > largest.sentTokens) largest = view
+  }
+  return largest
+}
+
 // --- internal ---
 
 /** Where nothing else can go, what the server has compacted itself does; null where there is nothing of that. */
@@ -302,3 +333,45 @@ function* checkView(chat: Chat, view: View): Steps<void> {
 }
 
 const RECAP_SHAPE: EntryShape = { role: 'user', callIds: [], answers: [], emptyCalls: false }
+
+/**
+ * The items of a view, with a mark for the provider's prompt cache at the end of what stands for folded messages: the client's
+ * own marks stand at its newest messages, and a provider does not look back from them as far as that. Where a second one is
+ * free it goes to the beginning of it: what stands before is the same after the next compaction, and what is read is only what
+ * was written up to a mark. Only where the client marks anything, since what is marked costs more to be kept.
+ */
+function withCacheMark(
+  { dialect: { cacheMarks }, source, body, messages: received }: Chat,
+  messages: readonly ViewMessage[],
+): readonly ViewItem[] {
+  const items = messages.map(({ item }) => item)
+  const end = cacheMarks === null ? -1 : messages.findLastIndex(isFold)
+  const fold = items[end]
+  if (cacheMarks === null || fold?.kind !== 'made') return items
+  const marksOf = (index: number | null): readonly CacheTtl[] =>
+    (index === null ? undefined : received[index]?.facts.cacheMarks) ?? []
+  const inView = (view: readonly ViewMessage[]): readonly CacheTtl[] =>
+    view.flatMap(({ index, joined }) => (joined.length > 0 ? inView(joined) : marksOf(index)))
+  const around = cacheMarks.around(source, body.history)
+  const behind = inView(messages.slice(end + 1))
+  const count = around.length + inView(messages).length
+  if (count === 0 || count >= cacheMarks.countMax) return items
+  // A provider wants what is kept for longer first. A mark for all of the history stands behind it.
+  const isLong = behind.length === 0 ? around.length > 0 && !around.includes('5m') : behind.includes('1h')
+  const ttl = isLong ? '1h' : '5m'
+  const free = cacheMarks.countMax - count
+  const json = cacheMarks.marked(fold.json, ttl, 'end')
+  if (json === null) return items
+  const both = free > 1 ? cacheMarks.marked(json, ttl, 'beginning') : null
+  return items.with(end, { ...fold, json: both ?? json })
+}
+
+function isFold({ how, joined }: ViewMessage): boolean {
+  return how === 'summary' || how === 'recap' || joined.some(isFold)
+}
+
+/** Each takes as long as a compaction. */
+const PLANS_MAX = 5
+
+/** Less than this of the budget is not worth another plan. */
+const SPARE_SHARE_MIN = 0.03

@@ -3,9 +3,15 @@ import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { underWindow } from './measure.ts'
 import { reserveOf } from './reserve.ts'
-import { budgetOf } from '../../tokens/budget.ts'
-import { findWindow } from './window-finder.ts'
+import { budgetOf, type Reserve } from '../../tokens/budget.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
+import type { Models } from '../../models/models.ts'
+import { type ResolvedWindow, resolveWindow, type ServerFigure } from '../../models/resolve-window.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
+import { isListedAt } from '../../models/table/window-table.ts'
+import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
+import type { WindowQuestion } from '../../models/discovery/window-question.ts'
+import type { ModelKey } from '../../models/model-key.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
@@ -66,4 +72,96 @@ export async function measureAfterRefusal(
     const isLimitHeld = parts.windows.holdsLimit(request.modelKey, window.tokens)
     return underWindow(measure, window, budgetOf(window, reserveOf(request), isLimitHeld))
   })
+}
+
+// --- internal ---
+
+/**
+ * The window of a request's model. With `window.tokens: auto` the server is asked, off the path of requests: only the
+ * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
+ */
+async function findWindow(
+  request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
+  { models, windows, serverWindows, upstreams, warnings }: RequestParts,
+): Promise<ResolvedWindow> {
+  const { model, modelKey, deployment, profile, question, upstreamName } = request
+  const host = upstreams.addressOf(upstreamName).hostname
+  const learnt = models.belief(modelKey, 'window')
+  const answeredBy = models.get(modelKey, 'name')
+  const isAuto = profile.window.tokens === 'auto'
+  // A beta that the request asks for gives the model another window.
+  const isWidened = modelKey.model !== model
+  if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
+    serverWindows.lookup(question)
+    await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
+  }
+  const reserve = reserveOf(request)
+  const sources = {
+    configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+    maxTokens: profile.window.max,
+    learnt,
+    suggestedTokens: windows.suggestedTokens(modelKey, request.remembered.conversation),
+    answeredTokens: models.get(modelKey, 'answered') ?? 0,
+    server: isAuto
+      ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy, isWidened), reserve, models)
+      : null,
+    // An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more.
+    names:
+      answeredBy === null || isWidened
+        ? [modelKey.model]
+        : deployment === null
+          ? [model, answeredBy]
+          : [answeredBy, model],
+    host,
+    reserve,
+  }
+  const window = resolveWindow(sources)
+  models.noteWindow(modelKey, profile.name, sources)
+  if (window.overruledTokens !== null) warnings.overruled(profile.name, model, window)
+  return window
+}
+
+/** How long the first request of a model that nobody knows waits for its server's word, in milliseconds. */
+const FIRST_WAIT_MS = 1_000
+
+/**
+ * By the name that was asked for, else by the one that answered: an alias is known to neither list. Of a model whose window is
+ * `isWidened` by the request only what is loaded says something: a catalogue has the window without that.
+ */
+function statedBy(
+  serverWindows: ServerWindows,
+  question: WindowQuestion,
+  answeredBy: string | null,
+  isWidened: boolean,
+): ServerWindow | null {
+  const stated = serverWindows.lookup(question)
+  if (isWidened) return stated?.isLoaded === true ? stated : null
+  if (stated !== null || answeredBy === null || answeredBy === question.model) return stated
+  return serverWindows.lookup({ ...question, model: answeredBy })
+}
+
+/** Where a server limits the prompt and the whole, the one that leaves a prompt less beside this reserve. */
+function bindingWindow({ tokens, kind, inputTokens }: ServerWindow, reserve: Reserve): StatedWindow {
+  const isTighter = inputTokens !== null && inputTokens < budgetOf({ tokens, kind }, reserve)
+  return isTighter ? { tokens: inputTokens, kind: 'input' } : { tokens, kind }
+}
+
+/** The window that the server states. It is noted, so that it is known since when it holds. */
+function serverFigure(
+  key: ModelKey,
+  said: ServerWindow | null,
+  reserve: Reserve,
+  models: Models,
+): ServerFigure | null {
+  if (said === null) {
+    models.forget(key, 'stated')
+    return null
+  }
+  const { tokens, kind } = bindingWindow(said, reserve)
+  const { isLoaded } = said
+  const before = models.get(key, 'stated')
+  const hasChanged = before !== null && (before.hasChanged || before.tokens !== said.tokens)
+  models.set(key, 'stated', { tokens: said.tokens, kind: said.kind, isLoaded, hasChanged }, 'server')
+  const sinceMs = hasChanged ? (models.belief(key, 'stated')?.sinceMs ?? 0) : 0
+  return { tokens, kind, isLoaded, sinceMs }
 }

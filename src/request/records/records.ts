@@ -1,22 +1,21 @@
 import {
+  type Compaction,
   compactionUpTo,
   readCompaction,
   writeCompaction,
-  type Compaction,
 } from '../../compaction/compaction.ts'
-import { anyHasBoundThoughts } from '../../subject/subject.ts'
+import { anyHasBoundThoughts, isTalk, type Rounds } from '../../subject/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
-import { conversationIdChars } from '../../conversation/conversation-id.ts'
+import { conversationIdChars, isConversationId } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
-import { ownElsewhere, withElsewhere } from './elsewhere.ts'
 import { identityOf, leadsThrough } from './branches.ts'
-import { fitting } from './fitting-compaction.ts'
-import { findingPoints, innerPoints, lookupEnd } from './record-points.ts'
-import { readName, readSeen, writeName, writeSeen } from './seen-request.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
+import { countBelow } from '../../conversation/count-below.ts'
+import { z } from 'zod'
+import { parseJsonText } from '../../conversation/json-value.ts'
 
 /**
  * Records of compactions and seen requests, by scope, profile, model and meaning key. A seen request names its
@@ -132,15 +131,15 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     // One that the seen request stood in was made for its end; of a beginning that is another's.
     const isOthers = seen.inner && standing !== null && standing.index >= sinceCount
     let compaction = standing === null ? null : readOnce(standing.value, chat, isOthers ? point : null)
-    if (isOthers && compaction === null) {
+    // If what it stood in is gone, it is a conversation that nobody has seen: what stands before, or all of it derived.
+    const isLost = seen.compaction !== null && standing === null
+    if ((isOthers && compaction === null) || isLost) {
       const earlier = points.slice(sinceCount)
       const before = await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat))
       compaction = before?.kept ?? null
     }
-    // If what it stood in is gone, all of it is derived, as of a conversation that nobody has seen.
-    const isLost = seen.compaction !== null && standing === null
     const seenUntil = isLost ? null : point
-    const sharedUntil = seen.inner ? point : null
+    const sharedUntil = seen.inner && !isLost ? point : null
     return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
   }
 
@@ -219,8 +218,8 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
       return guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = store.put(thoughtsOf(chat, place))
-        const standing = await store.putIfAbsent(key, value, conversation)
-        await thoughts
+        // Both at once: of two that fail neither may be left without anybody who hears of it.
+        const [standing] = await Promise.all([store.putIfAbsent(key, value, conversation), thoughts])
         return readOnce(standing, chat) ?? compaction
       })
     },
@@ -229,6 +228,32 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     holdsThoughts: (scope) =>
       guarded(false, async () => (await store.getFirst([thoughtsKey(scope)])) !== null),
   }
+}
+
+/** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */
+function writeName({ conversation, parent }: ConversationName): string {
+  return parent === null ? conversation : `${conversation} ${parent}`
+}
+
+/** Null where the text is no name. */
+function readName(text: string): ConversationName | null {
+  const [conversation = '', parent = null, ...more] = text.split(' ')
+  if (!isConversationId(conversation) || more.length > 0) return null
+  return parent === null || isConversationId(parent) ? { conversation, parent } : null
+}
+
+/**
+ * A seen request as text for the store: what is rare is written only where it is there.
+ *
+ * @internal exported for tests
+ */
+export function writeSeen({ partedAt, inner, ...seen }: SeenRequest): string {
+  return JSON.stringify({ ...seen, ...(partedAt !== null && { partedAt }), ...(inner && { inner }) })
+}
+
+/** @internal exported for tests. Null where the text is none. */
+export function readSeen(text: string): SeenRequest | null {
+  return seenRequest.safeParse(parseJsonText(text)).data ?? null
 }
 
 // --- internal ---
@@ -297,3 +322,120 @@ function compactionEntry(
     value: writeCompaction(compaction, chat.structure.systemCount),
   }
 }
+
+/** The compaction with a note that the request which ends with this conversation was sent in another form. */
+function withElsewhere(compaction: Compaction, { messages, keys }: Chat): Compaction {
+  const point = messages.length
+  const others = (compaction.elsewhere ?? []).filter((each) => each.point !== point)
+  return { ...compaction, elsewhere: [...others.slice(1 - NOTES_MAX), { point, key: keys[point] ?? '' }] }
+}
+
+/** The compaction without notes of a conversation that begins like this one and went on in another way. */
+function ownElsewhere(compaction: Compaction, { keys }: Chat): Compaction {
+  const { elsewhere, ...others } = compaction
+  if (elsewhere === undefined) return compaction
+  const own = elsewhere.filter(({ point, key }) => keys[point] === key)
+  if (own.length === elsewhere.length) return compaction
+  return own.length === 0 ? others : { ...others, elsewhere: own }
+}
+
+/** Whoever sends more requests so behind one compaction has the oldest refused, once. */
+const NOTES_MAX = 64
+
+/**
+ * A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more.
+ *
+ * @internal exported for tests
+ */
+export function fitting(compaction: Compaction | null, chat: Rounds): Compaction | null {
+  if (compaction === null) return null
+  const { systemCount } = chat.structure
+  const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
+  const isUser = (index: number): boolean =>
+    index === -1 || (index < compaction.point && chat.messages[index]?.facts.role === 'user')
+  const frontier = compaction.fold?.frontier ?? systemCount
+  // Any other message would stand there without its call or its results.
+  const mayStandAlone = (index: number): boolean =>
+    chat.messages[index]?.facts.role === 'user' || isTalk(chat, index)
+  const isSound =
+    isInside(compaction.point) &&
+    isInside(frontier) &&
+    frontier <= compaction.point &&
+    chat.structure.isFrontier(frontier) &&
+    isUser(compaction.task) &&
+    isUser(compaction.latestUser) &&
+    (compaction.fold?.kept ?? []).every(
+      (index, position, kept) =>
+        index >= systemCount &&
+        index < frontier &&
+        index > (kept[position - 1] ?? -1) &&
+        mayStandAlone(index),
+    ) &&
+    [...compaction.clips.map(({ index }) => index), ...compaction.thoughts].every(
+      (index) => isInside(index) && index < compaction.point,
+    ) &&
+    (compaction.fold?.summaries ?? []).every(
+      ({ start, end }) => start >= systemCount && start < end && end <= frontier,
+    )
+  return isSound ? compaction : null
+}
+
+/**
+ * Where a conversation is looked for, from its end down. All conversations are the same up to the end of the leading
+ * system block, which is no part of their keys.
+ */
+function findingPoints({ structure, messages }: Chat): readonly number[] {
+  const { recordPoints, systemCount } = structure
+  const points: number[] = []
+  for (let at = recordPoints.length - 1; at >= 0; at -= 1) {
+    const point = recordPoints[at] ?? 0
+    if (point > systemCount || point === messages.length) points.push(point)
+  }
+  return points
+}
+
+/** How many points are looked up at once, the first `start` having been: a conversation was mostly seen at one of its latest. */
+function lookupEnd(start: number): number {
+  return start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
+}
+
+/**
+ * Where a request is recorded beside its end: at its last request points since the one that it goes on from. One that
+ * simply goes on has none there; a reply in several messages is one.
+ */
+function innerPoints({ structure, messages }: Chat, found: FoundRequest | null): readonly number[] {
+  const { requestPoints, systemCount } = structure
+  const since = Math.max(systemCount, found?.point ?? 0)
+  const first = countBelow(requestPoints, since + 1)
+  const points: number[] = []
+  // From the end: of tens of thousands only the last ones count.
+  for (let at = requestPoints.length - 2; at >= first && points.length < INNER_POINTS_MAX; at -= 1) {
+    const point = requestPoints[at] ?? 0
+    if (messages[point - 1]?.facts.role !== 'assistant') points.unshift(point)
+  }
+  return points
+}
+
+const POINTS_AT_FIRST = 16
+const POINTS_PER_LOOKUP = 256
+
+/**
+ * Beginnings of a request that are recorded beside its end. Agents that show only the newest five results whole edit the
+ * sixth at each request.
+ */
+const INNER_POINTS_MAX = 8
+
+type ConversationName = Pick<SeenRequest, 'conversation' | 'parent'>
+
+const idText = z.string().refine(isConversationId)
+const keyText = z.string().nullable()
+
+/** A damaged member other than the id and the compaction is taken as absent. */
+const seenRequest = z.object({
+  conversation: idText,
+  parent: idText.nullable().catch(null),
+  compaction: keyText,
+  next: keyText.catch(null),
+  partedAt: keyText.catch(null),
+  inner: z.boolean().catch(false),
+})

@@ -16,7 +16,7 @@ export function createRequestedCompactions(
   store: Pick<Store, 'getFirst' | 'put' | 'putIfAbsent'>,
   guarded: StoreGuard,
 ): RequestedCompactions {
-  /** What was asked of this process, by conversation: it holds even if the store fails. */
+  /** What was asked of this process, by conversation: it holds even if nothing can be written. */
   const asked = lruCache<string>(REMEMBERED_MAX)
   const taken = lruCache<true>(REMEMBERED_MAX)
 
@@ -31,18 +31,18 @@ export function createRequestedCompactions(
     },
     take: async (conversation) => {
       const standing = await guarded(null, () => store.getFirst([keyOf(conversation)]))
-      const id = [asked.get(conversation), standing?.value].find(
-        (each) => each !== undefined && !taken.has(each),
-      )
+      // The newest first: what was asked of this process may have been done by another, and asked for again there.
+      const ids = new Set([standing?.value, asked.get(conversation)])
       asked.delete(conversation)
-      if (id === undefined) return false
-      taken.set(id, true)
-      const taker = randomUUID()
-      return (
-        (await guarded(taker, () =>
-          store.putIfAbsent(`${keyOf(conversation)}:${id}`, taker, conversation),
-        )) === taker
-      )
+      for (const id of ids) {
+        if (id === undefined || taken.has(id)) continue
+        taken.set(id, true)
+        const taker = randomUUID()
+        const place = `${keyOf(conversation)}:${id}`
+        const first = await guarded(taker, () => store.putIfAbsent(place, taker, conversation))
+        if (first === taker) return true
+      }
+      return false
     },
   }
 }

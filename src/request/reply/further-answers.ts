@@ -1,10 +1,8 @@
 import type { Form, Outcome, ReplyCounts } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
-import { nextStep, type StepLimits } from './next-step.ts'
 import type { AnsweredCall, CallRules, Reply, ReplyCall, Seam } from '../../dialects/answer-contract.ts'
 import type { Failures } from '../../activity/failures.ts'
 import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../recall/recall-answers.ts'
-import { continuationSeam, lastWordsOf, paragraphSeam } from './seams.ts'
 import type { FurtherRequest } from './send-further.ts'
 import { discard } from '../send/outcome.ts'
 
@@ -191,6 +189,118 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   }
 }
 
+/** What is to be done when a reply has ended. */
+type Step =
+  | { readonly kind: 'end' }
+  /** Foldgate answers these calls, and the model goes on. `isTooOften`: often enough, so that it is told that there are no more answers. */
+  | { readonly kind: 'recall'; readonly calls: readonly ReplyCall[]; readonly isTooOften: boolean }
+  /** The text was cut. */
+  | { readonly kind: 'continue-text' }
+  /** A call was cut before its arguments were complete. */
+  | { readonly kind: 'repeat-call'; readonly name: string }
+
+export type StepLimits = {
+  /** The name of the tool that Foldgate answers; null where it was not offered. */
+  readonly toolName: string | null
+  /** How often its calls may still be answered; -1 where the model has been told that they are not. */
+  readonly recallsLeft: number
+  readonly continuationsLeft: number
+}
+
+/**
+ * What follows a reply. Where it mixes Foldgate's calls with the client's, the client's are made and the others are
+ * not: a call that was made cannot be taken back, and both at once cannot be answered in one request.
+ *
+ * @internal exported for tests
+ */
+export function nextStep(reply: Reply, limits: StepLimits): Step {
+  const ours = reply.calls.filter(({ name }) => name === limits.toolName)
+  const clients = reply.calls.filter(({ name }) => name !== limits.toolName)
+  if (ours.length > 0 && clients.length === 0) {
+    return limits.recallsLeft < 0
+      ? { kind: 'end' }
+      : { kind: 'recall', calls: ours, isTooOften: limits.recallsLeft === 0 }
+  }
+  if (reply.finish !== 'length' || reply.hasRefusal || limits.continuationsLeft <= 0) return { kind: 'end' }
+  const [only] = clients
+  if (only === undefined)
+    return reply.text === null || reply.text.trim() === '' ? { kind: 'end' } : { kind: 'continue-text' }
+  // What else was called is made now: the client's next request goes on from there.
+  return clients.length === 1 && only.isIncomplete
+    ? { kind: 'repeat-call', name: only.name }
+    : { kind: 'end' }
+}
+
+/** @internal exported for tests. A new utterance begins a paragraph of its own. */
+export function paragraphSeam(before: string): Seam {
+  let gap = before === '' || before.endsWith('\n') ? '' : '\n\n'
+  return {
+    feed: (text) => {
+      if (text === '') return ''
+      const joined = gap + text
+      gap = ''
+      return joined
+    },
+    end: () => '',
+  }
+}
+
+/**
+ * The last words of a text that was cut, which the model is asked to begin with, so that it is sure where the two
+ * meet; '' where no words stand there only once, and the end could not be told from an earlier place.
+ *
+ * @internal exported for tests
+ */
+export function lastWordsOf(text: string): string {
+  const trimmed = text.trimEnd()
+  for (let chars = LAST_WORDS_CHARS; chars <= LAST_WORDS_CHARS_MAX; chars *= 2) {
+    const lastWords = wordsAtEnd(trimmed, chars)
+    if (new Set(lastWords).size < DISTINCT_CHARS_MIN) return ''
+    if (trimmed.indexOf(lastWords) === trimmed.length - lastWords.length) return lastWords
+    if (chars >= trimmed.length) return ''
+  }
+  return ''
+}
+
+/**
+ * Joins the continuation of a text that was cut. Where it begins with the last words, as it was asked to, that is left out;
+ * else it is taken as the text that follows.
+ *
+ * @internal exported for tests
+ */
+export function continuationSeam(before: string, lastWords: string): Seam {
+  const blanks = before.slice(before.trimEnd().length)
+  let held = ''
+  let isOpen = lastWords !== ''
+
+  function decided(isOver: boolean): string {
+    const start = held.length - held.trimStart().length
+    const said = held.slice(start)
+    if (!isOver && said.length < lastWords.length + blanks.length && isBeginning(said)) return ''
+    isOpen = false
+    if (!said.startsWith(lastWords)) return held
+    const rest = said.slice(lastWords.length)
+    // What the text ended in is there already.
+    let shared = 0
+    while (shared < blanks.length && rest[shared] === blanks[shared]) shared += 1
+    return rest.slice(shared)
+  }
+
+  /** Whether what was said may still turn out to be the last words and the blanks behind it. */
+  function isBeginning(said: string): boolean {
+    return said.length <= lastWords.length ? lastWords.startsWith(said) : said.startsWith(lastWords)
+  }
+
+  return {
+    feed: (text) => {
+      if (!isOpen) return text
+      held += text
+      return decided(false)
+    },
+    end: () => (isOpen ? decided(true) : ''),
+  }
+}
+
 // --- internal ---
 
 const CUT = 'Your reply was cut off by the limit on its length.'
@@ -211,4 +321,24 @@ function callAgain(tool: string): string {
 
 function statusOf(outcome: Outcome | null): string {
   return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
+}
+
+/**
+ * Enough words to be found only once, and few enough to be repeated without a mistake. Shorter ones may follow once
+ * more by themselves: of 1.5 million places at which recorded replies were cut, 20 with half of it.
+ */
+const LAST_WORDS_CHARS = 96
+
+const LAST_WORDS_CHARS_MAX = 384
+
+/** Fewer are a ruler, a fence or a word or two, which may well go on as they began. */
+const DISTINCT_CHARS_MIN = 12
+
+function wordsAtEnd(text: string, chars: number): string {
+  const tail = text.slice(-chars)
+  if (tail.length === text.length) return tail.trimStart()
+  // Half a word, or half a character, is no good beginning.
+  const blank = tail.search(/\s/)
+  const words = blank === -1 ? tail.replace(/^[\udc00-\udfff]/, '') : tail.slice(blank).trimStart()
+  return words === '' ? tail.trimStart() : words
 }

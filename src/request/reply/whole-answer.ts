@@ -1,6 +1,6 @@
 import { isTooMuch, parseAnswerText } from '../../dialects/answer-json.ts'
 import type { Outcome } from '../request.ts'
-import { holdBack } from '../send/hold.ts'
+import { holdBack } from '../send/judge.ts'
 
 /** A plain answer with its body read, as far as that is not too large. */
 export function readPlain(outcome: Outcome): Promise<Outcome> {

@@ -1,12 +1,11 @@
-import { correctedRoom, type Advanced } from '../../compaction/compact.ts'
+import { type Advanced, type Compacted, correctedRoom } from '../../compaction/compact.ts'
 import {
-  foldAhead,
-  mayNeedSummary,
   type AheadOptions,
+  foldAhead,
   type FoldAhead,
+  mayNeedSummary,
   type WorthyRange,
 } from '../../compaction/ahead.ts'
-import type { Compacted } from '../../compaction/compact.ts'
 import type { Compaction, CompactionReason, StandingSummary } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
@@ -19,17 +18,20 @@ import type { AheadRecords } from '../../summaries/ahead-records.ts'
 import type { SpentTokens } from '../../summaries/spent-tokens.ts'
 import { summaryKey } from '../../summaries/summary-keys.ts'
 import {
-  noOutlook,
   type FailureReason,
   type MissingReason,
+  noOutlook,
   type SummaryOutlook,
   type SummaryRecord,
 } from '../../summaries/summary-record.ts'
 import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { savesEnough } from '../../summaries/write-summary.ts'
-import type { Counted, MeasuredRequest } from '../request.ts'
-import { orderSummary, summaryModelOf, type OrderParts } from './order-summary.ts'
-import { summaryModeOf } from './summary-mode.ts'
+import type { Chat, Counted, MeasuredRequest, ReadRequest } from '../request.ts'
+import { type OrderParts, orderSummary, summaryModelOf } from './order-summary.ts'
+import type { MessageFacts } from '../../conversation/message.ts'
+import { parseEntry } from '../../dialects/entry-facts.ts'
+import { hasSummaries } from '../../profiles/effective.ts'
+import { isCompactionPrompt } from '../../summaries/clients-compaction-prompts.ts'
 
 /** A request whose conversation was counted. */
 export type SummaryRequest = {
@@ -266,4 +268,37 @@ async function obtainAll(
       },
     })
   }
+}
+
+/**
+ * How a request takes part in summaries. `background`: they are asked for ahead of need; `blocking`: when a compaction is
+ * due, which waits; `fitted`: those that are there are used and none is asked for. Null: not even that.
+ */
+type SummaryMode = 'background' | 'blocking' | 'fitted' | null
+
+async function summaryModeOf({ chat, profile, options, exchange }: ReadRequest): Promise<SummaryMode> {
+  const { mode } = profile.summary
+  if (options.compact === 'truncate' || mode === 'off') return null
+  // A client with a key of Foldgate's own spends the operator's money: the operator says whether there are summaries.
+  const isWished =
+    options.compact === 'summarize' && (exchange.clientKeyName === null || hasSummaries(profile))
+  if (!isWished && !hasSummaries(profile)) return null
+  // The client summarises by itself: a summary of ours would be one of its question.
+  if (await isOwnRequest(chat)) return 'fitted'
+  if (isWished) return 'blocking'
+  // No compaction comes that one could be asked for ahead of: recovery takes what stands, and recaps.
+  return profile.trigger === 'off' && mode === 'background' ? 'fitted' : mode
+}
+
+/** By the facts of the latest user message, which is read once: it may be large, and stands for a whole turn. */
+const asksForSummary = new WeakMap<MessageFacts, boolean>()
+
+async function isOwnRequest({ messages, structure, source, dialect }: Chat): Promise<boolean> {
+  const message = messages[structure.latestUserBefore(messages.length)]
+  if (message === undefined) return false
+  const known = asksForSummary.get(message.facts)
+  if (known !== undefined) return known
+  const asks = await drive(isCompactionPrompt(parseEntry(dialect, source, message).text))
+  asksForSummary.set(message.facts, asks)
+  return asks
 }

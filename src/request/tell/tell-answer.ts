@@ -4,16 +4,22 @@ import { noOutlook } from '../../summaries/summary-record.ts'
 import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
-import type { Settled } from './deliver-answer.ts'
 import { heldMessages } from './held-messages.ts'
-import { heldUsage } from './held-usage.ts'
 import { answeredReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
-import { observeAnswer } from '../observe.ts'
+import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
-import type { AnsweredRequest, RepliedRequest } from '../request.ts'
+import type { AnsweredRequest, JoinedReply, Judged, RepliedRequest } from '../request.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 import { isAnswered } from '../send/outcome.ts'
+import type { Answers, Usage, UsageHider } from '../../dialects/answer-contract.ts'
+import { parseAnswerText } from '../../dialects/answer-json.ts'
+import { createEventReader } from '../../dialects/event-reader.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import type { RequestReport } from '../../activity/request-report.ts'
+import type { ClientRequest } from '../../http/client-request.ts'
+import { deliver, type Delivery } from '../../http/deliver.ts'
+import { hidingUsage } from '../send/hide-usage.ts'
 
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
 export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settled {
@@ -55,6 +61,50 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   }
 }
 
+/**
+ * An answer that is settled on, with all that its delivery needs. It refers to neither the request's body nor its view, unless a reply
+ * may take several answers: an answer may flow for minutes, and they must not stay in memory for as long.
+ */
+export type Settled = {
+  readonly answer: Answer
+  readonly held: readonly Buffer[]
+  readonly headers: Readonly<Record<string, string>>
+  /** Null if it could not be made. */
+  readonly report: RequestReport | null
+  /** What its end is to be compared with; null if that could not be said. */
+  readonly lesson: Lesson | null
+  /** Reads along. */
+  readonly observer: AnswerObserver
+  /** What takes the usage out that a stream states, if it was asked for, and not by the client. */
+  readonly usageHider: UsageHider | null
+  /** How often a reply of several answers went on, and what all of them cost; null if it is one. */
+  readonly total: JoinedReply['total'] | null
+  /** Gives the body's bytes back to the budget, once the answer is over. */
+  readonly release: () => void
+}
+
+/** Gives the answer to the client, reads along, and remembers what it taught. */
+export async function deliverAnswer(
+  exchange: ClientRequest,
+  { answer, held, headers, report, lesson, observer, usageHider, total }: Settled,
+  { failures, learning, reports, stallMs }: RequestParts,
+): Promise<Delivery> {
+  const transform = usageHider === null ? null : hidingUsage(usageHider)
+  const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
+  const seen = failures.attempt('observation', null, observer.end)
+  if (seen !== null && lesson !== null) {
+    const isEntire = delivery.outcome === 'finished'
+    failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
+  }
+  if (report !== null) {
+    const { usage = null, model: answeredBy = null, removedThoughts = null, cacheMiss = null } = seen ?? {}
+    const all = total?.() ?? oneAnswer
+    const told = { outcome: delivery.outcome, answeredBy, removedThoughts, cacheMiss }
+    reports.end(report, { ...told, ...all, usage: all.usage ?? usage })
+  }
+  return delivery
+}
+
 // --- internal ---
 
 /** Up to this share of the body a view is not worth a place in the budget. */
@@ -87,3 +137,28 @@ function lessonOf(
     isUsageUnasked: isStreamed && !showsUsage && !asksUsage,
   }
 }
+
+/**
+ * What an answer has stated of its usage by the time that it goes on to the client; null if nothing of it was held back, or it
+ * had said nothing of that.
+ */
+function heldUsage({ answer, held, facts }: HeldAnswer, answers: Answers): Usage | null {
+  if (facts !== undefined) return facts.usage
+  const shape = shapeOf(answer)
+  const bytes = held.reduce((sum, piece) => sum + piece.length, 0)
+  if (shape === null || bytes === 0 || bytes > READ_AGAIN_BYTES_MAX) return null
+  const text = Buffer.concat(held).toString('utf8')
+  if (shape === 'json') return answers.read(parseAnswerText(text))?.usage ?? null
+  const reader = createEventReader({ eventCharactersMax: READ_AGAIN_BYTES_MAX })
+  let usage: Usage | null = null
+  for (const event of reader.feed(text).map(answers.openStream()))
+    if (event.kind === 'facts') usage = event.facts.usage ?? usage
+  return usage
+}
+
+type HeldAnswer = Pick<Judged, 'held' | 'facts'> & { readonly answer: Pick<Answer, 'status' | 'rawHeaders'> }
+
+/** What is read once more, for a header: in a fraction of a millisecond. */
+const READ_AGAIN_BYTES_MAX = 65_536
+
+const oneAnswer: ReturnType<JoinedReply['total']> = { recalls: 0, continuations: 0, usage: null }

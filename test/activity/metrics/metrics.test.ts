@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { metricNames, type MetricFacts } from '../../../src/activity/metrics/metric-names.ts'
-import { createMetrics } from '../../../src/activity/metrics/metrics.ts'
+import { createMetrics, type MetricFacts, metricNames } from '../../../src/activity/metrics/metrics.ts'
 import type { BegunRow, RequestEnd, RequestReport } from '../../../src/activity/request-report.ts'
-import { parsePrometheusText, valueOf, type Sample } from '../../support/prometheus-text.ts'
+import { parsePrometheusText, type Sample, valueOf } from '../../support/prometheus-text.ts'
 import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
 
 const facts: Readonly<Record<string, MetricFacts>> = metricNames

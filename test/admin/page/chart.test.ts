@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chart } from '../../../src/admin/page/chart.ts'
-import { chartBottom, chartGeometry, chartTop, chartWidth } from '../../../src/admin/page/chart-geometry.ts'
+import { chart, chartBottom, chartGeometry, chartTop, chartWidth } from '../../../src/admin/page/chart.ts'
 import { agentRows, now, rowWith } from './made-up.ts'
 
 const plain = { window_tokens: null, budget_tokens: null }

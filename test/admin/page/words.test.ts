@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { treesOf } from '../../../src/admin/page/branches.ts'
-import { argumentWords, callWords } from '../../../src/admin/page/call-words.ts'
+import { treesOf } from '../../../src/admin/page/conversation-list.ts'
+import { argumentWords, callWords } from '../../../src/admin/page/message-line.ts'
 import { clientName } from '../../../src/admin/page/client-name.ts'
 import { compactionWords, treatedInDetails } from '../../../src/admin/page/compaction-words.ts'
-import { sizedRequest } from '../../../src/admin/page/message-sizes.ts'
+import { messageRuns, sizedRequest } from '../../../src/admin/page/message-list.ts'
 import { shownControls } from '../../../src/admin/page/readable-text.ts'
 import { hasFailed, requestLine, requestWords } from '../../../src/admin/page/request-words.ts'
-import { before, cardWith, rowWith, messageWith, agentMessages } from './made-up.ts'
+import { agentMessages, before, cardWith, messageWith, rowWith } from './made-up.ts'
 import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
-import { messageRuns } from '../../../src/admin/page/message-runs.ts'
 
 const told = (action: string, reason: string | null = null, status: number | null = 200) =>
   requestWords({ action, reason, status })

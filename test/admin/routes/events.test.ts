@@ -1,7 +1,7 @@
-import { describe, expect, test, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { journalEventSchema } from '../../../src/activity/journal/rows.ts'
-import { openRaw, rawExchange, listenTo, type EventClient, readUntil } from '../../support/raw-client.ts'
+import { type EventClient, listenTo, openRaw, rawExchange, readUntil } from '../../support/raw-client.ts'
 import { adminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
 import { memoryStore } from '../memory.ts'
@@ -10,7 +10,7 @@ import { idOf, journalEvent } from '../../activity/rows.ts'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { createEventStreams, type EventStream } from '../../../src/admin/event-stream.ts'
+import { createEventStreams, type EventStream } from '../../../src/admin/event-routes.ts'
 
 const answerSchema = z.strictObject({
   events: z.array(journalEventSchema.extend({ id: z.string() })),

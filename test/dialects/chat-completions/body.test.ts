@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finish, type Span } from '../../../src/conversation/source.ts'
-import { readChatBody } from '../../../src/dialects/chat-completions/body.ts'
+import { readChatBody } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import type { BodyFacts, NotReadReason } from '../../../src/dialects/contract.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { sourceOf } from '../../support/source.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseMessage as describeMessage } from '../../../src/dialects/chat-completions/describe.ts'
-import { parseMessage, factsOf } from '../../support/chat-completions.ts'
+import { parseMessage as describeMessage } from '../../../src/dialects/chat-completions/chat-completions.ts'
+import { factsOf, parseMessage } from '../../support/chat-completions.ts'
 import { sourceOf } from '../../support/source.ts'
 
 /** What counts of an assistant message with these fields and is never rewritten. */

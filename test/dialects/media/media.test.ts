@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { decodeBase64Prefix } from '../../../src/dialects/media/base64.ts'
-import { imageSizeOf } from '../../../src/dialects/media/image-size.ts'
-import { readMedia } from '../../../src/dialects/media/media.ts'
+import { decodeBase64Prefix } from '../../../src/dialects/media/base64-bytes.ts'
+import { audioSecondsOf, imageSizeOf, readMedia } from '../../../src/dialects/media/media.ts'
 import { gif, jpeg, png, webp } from '../../support/images.ts'
 import { digest } from '../../support/source.ts'
-import { audioSecondsOf } from '../../../src/dialects/media/audio-length.ts'
 
 const broken = (bytes: Buffer): string => bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinedSystems } from '../../../src/dialects/messages/system-messages.ts'
+import { joinedSystems } from '../../../src/dialects/messages/messages.ts'
 
 const change = (type: 'addition' | 'removal', name: string) => ({
   type: `tool_${type}`,

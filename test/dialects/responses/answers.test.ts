@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AnswerFacts } from '../../../src/dialects/answer-contract.ts'
 import { createEventReader } from '../../../src/dialects/event-reader.ts'
-import { responsesAnswers } from '../../../src/dialects/responses/answers.ts'
+import { responsesAnswers } from '../../../src/dialects/responses/responses.ts'
 import { classifyAnswer } from '../../../src/overflow/classify.ts'
 import { watchStream } from '../../../src/overflow/answer-watch.ts'
 import { createTailObserver } from '../../../src/overflow/tail-observer.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { runProbes } from '../../../src/models/discovery/probe-run.ts'
-import { probesFor, type Probe } from '../../../src/models/discovery/probes.ts'
+import { runProbes } from '../../../src/models/discovery/server-windows.ts'
+import { type Probe, probesFor } from '../../../src/models/discovery/probes.ts'
 import { emptyReading, type Reading } from '../../../src/models/discovery/reading.ts'
 
 function paths(url: string): (string | undefined)[] {

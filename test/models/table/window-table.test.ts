@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { listedName, modelSpellings } from '../../../src/models/table/model-spellings.ts'
-import { familyOf, openWeights, vendorModels } from '../../../src/models/table/window-families.ts'
+import {
+  familyOf,
+  isListedAt,
+  openWeights,
+  tableWindow,
+  vendorModels,
+} from '../../../src/models/table/window-table.ts'
 import windowFigures from '../../../src/models/table/window-figures.json' with { type: 'json' }
-import { isListedAt, tableWindow } from '../../../src/models/table/window-table.ts'
 import { times } from '../../support/times.ts'
 
 const total = (tokens: number) => ({ tokens, kind: 'total' })

@@ -12,11 +12,10 @@ import { createMeasure } from '../../../src/request/measure/measure.ts'
 import type { Records } from '../../../src/request/records/records.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
-import { dryRun, nextForm } from '../../../src/request/compact/forms.ts'
+import { dryRun, filledView, nextForm } from '../../../src/request/compact/forms.ts'
 import { bytesOf } from '../../../src/request/send/outgoing-body.ts'
 import { rounds, user } from '../../compaction/sending.ts'
 import { unknownWindow } from '../../support/models.ts'
-import { filledView } from '../../../src/request/compact/filled-view.ts'
 
 const profile = { ...profileSchema.parse({ window: { tokens: 16_000 } }), name: 'default' }
 const modelKey = modelKeyOf('default', '', 'gpt-4o', 'http://upstream')

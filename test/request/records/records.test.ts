@@ -2,20 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
 import { createFailures } from '../../../src/activity/failures.ts'
-import { FOLD_VERSION, type Compaction } from '../../../src/compaction/compaction.ts'
+import { type Compaction, FOLD_VERSION } from '../../../src/compaction/compaction.ts'
 import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import { createFactsReader } from '../../../src/dialects/entry-facts.ts'
 import { digest } from '../../../src/request/read/body-source.ts'
 import { readBytes } from '../../../src/request/read/read-chat.ts'
-import { createRecords } from '../../../src/request/records/records.ts'
-import { readSeen, writeSeen } from '../../../src/request/records/seen-request.ts'
+import { createRecords, readSeen, writeSeen } from '../../../src/request/records/records.ts'
 import type { SeenRequest } from '../../../src/request/request.ts'
 import { openMemoryStore } from '../../../src/stores/memory-store.ts'
 import { createStoreGuard } from '../../../src/stores/store-guard.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { reportStand, type ReportStand } from '../../activity/report/report-stand.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
-import type { TestMessage } from '../../support/conversations.ts'
+import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
@@ -431,4 +430,20 @@ test('a store that never answers is waited for once, by all that is looked up in
     expect((await postChat(at.url, request)).status).toBe(200)
     expect(asked).toBe(2)
   }
+})
+
+const refused = async () => Promise.reject(new Error('the disk is full'))
+
+// Two writes began together, and only one of them was waited for if both failed: what the other said ended the process.
+test('a store that can be written to no more ends nothing, where thoughts go with a compaction', async () => {
+  const store: Store = { ...newStore(), put: refused, putIfAbsent: refused }
+  await using at = await standWith(completion('fine'), { store })
+  const messages = longRun(14, 3).map((message) =>
+    message.role === 'assistant'
+      ? { ...message, thinking_blocks: [{ type: 'thinking', thinking: 'I look.', signature: 'c2ln' }] }
+      : message,
+  )
+  const reply = await postChat(at.url, chatOf(messages), { 'x-foldgate-compact': 'force' })
+  expect([reply.status, reply.action]).toEqual([200, 'compacted'])
+  expect(at.foldgate.log.join('')).toContain('"part":"store"')
 })

@@ -121,3 +121,23 @@ describe.each([2, 3])('with %i replicas on one store', (count) => {
     }
   })
 })
+
+const upTo = (end: number, model: string) => ({ ...chatOf(run.slice(0, end)), model })
+
+// The latest request of a conversation was the other model's, and named the one compaction that it had stood in itself.
+test('a conversation that two models answer by turns keeps to each the view that it has had', async () => {
+  await using at = await replicas(2)
+  const models = ['one-model', 'another-model']
+  const sent: (ReturnType<typeof said> | null)[] = [null, null]
+  for (const [turn, end] of [-12, -10, -8, -6, -4, -2].entries()) {
+    const which = turn % 2
+    // The one is compacted once, at its first request; the other never.
+    const headers = turn === 0 ? { 'x-foldgate-compact': 'force' } : undefined
+    const reply = await at.say(turn >> 1, upTo(run.length + end, models[which] ?? ''), headers)
+    expect(reply.action).toBe(which === 0 ? 'compacted' : 'relayed')
+    const now = said(at.upstream.requests.at(-1))
+    const before = sent[which] ?? null
+    if (before !== null) expect(now.slice(0, before.length)).toEqual(before)
+    sent[which] = now
+  }
+})

@@ -42,6 +42,17 @@ describe('a compaction that was asked for', () => {
     for (const each of [...replicas, wishesOn(store)]) expect(await each.take(conversation)).toBe(false)
   })
 
+  // The one that had been asked first looked at its own word alone, which another had done meanwhile.
+  test('asked of another replica, after that one has done the first, is done by the first one asked', async () => {
+    const store = newStore()
+    const [one, other] = [wishesOn(store), wishesOn(store)]
+    await one.ask(conversation)
+    expect(await other.take(conversation)).toBe(true)
+    await other.ask(conversation)
+    expect(await one.take(conversation)).toBe(true)
+    expect(await other.take(conversation)).toBe(false)
+  })
+
   test('is taken by one where all take it at the same time', async () => {
     const store = newStore()
     const replicas = Array.from({ length: 5 }, () => wishesOn(store))

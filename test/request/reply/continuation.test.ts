@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/sample-text.ts'
-import { lastWordsOf } from '../../../src/request/reply/seams.ts'
+import { sampleSource } from '../../../src/demo/tools.ts'
+import { lastWordsOf } from '../../../src/request/reply/further-answers.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun } from '../../support/conversations.ts'
 import { readAsClient } from '../../dialects/chat-completions/reply/streamed.ts'
-import { type FakeUpstream, type Script, bytes, json } from '../../support/fake-upstream.ts'
-import { standWith, type Stand } from '../../support/stand.ts'
-import { chatOf, postChat, type ChatReply } from '../../support/post-chat.ts'
-import { model, type Asked, type ScriptedReply } from './reply-script.ts'
+import { bytes, type FakeUpstream, json, type Script } from '../../support/fake-upstream.ts'
+import { type Stand, standWith } from '../../support/stand.ts'
+import { chatOf, type ChatReply, postChat } from '../../support/post-chat.ts'
+import { type Asked, model, type ScriptedReply } from './reply-script.ts'
 
 const bash = { type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }
 const whole = `${sampleSource(openDice(5), 8)}\n\n我们 went home. 👩‍🚀 And so on.`

@@ -1,12 +1,15 @@
 import { expect, test, vi } from 'vitest'
 import { createFailures } from '../../../src/activity/failures.ts'
-import { createFurtherAnswers, type Further } from '../../../src/request/reply/further-answers.ts'
+import {
+  createFurtherAnswers,
+  type Further,
+  paragraphSeam,
+} from '../../../src/request/reply/further-answers.ts'
 import { AnswerBody, madeBody } from '../../../src/upstream/answer-body.ts'
 import type { FurtherRequest } from '../../../src/request/reply/send-further.ts'
 import { replyOf } from '../../../src/dialects/chat-completions/reply/reply.ts'
 import { RECALL } from './reply-script.ts'
-import { joinStream } from '../../../src/request/reply/join-stream.ts'
-import { paragraphSeam } from '../../../src/request/reply/seams.ts'
+import { joinStream } from '../../../src/request/reply/reply-to.ts'
 import { eventually } from '../../support/eventually.ts'
 import { chatCompletions } from '../../../src/dialects/chat-completions/chat-completions.ts'
 import type { Form, Outcome } from '../../../src/request/request.ts'

@@ -1,10 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/sample-text.ts'
+import { sampleSource } from '../../../src/demo/tools.ts'
 import type { Seam } from '../../../src/dialects/answer-contract.ts'
-import { lastWordsOf, continuationSeam, paragraphSeam } from '../../../src/request/reply/seams.ts'
-import { nextStep, type StepLimits } from '../../../src/request/reply/next-step.ts'
+import {
+  continuationSeam,
+  lastWordsOf,
+  nextStep,
+  paragraphSeam,
+  type StepLimits,
+} from '../../../src/request/reply/further-answers.ts'
 import { replyOf } from '../../../src/dialects/chat-completions/reply/reply.ts'
 
 const limits: StepLimits = { toolName: 'recall', recallsLeft: 2, continuationsLeft: 2 }

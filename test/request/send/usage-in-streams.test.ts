@@ -3,7 +3,7 @@ import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { openPlays, type Play } from './plays.ts'
 import { chatOf, rawMessages } from '../../support/post-chat.ts'
-import { refusesUsage, usageRefusalIn } from '../../../src/request/send/usage-refusals.ts'
+import { refusesUsage, usageRefusalIn } from '../../../src/request/send/usage-in-streams.ts'
 
 const addition = ',"stream_options":{"include_usage":true}'
 const usageEvent =

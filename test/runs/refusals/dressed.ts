@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { overflowSignatures, readSignature, refusals, vetoes } from '../../../src/overflow/known-wordings.ts'
+import { overflowSignatures, readSignature, refusals, vetoes } from '../../../src/overflow/classify-error.ts'
 import { recordsIn } from '../../overflow/records.ts'
 import { classifyAnswer } from '../../support/chat-completions.ts'
 import { dressedRefusals, type PlainRefusal } from './dressings.ts'

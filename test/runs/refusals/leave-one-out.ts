@@ -2,7 +2,7 @@ import { classifyAnswer } from '../../support/chat-completions.ts'
 import { overflowCodes } from '../../../src/overflow/error-codes.ts'
 import { collectErrorFacts } from '../../../src/overflow/error-text.ts'
 import { createEventReader } from '../../../src/dialects/event-reader.ts'
-import { overflowSignatures } from '../../../src/overflow/known-wordings.ts'
+import { overflowSignatures } from '../../../src/overflow/classify-error.ts'
 import { answerOfRecorded, type RecordedAnswer } from './expected.ts'
 
 /** How one provider's answers are taken where none of its wordings is known. */

@@ -1,6 +1,6 @@
-import { openDice, type Dice, seedOf } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/sample-text.ts'
-import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { type Dice, openDice, seedOf } from '../../../src/demo/dice.ts'
+import { sampleSource } from '../../../src/demo/tools.ts'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Carries the name of a visit to the server behind Foldgate. */

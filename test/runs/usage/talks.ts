@@ -1,5 +1,5 @@
 import { openDice, seedOf } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/sample-text.ts'
+import { sampleSource } from '../../../src/demo/tools.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { png } from '../../support/images.ts'
 import { longConversation } from '../../support/long-conversation.ts'
@@ -8,13 +8,13 @@ import {
   madeRecording,
   OUTPUT_TOKENS,
   rawMessage,
+  type RawMessage,
   readRecordings,
+  type Recording,
   requestPoints,
   spread,
   textsBefore,
   toolsIn,
-  type RawMessage,
-  type Recording,
 } from '../harness/recordings.ts'
 import { sumOf } from '../harness/table.ts'
 import { keyOf, type Prompt, type UsageKind } from './usage-kinds.ts'

@@ -1,10 +1,10 @@
-import { readFoldgateHeaders } from '../../../src/demo/foldgate-headers.ts'
+import { readFoldgateHeaders } from '../../../src/demo/tally.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../harness/recordings.ts'
 import { startWatched } from '../faults/watched.ts'
 import { openClient } from '../harness/stage.ts'
-import { startUsageUpstream, type Server } from './servers.ts'
+import { type Server, startUsageUpstream } from './servers.ts'
 import { promptsOf, requestBody } from './talks.ts'
 import type { Prompt } from './usage-kinds.ts'
 

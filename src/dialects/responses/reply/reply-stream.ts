@@ -1,16 +1,16 @@
-import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject, stringOr } from '../../../conversation/json-value.ts'
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { addUsage } from '../../usage-sum.ts'
 import { responseFinish, responseUsage } from '../read-answer.ts'
-import { createAnswerItems, type AnswerItems } from './answer-items.ts'
 import { createClientStream, type Entry } from './client-stream.ts'
 import { isEnding, readReplyEvent, statusOf } from './events.ts'
-import { itemEvents } from './item-events.ts'
+import { itemEvents, type NewEvent } from './item-events.ts'
 import { dropsCutCall } from './joined-response.ts'
 import { isMessage, outputText } from './output.ts'
 import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
-import { joinedEvents, lateEvents } from './seamed-text.ts'
-import { isClosing, seamedParts, type StreamItem } from './stream-item.ts'
+import { isClosing, partTexts, seamedParts, type StreamItem } from './stream-item.ts'
+import { grownItem, partIndexOf } from './growing-item.ts'
+import { createItemGate } from './item-gate.ts'
 
 /**
  * Events go on as they come, but for those of items that the client does not get to see, and what would tell it that the reply
@@ -227,4 +227,139 @@ type Answer<Event> = {
 function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
   const items = createAnswerItems(rules, seam !== null)
   return { seam, items, queue: [], response: {}, isOver: false, drops: false }
+}
+
+/** The items of the answer that flows, as its events tell of them. */
+type AnswerItems = {
+  /** Takes an event; the item that it is about, null if it is about none. */
+  readonly take: (type: string, event: JsonObject) => StreamItem | null
+  readonly all: () => readonly StreamItem[]
+  readonly hasOurs: () => boolean
+  /** Whether there are so many items, or parts of one, that each further event would take long. */
+  readonly areTooMany: () => boolean
+  /** No more items come: what waited for one is decided on. */
+  readonly end: () => void
+}
+
+function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
+  const gate = createItemGate<StreamItem>(rules, isFurther)
+  const items: StreamItem[] = []
+  let hasLongItem = false
+
+  /**
+   * Items are told apart by their ids. Some servers give an event another one, or none, but the right place. llama.cpp gave
+   * a call neither in its first months, and named it by its `call_id`.
+   */
+  function itemOf(event: JsonObject): StreamItem | undefined {
+    const { item, item_id: itemId, output_index: index } = event
+    const stated = isJsonObject(item) ? item : {}
+    const id = stringOr(itemId ?? stated['id'], '')
+    const callId = stringOr(itemId ?? stated['call_id'], '')
+    const begun = items.filter(({ isDone }) => !isDone)
+    return (
+      begun.findLast(({ json }) => id !== '' && json['id'] === id) ??
+      begun.findLast((each) => typeof index === 'number' && each.index === index) ??
+      begun.findLast(({ json }) => callId !== '' && json['call_id'] === callId)
+    )
+  }
+
+  function add(json: JsonObject, index: unknown, isLoose: boolean): StreamItem {
+    const item: StreamItem = {
+      json,
+      index,
+      fate: 'waiting',
+      isForeign: false,
+      isDone: false,
+      isLoose,
+      fedTexts: [],
+      joinedTexts: [],
+      shown: null,
+    }
+    items.push(item)
+    gate.take(item)
+    hasLongItem ||= isLong(item)
+    return item
+  }
+
+  function grown(item: StreamItem, type: string, event: JsonObject): StreamItem {
+    grow(item, type, event)
+    hasLongItem ||= isLong(item)
+    return item
+  }
+
+  return {
+    take: (type, event) => {
+      const { item: json, output_index: index } = event
+      if (type === 'response.output_item.added' && isJsonObject(json)) return add(json, index, false)
+      const known = itemOf(event)
+      if (known !== undefined) return grown(known, type, event)
+      return isJsonObject(json) ? grown(add(json, index, true), type, event) : null
+    },
+    all: () => items,
+    hasOurs: gate.hasOurs,
+    areTooMany: () => hasLongItem || items.length > ITEMS_MAX,
+    end: gate.end,
+  }
+}
+
+/** No model makes more items in one answer; an event is looked for in all of them. */
+const ITEMS_MAX = 1_024
+
+/** Nor parts of a message, which are copied by every event that writes one. */
+const PARTS_MAX = 1_024
+
+function isLong({ json: { content } }: StreamItem): boolean {
+  return Array.isArray(content) && content.length > PARTS_MAX
+}
+
+function grow(item: StreamItem, type: string, event: JsonObject): void {
+  const before = item.json
+  item.json = grownItem(before, type, event)
+  item.isDone = type === 'response.output_item.done'
+  if (isClosing(type) && isMessage(item.json)) {
+    const [known, stated] = [partTexts(before), partTexts(item.json)]
+    item.isLoose ||= known.length !== stated.length || known.some((text, at) => text !== stated[at])
+  }
+}
+
+/** An event of a further answer with its text as the seam joins it; what the seam still held goes before the end of a part. */
+function joinedEvents(item: StreamItem, event: NewEvent, seam: Seam): readonly NewEvent[] {
+  if (!isMessage(item.json)) return [event]
+  const partIndex = partIndexOf(event)
+  if (event.type === 'response.output_text.delta') {
+    const delta = fed(item, partIndex, stringOr(event['delta'], ''), seam)
+    return delta === '' ? [] : [{ ...event, delta }]
+  }
+  if (!isClosing(event.type)) return [event]
+  const isWhole = event.type === 'response.output_item.done'
+  const late = partTexts(item.json).flatMap((text, at) =>
+    isWhole || at === partIndex ? lateDelta(item, at, text, seam) : [],
+  )
+  return [...late, event]
+}
+
+/** What the seam still held of a message that was not brought to its end. */
+function lateEvents(item: StreamItem, seam: Seam): readonly NewEvent[] {
+  if (!isMessage(item.json)) return []
+  const at = partTexts(item.json).length - 1
+  return at < 0 ? [] : lateDelta(item, at, item.fedTexts[at] ?? '', seam)
+}
+
+function fed({ fedTexts, joinedTexts }: StreamItem, at: number, text: string, seam: Seam): string {
+  const joined = seam.feed(text)
+  fedTexts[at] = (fedTexts[at] ?? '') + text
+  joinedTexts[at] = (joinedTexts[at] ?? '') + joined
+  return joined
+}
+
+/** What is missing of a part's text: some servers state it only at its end. */
+function lateDelta(item: StreamItem, at: number, text: string, seam: Seam): readonly NewEvent[] {
+  const known = item.fedTexts[at] ?? ''
+  const missing = text.startsWith(known) ? fed(item, at, text.slice(known.length), seam) : ''
+  const held = text === '' ? '' : seam.end()
+  item.joinedTexts[at] = (item.joinedTexts[at] ?? '') + held
+  const delta = missing + held
+  if (delta === '') return []
+  const place: JsonObject = { item_id: item.json['id'], output_index: item.index, content_index: at }
+  return [{ type: 'response.output_text.delta', ...place, delta, logprobs: [] }]
 }

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { messageAsStream } from '../../../../src/dialects/messages/reply/as-stream.ts'
-import { messagesReplies } from '../../../../src/dialects/messages/reply/replies.ts'
-import { readMessageReply } from '../../../../src/dialects/messages/reply/reply.ts'
-import { createMessageStream } from '../../../../src/dialects/messages/reply/reply-stream.ts'
 import {
   goOnMessages,
+  messagesReplies,
   recallMessages,
   unboundMessages,
-} from '../../../../src/dialects/messages/reply/turns.ts'
-import { continuationSeam } from '../../../../src/request/reply/seams.ts'
+} from '../../../../src/dialects/messages/reply/replies.ts'
+import { readMessageReply } from '../../../../src/dialects/messages/reply/reply.ts'
+import { createMessageStream } from '../../../../src/dialects/messages/reply/reply-stream.ts'
+import { continuationSeam } from '../../../../src/request/reply/further-answers.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
 

@@ -2,11 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../../../src/conversation/json-value.ts'
 import type { StreamEvent } from '../../../../src/dialects/answer-contract.ts'
 import { responseAsStream } from '../../../../src/dialects/responses/reply/as-stream.ts'
-import { responsesReplies } from '../../../../src/dialects/responses/reply/replies.ts'
+import { recallItems, responsesReplies } from '../../../../src/dialects/responses/reply/replies.ts'
 import { readResponseReply } from '../../../../src/dialects/responses/reply/reply.ts'
 import { createResponseStream } from '../../../../src/dialects/responses/reply/reply-stream.ts'
-import { recallItems } from '../../../../src/dialects/responses/reply/turns.ts'
-import { continuationSeam } from '../../../../src/request/reply/seams.ts'
+import { continuationSeam } from '../../../../src/request/reply/further-answers.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
   callOf,
