@@ -136,7 +136,10 @@ test('what cannot be started is said, with the exit codes of a shell; what is wr
   onTestFinished(() => void other.close())
   const env = { ...started.env, FOLDGATE_PORT: port }
   const alone = await run(['--attach', '--', ...script('')], { ...started, env })
-  expect(alone.refused).toEqual([1, expect.stringMatching(/^--attach: no Foldgate runs at http/)])
+  expect(alone.refused).toEqual([
+    1,
+    expect.stringMatching(/^--attach: no Foldgate of yours runs, by its own word/),
+  ])
 })
 
 test('that opencode is told no model of the server is said, with the line to write; what is printed stays what it is', async () => {

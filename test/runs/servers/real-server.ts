@@ -70,7 +70,12 @@ export async function startFoldgate(server: string, profile: object = {}) {
     origin,
     /** What its admin listener says of each request of a conversation, the oldest first. */
     requests: async (conversation: string) => {
-      const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations/${conversation}`)
+      const answer = await fetch(`http://127.0.0.1:${adminPort}/conversations/${conversation}`).catch(
+        (error: unknown) => {
+          const why = `Foldgate's admin listener does not answer at ${adminPort}. Foldgate said last:\n${program.lastWords()}`
+          throw new Error(why, { cause: error })
+        },
+      )
       const detail: unknown = await answer.json()
       return isObject(detail) && Array.isArray(detail['rows']) ? detail['rows'].filter(isObject) : []
     },
