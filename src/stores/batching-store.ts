@@ -104,7 +104,7 @@ export function batchingStore(
 // --- internal ---
 
 /** How long a value waits for others, in milliseconds: less than any client takes between an answer and its next request. */
-const DELAY_MS = 5
+const DELAY_MS = 25
 
 /** Values in one transaction: a few milliseconds' work. */
 const ENTRIES_MAX = 256
