@@ -4,7 +4,7 @@ import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
+import type { Form, Outcome, PreparedRequest, Remedy, Send, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
@@ -16,12 +16,10 @@ import { clamped, countSent } from './output-limit.ts'
  * client's, unchanged.
  */
 export const recoverFromOverflow =
-  (parts: RequestParts) =>
-  (send: Send): Send =>
-    async function sendRecovering(form, sending) {
-      const first = await send(form, sending)
-      return isTooLarge(first) ? recover(first, sending, send, parts) : first
-    }
+  (parts: RequestParts): Remedy =>
+  (send) =>
+  async (first, _form, sending) =>
+    isTooLarge(first) ? recover(first, sending, send, parts) : first
 
 /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
 export async function fittingForm(
