@@ -73,7 +73,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
   return {
     name: `sqlite:${path}`,
-    getFirst: async (keys) => {
+    getFirst: (keys) => {
       const [key, ...more] = keys
       if (key === undefined) return null
       if (more.length === 0) {

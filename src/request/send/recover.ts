@@ -6,6 +6,7 @@ import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { Form, Outcome, PreparedRequest, Remedy, Send, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
 import { clamped, countSent } from './output-limit.ts'
@@ -148,7 +149,7 @@ export function tightened(
   how: Omit<SmallerFormOptions, 'previous'>,
   sending: Sending,
   parts: RequestParts,
-): Promise<Form | null> {
+): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('recovery', null, async () => {
     const { counted } = await countedMeasure(sending, parts)

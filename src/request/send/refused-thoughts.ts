@@ -3,6 +3,7 @@ import { headerValue } from '../../upstream/credential.ts'
 import { thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Dialect } from '../../dialects/contract.ts'
 import { rebound } from '../free-thoughts.ts'
@@ -58,7 +59,7 @@ function curedForm(
   refusal: ThoughtRefusal,
   sending: Sending,
   parts: RequestParts,
-): Promise<Form | null> {
+): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (refusal === 'stale' && form.chat.body.wantsStaleRefused) return null

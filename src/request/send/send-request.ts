@@ -35,6 +35,7 @@ import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched, withEdits } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { UpstreamAddress } from '../../upstream/address.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
@@ -82,8 +83,9 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
   }
   const { form, chat, place, remembered } = request
   const { senders, records } = parts
-  const sent = await senders.send(await withFittingLimit(form, sending, parts), sending)
-  const outcome = await fallBack(sent, sending, parts)
+  const fitting = withFittingLimit(form, sending, parts)
+  const sent = await senders.send(fitting instanceof Promise ? await fitting : fitting, sending)
+  const outcome = sent.verdict === 'good' ? sent : await fallBack(sent, sending, parts)
   const isOthers = (outcome.fallback?.answered ?? null) !== null
   // A form that was refused is nothing to go on from: an emergency ends with its request. Nor is one for another model.
   const answered = isAnswered(outcome) && !isOthers ? outcome.form.compacted : null
@@ -319,7 +321,7 @@ const restoreOnRefusal =
     }
 
 /** The same view with user messages joined; null where that changes nothing. */
-function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts): Promise<Form | null> {
+function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (request.profile.template !== 'auto' || form.strict || !form.isRewritten) return null
