@@ -342,9 +342,9 @@ export type Send = (form: Form, sending: Sending) => Promise<Outcome>
 
 /**
  * What may help after an answer to a form that is not good: resolves with the one that takes its place, or with the same. It
- * sends other forms by `send`, which has the remedies that stand before it.
+ * sends other forms by `send`, with the retries that stand before it.
  */
-export type Remedy = (send: Send) => (first: Outcome, form: Form, sending: Sending) => Promise<Outcome>
+export type Retry = (send: Send) => (first: Outcome, form: Form, sending: Sending) => Promise<Outcome>
 
 /** A request whose answer is settled on. */
 export type AnsweredRequest = PreparedRequest & {

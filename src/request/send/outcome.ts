@@ -1,7 +1,7 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Judged, Outcome, Remedy, Send } from '../request.ts'
+import type { Judged, Outcome, Retry, Send } from '../request.ts'
 
 /**
  * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
@@ -19,11 +19,11 @@ export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>):
   }
 }
 
-/** The same way of sending, with these remedies for answers that are not good, one after the other. */
-export function remedied(send: Send, remedies: readonly Remedy[]): Send {
-  const helps: ReturnType<Remedy>[] = []
+/** The same way of sending, with these retries after answers that are not good, one after the other. */
+export function retrying(send: Send, retries: readonly Retry[]): Send {
+  const helps: ReturnType<Retry>[] = []
   function withThose(count: number): Send {
-    return async function sendRemedied(form, sending) {
+    return async function sendRetrying(form, sending) {
       let outcome = await send(form, sending)
       for (const help of helps.slice(0, count)) {
         if (outcome.verdict === 'good') break
@@ -32,7 +32,7 @@ export function remedied(send: Send, remedies: readonly Remedy[]): Send {
       return outcome
     }
   }
-  for (const remedy of remedies) helps.push(remedy(withThose(helps.length)))
+  for (const retry of retries) helps.push(retry(withThose(helps.length)))
   return withThose(helps.length)
 }
 

@@ -4,7 +4,7 @@ import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Outcome, PreparedRequest, Remedy, Send, Sending } from '../request.ts'
+import type { Form, Outcome, PreparedRequest, Retry, Send, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
@@ -17,7 +17,7 @@ import { clamped, countSent } from './output-limit.ts'
  * client's, unchanged.
  */
 export const recoverFromOverflow =
-  (parts: RequestParts): Remedy =>
+  (parts: RequestParts): Retry =>
   (send) =>
   async (first, _form, sending) =>
     isTooLarge(first) ? recover(first, sending, send, parts) : first

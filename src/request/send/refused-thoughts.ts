@@ -7,7 +7,7 @@ import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Dialect } from '../../dialects/contract.ts'
 import { rebound } from '../free-thoughts.ts'
-import type { Form, Judged, PreparedRequest, Remedy, Sending } from '../request.ts'
+import type { Form, Judged, PreparedRequest, Retry, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { bytesOf } from './outgoing-body.ts'
 import { clamped } from './output-limit.ts'
@@ -18,7 +18,7 @@ import { clamped } from './output-limit.ts'
  * at Anthropic's own address with those of the newest. What was accepted goes on record, so that the next request is sent alike.
  */
 export const cureThoughts =
-  (parts: RequestParts): Remedy =>
+  (parts: RequestParts): Retry =>
   (send) =>
     async function sendCuring(first, form, sending) {
       const refusal = thoughtRefusalOf(first, form.chat.dialect)

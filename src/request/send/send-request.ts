@@ -6,7 +6,7 @@ import {
   isOurDoing,
   isRecovered,
   isTooLarge,
-  remedied,
+  retrying,
   sendAgain,
   standing,
 } from './outcome.ts'
@@ -24,7 +24,7 @@ import type {
   Measure,
   Outcome,
   PreparedRequest,
-  Remedy,
+  Retry,
   Send,
   Sending,
 } from '../request.ts'
@@ -49,22 +49,22 @@ import { noteOf } from '../../models/suspicions.ts'
 import { unreadWording } from '../../overflow/unread-wording.ts'
 
 /**
- * The ways of sending: what is refused is sent again in another form as far as that may help, by the first remedy that has
- * one. `once` sends one form, and the same again if the server was crowded; `askPlainly` uses it directly, since a plain
- * answer needs no usage asked for.
+ * The ways of sending: what is refused is sent again in another form as far as that may help, by one retry after the other.
+ * `once` sends one form, and the same again if the server was crowded; `askPlainly` uses it directly, since a plain answer
+ * needs no usage asked for.
  */
 export function createSenders(parts: RequestParts, poolOf: PoolOf): Senders {
-  const once = remedied(sendOnce(parts, poolOf), [waitWhenCrowded(poolOf)])
+  const once = retrying(sendOnce(parts, poolOf), [waitWhenCrowded(poolOf)])
   const asking = askForUsage(parts)(once)
-  const offering = offerRecall(parts)(remedied(asking, [askPlainly(once)]))
-  const remedies = [cureThoughts, restoreOnRefusal, trySmaller, recoverFromOverflow]
+  const offering = offerRecall(parts)(retrying(asking, [askPlainly(once)]))
+  const retries = [cureThoughts, restoreOnRefusal, trySmaller, recoverFromOverflow]
   return {
-    send: remedied(
+    send: retrying(
       offering,
-      remedies.map((remedy) => remedy(parts)),
+      retries.map((retry) => retry(parts)),
     ),
     once,
-    fallback: remedied(asking, [cureThoughts(parts)]),
+    fallback: retrying(asking, [cureThoughts(parts)]),
   }
 }
 
@@ -135,23 +135,23 @@ const offerRecall =
  * looked at the prompt, and have no way left to refuse it. A refusal for its size, or for what Foldgate made of it, takes
  * the place of the empty answer, and so does a good answer, as a stream. Whatever else comes of it, the client gets the empty one.
  */
-const askPlainly =
-  (once: Send): Remedy =>
-  () =>
-    async function sendPlainly(empty, form, sending) {
-      const { profile } = sending.request
-      if (empty.verdict !== 'empty' || profile.observe || profile.overflow.attempts === 0) return empty
-      const plainForm = withoutStreaming(form)
-      if (plainForm === null) return empty
-      const plain = await sendAgain(empty, () => once(plainForm, sending))
-      if (plain === null) return standing(empty)
-      // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
-      if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
-      const streamed = isAnswered(plain) ? streamedAnswer(await readPlain(plain)) : null
-      if (streamed !== null) return { ...streamed, form }
-      discard(plain.answer)
-      return { ...empty, attempts: plain.attempts }
-    }
+function askPlainly(once: Send): Retry {
+  async function sendPlainly(empty: Outcome, form: Form, sending: Sending): Promise<Outcome> {
+    const { profile } = sending.request
+    if (empty.verdict !== 'empty' || profile.observe || profile.overflow.attempts === 0) return empty
+    const plainForm = withoutStreaming(form)
+    if (plainForm === null) return empty
+    const plain = await sendAgain(empty, () => once(plainForm, sending))
+    if (plain === null) return standing(empty)
+    // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
+    if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
+    const streamed = isAnswered(plain) ? streamedAnswer(await readPlain(plain)) : null
+    if (streamed !== null) return { ...streamed, form }
+    discard(plain.answer)
+    return { ...empty, attempts: plain.attempts }
+  }
+  return () => sendPlainly
+}
 
 /** The same request for a plain answer; null if it asks for one. */
 function withoutStreaming(form: Form): Form | null {
@@ -255,7 +255,7 @@ const HOLD_SHARE = 0.5
  * full again. The request is not at fault: its bytes stay the same, and nothing is learnt.
  */
 const waitWhenCrowded =
-  (poolOf: PoolOf): Remedy =>
+  (poolOf: PoolOf): Retry =>
   (send) =>
     async function sendWaiting(first, form, sending) {
       const { profile, upstreamName, exchange } = sending.request
@@ -287,7 +287,7 @@ function isCrowded({ verdict, classification }: Outcome): boolean {
  * not help (P2). Overflow, authentication, rates and content policy are not our doing.
  */
 const restoreOnRefusal =
-  (parts: RequestParts): Remedy =>
+  (parts: RequestParts): Retry =>
   (send) =>
     async function sendRestoring(first, form, sending) {
       if (!form.isRewritten || !isOurDoing(first)) return first
@@ -342,7 +342,7 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
  * not, the client gets the refusal as it came, and this wording is not tried again for an hour.
  */
 const trySmaller =
-  (parts: RequestParts): Remedy =>
+  (parts: RequestParts): Retry =>
   (send) =>
     async function sendTrying(first, form, sending) {
       const { profile, whyUntouched, modelKey, remembered, chat } = sending.request
