@@ -80,15 +80,34 @@ export function* structureOf(
   const start = messages.findLastIndex(({ facts }) => facts.startsHistory === true)
   const systemCount = Math.max(unkeyedCount, start + 1)
   // What began anew has other turns.
-  const isSameStart = grewFrom?.structure.systemCount === systemCount
-  const points = yield* pointsOf(messages, systemCount, standIns, isSameStart ? grewFrom : null)
-  const { turns, requestPoints } = points
+  const same = grewFrom?.structure.systemCount === systemCount ? grewFrom : null
+  const shared = same?.shared ?? 0
+  const sharedOf = (indexes: readonly number[] = []): number[] =>
+    indexes.slice(0, countBelow(indexes, shared))
+  const turns = sharedOf(same?.structure.turns)
+  const requestPoints = sharedOf(same?.structure.requestPoints)
+  const recordPoints = sharedOf(same?.structure.recordPoints)
+  for (let index = shared; index < messages.length; index += 1) {
+    if (index % MESSAGES_PER_STEP === 0) yield
+    const isUser = messages[index]?.facts.role === 'user'
+    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
+    // What the server has compacted is no past to walk through: nothing is done to it any more.
+    if (index === 0 || index < systemCount) continue
+    const isRequest = beginsReply(messages, index)
+    const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
+    if (isRequest) requestPoints.push(index)
+    if (isRequest || isInterruption) recordPoints.push(index)
+  }
+  requestPoints.push(messages.length)
+  recordPoints.push(messages.length)
   return {
     messageCount: messages.length,
     systemCount,
     unkeyedCount,
     task: turns[0] ?? -1,
-    ...points,
+    turns,
+    requestPoints,
+    recordPoints,
     isStandIn: (index) => standIns.has(index),
     latestUserBefore: (index) => turns[countBelow(turns, index) - 1] ?? -1,
     unitStart: (index) => inWhole[index] ?? index,
@@ -124,44 +143,6 @@ function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number)
     if ((messages[last]?.facts.callIds.length ?? 0) > 0) return false
   const before = messages[last]?.facts
   return before === undefined || !before.opensReply || !before.joinsNext
-}
-
-function* pointsOf(
-  messages: readonly Pick<Message, 'facts'>[],
-  systemCount: number,
-  standIns: ReadonlySet<number>,
-  grewFrom: Shared,
-): Steps<Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'>> {
-  const shared = grewFrom?.shared ?? 0
-  const { turns, requestPoints, recordPoints } =
-    grewFrom === null ? { turns: [], requestPoints: [], recordPoints: [] } : beginnings(grewFrom)
-  for (let index = shared; index < messages.length; index += 1) {
-    if (index % MESSAGES_PER_STEP === 0) yield
-    const isUser = messages[index]?.facts.role === 'user'
-    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
-    // What the server has compacted is no past to walk through: nothing is done to it any more.
-    if (index === 0 || index < systemCount) continue
-    const isRequest = beginsReply(messages, index)
-    const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
-    if (isRequest) requestPoints.push(index)
-    if (isRequest || isInterruption) recordPoints.push(index)
-  }
-  requestPoints.push(messages.length)
-  recordPoints.push(messages.length)
-  return { turns, requestPoints, recordPoints }
-}
-
-/** What was found in the shared messages. */
-function beginnings({
-  structure,
-  shared,
-}: NonNullable<Shared>): Record<'turns' | 'requestPoints' | 'recordPoints', number[]> {
-  const sharedOf = (indexes: readonly number[]): number[] => indexes.slice(0, countBelow(indexes, shared))
-  return {
-    turns: sharedOf(structure.turns),
-    requestPoints: sharedOf(structure.requestPoints),
-    recordPoints: sharedOf(structure.recordPoints),
-  }
 }
 
 /** Where a reply's own unit begins, behind what belongs to the one before it. */

@@ -139,6 +139,14 @@ describe('what cannot be read with certainty is not read', () => {
   })
 })
 
+test.each(['<keep>x</keep>', '\\u003ckeep\\u003E x </keep>', '<\\u006beep>x</keep>'])(
+  'what is to be kept is found however its marks are spelled: %s',
+  (said) => {
+    expect(factsOf(`{"role":"user","content":"${said}"}`).keeps).toBe(true)
+    expect(factsOf(`{"role":"user","content":"${said.replace(/k|\\u006b/, 'h')}"}`).keeps).toBeUndefined()
+  },
+)
+
 describe('createFactsReader', () => {
   const long = 'x'.repeat(4_096)
   // Each new chat left its short messages in there: twenty thousand of them were most of what lived, for nothing.

@@ -30,8 +30,10 @@ const nested: Dialect = {
         null,
       )
       if (described === null || described === 'stateful') return described
-      const role = holder === null ? described.role : holder['role']
-      return !isRole(role) ? null : { ...described, role, opensReply: role === 'assistant' }
+      const { facts } = described
+      const role = holder === null ? facts.role : holder['role']
+      const opensReply = role === 'assistant'
+      return !isRole(role) ? null : { ...described, facts: { ...facts, role, opensReply } }
     },
   },
 }

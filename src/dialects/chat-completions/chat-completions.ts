@@ -403,15 +403,20 @@ function* describeMessage(
   const isAssistant = role === 'assistant'
   const saysMore = calls.length > 0 || odd !== '' || typeof refusal === 'string' || isPresent(audio)
   return {
-    role,
-    opensReply: isAssistant,
-    joinsNext: false,
-    ...(isAssistant ? boundOf(message, saysMore) : {}),
-    emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
+    facts: {
+      role,
+      opensReply: isAssistant,
+      joinsNext: false,
+      ...(isAssistant ? boundOf(message, saysMore) : {}),
+      emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
+    },
     answers: role === 'tool' ? [stringOr(message['tool_call_id'], '')] : [],
-    name: stringOr(message['name'], null),
-    calls,
-    meaning: { role: role === 'other' ? roleText : role, content },
+    meaning: {
+      role: role === 'other' ? roleText : role,
+      name: stringOr(message['name'], null),
+      content,
+      calls,
+    },
     media,
   }
 }

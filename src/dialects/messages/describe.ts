@@ -36,23 +36,28 @@ export function* describeBlock(
   const role = isSaidAlong && saysNothing(read) ? 'other' : roleOf(kind, speaker)
   const isReply = role === 'assistant'
   return {
-    role,
-    opensReply: isReply && kind !== 'unknown',
-    joinsNext: isReply,
-    // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
-    ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
-    ...(kind === 'start' ? { startsHistory: true } : {}),
-    ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
-    ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
-    ...toolsOf(entry, holder),
-    ...marksIn(entry),
-    ...namedBy(kind, entry),
-    emptyCalls: false,
+    facts: {
+      role,
+      opensReply: isReply && kind !== 'unknown',
+      joinsNext: isReply,
+      // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
+      ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
+      ...(kind === 'start' ? { startsHistory: true } : {}),
+      ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
+      ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
+      ...toolsOf(entry, holder),
+      ...marksIn(entry),
+      ...namedBy(kind, entry),
+      emptyCalls: false,
+      ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
+    },
     answers: kind === 'result' ? [stringOr(entry['tool_use_id'], '')] : [],
-    ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
-    name: null,
-    calls: kind === 'call' ? [callOf(entry, argumentsText)] : [],
-    meaning: { role: kind === 'said' ? speaker : kind, content: read.content },
+    meaning: {
+      role: kind === 'said' ? speaker : kind,
+      name: null,
+      content: read.content,
+      calls: kind === 'call' ? [callOf(entry, argumentsText)] : [],
+    },
     media: read.media,
   }
 }

@@ -25,24 +25,26 @@ export function* describeItem(
   const goesOn = kind === 'unknown' || isOfProgram(item)
   const isDeveloper = role === 'developer' || role === 'system'
   return {
-    role,
-    opensReply: isReply && !goesOn,
-    joinsNext: isReply,
-    // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
-    ...(goesOn ? { joinsPrevious: true } : {}),
-    ...(kind === 'start' ? { startsHistory: true } : {}),
-    ...boundBy(kind, item),
-    // Of an unknown one any id may be shared: that of a call, of an approval.
-    ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
-    ...survivalOf(kind, item),
-    ...namedBy(kind, item),
-    emptyCalls: false,
+    facts: {
+      role,
+      opensReply: isReply && !goesOn,
+      joinsNext: isReply,
+      // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
+      ...(goesOn ? { joinsPrevious: true } : {}),
+      ...(kind === 'start' ? { startsHistory: true } : {}),
+      ...boundBy(kind, item),
+      // Of an unknown one any id may be shared: that of a call, of an approval.
+      ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
+      ...survivalOf(kind, item),
+      ...namedBy(kind, item),
+      emptyCalls: false,
+    },
     answers: kind === 'result' ? [answeredIdOf(item)] : [],
-    name: null,
-    calls: call === NO_CALL ? [] : [call],
     meaning: {
       role: isDeveloper || kind === 'message' ? stringOr(item['role'], role) : kind,
+      name: null,
       content: read.content,
+      calls: call === NO_CALL ? [] : [call],
     },
     media: read.media,
   }

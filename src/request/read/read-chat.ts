@@ -4,10 +4,10 @@ import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../dialects/contract.ts'
 import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
 import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
-import { finish, type Span, type Steps } from '../../conversation/source.ts'
+import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { bodySource, digest } from './body-source.ts'
-import { breathe, drive } from '../../scheduling/drive.ts'
+import { driveFor } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 
@@ -40,44 +40,47 @@ export async function readBytes(
   const newBytes = bytes.length - (known === null ? 0 : known.end - known.start)
   const awaited = turn?.take(newBytes) ?? null
   if (awaited !== null) await awaited
-  // What is done at once waits for nothing.
-  const isShort = bytes.length <= SHORT_BYTES_MAX
-  if (!(isShort ? isUtf8(bytes) : await drive(isText(bytes, known)))) return 'not-utf8'
-  const reading = dialect.bodies.read(source, options.limits, known)
-  const read = isShort ? finish(reading) : await drive(reading)
-  if (!read.read) return read.reason
-  const finding = readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
-  const added = isShort ? finish(finding) : await drive(finding)
-  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
-  if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
-  const grewFrom = beginning?.growth ?? null
-  const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const dividing = structureOf(messages, repaired?.standIns, grewFrom)
-  const structure = isShort ? finish(dividing) : await drive(dividing)
-  const naming = meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
-  const keys = isShort ? finish(naming) : await drive(naming)
-  if (arrayStart !== null)
+  const chat = await driveFor(
+    bytes.length,
+    chatIn({ dialect, source, scope, options, repaired, beginning, known }, bytes),
+  )
+  if (arrayStart !== null && typeof chat !== 'string') {
+    const { messages, structure, keys } = chat
     lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
-  return {
-    bytes,
-    source,
-    dialect,
-    body: read.body,
-    messages,
-    structure,
-    keys,
-    grewFrom,
-    repairs: repaired?.repairs ?? null,
   }
+  return chat
 }
 
 // --- internal ---
 
-/** Up to this size a body is read without a pause, in a fraction of a millisecond. */
-const SHORT_BYTES_MAX = 16_384
+/** A body to be read, with what is known of it. */
+type Reading = {
+  readonly dialect: Dialect
+  readonly source: Source
+  readonly scope: string
+  readonly options: ReadChatOptions
+  readonly repaired: Pick<Repaired, 'standIns' | 'repairs'> | null
+  readonly beginning: SharedBeginning | null
+  readonly known: KnownHistory | null
+}
 
-/** From this size on others are let in between. */
-const PAUSED_BYTES_MIN = 524_288
+function* chatIn(
+  { dialect, source, scope, options, repaired, beginning, known }: Reading,
+  bytes: Buffer,
+): Steps<Chat | UnreadReason> {
+  if (!(yield* isText(bytes, known))) return 'not-utf8'
+  const read = yield* dialect.bodies.read(source, options.limits, known)
+  if (!read.read) return read.reason
+  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
+  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
+  yield
+  const grewFrom = beginning?.growth ?? null
+  const messages = beginning === null ? added : [...beginning.messages, ...added]
+  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
+  const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
+  const repairs = repaired?.repairs ?? null
+  return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
+}
 
 function knownIn({ messages, span }: SharedBeginning): KnownHistory {
   const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
