@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientOverride } from '../config/settings.ts'
-import type { Cancellation } from '../upstream/cancellation.ts'
+import type { ClientPresence } from './client-presence.ts'
 import type { ClientPart } from '../upstream/upstreams.ts'
 import type { FoldgateError } from '../errors.ts'
 import type { Route } from './routes.ts'
@@ -29,7 +29,7 @@ export type ClientRequest = ClientPart & {
   /** The request, as something that places, bytes and turns are shared out to. */
   readonly holder: Holder
   /** Aborted with a `ClientGoneError` as soon as the client leaves before its answer is complete. */
-  readonly signal: Cancellation
+  readonly signal: ClientPresence
   /** Ends it with an error at once, whatever it waits for: what works for it goes on as if its client had left. */
   readonly end: (error: FoldgateError) => void
   /** Headers by lower-case name that every answer of this exchange carries: those of CORS. */

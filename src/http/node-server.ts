@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
+import { ClientPresence } from './client-presence.ts'
 import { faultOf } from './http-faults.ts'
 
-/** `fault`: why the request makes no sense and is to be refused; null where it does. */
+/** `fault`: why the request makes no sense and is to be refused; null where it does. `client`: whether its client stays. */
 export type RequestListener = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   fault: FoldgateError | null,
+  client: ClientPresence,
 ) => unknown
 
 export type PipeliningLimits = {
@@ -106,7 +108,8 @@ export function serverAround(
     outgoing.req.on('error', ignore)
     outgoing.on('error', ignore)
     connection.running.add(outgoing)
-    outgoing.once('close', () => {
+    const client = new ClientPresence(outgoing)
+    client.whenOver(() => {
       connection.running.delete(outgoing)
       // A connection that is kept open keeps nothing of what went over it.
       if (connection.last === outgoing && outgoing.req.complete) connection.last = null
@@ -115,7 +118,7 @@ export function serverAround(
       // Not at once: a thousand refusals in a row would keep everybody else waiting.
       setImmediate(goOn, connection)
     })
-    void listener(outgoing.req, outgoing, fault)
+    void listener(outgoing.req, outgoing, fault, client)
   }
 
   function goOn(connection: Connection): void {

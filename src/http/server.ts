@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/contract.ts'
 import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
-import { ClientPresence } from './client-presence.ts'
+import type { ClientPresence } from './client-presence.ts'
 import type { ClientRequest } from './client-request.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { type RequestListener, serverAround } from './node-server.ts'
@@ -44,8 +44,7 @@ const headerBytesMax = 64 * 1024
 function listenerOf(options: ServerOptions): RequestListener {
   const passGates = gatesOf(options)
 
-  return async function answer(incoming, outgoing, fault) {
-    const client = new ClientPresence(outgoing)
+  return async function answer(incoming, outgoing, fault, client) {
     let isDispatched = false
     try {
       if (fault !== null) throw fault

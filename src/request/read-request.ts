@@ -56,10 +56,11 @@ export async function readRequest(
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
   const address = upstreams.addressOf(upstreamName)
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
-  if (anyHasBoundThoughts(chat.messages)) await models.load(modelKey)
-  const read = bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)
-    ? chat
-    : withFreeThoughts(chat)
+  let read = chat
+  if (anyHasBoundThoughts(chat.messages)) {
+    await models.load(modelKey)
+    if (!bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)) read = withFreeThoughts(chat)
+  }
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile

@@ -23,8 +23,7 @@ export function readRequestOptions(
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
   const { headers } = incoming
-  const read = (name: ClientOverride): string | null => {
-    const value = headers[`x-foldgate-${name}`]
+  const read = (name: ClientOverride, value: string | readonly string[] | undefined): string | null => {
     if (value === undefined) return null
     if (allowed !== null && !allowed.includes(name)) {
       throw new FoldgateError(
@@ -36,10 +35,10 @@ export function readRequestOptions(
     return String(value).trim()
   }
   return {
-    bypass: isSet('bypass', read('bypass')),
-    profile: read('profile'),
-    compact: compactOption(read('compact')),
-    conversation: label(read('conversation')),
+    bypass: isSet('bypass', read('bypass', headers['x-foldgate-bypass'])),
+    profile: read('profile', headers['x-foldgate-profile']),
+    compact: compactOption(read('compact', headers['x-foldgate-compact'])),
+    conversation: label(read('conversation', headers['x-foldgate-conversation'])),
   }
 }
 
