@@ -67,13 +67,14 @@ export function deliver(
   /** What leaves with the headers, while these wait for what is there by now. */
   let first: Buffer | null = null
   let isBeginning = true
-  const changing = transform === null ? null : changingBy(transform, give)
+  let changing = transform
+  let overdueTimer: NodeJS.Timeout | null = null
 
   /** The answer is closed, however it ended. */
   function settle(): void {
     isOver = true
     if (stallTimer !== null) clearTimeout(stallTimer)
-    changing?.stop()
+    if (overdueTimer !== null) clearTimeout(overdueTimer)
     const isFinished = outgoing.writableFinished
     if (!isFinished) body.destroy()
     const outcome = failure !== null ? 'broken-off' : isFinished ? 'finished' : 'client-gone'
@@ -83,7 +84,7 @@ export function deliver(
     if (isOver) return
     isOver = true
     if (!signal.aborted) failure = answer.failure(error)
-    changing?.left('broken')
+    giveLeft('broken')
     giveFirst()
     // What was written in this very tick is on its way by then.
     process.nextTick(() => cutOff(outgoing, headers))
@@ -103,10 +104,24 @@ export function deliver(
     if (first !== null && !outgoing.write(first.toString('latin1'), 'latin1')) waitForClient()
     first = null
   }
+  /** A transform that throws is done with. */
+  function changed(work: () => Buffer, instead: Buffer): Buffer {
+    try {
+      return work()
+    } catch {
+      changing = null
+      return instead
+    }
+  }
+  /** Gives what a transform still holds. */
+  function giveLeft(of: 'end' | 'overdue' | 'broken'): void {
+    if (changing !== null) give(changed(changing[of], nothing))
+  }
   function write(piece: Buffer): void {
     if (isOver || piece.length === 0) return
-    if (changing === null) give(piece)
-    else changing.write(piece)
+    const by = changing
+    give(by === null ? piece : changed(() => by.feed(piece), piece))
+    if (by !== null) overdueTimer = overdueTimer?.refresh() ?? setTimeout(giveLeft, OVERDUE_MS, 'overdue')
     try {
       tap?.(piece)
     } catch {
@@ -127,7 +142,7 @@ export function deliver(
   }
   function finish(): void {
     if (isOver) return
-    changing?.left('end')
+    giveLeft('end')
     // As a text it leaves with the headers in one piece, bytes would not.
     if (first === null) outgoing.end()
     else outgoing.end(first.toString('latin1'), 'latin1')
@@ -176,42 +191,6 @@ const FIRST_BYTES_MAX = 16_384
 
 /** How long what is complete may wait for the next piece, in milliseconds: that usually comes in the same breath. */
 const OVERDUE_MS = 250
-
-/** Gives what a transform makes of a body. */
-type Changing = {
-  readonly write: (piece: Buffer) => void
-  /** Gives what the transform still holds. */
-  readonly left: (of: 'end' | 'overdue' | 'broken') => void
-  readonly stop: () => void
-}
-
-function changingBy(transform: BodyTransform, give: (piece: Buffer) => void): Changing {
-  let isOver = false
-  let timer: NodeJS.Timeout | null = null
-  /** If it throws, it is done with. */
-  function made(work: () => Buffer, instead: Buffer): Buffer {
-    if (isOver) return instead
-    try {
-      return work()
-    } catch {
-      isOver = true
-      return instead
-    }
-  }
-  function left(of: 'end' | 'overdue' | 'broken'): void {
-    give(made(transform[of], nothing))
-  }
-  return {
-    write: (piece) => {
-      give(made(() => transform.feed(piece), piece))
-      timer = timer?.refresh() ?? setTimeout(left, OVERDUE_MS, 'overdue')
-    },
-    left,
-    stop: () => {
-      if (timer !== null) clearTimeout(timer)
-    },
-  }
-}
 
 const nothing = Buffer.alloc(0)
 

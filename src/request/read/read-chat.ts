@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../dialects/contract.ts'
 import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
-import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
+import type { BodyLimits } from '../../conversation/body-spans.ts'
 import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { bodySource, digest } from './body-source.ts'
@@ -36,14 +36,11 @@ export async function readBytes(
   const held = `${scope} ${dialect.name}`
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
-  const known = beginning === null ? null : knownIn(beginning)
-  const newBytes = bytes.length - (known === null ? 0 : known.end - known.start)
-  const awaited = turn?.take(newBytes) ?? null
+  const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
+  const awaited = turn?.take(bytes.length - knownBytes) ?? null
   if (awaited !== null) await awaited
-  const chat = await driveFor(
-    bytes.length,
-    chatIn({ dialect, source, scope, options, repaired, beginning, known }, bytes),
-  )
+  const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
+  const chat = await driveFor(bytes.length, reading)
   if (arrayStart !== null && typeof chat !== 'string') {
     const { messages, structure, keys } = chat
     lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
@@ -53,25 +50,21 @@ export async function readBytes(
 
 // --- internal ---
 
-/** A body to be read, with what is known of it. */
-type Reading = {
-  readonly dialect: Dialect
-  readonly source: Source
-  readonly scope: string
-  readonly options: ReadChatOptions
-  readonly repaired: Pick<Repaired, 'standIns' | 'repairs'> | null
-  readonly beginning: SharedBeginning | null
-  readonly known: KnownHistory | null
-}
-
+/** A function of its own: what makes steps is dear to make anew for each body. */
 function* chatIn(
-  { dialect, source, scope, options, repaired, beginning, known }: Reading,
+  dialect: Dialect,
+  source: Source,
   bytes: Buffer,
+  scope: string,
+  { limits, readFacts }: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null,
+  beginning: SharedBeginning | null,
 ): Steps<Chat | UnreadReason> {
+  const known = beginning?.span ?? null
   if (!(yield* isText(bytes, known))) return 'not-utf8'
-  const read = yield* dialect.bodies.read(source, options.limits, known)
+  const read = yield* dialect.bodies.read(source, limits, known)
   if (!read.read) return read.reason
-  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
+  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, readFacts)
   if (added === null || added === 'stateful') return added ?? 'message-unreadable'
   yield
   const grewFrom = beginning?.growth ?? null
@@ -80,11 +73,6 @@ function* chatIn(
   const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const repairs = repaired?.repairs ?? null
   return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
-}
-
-function knownIn({ messages, span }: SharedBeginning): KnownHistory {
-  const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
-  return { ...span, messages: messages.length, elements }
 }
 
 /**
