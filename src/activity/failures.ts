@@ -1,5 +1,6 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
+import type { Eventual } from '../scheduling/eventual.ts'
 import { createThrottle } from '../log/throttle.ts'
 import { troubleOf } from '../stores/store-error.ts'
 
@@ -26,9 +27,9 @@ export type Failures = {
   readonly around: <Result, Given extends readonly unknown[]>(
     part: FailingPart,
     instead: Result,
-    work: (...given: Given) => Promise<Result>,
+    work: (...given: Given) => Eventual<Result>,
     ...given: Given
-  ) => Promise<Result>
+  ) => Eventual<Result>
   /** The same of work that is done at once. */
   readonly attempt: <Result, Given extends readonly unknown[]>(
     part: FailingPart,
@@ -50,13 +51,17 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
   }
   return {
     note,
-    around: async (part, instead, work, ...given) => {
-      try {
-        return await work(...given)
-      } catch (error) {
+    around: (part, instead, work, ...given) => {
+      function failed(error: unknown): typeof instead {
         if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
         note(part, error)
         return instead
+      }
+      try {
+        const working = work(...given)
+        return working instanceof Promise ? working.catch(failed) : working
+      } catch (error) {
+        return failed(error)
       }
     },
     attempt: (part, instead, work, ...given) => {

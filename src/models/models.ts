@@ -85,10 +85,17 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   const sharedEntry = createSharedWindows(store, digest)
   let isClosed = false
 
+  /** The model of the latest question: a request asks a dozen. */
+  let latest: Model | null = null
+
   function modelOf(key: ModelKey): Model {
-    const known = models.get(key.name)
-    if (known !== undefined) return known
-    const model = {
+    if (latest?.key.name === key.name) return latest
+    latest = models.get(key.name) ?? newModel(key)
+    return latest
+  }
+
+  function newModel(key: ModelKey): Model {
+    const model: Model = {
       key,
       id: digest(key.name),
       record: {},
@@ -104,6 +111,7 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   }
 
   function beliefIn<Name extends Field>(model: Model, field: Name): Belief<Values[Name]> | null {
+    if (model.record[field] === undefined) return null
     const belief = beliefAt(model.record, field, nowMs(), model.sinceMs[field])
     if (belief !== null) model.sinceMs[field] = belief.sinceMs
     return belief

@@ -1,5 +1,6 @@
 import { beliefAt, type Belief, type ModelRecord, type Values } from './model-record.ts'
 import { resolveWindow, type ResolvedWindow, type ServerFigure } from './resolve-window.ts'
+import type { Eventual } from '../scheduling/eventual.ts'
 import type { SharedModel } from './shared-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
@@ -11,7 +12,7 @@ export type OwnWindowParts = {
   readonly upstreams: Pick<Upstreams, 'addressOf'>
   readonly serverWindows: Pick<ServerWindows, 'lookup' | 'settled'>
   /** What a Foldgate has learnt of a model's window. */
-  readonly learntOf: (model: SharedModel) => Promise<ModelRecord>
+  readonly learntOf: (model: SharedModel) => Eventual<ModelRecord>
   readonly nowMs: () => number
 }
 

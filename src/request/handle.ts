@@ -6,6 +6,7 @@ import type { ClientRequest } from '../http/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../http/confinement.ts'
 import { receiveBody } from '../http/receive-body.ts'
 import { withOffer } from './recall/recall-offer.ts'
+import { type Eventual, onceThere } from '../scheduling/eventual.ts'
 import { workFor } from '../scheduling/drive.ts'
 import { isLookedAt, sendBypassed } from './bypass.ts'
 import { measureRequest } from './measure/measure-request.ts'
@@ -17,6 +18,7 @@ import { readRequestOptions } from './request-options.ts'
 import type {
   ArrivedRequest,
   Counted,
+  Form,
   MeasuredRequest,
   Observed,
   PreparedRequest,
@@ -93,13 +95,14 @@ async function settle(
     const repaired = await repairRequest(read, parts)
     const offering = (known = withOffer(repaired, parts))
     const measured = await measureRequest(offering, parts)
-    const prepared = (known = await compactRequest(measured, parts))
+    const compacting = compactRequest(measured, parts)
+    const prepared = (known = compacting instanceof Promise ? await compacting : compacting)
     turn.end()
     // A view is bytes of its own from here on. If there is no room for them, what was made is told all the same.
     if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
     const answered = await sendRequest(prepared, parts)
-    const replied = await replyTo(answered, parts)
-    return tellAnswer(replied, parts)
+    const replying = replyTo(answered, parts)
+    return tellAnswer(replying instanceof Promise ? await replying : replying, parts)
   } catch (error) {
     arrived?.turn.end()
     arrived?.body.release()
@@ -136,18 +139,33 @@ function tellUnanswered(
  * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is
  * due. If it fails, the original bytes are sent.
  */
-async function compactRequest(request: MeasuredRequest, parts: RequestParts): Promise<PreparedRequest> {
+function compactRequest(request: MeasuredRequest, parts: RequestParts): Eventual<PreparedRequest> {
   const { chat, received, measure, whyUntouched } = request
-  const { failures } = parts
-  const unwritten = { outlook: noOutlook, failedOpen: null, summaries: [], observed: null }
   if (measure === null)
-    return { ...request, ...unwritten, form: originalForm(chat, chat.bytes.length), failedOpen: 'measure' }
+    return uncompacted(request, originalForm(chat, chat.bytes.length), { failedOpen: 'measure' })
   const original = originalForm(whyUntouched === null ? chat : received, measure.incomingTokens)
   const { counted } = measure
-  if (whyUntouched !== null || counted === null) {
-    const observed = request.profile.observe ? await observe(request, counted, parts) : null
-    return { ...request, ...unwritten, form: original, observed }
-  }
+  if (whyUntouched === null && counted !== null) return compactCounted(request, counted, original, parts)
+  const observed = request.profile.observe ? observe(request, counted, parts) : null
+  return onceThere(observed, (seen) => uncompacted(request, original, { observed: seen }))
+}
+
+/** The request with the form that it came in. */
+function uncompacted(
+  request: MeasuredRequest,
+  form: Form,
+  { failedOpen = null, observed = null }: Partial<Pick<PreparedRequest, 'failedOpen' | 'observed'>>,
+): PreparedRequest {
+  return { ...request, form, failedOpen, outlook: noOutlook, summaries: [], observed }
+}
+
+async function compactCounted(
+  request: MeasuredRequest,
+  counted: Counted,
+  original: Form,
+  parts: RequestParts,
+): Promise<PreparedRequest> {
+  const { failures } = parts
   const strict = isStrict(request, parts.models)
   const wanted = { request, counted, strict }
   let missing: MissingReason | null = null
@@ -161,21 +179,28 @@ async function compactRequest(request: MeasuredRequest, parts: RequestParts): Pr
   const form = await failures.around('compaction', null, () =>
     nextForm({ ...request, strict }, counted, { forced: request.isForced, foldFor: preparedFold }, parts),
   )
-  if (form === null) return { ...request, ...unwritten, form: original, failedOpen: 'compaction' }
+  if (form === null) return uncompacted(request, original, { failedOpen: 'compaction' })
   const outlook = await failures.around('summary', noOutlook, () =>
     outlookOf(wanted, form.compacted, parts.summaries),
   )
   // A client wants to know of the summary that this request had to do without.
   const reason = missing ?? outlook.reason
-  return { ...request, ...unwritten, form, summaries, outlook: { ...outlook, reason } }
+  return {
+    ...request,
+    form,
+    failedOpen: null,
+    outlook: { ...outlook, reason },
+    summaries,
+    observed: null,
+  }
 }
 
 /** The view that would be sent if the profile did not say that nothing is changed. */
-async function observe(
+function observe(
   request: MeasuredRequest,
   counted: Counted | null,
   { failures, models, cache }: RequestParts,
-): Promise<Observed> {
+): Eventual<Observed> {
   const nothing = { passes: [], sentTokens: request.measure?.incomingTokens ?? 0 }
   if (counted === null) return nothing
   return failures.around('compaction', nothing, async () => {

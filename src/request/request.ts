@@ -335,10 +335,16 @@ export type Sending = {
 }
 
 /**
- * Sends a form of a request and tells what the answer means. Recovery and additions are wrappers: each takes such a
+ * Sends a form of a request and tells what the answer means. Additions to what is sent are wrappers: each takes such a
  * function and gives one of the same type.
  */
 export type Send = (form: Form, sending: Sending) => Promise<Outcome>
+
+/**
+ * What may help after an answer to a form that is not good: resolves with the one that takes its place, or with the same. It
+ * sends other forms by `send`, which has the remedies that stand before it.
+ */
+export type Remedy = (send: Send) => (first: Outcome, form: Form, sending: Sending) => Promise<Outcome>
 
 /** A request whose answer is settled on. */
 export type AnsweredRequest = PreparedRequest & {

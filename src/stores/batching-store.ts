@@ -1,3 +1,4 @@
+import { onceThere } from '../scheduling/eventual.ts'
 import { pauseForHeld } from './store-guard.ts'
 import type { Store, StoreEntry } from './store.ts'
 
@@ -54,14 +55,14 @@ export function batchingStore(
 
   return {
     ...store,
-    getFirst: async (keys) => {
-      const index = keys.findIndex((key) => unwritten.has(key))
+    getFirst: (keys) => {
+      const index = unwritten.size === 0 ? -1 : keys.findIndex((key) => unwritten.has(key))
       const found = unwritten.get(keys[index] ?? '')
       if (found === undefined) return store.getFirst(keys)
       // One that yields is none where another stands.
       const asked = index + (found.yields === true ? 1 : 0)
-      const standing = asked === 0 ? null : await store.getFirst(keys.slice(0, asked))
-      return standing ?? { index, value: found.value }
+      const standing = asked === 0 ? null : store.getFirst(keys.slice(0, asked))
+      return onceThere(standing, (before) => before ?? { index, value: found.value })
     },
     putIfAbsent: async (key, value, group) => {
       // What was put before is written before.
@@ -104,7 +105,7 @@ export function batchingStore(
 // --- internal ---
 
 /** How long a value waits for others, in milliseconds: less than any client takes between an answer and its next request. */
-const DELAY_MS = 5
+const DELAY_MS = 25
 
 /** Values in one transaction: a few milliseconds' work. */
 const ENTRIES_MAX = 256

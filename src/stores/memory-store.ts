@@ -56,7 +56,7 @@ export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {
 
   return {
     name: 'memory:',
-    getFirst: async (keys) => {
+    getFirst: (keys) => {
       for (const [index, key] of keys.entries()) {
         const entry = entries.get(key)
         if (entry !== undefined) return { index, value: entry.value }

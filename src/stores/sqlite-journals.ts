@@ -20,9 +20,10 @@ export const journalTables = journalNames
   )
   .join('')
 
-/** The journals of a store in a file. Statements are prepared as they are needed: rows are written many at a time. */
+/** The journals of a store in a file. Statements are prepared when they are first needed: most readers need none. */
 export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }: StoreLimits): Journals {
   const rowsMax = journalRowsMax(bytesMax)
+  const writing = new Map<JournalName, ReturnType<typeof prepareWriting>>()
 
   async function deleteFromAll(condition: string, ...values: readonly (string | number)[]): Promise<number> {
     let total = 0
@@ -35,22 +36,17 @@ export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }:
   return {
     appendRows: async (journal, rows) => {
       if (rows.length === 0) return
-      const table = tableOf(journal)
       const nowMs = Date.now()
       const kept = rows.slice(-rowsMax)
-      const insert = database.prepare(
-        `INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`,
-      )
-      // Only the first rows are looked at: expired ones mostly stand there, and are never read wherever they stand.
-      const deleteOldest = database.prepare(
-        `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) ` +
-          `AND (id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`,
-      )
+      const { insert, isDue, deleteOldest } =
+        writing.get(journal) ?? prepareWriting(database, tableOf(journal))
+      writing.set(journal, { insert, isDue, deleteOldest })
       transaction(database, () => {
         for (const { text, group = null } of kept) {
           insert.run(lifetimeMs === 0 ? null : nowMs + lifetimeMs, group, Buffer.from(text, 'utf8'))
         }
-        deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
+        const isDueNow = isDue.get(rowsMax, nowMs) !== undefined
+        if (isDueNow) deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
       })
     },
     readRows: async (journal, { from, beyond, limit }) => {
@@ -79,6 +75,20 @@ export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }:
 
 /** Rows that a write may delete beyond as many as it adds: after a bound was lowered, or when many have expired. */
 const SWEEP_ROWS = 16
+
+function prepareWriting(database: DatabaseSync, table: string) {
+  const isOver = `(id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`
+  return {
+    insert: database.prepare(`INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`),
+    isDue: database.prepare(
+      `SELECT id FROM (SELECT id, expires_ms FROM ${table} ORDER BY id LIMIT 1) WHERE ${isOver}`,
+    ),
+    // Only the first rows are looked at: expired ones mostly stand there, and are never read wherever they stand.
+    deleteOldest: database.prepare(
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) AND ${isOver}`,
+    ),
+  }
+}
 
 function tableOf(journal: JournalName): string {
   return `journal_${journal}`

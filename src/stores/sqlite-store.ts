@@ -73,16 +73,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
   return {
     name: `sqlite:${path}`,
-    getFirst: async (keys) => {
-      const [key, ...more] = keys
-      if (key === undefined) return null
-      if (more.length === 0) {
+    getFirst: (keys) => {
+      for (const [index, key] of keys.slice(0, SINGLE_KEYS).entries()) {
         const value = standingValue(key)
-        return value === null ? null : { index: 0, value }
+        if (value !== null) return { index, value }
       }
-      const found = statements.findFirst.get(listed(keys), Date.now())
+      if (keys.length <= SINGLE_KEYS) return null
+      const found = statements.findFirst.get(listed(keys.slice(SINGLE_KEYS)), Date.now())
       const value = textIn(found?.['value'])
-      return value === null ? null : { index: Number(found?.['position']), value }
+      return value === null ? null : { index: SINGLE_KEYS + Number(found?.['position']), value }
     },
     putIfAbsent: async (key, value, group) => {
       // Mostly the key has a value, and then no transaction is needed.
@@ -148,6 +147,9 @@ const KEY_ENDING_CHARS = 4
 
 /** Of base64url: 132 bits. */
 const KEY_DIGEST_CHARS = 22
+
+/** Of many keys the first ones are looked up by themselves: mostly one of them has a value, and the rest is not asked for. */
+const SINGLE_KEYS = 3
 
 /** Keys as a JSON list: one parameter for any number of keys. */
 function listed(keys: readonly string[]): string {

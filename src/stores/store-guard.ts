@@ -1,3 +1,4 @@
+import type { Eventual } from '../scheduling/eventual.ts'
 import { NoAnswerError, within } from './within.ts'
 import type { Failures } from '../activity/failures.ts'
 
@@ -5,7 +6,7 @@ import type { Failures } from '../activity/failures.ts'
  * Does something with the store; resolves with `instead` if that fails or takes too long. A broken store fails no request
  * (P2): it goes on as if nothing were kept. All that requests look up shares one guard, so that an absent store is waited for once.
  */
-export type StoreGuard = <Result>(instead: Result, work: () => Promise<Result>) => Promise<Result>
+export type StoreGuard = <Result>(instead: Result, work: () => Eventual<Result>) => Eventual<Result>
 
 export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
   let absentUntilMs = 0
@@ -17,22 +18,30 @@ export function createStoreGuard(failures: Pick<Failures, 'note'>): StoreGuard {
     absentUntilMs = Math.max(absentUntilMs, performance.now() + pauseMs)
   }
 
-  return async function guarded(instead, work) {
+  return function guarded(instead, work) {
     const beganMs = performance.now()
     if (beganMs < absentUntilMs) return instead
     let heldMs = 0
-    try {
-      const working = work()
-      heldMs = performance.now() - beganMs
-      const result = await within(STORE_DEADLINE_MS, working)
-      failedInARow = 0
-      return result
-    } catch (error) {
+
+    function failed(error: unknown): typeof instead {
       // A store that rejects a command has answered, and may be there for the next one; a connection with a deadline of
       // its own says that it has not.
       noteFailure(error instanceof NoAnswerError, heldMs)
       failures.note('store', error)
       return instead
+    }
+    function done(result: typeof instead): typeof instead {
+      failedInARow = 0
+      return result
+    }
+    try {
+      const working = work()
+      heldMs = performance.now() - beganMs
+      if (working instanceof Promise) return within(STORE_DEADLINE_MS, working).then(done, failed)
+      return done(working)
+    } catch (error) {
+      heldMs = performance.now() - beganMs
+      return failed(error)
     }
   }
 }

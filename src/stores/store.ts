@@ -1,3 +1,5 @@
+import type { Eventual } from '../scheduling/eventual.ts'
+
 /** A value with its key, and the conversation that it belongs to. `yields`: it is only written where the key has no value. */
 export type StoreEntry = {
   readonly key: string
@@ -5,6 +7,9 @@ export type StoreEntry = {
   readonly group?: string
   readonly yields?: boolean
 }
+
+/** A value that was found, with the index of its key among those that were asked for. */
+export type FoundEntry = { readonly index: number; readonly value: string }
 
 /**
  * Where decisions are remembered: compaction records, seen requests, summaries, what was learnt of upstreams. Keys already
@@ -14,7 +19,7 @@ export type Store = {
   /** For the start line, metrics and messages. Carries no credentials. */
   readonly name: string
   /** The value of the first of `keys` that has one, with its index; null if none has. */
-  readonly getFirst: (keys: readonly string[]) => Promise<{ index: number; value: string } | null>
+  readonly getFirst: (keys: readonly string[]) => Eventual<FoundEntry | null>
   /**
    * Writes `value` unless the key has one already, and returns the value that stands: the first wins. `group` names
    * the conversation that it belongs to.

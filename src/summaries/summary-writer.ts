@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lruCache } from '../lru-cache.ts'
+import type { Eventual } from '../scheduling/eventual.ts'
 import type { StoreGuard } from '../stores/store-guard.ts'
 import type { Store } from '../stores/store.ts'
 import { createGate, type Gate } from '../upstream/gate.ts'
@@ -128,11 +129,11 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
     }
   }
 
-  function take(key: string, holder: string): Promise<boolean> {
+  function take(key: string, holder: string): Eventual<boolean> {
     return guarded(true, () => store.lease(key, holder, leaseMs))
   }
 
-  function giveBack(key: string, holder: string): Promise<void> {
+  function giveBack(key: string, holder: string): Eventual<void> {
     return guarded(undefined, () => store.release(key, holder))
   }
 

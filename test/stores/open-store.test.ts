@@ -193,7 +193,9 @@ describe('a store that is only read', () => {
       await putValue(writer.store, 'k', 'while it is open')
       const read = async () => {
         const reader = await openStoreToRead(settingsOf(`sqlite:${path}`, more), linux({}))
-        return (await reader?.getFirst(['k']).finally(() => reader.close()))?.value
+        const found = await reader?.getFirst(['k'])
+        await reader?.close()
+        return found?.value
       }
       expect(await read()).toBe('while it is open')
       await putValue(writer.store, 'k', 'after it was closed')

@@ -49,7 +49,13 @@ function writerOn(store: Store, leaseMs = 15_000) {
   const defects: unknown[] = []
   const summaries = createSummaryWriter({
     store,
-    guarded: (instead, work) => work().catch(() => instead),
+    guarded: async (instead, work) => {
+      try {
+        return await work()
+      } catch {
+        return instead
+      }
+    },
     onWritten: (_, written) => told.push(written),
     onDefect: (error) => defects.push(error),
     leaseMs,

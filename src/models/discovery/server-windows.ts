@@ -97,6 +97,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       refreshedAtMs: -Infinity,
       isRefreshDue: false,
       isLost: false,
+      isUnloaded: false,
     }
     asked.set(key, model)
     return model
@@ -191,13 +192,14 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     lookup: (question) => {
       const subject = subjectOf(question)
       if (subject === null) return null
-      start(subject, askedModel(subject.key))
+      const model = askedModel(subject.key)
+      start(subject, model)
       const states = readings(subject)
+      model.isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
       const figure = figureIn(states)
       if (figure === null) return null
       const { tokens, kind, inputTokens, basis } = figure
-      const isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
-      return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !isUnloaded }
+      return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !model.isUnloaded }
     },
     shouldWait: (question) => {
       const subject = subjectOf(question)
@@ -219,8 +221,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     },
     answered: (question) => {
       const subject = subjectOf(question)
-      if (subject === null || !asked.has(subject.key)) return
-      if (readings(subject).some(({ reading }) => reading?.isUnloaded === true)) refresh(subject)
+      if (subject !== null && asked.get(subject.key)?.isUnloaded === true) refresh(subject)
     },
     lost: (question) => {
       const subject = subjectOf(question)
@@ -356,6 +357,8 @@ type AskedModel = {
   isRefreshDue: boolean
   /** Whether its server was gone, and has said nothing since. */
   isLost: boolean
+  /** Whether the latest look found that the server had unloaded it. */
+  isUnloaded: boolean
 }
 
 /** A server that takes longer has the next request answered instead. */

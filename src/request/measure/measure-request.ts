@@ -3,6 +3,7 @@ import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { underWindow } from './measure.ts'
 import { reserveOf } from './reserve.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import { budgetOf, type Reserve } from '../../tokens/budget.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 import type { Models } from '../../models/models.ts'
@@ -18,36 +19,48 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
   const { models, requestedCompactions, failures } = parts
   const lookedUpAtMs = performance.now()
   const loading = models.load(request.modelKey)
-  const remembered = await parts.records.find(request.chat, request.place)
+  const finding = parts.records.find(request.chat, request.place)
+  const remembered = finding instanceof Promise ? await finding : finding
   if (loading !== null) await loading
   const untouched = whyUntouched(request, models)
   let isForced = request.options.compact === 'force'
   // Of a conversation that nobody has seen none can have been asked for.
   if (!isForced && untouched === null && remembered.isKnown)
     isForced = await requestedCompactions.take(remembered.conversation)
-  const found = { ...request, remembered, whyUntouched: untouched, isForced, lookedUpAtMs }
+  const measured: MeasuredRequest & { measure: Measure | null } = {
+    ...request,
+    remembered,
+    whyUntouched: untouched,
+    isForced,
+    lookedUpAtMs,
+    measure: null,
+  }
   // Results that became user messages may have to be joined with those beside them: a view is made then.
   const hasOrphans = (request.chat.repairs?.orphans ?? 0) > 0
   const mustCount = isForced || remembered.compaction !== null || (hasOrphans && isStrict(request, models))
-  const measure = await failures.around('measure', null, measureOf, found, parts, mustCount)
-  return { ...found, measure }
+  const measuring = failures.around('measure', null, measureOf, measured, parts, mustCount)
+  measured.measure = measuring instanceof Promise ? await measuring : measuring
+  return measured
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
-async function measureOf(
+function measureOf(
   request: ReadRequest & { readonly remembered: Remembered },
   parts: RequestParts,
   mustCount: boolean,
-): Promise<Measure> {
+): Eventual<Measure> {
   const { model, modelKey, deployment } = request
   // A name that tells no family gives way to the one that answered.
   const isAlias = deployment !== null || !hasFamily(model)
   const answeredBy = isAlias ? parts.models.get(modelKey, 'name') : null
-  const window = await findWindow(request, parts)
-  const measure = await parts.measure(request, { model: answeredBy ?? model, window, mustCount })
-  const { counted } = measure
-  if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
-  return { ...measure, counted: { ...counted, subject: { ...counted.subject, keepsNewestThoughts: true } } }
+  const measuring = onceThere(findWindow(request, parts), (window) =>
+    parts.measure(request, { model: answeredBy ?? model, window, mustCount }),
+  )
+  return onceThere(measuring, (measure) => {
+    const { counted } = measure
+    if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
+    return { ...measure, counted: { ...counted, subject: { ...counted.subject, keepsNewestThoughts: true } } }
+  })
 }
 
 /** The request counted, even if its size had not asked for it. */
@@ -80,21 +93,33 @@ export async function measureAfterRefusal(
  * The window of a request's model. With `window.tokens: auto` the server is asked, off the path of requests: only the
  * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
  */
-async function findWindow(
+function findWindow(
   request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
-  { models, windows, serverWindows, upstreams, warnings }: RequestParts,
-): Promise<ResolvedWindow> {
-  const { model, modelKey, deployment, profile, question, upstreamName } = request
+  parts: RequestParts,
+): Eventual<ResolvedWindow> {
+  const { models, serverWindows, upstreams } = parts
+  const { model, modelKey, profile, question, upstreamName } = request
   const host = upstreams.addressOf(upstreamName).hostname
+  const isUnknown = profile.window.tokens === 'auto' && models.belief(modelKey, 'window') === null
+  if (!isUnknown || isListedAt(model, host) || !serverWindows.shouldWait(question))
+    return windowNow(request, host, parts)
+  serverWindows.lookup(question)
+  const asked = request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
+  return asked.then(() => windowNow(request, host, parts))
+}
+
+/** The window of a request's model as it is known now. `host` is its upstream's. */
+function windowNow(
+  request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
+  host: string,
+  { models, windows, serverWindows, warnings }: RequestParts,
+): ResolvedWindow {
+  const { model, modelKey, deployment, profile, question } = request
   const learnt = models.belief(modelKey, 'window')
   const answeredBy = models.get(modelKey, 'name')
   const isAuto = profile.window.tokens === 'auto'
   // A beta that the request asks for gives the model another window.
   const isWidened = modelKey.model !== model
-  if (isAuto && learnt === null && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
-    serverWindows.lookup(question)
-    await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
-  }
   const reserve = reserveOf(request)
   const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,

@@ -12,6 +12,9 @@ import { sumOf } from '../../subject/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
+import type { CountedModel } from '../../models/counts/counts.ts'
+import type { EncodingName } from '../../tokens/families.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
@@ -49,18 +52,24 @@ export type MeasureOptions = {
   readonly onGuess: (model: string) => void
 }
 
+/** The same, and what follows from it. */
+type CountedBy = Pick<MeasureBy, 'model' | 'window'> & {
+  readonly counting: CountedModel & { readonly encoding: EncodingName }
+  readonly familyRatio: number
+  readonly providerBudget: number
+}
+
 /** Measures requests; remembers how many tokens a message and a list of tools have. */
 export function createMeasure(
   options: MeasureOptions,
-): (request: MeasureRequest, by: MeasureBy) => Promise<Measure> {
+): (request: MeasureRequest, by: MeasureBy) => Eventual<Measure> {
   const { counts } = options
   const countTokens = createTokenCounting()
 
-  return async function measure(request, by) {
+  return function measure(request, by) {
     const { chat, profile, modelKey, recall, remembered } = request
     const { model, window } = by
-    const { scope } = request.place
-    const { conversation, compaction } = remembered
+    const { conversation } = remembered
     if (window.source === 'default') options.onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
@@ -72,19 +81,25 @@ export function createMeasure(
     const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
     const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
-    if (!mustCount && isSmall(chat, bytes, profile, guessedBudgetTokens)) {
-      return {
-        window,
-        rate: guess,
-        familyRatio,
-        counting,
-        budgetTokens: guessedBudgetTokens,
-        counted: null,
-        incomingTokens: bytes,
-        pressure: bytes / guessedBudgetTokens,
-      }
+    if (mustCount || !isSmall(chat, bytes, profile, guessedBudgetTokens))
+      return measureCounted(request, { model, window, counting, familyRatio, providerBudget })
+    return {
+      window,
+      rate: guess,
+      familyRatio,
+      counting,
+      budgetTokens: guessedBudgetTokens,
+      counted: null,
+      incomingTokens: bytes,
+      pressure: bytes / guessedBudgetTokens,
     }
+  }
 
+  async function measureCounted(
+    { chat, recall, place: { scope }, remembered: { compaction } }: MeasureRequest,
+    { model, window, counting, familyRatio, providerBudget }: CountedBy,
+  ): Promise<Measure> {
+    const { encoding } = counting
     const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
     const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
     const { subject, aroundTokens } = counted

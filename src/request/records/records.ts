@@ -7,6 +7,7 @@ import {
 import { anyHasBoundThoughts, isTalk, type Rounds } from '../../subject/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import { conversationIdChars, isConversationId } from '../../conversation/conversation-id.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
@@ -25,17 +26,17 @@ import { parseJsonText } from '../../conversation/json-value.ts'
  * too: the next may share no more with it than one of those. All of them are kept for `store.ttl_days`.
  */
 export type Records = {
-  readonly find: (chat: Chat, place: RecordPlace) => Promise<Remembered>
+  readonly find: (chat: Chat, place: RecordPlace) => Eventual<Remembered>
   /** Records a compaction; returns the one that stands, which is another's where that came first. */
-  readonly keep: (of: RecordedConversation, compaction: Compaction) => Promise<Compaction>
+  readonly keep: (of: RecordedConversation, compaction: Compaction) => Eventual<Compaction>
   /** Records a compaction in the place of one at the same point: a view that was refused is not followed again. */
-  readonly replace: (of: RecordedConversation, compaction: Compaction) => Promise<void>
+  readonly replace: (of: RecordedConversation, compaction: Compaction) => Eventual<void>
   /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
-  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => Promise<void>
+  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => Eventual<void>
   /** Whether bound thoughts may have been taken out of a conversation of this scope. */
-  readonly holdsThoughts: (scope: string) => Promise<boolean>
+  readonly holdsThoughts: (scope: string) => Eventual<boolean>
   /** Records that this request was seen, in the compaction that `remembered` names. */
-  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Promise<void>
+  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Eventual<void>
   /**
    * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
    * that of a conversation that was deleted is not kept here.
@@ -84,30 +85,37 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     return null
   }
 
-  async function find(chat: Chat, place: RecordPlace): Promise<Remembered> {
-    const remembered = await guarded(null, async () => {
+  function find(chat: Chat, place: RecordPlace): Eventual<Remembered> {
+    const remembered = guarded<Remembered | null>(null, () => {
       const points = findingPoints(chat)
+      if (points.length > POINTS_TOGETHER) return findInTurn(chat, place, points)
       const prefixes = prefixesOf(place)
-      if (points.length <= POINTS_TOGETHER) {
-        // Of a conversation that is new there is none of these.
-        const found = await store.getFirst([
-          ...keysAt(prefixes.seen, chat, points),
-          ...keysAt(prefixes.name, chat, points),
-          ...keysAt(prefixes.compaction, chat, points),
-        ])
-        if (found === null) return null
-        const point = points[found.index]
-        const seen = point === undefined ? null : readSeen(found.value)
-        if (point !== undefined && seen !== null) return goingOnFrom({ point, seen }, chat, place, points)
-      }
-      const seen = await newest(prefixes.seen, chat, points, readSeen)
-      if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
-      const named = await newest(prefixes.name, chat, points, readName)
-      const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
-      const isKnown = named !== null
-      return { ...firstSeen(chat, place), ...named?.kept, isKnown, compaction: compaction?.kept ?? null }
+      // Of a conversation that is new there is none of these.
+      const found = store.getFirst([
+        ...keysAt(prefixes.seen, chat, points),
+        ...keysAt(prefixes.name, chat, points),
+        ...keysAt(prefixes.compaction, chat, points),
+      ])
+      return onceThere(found, (first) => {
+        if (first === null) return null
+        const point = points[first.index]
+        const seen = point === undefined ? null : readSeen(first.value)
+        const isSeen = point !== undefined && seen !== null
+        return isSeen ? goingOnFrom({ point, seen }, chat, place, points) : findInTurn(chat, place, points)
+      })
     })
-    return remembered ?? firstSeen(chat, place)
+    return onceThere(remembered, (known) => known ?? firstSeen(chat, place))
+  }
+
+  /** One kind of record after the other. */
+  async function findInTurn(chat: Chat, place: RecordPlace, points: readonly number[]): Promise<Remembered> {
+    const prefixes = prefixesOf(place)
+    const seen = await newest(prefixes.seen, chat, points, readSeen)
+    if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
+    const named = await newest(prefixes.name, chat, points, readName)
+    const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
+    const isKnown = named !== null
+    return { ...firstSeen(chat, place), ...named?.kept, isKnown, compaction: compaction?.kept ?? null }
   }
 
   async function goingOnFrom(
@@ -143,8 +151,8 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
   }
 
-  async function see(chat: Chat, place: RecordPlace, remembered: Remembered): Promise<void> {
-    await guarded(undefined, async () => {
+  function see(chat: Chat, place: RecordPlace, remembered: Remembered): Eventual<void> {
+    return guarded(undefined, () => {
       const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
       const { keys } = chat
       const prefixes = prefixesOf(place)
@@ -193,11 +201,11 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
       }
       if (compaction !== null && compaction.point === sharedUntil)
         entries.push({ ...compactionEntry(chat, place, compaction), group: conversation, yields: true })
-      await store.put(entries)
+      return store.put(entries)
     })
   }
 
-  function replace(of: RecordedConversation, compaction: Compaction): Promise<void> {
+  function replace(of: RecordedConversation, compaction: Compaction): Eventual<void> {
     const { chat, place, remembered } = of
     return guarded(undefined, () =>
       store.put([
@@ -247,8 +255,9 @@ function readName(text: string): ConversationName | null {
  *
  * @internal exported for tests
  */
-export function writeSeen({ partedAt, inner, ...seen }: SeenRequest): string {
-  return JSON.stringify({ ...seen, ...(partedAt !== null && { partedAt }), ...(inner && { inner }) })
+export function writeSeen({ conversation, parent, compaction, next, partedAt, inner }: SeenRequest): string {
+  const rare = { partedAt: partedAt ?? undefined, inner: inner || undefined }
+  return JSON.stringify({ conversation, parent, compaction, next, ...rare })
 }
 
 /** @internal exported for tests. Null where the text is none. */

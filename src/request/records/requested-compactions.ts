@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { lruCache } from '../../lru-cache.ts'
 import type { Store } from '../../stores/store.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { StoreGuard } from '../../stores/store-guard.ts'
 
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
 export type RequestedCompactions = {
-  readonly ask: (conversation: string) => Promise<void>
+  readonly ask: (conversation: string) => Eventual<void>
   /** Whether a compaction was asked for; the first request that takes it has it. */
   readonly take: (conversation: string) => Promise<boolean>
   /** Forgets what was asked of a conversation that is deleted. */

@@ -10,6 +10,7 @@ import { createFurtherAnswers, type JoinOptions } from './further-answers.ts'
 import { sendFurther } from './send-further.ts'
 import { parsedBody, readPlain, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../conversation/json-value.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
@@ -18,12 +19,15 @@ import { isTooMuch } from '../../dialects/answer-json.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
 
 /** The stage that makes one reply of several answers, if the profile allows that: most replies are the answer that came. */
-export async function replyTo(request: AnsweredRequest, parts: SendingParts): Promise<RepliedRequest> {
+export function replyTo(request: AnsweredRequest, parts: SendingParts): Eventual<RepliedRequest> {
   const { recall, profile, outcome } = request
   // What a larger model answers in another one's place is passed on as it comes.
   const mayGoOn = (recall !== null || profile.continuation.max > 0) && outcome.fallback === undefined
-  const joined = mayGoOn ? await joinedReply(request, parts) : null
-  return joined === null ? { ...request, joined } : { ...request, outcome: joined.outcome, joined }
+  return onceThere(mayGoOn ? joinedReply(request, parts) : null, (joined) => ({
+    ...request,
+    outcome: joined?.outcome ?? outcome,
+    joined,
+  }))
 }
 
 /**

@@ -2,6 +2,7 @@ import { withTool } from '../recall/recall-offer.ts'
 import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
 import type { AnsweredRequest, Form, Outcome, RecallOffer, Send } from '../request.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
+import { remedied } from '../send/outcome.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
 import type { SendingParts } from '../parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
@@ -39,7 +40,7 @@ export function sendFurther(
     }
     // The first answer was asked for its usage, or not: its event is hidden from then on, or not.
     const send = first.asksUsage ? askForUsage(parts)(sendWithTurns) : sendWithTurns
-    const outcome = await recoverFromOverflow(parts)(send)(form, sending)
+    const outcome = await remedied(send, [recoverFromOverflow(parts)])(form, sending)
     if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
     const read = await readPlain(outcome)
     exchange.signal.throwIfAborted()

@@ -162,10 +162,14 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
   })
   const held = [...pieces]
   // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
-  const isUnsaid = /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
-  if (reason === 'ended' || (reason === 'broken' && isUnsaid && !isLate(error))) decision = watch.end()
+  const endsUnsaid = reason === 'broken' && !isLate(error) && isUnsaid(held)
+  if (reason === 'ended' || endsUnsaid) decision = watch.end()
   const facts = reason === 'ended' ? (watch.facts?.() ?? null) : null
   return { ...judged(answer, held, decision, options), ...(facts !== null && { facts }) }
+}
+
+function isUnsaid(held: readonly Buffer[]): boolean {
+  return /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
 }
 
 function judged(

@@ -1,7 +1,7 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Judged, Outcome } from '../request.ts'
+import type { Judged, Outcome, Remedy, Send } from '../request.ts'
 
 /**
  * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
@@ -17,6 +17,23 @@ export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>):
     if (isWhole && error instanceof FoldgateError) return null
     throw error
   }
+}
+
+/** The same way of sending, with these remedies for answers that are not good, one after the other. */
+export function remedied(send: Send, remedies: readonly Remedy[]): Send {
+  const helps: ReturnType<Remedy>[] = []
+  function withThose(count: number): Send {
+    return async function sendRemedied(form, sending) {
+      let outcome = await send(form, sending)
+      for (const help of helps.slice(0, count)) {
+        if (outcome.verdict === 'good') break
+        outcome = await help(outcome, form, sending)
+      }
+      return outcome
+    }
+  }
+  for (const remedy of remedies) helps.push(remedy(withThose(helps.length)))
+  return withThose(helps.length)
 }
 
 /** Ends an answer that nobody will read. */

@@ -1,6 +1,7 @@
 import type { BodyPiece } from '../../conversation/splice.ts'
 import type { OutputLimit } from '../../dialects/contract.ts'
 import { limitBeside } from '../../overflow/tighten.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
@@ -20,21 +21,22 @@ export function clamped(form: Form, outputTokens: number): Form {
  * The form with an output limit that fits beside its prompt, where the server would refuse it on account of its own: it has
  * done so of late.
  */
-export async function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Promise<Form> {
+export function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Eventual<Form> {
   const { measure, modelKey, profile, whyUntouched } = sending.request
   const { outputLimit, outputLeastTokens } = form.chat.body
   const window = knownWindow(measure)
   if (outputLimit === null || window === null || whyUntouched !== null) return form
   if (!parts.windows.holdsLimit(modelKey, window.tokens)) return form
-  const sentTokens = await countSent(form, sending, parts)
-  const outputTokens = limitBeside({
-    promptTokens: promptTokensOf(sending.measure, form, sentTokens),
-    outputLimitTokens: outputLimit.tokens,
-    outputLeastTokens,
-    window,
-    clampOutput: profile.overflow.clamp_output,
+  return countSent(form, sending, parts).then((sentTokens) => {
+    const outputTokens = limitBeside({
+      promptTokens: promptTokensOf(sending.measure, form, sentTokens),
+      outputLimitTokens: outputLimit.tokens,
+      outputLeastTokens,
+      window,
+      clampOutput: profile.overflow.clamp_output,
+    })
+    return outputTokens === null ? form : clamped(form, outputTokens)
   })
-  return outputTokens === null ? form : clamped(form, outputTokens)
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */

@@ -4,8 +4,9 @@ import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
+import type { Form, Outcome, PreparedRequest, Remedy, Send, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
 import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
 import { clamped, countSent } from './output-limit.ts'
@@ -16,12 +17,10 @@ import { clamped, countSent } from './output-limit.ts'
  * client's, unchanged.
  */
 export const recoverFromOverflow =
-  (parts: RequestParts) =>
-  (send: Send): Send =>
-    async function sendRecovering(form, sending) {
-      const first = await send(form, sending)
-      return isTooLarge(first) ? recover(first, sending, send, parts) : first
-    }
+  (parts: RequestParts): Remedy =>
+  (send) =>
+  async (first, _form, sending) =>
+    isTooLarge(first) ? recover(first, sending, send, parts) : first
 
 /** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
 export async function fittingForm(
@@ -150,7 +149,7 @@ export function tightened(
   how: Omit<SmallerFormOptions, 'previous'>,
   sending: Sending,
   parts: RequestParts,
-): Promise<Form | null> {
+): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('recovery', null, async () => {
     const { counted } = await countedMeasure(sending, parts)

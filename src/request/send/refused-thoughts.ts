@@ -3,10 +3,11 @@ import { headerValue } from '../../upstream/credential.ts'
 import { thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
 import type { Dialect } from '../../dialects/contract.ts'
 import { rebound } from '../free-thoughts.ts'
-import type { Form, Judged, PreparedRequest, Send, Sending } from '../request.ts'
+import type { Form, Judged, PreparedRequest, Remedy, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { bytesOf } from './outgoing-body.ts'
 import { clamped } from './output-limit.ts'
@@ -17,10 +18,9 @@ import { clamped } from './output-limit.ts'
  * at Anthropic's own address with those of the newest. What was accepted goes on record, so that the next request is sent alike.
  */
 export const cureThoughts =
-  (parts: RequestParts) =>
-  (send: Send): Send =>
-    async function sendCuring(form, sending) {
-      const first = await send(form, sending)
+  (parts: RequestParts): Remedy =>
+  (send) =>
+    async function sendCuring(first, form, sending) {
       const refusal = thoughtRefusalOf(first, form.chat.dialect)
       if (refusal === null || sending.request.profile.observe) return first
       const cured = await curedForm(form, refusal, sending, parts)
@@ -59,7 +59,7 @@ function curedForm(
   refusal: ThoughtRefusal,
   sending: Sending,
   parts: RequestParts,
-): Promise<Form | null> {
+): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (refusal === 'stale' && form.chat.body.wantsStaleRefused) return null

@@ -1,14 +1,33 @@
 import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { countedMeasure, measureAfterRefusal } from '../measure/measure-request.ts'
-import { discard, isAnswered, isOurDoing, isRecovered, isTooLarge, sendAgain, standing } from './outcome.ts'
+import {
+  discard,
+  isAnswered,
+  isOurDoing,
+  isRecovered,
+  isTooLarge,
+  remedied,
+  sendAgain,
+  standing,
+} from './outcome.ts'
 import { fallBack } from './fall-back.ts'
 import { clamped, countSent, withFittingLimit } from './output-limit.ts'
 import { recordForm, recoverFromOverflow, tightened } from './recover.ts'
 import { cureThoughts, thoughtRefusalOf } from './refused-thoughts.ts'
-import type { Flight, PoolOf } from './shared-pool.ts'
+import type { PoolOf } from './shared-pool.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import type { RequestParts, Senders, SendingParts } from '../parts.ts'
-import type { AnsweredRequest, Form, Measure, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
+import type { RecallOffer } from '../request.ts'
+import type {
+  AnsweredRequest,
+  Form,
+  Measure,
+  Outcome,
+  PreparedRequest,
+  Remedy,
+  Send,
+  Sending,
+} from '../request.ts'
 import { noteRecallRefused } from '../../models/recall-refusals.ts'
 import { hasSchema, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
@@ -16,6 +35,7 @@ import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched, withEdits } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { drive } from '../../scheduling/drive.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import type { UpstreamAddress } from '../../upstream/address.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
@@ -29,25 +49,22 @@ import { noteOf } from '../../models/suspicions.ts'
 import { unreadWording } from '../../overflow/unread-wording.ts'
 
 /**
- * The way of sending, with its wrappers: what is refused is sent again in another form as far as that may help. The first
- * wrapper stands around all others. `once` sends one form, and the same again if the server was crowded; `askPlainly` uses
- * it directly, since a plain answer needs no usage asked for.
+ * The ways of sending: what is refused is sent again in another form as far as that may help, by the first remedy that has
+ * one. `once` sends one form, and the same again if the server was crowded; `askPlainly` uses it directly, since a plain
+ * answer needs no usage asked for.
  */
 export function createSenders(parts: RequestParts, poolOf: PoolOf): Senders {
-  const once = waitWhenCrowded(poolOf)(sendOnce(parts))
-  const wrappers = [
-    recoverFromOverflow(parts),
-    trySmaller(parts),
-    restoreOnRefusal(parts),
-    cureThoughts(parts),
-    offerRecall(parts),
-    askPlainly(once),
-    askForUsage(parts),
-  ]
+  const once = remedied(sendOnce(parts, poolOf), [waitWhenCrowded(poolOf)])
+  const asking = askForUsage(parts)(once)
+  const offering = offerRecall(parts)(remedied(asking, [askPlainly(once)]))
+  const remedies = [cureThoughts, restoreOnRefusal, trySmaller, recoverFromOverflow]
   return {
-    send: wrappers.reduceRight((inner, wrap) => wrap(inner), once),
+    send: remedied(
+      offering,
+      remedies.map((remedy) => remedy(parts)),
+    ),
     once,
-    fallback: cureThoughts(parts)(askForUsage(parts)(once)),
+    fallback: remedied(asking, [cureThoughts(parts)]),
   }
 }
 
@@ -66,8 +83,9 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
   }
   const { form, chat, place, remembered } = request
   const { senders, records } = parts
-  const sent = await senders.send(await withFittingLimit(form, sending, parts), sending)
-  const outcome = await fallBack(sent, sending, parts)
+  const fitting = withFittingLimit(form, sending, parts)
+  const sent = await senders.send(fitting instanceof Promise ? await fitting : fitting, sending)
+  const outcome = sent.verdict === 'good' ? sent : await fallBack(sent, sending, parts)
   const isOthers = (outcome.fallback?.answered ?? null) !== null
   // A form that was refused is nothing to go on from: an emergency ends with its request. Nor is one for another model.
   const answered = isAnswered(outcome) && !isOthers ? outcome.form.compacted : null
@@ -91,10 +109,9 @@ function mayThink({ chat }: PreparedRequest): boolean {
 /** Offers the model its tool. After a refusal that may be on account of it, the same form is sent without. */
 const offerRecall =
   ({ models }: RequestParts) =>
-  (send: Send): Send =>
-    async function sendOffering(form, sending) {
-      const { recall, chat, modelKey } = sending.request
-      if (recall === null || sending.refused.has('recall')) return send(form, sending)
+  (send: Send): Send => {
+    async function sendOffering(form: Form, recall: RecallOffer, sending: Sending): Promise<Outcome> {
+      const { chat, modelKey } = sending.request
       const offered = { ...(await send(withTool(form, recall), sending)), form, offersRecall: true }
       // If messages are in an order that the server does not take, the tool is not why.
       if (!isOurDoing(offered) || offered.classification?.class === 'order') return offered
@@ -106,6 +123,12 @@ const offerRecall =
         noteRecallRefused(models, modelKey, hasSchema(chat))
       return plain
     }
+    return (form, sending) => {
+      const { recall } = sending.request
+      const isOffered = recall !== null && !sending.refused.has('recall')
+      return isOffered ? sendOffering(form, recall, sending) : send(form, sending)
+    }
+  }
 
 /**
  * Asks once more without streaming where a stream ended with nothing: some servers begin a stream before they have
@@ -113,10 +136,9 @@ const offerRecall =
  * the place of the empty answer, and so does a good answer, as a stream. Whatever else comes of it, the client gets the empty one.
  */
 const askPlainly =
-  (once: Send) =>
-  (send: Send): Send =>
-    async function sendAskingPlainly(form, sending) {
-      const empty = await send(form, sending)
+  (once: Send): Remedy =>
+  () =>
+    async function sendPlainly(empty, form, sending) {
       const { profile } = sending.request
       if (empty.verdict !== 'empty' || profile.observe || profile.overflow.attempts === 0) return empty
       const plainForm = withoutStreaming(form)
@@ -158,48 +180,55 @@ function streamedAnswer(plain: Outcome): Outcome | null {
 const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>): Send {
+function sendOnce({ upstreams, windows }: Pick<RequestParts, 'upstreams' | 'windows'>, poolOf: PoolOf): Send {
   return async function sendOnceMore(form, sending) {
-    const { exchange, upstreamName, model, modelKey } = sending.request
-    const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
-    const isChanged = !isUntouched(sent)
-    sending.attempts += 1
-    // Answers have to be readable here; on the way to a model's server compression saves nothing.
-    const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
-    if (isChanged) headerOverrides['content-encoding'] = null
-    // A server that knows the key would answer with what it answered to another body.
-    if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
-      headerOverrides['idempotency-key'] = randomUUID()
-    const body = isChanged ? bodyOf(sent) : sending.request.body.raw
-    const sentAtMs = performance.now()
-    if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs
-    const answer = await upstreams.send({
-      ...exchange,
-      upstream: upstreamName,
-      body: body instanceof Promise ? await body : body,
-      headerOverrides,
-    })
-    const firstByteMs = performance.now() - sentAtMs
-    const { measure, profile } = sending.request
+    const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
-    const { measure: latest, flight } = sending
-    const isUncertain = measure !== null && isHearsay(measure, model, upstreams.addressOf(upstreamName))
-    const mayOverflow = isUncertain || sending.wasTooLong || isFull(measure, promptTokens)
-    const judged = await judge(answer, {
-      answers: form.chat.dialect.answers,
-      mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
-      // Hosted models have no server whose memory requests share.
-      mayBeRefused:
-        !profile.observe &&
-        (form.isRewritten ||
-          (flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens))),
-      holdMs: profile.overflow.hold_ms,
-      knownWindowTokens: knownWindow(measure)?.tokens ?? null,
-      expectedPromptTokens: latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
-    })
-    const { attempts, firstSentAtMs } = sending
-    const timing = { attempts, firstSentAtMs, firstByteMs }
-    return { ...judged, ...timing, form, remedy: 'none', asksUsage: false, offersRecall: false }
+    const flight = profile.observe ? null : poolOf(upstreamName).enter(promptTokens)
+    sending.flight = flight
+    try {
+      const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
+      const isChanged = !isUntouched(sent)
+      sending.attempts += 1
+      // Answers have to be readable here; on the way to a model's server compression saves nothing.
+      const headerOverrides: Record<string, string | null> = { 'accept-encoding': 'identity' }
+      if (isChanged) headerOverrides['content-encoding'] = null
+      // A server that knows the key would answer with what it answered to another body.
+      if (sending.attempts > 1 && headerValue(exchange.incoming.rawHeaders, 'idempotency-key') !== null)
+        headerOverrides['idempotency-key'] = randomUUID()
+      const body = isChanged ? bodyOf(sent) : sending.request.body.raw
+      const sentAtMs = performance.now()
+      if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs
+      const answer = await upstreams.send({
+        ...exchange,
+        upstream: upstreamName,
+        body: body instanceof Promise ? await body : body,
+        headerOverrides,
+      })
+      const firstByteMs = performance.now() - sentAtMs
+      const { measure: latest, attempts, firstSentAtMs } = sending
+      const isUncertain = measure !== null && isHearsay(measure, model, upstreams.addressOf(upstreamName))
+      const mayOverflow = isUncertain || sending.wasTooLong || isFull(measure, promptTokens)
+      const judged = await judge(answer, {
+        answers: form.chat.dialect.answers,
+        mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
+        // Hosted models have no server whose memory requests share.
+        mayBeRefused:
+          !profile.observe &&
+          (form.isRewritten ||
+            (flight !== null && measure?.window.source !== 'table' && isFull(measure, flight.sharedTokens))),
+        holdMs: profile.overflow.hold_ms,
+        knownWindowTokens: knownWindow(measure)?.tokens ?? null,
+        expectedPromptTokens:
+          latest === null || latest.counted === null ? null : promptTokensOf(latest, form),
+      })
+      if (flight !== null) answer.body.onceOver(flight.end)
+      const how = { remedy: 'none', asksUsage: false, offersRecall: false } as const
+      return { ...judged, attempts, firstSentAtMs, firstByteMs, form, ...how }
+    } catch (error) {
+      flight?.end()
+      throw error
+    }
   }
 }
 
@@ -226,21 +255,18 @@ const HOLD_SHARE = 0.5
  * full again. The request is not at fault: its bytes stay the same, and nothing is learnt.
  */
 const waitWhenCrowded =
-  (poolOf: PoolOf) =>
-  (send: Send): Send =>
-    async function sendWaiting(form, sending) {
-      const { profile, upstreamName, measure, exchange } = sending.request
-      if (profile.observe) return send(form, sending)
-      const pool = poolOf(upstreamName)
-      const promptTokens = promptTokensOf(measure, form)
-      let outcome = await sendInFlight(pool.enter(promptTokens), form, sending, send)
-      for (let tries = 0; isCrowded(outcome) && tries < TRIES_MAX; tries += 1) {
+  (poolOf: PoolOf): Remedy =>
+  (send) =>
+    async function sendWaiting(first, form, sending) {
+      const { profile, upstreamName, exchange } = sending.request
+      let outcome = first
+      for (let tries = 0; isCrowded(outcome) && !profile.observe && tries < TRIES_MAX; tries += 1) {
         const again = await sendAgain(outcome, async () => {
-          const letNextFollow = await pool.turn(exchange.signal)
-          const flight = pool.enter(promptTokens)
-          // Only now: the next one waits for this one, too.
+          const letNextFollow = await poolOf(upstreamName).turn(exchange.signal)
+          const sent = send(form, sending)
+          // Only now that it is under way: the next one waits for this one, too.
           letNextFollow()
-          return sendInFlight(flight, form, sending, send)
+          return sent
         })
         if (again === null) return standing(outcome)
         outcome = { ...again, remedy: 'waited' }
@@ -250,18 +276,6 @@ const waitWhenCrowded =
 
 /** How often a request is tried again that met a full pool. */
 const TRIES_MAX = 2
-
-async function sendInFlight(flight: Flight, form: Form, sending: Sending, send: Send): Promise<Outcome> {
-  sending.flight = flight
-  try {
-    const outcome = await send(form, sending)
-    outcome.answer.body.onceOver(flight.end)
-    return outcome
-  } catch (error) {
-    flight.end()
-    throw error
-  }
-}
 
 function isCrowded({ verdict, classification }: Outcome): boolean {
   return verdict === 'refused' && classification?.class === 'crowded'
@@ -273,10 +287,9 @@ function isCrowded({ verdict, classification }: Outcome): boolean {
  * not help (P2). Overflow, authentication, rates and content policy are not our doing.
  */
 const restoreOnRefusal =
-  (parts: RequestParts) =>
-  (send: Send): Send =>
-    async function sendRestoring(form, sending) {
-      const first = await send(form, sending)
+  (parts: RequestParts): Remedy =>
+  (send) =>
+    async function sendRestoring(first, form, sending) {
       if (!form.isRewritten || !isOurDoing(first)) return first
       // The client's own bytes hold the same thoughts and more.
       if (thoughtRefusalOf(first, form.chat.dialect) === 'stale') return first
@@ -308,7 +321,7 @@ const restoreOnRefusal =
     }
 
 /** The same view with user messages joined; null where that changes nothing. */
-function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts): Promise<Form | null> {
+function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (request.profile.template !== 'auto' || form.strict || !form.isRewritten) return null
@@ -329,10 +342,9 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
  * not, the client gets the refusal as it came, and this wording is not tried again for an hour.
  */
 const trySmaller =
-  (parts: RequestParts) =>
-  (send: Send): Send =>
-    async function sendTrying(form, sending) {
-      const first = await send(form, sending)
+  (parts: RequestParts): Remedy =>
+  (send) =>
+    async function sendTrying(first, form, sending) {
       const { profile, whyUntouched, modelKey, remembered, chat } = sending.request
       const wording = wordingOf(first)
       const mayTry = !profile.observe && profile.overflow.attempts > 0 && profile.trigger !== 'off'

@@ -1,6 +1,6 @@
 import type { ModelKey } from '../../models/model-key.ts'
 import type { Models } from '../../models/models.ts'
-import type { Form, Outcome, Send } from '../request.ts'
+import type { Form, Outcome, Send, Sending } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
 import type { RequestParts } from '../parts.ts'
@@ -13,23 +13,10 @@ import { collectErrorFacts } from '../../overflow/error-text.ts'
  */
 export const askForUsage =
   ({ models, upstreams, usageInStreams }: RequestParts) =>
-  (send: Send): Send =>
-    async function sendAsking(form, sending) {
-      const { request, refused } = sending
-      const { modelKey, upstreamName, profile } = request
-      // Once anything of ours was refused, this request is tried with as little of ours as may be.
-      const mayAsk =
-        form.chat.body.usageRequest !== null &&
-        !profile.observe &&
-        !refused.has('usage') &&
-        models.get(modelKey, 'usage') === null &&
-        !refusesUsage(upstreams.addressOf(upstreamName).hostname)
-      const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
-      if (asking === null) {
-        const outcome = await send(form, sending)
-        if (sending.isUsageSuspected && isAnswered(outcome)) noteRefused(models, modelKey, 'guessed')
-        return outcome
-      }
+  (send: Send): Send => {
+    async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {
+      const { refused } = sending
+      const { modelKey } = sending.request
       const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
       if (!isOurDoing(asked)) return asked
       refused.add('usage')
@@ -45,6 +32,28 @@ export const askForUsage =
         noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
       return plain
     }
+
+    async function sendSuspecting(form: Form, sending: Sending): Promise<Outcome> {
+      const outcome = await send(form, sending)
+      if (isAnswered(outcome)) noteRefused(models, sending.request.modelKey, 'guessed')
+      return outcome
+    }
+
+    return (form, sending) => {
+      const { request, refused, isUsageSuspected } = sending
+      const { modelKey, upstreamName, profile } = request
+      // Once anything of ours was refused, this request is tried with as little of ours as may be.
+      const mayAsk =
+        form.chat.body.usageRequest !== null &&
+        !profile.observe &&
+        !refused.has('usage') &&
+        models.get(modelKey, 'usage') === null &&
+        !refusesUsage(upstreams.addressOf(upstreamName).hostname)
+      const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
+      if (asking !== null) return sendAsking(form, asking, sending)
+      return isUsageSuspected ? sendSuspecting(form, sending) : send(form, sending)
+    }
+  }
 
 /** The request with the addition; null where nothing is to be asked. `when`: see `usage.in_streams`. */
 export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {
