@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { finish, type Steps } from '../conversation/source.ts'
+import type { Eventual } from './eventual.ts'
 
 /**
  * How long paused work may keep the event loop before others get their turn, in milliseconds. A request needs some five
@@ -36,7 +37,7 @@ export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
 }
 
 /** The same of what is made of so many bytes: what is little is done at once, waits for nothing, and gives no promise. */
-export function driveFor<Result>(bytes: number, steps: Steps<Result>): Result | Promise<Result> {
+export function driveFor<Result>(bytes: number, steps: Steps<Result>): Eventual<Result> {
   return bytes <= AT_ONCE_BYTES_MAX ? finish(steps) : drive(steps)
 }
 

@@ -8,6 +8,7 @@ import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { bodySource, digest } from './body-source.ts'
 import { driveFor } from '../../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 
@@ -22,14 +23,14 @@ export type ReadChatOptions = {
  * Reads the bytes of a body as a conversation; the reason where that cannot be done with certainty. Where much of it is
  * new it takes a turn, which goes on until the caller ends it. `repaired`: what was changed in the bytes on the way.
  */
-export async function readBytes(
+export function readBytes(
   dialect: Dialect,
   bytes: Buffer,
   scope: string,
   options: ReadChatOptions,
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
   turn: HeavyTurn | null = null,
-): Promise<Chat | UnreadReason> {
+): Eventual<Chat | UnreadReason> {
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
@@ -37,15 +38,15 @@ export async function readBytes(
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
   const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
-  const awaited = turn?.take(bytes.length - knownBytes) ?? null
-  if (awaited !== null) await awaited
   const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
-  const chat = await driveFor(bytes.length, reading)
-  if (arrayStart !== null && typeof chat !== 'string') {
+  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () => driveFor(bytes.length, reading))
+  if (arrayStart === null) return read
+  return onceThere(read, (chat) => {
+    if (typeof chat === 'string') return chat
     const { messages, structure, keys } = chat
     lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
-  }
-  return chat
+    return chat
+  })
 }
 
 // --- internal ---
