@@ -23,7 +23,8 @@ export function readRequestOptions(
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
   const { headers } = incoming
-  const read = (name: ClientOverride, value: string | readonly string[] | undefined): string | null => {
+  const read = (name: ClientOverride): string | null => {
+    const value = headers[`x-foldgate-${name}`]
     if (value === undefined) return null
     if (allowed !== null && !allowed.includes(name)) {
       throw new FoldgateError(
@@ -35,10 +36,10 @@ export function readRequestOptions(
     return String(value).trim()
   }
   return {
-    bypass: isSet('bypass', read('bypass', headers['x-foldgate-bypass'])),
-    profile: read('profile', headers['x-foldgate-profile']),
-    compact: compactOption(read('compact', headers['x-foldgate-compact'])),
-    conversation: label(read('conversation', headers['x-foldgate-conversation'])),
+    bypass: isSet('bypass', read('bypass')),
+    profile: read('profile'),
+    compact: compactOption(read('compact')),
+    conversation: label(read('conversation')),
   }
 }
 
