@@ -31,11 +31,10 @@ export function* meaningKeys(
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
 ): Steps<readonly string[]> {
-  const root = rootOf(digest)
-  const keys = grewFrom === null ? [root] : grewFrom.keys.slice(0, grewFrom.shared + 1)
-  let key = keys.at(-1) ?? root
-  for (const [offset, { facts }] of messages.slice(keys.length - 1).entries()) {
-    if ((grewFrom?.shared ?? 0) + offset >= unkeyedCount) key = digest(JSON.stringify([key, facts.meaning]))
+  const keys = grewFrom === null ? [rootOf(digest)] : grewFrom.keys.slice(0, grewFrom.shared + 1)
+  let key = keys.at(-1) ?? rootOf(digest)
+  for (const { facts } of messages.slice(keys.length - 1)) {
+    if (keys.length > unkeyedCount) key = digest(JSON.stringify([key, facts.meaning]))
     keys.push(key)
     if (keys.length % KEYS_PER_STEP === 0) yield
   }

@@ -80,15 +80,34 @@ export function* structureOf(
   const start = messages.findLastIndex(({ facts }) => facts.startsHistory === true)
   const systemCount = Math.max(unkeyedCount, start + 1)
   // What began anew has other turns.
-  const isSameStart = grewFrom?.structure.systemCount === systemCount
-  const points = yield* pointsOf(messages, systemCount, standIns, isSameStart ? grewFrom : null)
-  const { turns, requestPoints } = points
+  const same = grewFrom?.structure.systemCount === systemCount ? grewFrom : null
+  const shared = same?.shared ?? 0
+  const sharedOf = (indexes: readonly number[] = []): number[] =>
+    indexes.slice(0, countBelow(indexes, shared))
+  const turns = sharedOf(same?.structure.turns)
+  const requestPoints = sharedOf(same?.structure.requestPoints)
+  const recordPoints = sharedOf(same?.structure.recordPoints)
+  for (let index = shared; index < messages.length; index += 1) {
+    if (index % MESSAGES_PER_STEP === 0) yield
+    const isUser = messages[index]?.facts.role === 'user'
+    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
+    // What the server has compacted is no past to walk through: nothing is done to it any more.
+    if (index === 0 || index < systemCount) continue
+    const isRequest = beginsReply(messages, index)
+    const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
+    if (isRequest) requestPoints.push(index)
+    if (isRequest || isInterruption) recordPoints.push(index)
+  }
+  requestPoints.push(messages.length)
+  recordPoints.push(messages.length)
   return {
     messageCount: messages.length,
     systemCount,
     unkeyedCount,
     task: turns[0] ?? -1,
-    ...points,
+    turns,
+    requestPoints,
+    recordPoints,
     isStandIn: (index) => standIns.has(index),
     latestUserBefore: (index) => turns[countBelow(turns, index) - 1] ?? -1,
     unitStart: (index) => inWhole[index] ?? index,
@@ -126,44 +145,6 @@ function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number)
   return before === undefined || !before.opensReply || !before.joinsNext
 }
 
-function* pointsOf(
-  messages: readonly Pick<Message, 'facts'>[],
-  systemCount: number,
-  standIns: ReadonlySet<number>,
-  grewFrom: Shared,
-): Steps<Pick<Structure, 'turns' | 'requestPoints' | 'recordPoints'>> {
-  const shared = grewFrom?.shared ?? 0
-  const { turns, requestPoints, recordPoints } =
-    grewFrom === null ? { turns: [], requestPoints: [], recordPoints: [] } : beginnings(grewFrom)
-  for (let index = shared; index < messages.length; index += 1) {
-    if (index % MESSAGES_PER_STEP === 0) yield
-    const isUser = messages[index]?.facts.role === 'user'
-    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
-    // What the server has compacted is no past to walk through: nothing is done to it any more.
-    if (index === 0 || index < systemCount) continue
-    const isRequest = beginsReply(messages, index)
-    const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
-    if (isRequest) requestPoints.push(index)
-    if (isRequest || isInterruption) recordPoints.push(index)
-  }
-  requestPoints.push(messages.length)
-  recordPoints.push(messages.length)
-  return { turns, requestPoints, recordPoints }
-}
-
-/** What was found in the shared messages. */
-function beginnings({
-  structure,
-  shared,
-}: NonNullable<Shared>): Record<'turns' | 'requestPoints' | 'recordPoints', number[]> {
-  const sharedOf = (indexes: readonly number[]): number[] => indexes.slice(0, countBelow(indexes, shared))
-  return {
-    turns: sharedOf(structure.turns),
-    requestPoints: sharedOf(structure.requestPoints),
-    recordPoints: sharedOf(structure.recordPoints),
-  }
-}
-
 /** Where a reply's own unit begins, behind what belongs to the one before it. */
 function ownStart(inPrefix: Int32Array, reply: number, point: number): number {
   let start = reply
@@ -177,8 +158,11 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
   let from = grewFrom?.shared ?? 0
   while (from > 0 && !beginsReply(messages, from)) from -= 1
   if (grewFrom !== null) starts.set(grewFrom.structure.units.inPrefix.subarray(0, from))
-  const links = createLinks(starts)
-  for (let index = 0; index < from; index += 1) links.firstOf(messages[index]?.facts, index)
+  /** What has each id and what has named it: the last of them, and whether any has it not for its own. */
+  const known = new Map<string, { readonly index: number; readonly isNamed: boolean }>()
+  /** What shared ids tie together by now, ascending and apart from each other. */
+  const spans: { first: number; last: number }[] = []
+  for (let index = 0; index < from; index += 1) firstOf(messages[index]?.facts, index)
   let reply = 0
   /** Whether what shared an id ended the unit before: another begins with the next message. */
   let isEnding = false
@@ -187,8 +171,8 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
     if (index % MESSAGES_PER_STEP === 0) yield
     const facts = messages[index]?.facts
     starts[index] = index
-    const before = links.startOf(Math.max(0, index - 1))
-    const first = links.firstOf(facts, index)
+    const before = startOf(Math.max(0, index - 1))
+    const first = firstOf(facts, index)
     const begins = isEnding
     isEnding = false
     if (facts?.opensReply === true) {
@@ -200,7 +184,7 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       // A call keeps all of its reply with what it belongs to; a result ends that.
       if (isShared && facts.callIds.length > 0) reply = first
       isEnding = isShared && facts.callIds.length === 0
-      starts[index] = isShared ? first : links.startOf(reply)
+      starts[index] = isShared ? first : startOf(reply)
       addUnanswered(unanswered, facts.callIds)
     } else if (facts?.joinsPrevious === true && index > 0) {
       if (begins && first === index) reply = index
@@ -211,56 +195,45 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Sha
       let isAnswer = false
       // An answer without an id may mean any call that has none either.
       for (const id of facts.answers) if (takeAnswered(unanswered, id)) isAnswer = true
-      starts[index] = links.startOf(isAnswer ? reply : index - 1)
+      starts[index] = startOf(isAnswer ? reply : index - 1)
     }
   }
   return starts
-}
 
-/** What messages that share ids tie together; `starts` are the units of prefixes, as far as they are known. */
-function createLinks(starts: Int32Array) {
-  /** What has each id and what has named it: the last of them, and whether any has it not for its own. */
-  const known = new Map<string, { readonly index: number; readonly isNamed: boolean }>()
-  /** What is one by now, ascending and apart from each other. */
-  const spans: { first: number; last: number }[] = []
-
+  /** Where the unit of a message begins by now. */
   function startOf(index: number): number {
     const start = starts[index] ?? index
     const span = spans.findLast(({ first }) => first <= start)
     return span !== undefined && start <= span.last ? span.first : start
   }
 
-  return {
-    /** Where the unit of a message begins by now. */
-    startOf,
-    /**
-     * Where the unit begins of what these ids tie a message to; `index` where that is nothing. Ids repeat in the wild: what
-     * has an id for its own that was named since begins anew with it.
-     */
-    firstOf: (
-      facts: Partial<Pick<Message['facts'], 'sharedIds' | 'namedIds'>> = {},
-      index: number,
-    ): number => {
-      let first = index
-      for (const id of facts.sharedIds ?? []) {
-        const before = known.get(id)
-        if (before?.isNamed === false) first = Math.min(first, startOf(before.index))
-        known.set(id, { index, isNamed: false })
-      }
-      for (const id of facts.namedIds ?? []) {
-        const before = known.get(id)
-        if (before === undefined) continue
-        first = Math.min(first, startOf(before.index))
-        known.set(id, { index, isNamed: true })
-      }
-      if (first === index) return index
-      for (let top = spans.at(-1); top !== undefined && top.last >= first; top = spans.at(-1)) {
-        first = Math.min(first, top.first)
-        spans.pop()
-      }
-      spans.push({ first, last: index })
-      return first
-    },
+  /**
+   * Where the unit begins of what these ids tie a message to; `index` where that is nothing. Ids repeat in the wild: what
+   * has an id for its own that was named since begins anew with it.
+   */
+  function firstOf(
+    facts: Partial<Pick<Message['facts'], 'sharedIds' | 'namedIds'>> = {},
+    index: number,
+  ): number {
+    let first = index
+    for (const id of facts.sharedIds ?? []) {
+      const before = known.get(id)
+      if (before?.isNamed === false) first = Math.min(first, startOf(before.index))
+      known.set(id, { index, isNamed: false })
+    }
+    for (const id of facts.namedIds ?? []) {
+      const before = known.get(id)
+      if (before === undefined) continue
+      first = Math.min(first, startOf(before.index))
+      known.set(id, { index, isNamed: true })
+    }
+    if (first === index) return index
+    for (let top = spans.at(-1); top !== undefined && top.last >= first; top = spans.at(-1)) {
+      first = Math.min(first, top.first)
+      spans.pop()
+    }
+    spans.push({ first, last: index })
+    return first
   }
 }
 

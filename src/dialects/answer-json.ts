@@ -1,5 +1,6 @@
 import { backslash, braceOpen, bracketOpen, colon, comma, quote } from '../conversation/json-characters.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
+import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+import type { AnswerFacts } from './answer-contract.ts'
 
 /**
  * The value of a text that an upstream has written; undefined if it is no JSON, or so much that to parse it would hold up
@@ -23,7 +24,63 @@ export function isTooMuch(text: string): boolean {
   return effort > EFFORT_MAX
 }
 
+/**
+ * Whether a body of any server states an error, be it beside an answer. A message or details alone are one only if no
+ * answer stands there: `hasAnswer`.
+ */
+export function statesError(body: JsonObject, hasAnswer: boolean): boolean {
+  if (isPresent(body['error']) || isText(body['error_message']) || isText(body['error_type'])) return true
+  if (body['object'] === 'error' || body['type'] === 'error') return true
+  if (body['success'] === false && isPresent(body['errors'])) return true
+  // MiniMax answers 200 with an empty answer and says here what went wrong.
+  const baseResponse = body['base_resp']
+  if (isJsonObject(baseResponse) && baseResponse['status_code'] !== undefined) {
+    return baseResponse['status_code'] !== 0
+  }
+  return !hasAnswer && (isText(body['message']) || isPresent(body['detail']))
+}
+
+/** What of a body may say what went wrong, where a reply and what the client gave stand beside it. */
+export function statementsOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+}
+
+/** A number of tokens, for example; null where a field is none. */
+export function countIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** Whether a field says something in words. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** What an answer says that says nothing yet. */
+export const nothingSaid: AnswerFacts = {
+  hasOutput: false,
+  finish: null,
+  usage: null,
+  model: null,
+  isOllama: false,
+  isError: false,
+  removedThoughts: null,
+  cacheMiss: null,
+  said: null,
+}
+
 // --- internal ---
+
+const stating: ReadonlySet<string> = new Set([
+  'error',
+  'errors',
+  'error_code',
+  'error_message',
+  'error_type',
+  'code',
+  'message',
+  'detail',
+  'base_resp',
+])
 
 /** A shorter text is parsed in some milliseconds, whatever it holds. */
 const FREE_CHARACTERS = 131_072

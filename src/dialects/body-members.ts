@@ -28,7 +28,7 @@ export function* readMembers(
   limits: BodyLimits,
   known: KnownHistory | null,
 ): Steps<BodyMembers | NotRead> {
-  if (byteOrderMark.every((byte, index) => source.bytes[index] === byte)) return notRead('bom')
+  if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return notRead('bom')
   const body = yield* scanBody(source, history, known, limits)
   if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
   const spans = new Map<string, ValueSpan>()
@@ -155,8 +155,8 @@ const KEYS_PER_STEP = 512
 /** What is parsed of a body beside its history: numbers, a name, a choice among tools, in bytes. */
 const VALUE_BYTES_MAX = 65_536
 
-/** U+FEFF in UTF-8. */
-const byteOrderMark = [0xef, 0xbb, 0xbf]
+/** U+FEFF in UTF-8, a character a byte. */
+const byteOrderMark = '\u00ef\u00bb\u00bf'
 
 function lengthOf({ start, end }: Span): number {
   return end - start

@@ -199,25 +199,23 @@ export type Entries = {
 }
 
 /** What a dialect knows of an entry: what its facts are made of. */
-export type Described = Pick<
-  MessageFacts,
-  | 'role'
-  | 'opensReply'
-  | 'joinsNext'
-  | 'joinsPrevious'
-  | 'startsHistory'
-  | 'bound'
-  | 'survives'
-  | 'cacheMarks'
-  | 'kind'
-  | 'emptyCalls'
-  | 'answers'
-  | 'failed'
-  | 'name'
-> & {
-  readonly calls: ParsedMessage['calls']
-  /** The role as it is written, and its content in order. */
-  readonly meaning: Omit<Meaning, 'name' | 'calls'>
+export type Described = {
+  readonly facts: Pick<
+    MessageFacts,
+    | 'role'
+    | 'opensReply'
+    | 'joinsNext'
+    | 'joinsPrevious'
+    | 'startsHistory'
+    | 'bound'
+    | 'survives'
+    | 'cacheMarks'
+    | 'kind'
+    | 'emptyCalls'
+    | 'failed'
+  >
+  readonly answers: MessageFacts['answers']
+  readonly meaning: Meaning
   /** Sizes of media include the bytes that were not read of them, which `unreadBytes` tells of a text. */
   readonly media: readonly Media[]
 }

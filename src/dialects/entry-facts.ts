@@ -37,15 +37,17 @@ export function createFactsReader(
   })
   return function* readRememberedFacts(dialect, scope, source, entry) {
     const { start, end } = entry
-    const hash =
-      end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
     const holder = holderOf(source, entry, digest)
     if (holder === 'unreadable') return null
-    const key = `${hash} ${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
-    if (source.length < REMEMBERED_BODY_BYTES) return yield* readFacts(dialect, source, entry, digest, key)
+    const within = `${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
+    if (source.length < REMEMBERED_BODY_BYTES)
+      return yield* readFacts(dialect, source, entry, digest, namedLater(source, entry, within))
+    const hash =
+      end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
+    const key = `${hash} ${within}`
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
-    const facts = yield* readFacts(dialect, source, entry, digest, key)
+    const facts = yield* readFacts(dialect, source, entry, digest, named(key))
     memo.set(key, facts ?? 'unreadable')
     return facts
   }
@@ -84,7 +86,7 @@ export function parseEntry(dialect: Dialect, source: Source, message: Message): 
 }
 
 /**
- * The facts of an entry under this hash; null if it is no JSON object, has a key twice or is nobody's by its keys, or if its
+ * The facts of an entry under this name; null if it is no JSON object, has a key twice or is nobody's by its keys, or if its
  * dialect cannot tell what it is. Never throws.
  *
  * @internal exported for tests
@@ -94,7 +96,7 @@ export function* readFacts(
   source: Source,
   entry: EntrySpan,
   digest: Digest,
-  hash: string,
+  hash: MessageFacts['hash'],
 ): Steps<MessageFacts | 'stateful' | null> {
   const reading =
     entry.end - entry.start <= READ_BYTES_MAX
@@ -115,13 +117,14 @@ export function* readFacts(
     holder?.value ?? null,
   )
   if (described === null || described === 'stateful') return described
-  const { calls, name, meaning, answers, media, ...others } = described
+  const { facts, meaning, answers, media } = described
+  const { calls, name } = meaning
   let uncountedCharacters = Math.max(0, (name?.length ?? 0) - NAME_CHARACTERS_MAX)
   for (const call of calls) uncountedCharacters += Math.max(0, call.name.length - NAME_CHARACTERS_MAX)
   const kept = (text: string): string => keptName(text, digest)
   if (span.end - span.start > LONG_BYTES) yield
   return {
-    ...others,
+    ...facts,
     hash,
     bytes: entry.end - entry.start,
     elements: entry.elements,
@@ -132,8 +135,8 @@ export function* readFacts(
     ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
     media: media.length === 0 ? NONE : media,
     ...(marks.length === 0 ? {} : { unread: yield* unreadOf(dialect, value, marks) }),
-    ...saidBy(dialect, value, described, entry.end - entry.start),
-    meaning: digestOfMeaning({ ...meaning, name, calls }, digest),
+    ...saidBy(dialect, value, facts, source, entry),
+    meaning: digestOfMeaning(meaning, digest),
   }
 }
 
@@ -172,17 +175,31 @@ const SHORT_RESULT_BYTES = 8_192
 /** Longer ones are not looked into. */
 const JUDGED_BYTES_MAX = 262_144
 
+/** A name that is there. What is remembered holds nothing else: no body, of which it is a part. */
+function named(name: string): MessageFacts['hash'] {
+  return () => name
+}
+
+function namedLater(source: Source, { start, end }: Span, within: string): MessageFacts['hash'] {
+  return () => `${source.hash(start, end)} ${within}`
+}
+
+/** What may be a mark for what is kept, or a letter of one as an escape: what holds none of these is not looked into. */
+const mayMark = /<keep>|\\u00[3-7]/
+
 /** What a short result says of itself, and whether anybody but model and tools asks for something to be kept. */
 function saidBy(
   { entries }: Dialect,
   value: JsonObject,
   { role, failed }: Pick<MessageFacts, 'role' | 'failed'>,
-  bytes: number,
+  source: Source,
+  { start, end }: Span,
 ): Pick<MessageFacts, 'refersBack' | 'failed' | 'keeps'> {
-  if (role === 'assistant' || failed === 'stated' || bytes > JUDGED_BYTES_MAX) return {}
+  if (role === 'assistant' || failed === 'stated' || end - start > JUDGED_BYTES_MAX) return {}
+  if (role !== 'tool' && !mayMark.test(source.latin1(start, end))) return {}
   const { text } = entries.parse(value)
   if (role !== 'tool') return keptIn(text).length > 0 ? { keeps: true } : {}
-  if (bytes <= SHORT_RESULT_BYTES && refersBack(text)) return { refersBack: true }
+  if (end - start <= SHORT_RESULT_BYTES && refersBack(text)) return { refersBack: true }
   return tellsFailure(text) ? { failed: 'worded' } : {}
 }
 

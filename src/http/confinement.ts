@@ -7,7 +7,7 @@ import { barePath, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
 import type { BodyFacts, Dialect } from '../dialects/contract.ts'
 import { dialects } from '../dialects/dialects.ts'
-import { toolsNameModel } from '../dialects/tool-models.ts'
+import { isJsonObject, parseJson } from '../conversation/json-value.ts'
 
 /**
  * The limits of a client key. One that has not all profiles reaches models only by a conversation that Foldgate has read with
@@ -209,6 +209,12 @@ function requirePlainHeaders(
     if (refused.test(name.replaceAll('_', '-')))
       throw endpointNotAllowed(`may not send the header ${name}`, setting)
   }
+}
+
+/** Whether one of the tools in a body is run by another model, which it names: an advisor, one that draws. Looked up when asked. */
+function toolsNameModel(source: Source, { tools }: Pick<BodyFacts, 'tools'>): boolean {
+  const list: unknown = tools === null ? null : parseJson(source, tools)
+  return Array.isArray(list) && list.some((tool) => isJsonObject(tool) && tool['model'] !== undefined)
 }
 
 /** LiteLLM asks each model of `a,b`. */

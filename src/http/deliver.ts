@@ -63,14 +63,18 @@ export function deliver(
   let isOver = false
   let failure: FoldgateError | null = null
   let stallTimer: NodeJS.Timeout | null = null
-  let endsWithConnection = false
-  const changing = transform === null ? null : changingBy(transform, give)
+  let headers: readonly string[] = []
+  /** What leaves with the headers, while these wait for what is there by now. */
+  let first: Buffer | null = null
+  let isBeginning = true
+  let changing = transform
+  let overdueTimer: NodeJS.Timeout | null = null
 
   /** The answer is closed, however it ended. */
   function settle(): void {
     isOver = true
     if (stallTimer !== null) clearTimeout(stallTimer)
-    changing?.stop()
+    if (overdueTimer !== null) clearTimeout(overdueTimer)
     const isFinished = outgoing.writableFinished
     if (!isFinished) body.destroy()
     const outcome = failure !== null ? 'broken-off' : isFinished ? 'finished' : 'client-gone'
@@ -80,30 +84,56 @@ export function deliver(
     if (isOver) return
     isOver = true
     if (!signal.aborted) failure = answer.failure(error)
-    changing?.left('broken')
+    giveLeft('broken')
+    giveFirst()
     // What was written in this very tick is on its way by then.
-    process.nextTick(() => cutOff(outgoing, endsWithConnection))
+    process.nextTick(() => cutOff(outgoing, headers))
   }
-  /** False if the client has to take some of it first. */
-  function give(piece: Buffer): boolean {
-    if (piece.length === 0 || outgoing.destroyed) return true
+  function give(piece: Buffer): void {
+    if (piece.length === 0 || outgoing.destroyed) return
     bytes += piece.length
-    return outgoing.write(piece)
+    if (isBeginning && first === null && piece.length <= FIRST_BYTES_MAX) {
+      first = piece
+      return
+    }
+    giveFirst()
+    if (!outgoing.write(piece)) waitForClient()
+  }
+  function giveFirst(): void {
+    isBeginning = false
+    if (first !== null && !outgoing.write(first.toString('latin1'), 'latin1')) waitForClient()
+    first = null
+  }
+  /** A transform that throws is done with. */
+  function changed(work: () => Buffer, instead: Buffer): Buffer {
+    try {
+      return work()
+    } catch {
+      changing = null
+      return instead
+    }
+  }
+  /** Gives what a transform still holds. */
+  function giveLeft(of: 'end' | 'overdue' | 'broken'): void {
+    if (changing !== null) give(changed(changing[of], nothing))
   }
   function write(piece: Buffer): void {
     if (isOver || piece.length === 0) return
-    const goesOn = changing === null ? give(piece) : changing.write(piece)
+    const by = changing
+    give(by === null ? piece : changed(() => by.feed(piece), piece))
+    if (by !== null) overdueTimer = overdueTimer?.refresh() ?? setTimeout(giveLeft, OVERDUE_MS, 'overdue')
     try {
       tap?.(piece)
     } catch {
       // Watching must not harm what is watched; observers count their own failures.
     }
-    if (goesOn) return
-    body.pause()
-    waitForClient()
   }
+  /** The client has to take some of it before more is given. */
   function waitForClient(): void {
-    if (!isOver) stallTimer ??= setTimeout(() => outgoing.destroy(), stallMs)
+    if (isOver || stallTimer !== null) return
+    body.pause()
+    stallTimer = setTimeout(() => outgoing.destroy(), stallMs)
+    outgoing.once('drain', flow)
   }
   function flow(): void {
     if (stallTimer !== null) clearTimeout(stallTimer)
@@ -112,8 +142,11 @@ export function deliver(
   }
   function finish(): void {
     if (isOver) return
-    changing?.left('end')
-    outgoing.end()
+    giveLeft('end')
+    // As a text it leaves with the headers in one piece, bytes would not.
+    if (first === null) outgoing.end()
+    else outgoing.end(first.toString('latin1'), 'latin1')
+    first = null
     // The last of it may wait for the client, too: behind an earlier answer from when it is this one's turn.
     if (outgoing.socket === null) outgoing.once('socket', waitForClient)
     else if (outgoing.socket.writableLength > 0) waitForClient()
@@ -123,11 +156,9 @@ export function deliver(
     settle()
     return promise
   }
-  outgoing.once('close', settle)
-  outgoing.on('drain', flow)
+  signal.whenOver(settle)
   try {
-    const hasLength = writeHead(exchange, answer, options)
-    endsWithConnection = !outgoing.chunkedEncoding && !hasLength
+    headers = writeHead(exchange, answer, options)
   } catch (error) {
     // A status below 100 passes undici's parser, but nobody can send it on.
     failure = answer.failure(error)
@@ -146,6 +177,7 @@ export function deliver(
   // What is there by now leaves in one piece with the headers; else these do not wait for it. They leave before the
   // connection is cut off, too: many clients repeat a request on which a connection closed without a word.
   if (bytes === 0) outgoing.flushHeaders()
+  giveFirst()
   return promise
 }
 
@@ -154,51 +186,16 @@ export function deliver(
 /** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
 const STALL_MS = 300_000
 
+/** Up to so many bytes of a body leave with its headers as one text. */
+const FIRST_BYTES_MAX = 16_384
+
 /** How long what is complete may wait for the next piece, in milliseconds: that usually comes in the same breath. */
 const OVERDUE_MS = 250
 
-/** Gives what a transform makes of a body. */
-type Changing = {
-  /** Returns what giving it returned. */
-  readonly write: (piece: Buffer) => boolean
-  /** Gives what the transform still holds. */
-  readonly left: (of: 'end' | 'overdue' | 'broken') => void
-  readonly stop: () => void
-}
-
-function changingBy(transform: BodyTransform, give: (piece: Buffer) => boolean): Changing {
-  let isOver = false
-  let timer: NodeJS.Timeout | null = null
-  /** If it throws, it is done with. */
-  function made(work: () => Buffer, instead: Buffer): Buffer {
-    if (isOver) return instead
-    try {
-      return work()
-    } catch {
-      isOver = true
-      return instead
-    }
-  }
-  function left(of: 'end' | 'overdue' | 'broken'): void {
-    give(made(transform[of], nothing))
-  }
-  return {
-    write: (piece) => {
-      const goesOn = give(made(() => transform.feed(piece), piece))
-      timer = timer?.refresh() ?? setTimeout(left, OVERDUE_MS, 'overdue')
-      return goesOn
-    },
-    left,
-    stop: () => {
-      if (timer !== null) clearTimeout(timer)
-    },
-  }
-}
-
 const nothing = Buffer.alloc(0)
 
-/** Returns whether the answer states its length. */
-function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): boolean {
+/** Returns the headers. */
+function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): readonly string[] {
   const { outgoing } = exchange
   const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
   if (answer.hint !== null) own['x-foldgate-hint'] = answer.hint
@@ -212,15 +209,16 @@ function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOpti
   outgoing.sendDate = false
   const statusText = answer.statusText.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')
   outgoing.writeHead(answer.status, statusText, headers)
-  return headerValue(headers, 'content-length') !== null
+  return headers
 }
 
 /**
  * Ends a connection in the middle of an answer. Where the end of the connection is the end of the body
  * (HTTP/1.0), only a reset tells the client that something is missing.
  */
-function cutOff(outgoing: ServerResponse, endsWithConnection: boolean): void {
-  const { socket } = outgoing
+function cutOff(outgoing: ServerResponse, headers: readonly string[]): void {
+  const { socket, chunkedEncoding } = outgoing
+  const endsWithConnection = !chunkedEncoding && headerValue(headers, 'content-length') === null
   if (endsWithConnection && socket !== null && 'resetAndDestroy' in socket) socket.resetAndDestroy()
   outgoing.destroy()
 }

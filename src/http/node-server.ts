@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
-import { faultOf } from './http-faults.ts'
+import { ClientPresence } from './client-request.ts'
+import { expectsContinue } from './receive-body.ts'
 
-/** `fault`: why the request makes no sense and is to be refused; null where it does. */
+/** `fault`: why the request makes no sense and is to be refused; null where it does. `client`: whether its client stays. */
 export type RequestListener = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   fault: FoldgateError | null,
+  client: ClientPresence,
 ) => unknown
 
 export type PipeliningLimits = {
@@ -106,7 +108,8 @@ export function serverAround(
     outgoing.req.on('error', ignore)
     outgoing.on('error', ignore)
     connection.running.add(outgoing)
-    outgoing.once('close', () => {
+    const client = new ClientPresence(outgoing)
+    client.whenOver(() => {
       connection.running.delete(outgoing)
       // A connection that is kept open keeps nothing of what went over it.
       if (connection.last === outgoing && outgoing.req.complete) connection.last = null
@@ -115,7 +118,7 @@ export function serverAround(
       // Not at once: a thousand refusals in a row would keep everybody else waiting.
       setImmediate(goOn, connection)
     })
-    void listener(outgoing.req, outgoing, fault)
+    void listener(outgoing.req, outgoing, fault, client)
   }
 
   function goOn(connection: Connection): void {
@@ -263,4 +266,52 @@ function endWith(socket: Duplex, error: FoldgateError): void {
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
+/**
+ * What Node would refuse with an empty answer, or takes although nobody means it: a version that is not spoken here, not
+ * one `Host` (RFC 9112 section 3.2) or one that is none, a transfer coding that is not undone here (section 6.1), an expectation nobody knows.
+ * Null where a request has nothing of it.
+ */
+function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): FoldgateError | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    // Node's parser takes a line without a version for HTTP/0.9, and `HTTP/2.0` for a version of this protocol.
+    return malformed('The request is not in HTTP/1.1 or HTTP/1.0.')
+  }
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1
+  }
+  // Node takes the first of several, and whoever stands in front may have taken the other.
+  if (hosts > 1) return malformed('The request has more than one Host header.', 'host')
+  if (hosts === 0 && httpVersion === '1.1')
+    return malformed('The request has no Host header, which HTTP/1.1 demands.', 'host')
+  const { host = '' } = headers
+  if (!/^[\w.-]*(?::\d{1,5})?$/.test(host) && !isAddress(host))
+    return malformed('The Host header is no name or address, with or without a port.', 'host')
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    // Node undoes the chunks of `gzip, chunked` and leaves the rest: sent on like that it would be another body.
+    return malformed(
+      'The request has a transfer coding that Foldgate does not know: it may be chunked, in HTTP/1.1 only.',
+      'transfer-encoding',
+    )
+  }
+  if (headers.expect === undefined || httpVersion === '1.0' || expectsContinue(headers.expect)) return null
+  return new FoldgateError(
+    'invalid_header',
+    'The request expects something that Foldgate does not know: the header may say 100-continue only.',
+    { param: 'expect' },
+  )
+}
+
+function malformed(message: string, param?: string): FoldgateError {
+  return new FoldgateError('malformed_request', message, param === undefined ? {} : { param })
+}
+
+/** Whether this is an address as everybody reads it. */
+function isAddress(host: string): boolean {
+  if (!URL.canParse(`http://${host}`)) return false
+  return new URL(`http://${host}`).hostname === host.toLowerCase().replace(/:\d*$/, '')
 }

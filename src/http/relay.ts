@@ -9,7 +9,7 @@ import { arrivalNow, bareReport, clientOf, unreadReport, type ArrivalParts } fro
 import type { ArrivalLimits } from './arrival-clock.ts'
 import { deliver } from './deliver.ts'
 import type { ClientRequest } from './client-request.ts'
-import { bodyAtHand, declaredBytes, inviteBody, uploadOf } from './upload.ts'
+import { bodyAtHand, declaredBytes, inviteBody, uploadOf } from './receive-body.ts'
 
 export type RelayOptions = ArrivalParts & {
   readonly upstreams: Upstreams

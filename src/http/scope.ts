@@ -1,6 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { lruCache } from '../lru-cache.ts'
 import { clientCredentials, headerValue } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
 
@@ -21,7 +20,7 @@ export function createScopes(options: {
   readonly secret: Buffer
   readonly header: string | null
 }): (exchange: ScopedExchange) => Scope {
-  const digests = lruCache<string>(DIGESTS_MAX)
+  const digests = new Map<string, string>()
   const digestOf = (kind: string, value: string): string => {
     const text = `${kind}\n${value}`
     // Credentials are not kept, not even as keys of a cache.
@@ -29,6 +28,7 @@ export function createScopes(options: {
     const known = digests.get(name)
     if (known !== undefined) return known
     const made = createHmac('sha256', options.secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
+    if (digests.size === DIGESTS_MAX) digests.clear()
     digests.set(name, made)
     return made
   }
@@ -37,12 +37,11 @@ export function createScopes(options: {
 
   return function scopeOf(exchange) {
     const { rawHeaders } = exchange.incoming
+    const carried = clientCredentials(rawHeaders, exchange.target.query)
+    const isNobody = exchange.clientKeyName === null && carried.length === 0
     // As one text, in which no value can be taken for two or for one of another place.
-    const carried = clientCredentials(rawHeaders, exchange.target.query).map(({ place, value }) => [
-      place,
-      value,
-    ])
-    const credential = digestOf('credential', exchange.clientKeyName ?? JSON.stringify(carried))
+    const named = exchange.clientKeyName ?? JSON.stringify(carried.map(({ place, value }) => [place, value]))
+    const credential = isNobody ? nobody : digestOf('credential', named)
     const trusted = header === null ? null : headerValue(rawHeaders, header)
     if (trusted !== null && trusted !== '') {
       // Such a header is there because tokens rotate: what is learnt of one token is true of the next.
@@ -54,7 +53,7 @@ export function createScopes(options: {
       return { scope: name, credential, holder: name }
     }
     const { socket } = exchange.incoming
-    const holder = credential === nobody ? (socket.remoteAddress ?? '') : credential
+    const holder = isNobody ? (socket.remoteAddress ?? '') : credential
     return { scope: credential, credential, holder }
   }
 }

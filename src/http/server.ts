@@ -2,14 +2,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Dialect } from '../dialects/contract.ts'
 import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
-import { ClientPresence } from './client-presence.ts'
-import type { ClientRequest } from './client-request.ts'
+import type { ClientPresence, ClientRequest } from './client-request.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { type RequestListener, serverAround } from './node-server.ts'
-import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
+import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Lifecycle } from './drain.ts'
-import { type ClientKey, clientKeyOf, refuseForeignHost, refuseForeignPages } from './guard.ts'
+import {
+  type ClientKey,
+  clientKeyOf,
+  type GuardOptions,
+  refuseForeignHost,
+  refuseForeignPages,
+} from './guard.ts'
 import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
 import { routeOf } from './routes.ts'
 import type { Scope } from './scope.ts'
@@ -42,14 +47,13 @@ const headerBytesMax = 64 * 1024
 
 /** Takes each request by its route through the gates to its handler. */
 function listenerOf(options: ServerOptions): RequestListener {
-  const passGates = gatesOf(options)
+  const gates = gatesOf(options)
 
-  return async function answer(incoming, outgoing, fault) {
-    const client = new ClientPresence(outgoing)
+  return async function answer(_, outgoing, fault, client) {
     let isDispatched = false
     try {
       if (fault !== null) throw fault
-      const exchange = passGates(incoming, outgoing, client)
+      const exchange = passGates(options, gates, client, outgoing)
       if (exchange === null) return
       isDispatched = true
       const { route } = exchange
@@ -99,78 +103,89 @@ type GateOptions = {
  * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
  * what is refused takes none from those that have a right to one.
  */
-function gatesOf(
+function passGates(
   options: GateOptions,
-): (incoming: IncomingMessage, outgoing: ServerResponse, client: ClientPresence) => ClientRequest | null {
+  { places, guard }: Gates,
+  client: ClientPresence,
+  outgoing: ServerResponse,
+): ClientRequest | null {
   const { lifecycle, limits } = options
-  const places = createFairShare({ max: limits.concurrent, lends: true })
-  return function passGates(incoming, outgoing, client) {
-    const target = parseTarget(incoming.url ?? '')
-    const method = incoming.method ?? 'GET'
-    // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
-    const isProbe = target.upstreamName === null && probes.has(target.path)
-    if (isProbe && (method === 'GET' || method === 'HEAD')) {
-      answerProbe(incoming, outgoing, target.path, options)
-      return null
-    }
-    // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
-    // `h2c` with its every first request.
-    if (/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) throw upgradeNotSupported
-    if (lifecycle.phase === 'closing') throw draining
-    // A returning client may reach another replica.
-    if (lifecycle.phase === 'leaving') outgoing.shouldKeepAlive = false
-    lifecycle.begin()
-    client.whenOver(lifecycle.end)
-    if (options.guardsPages) {
-      refuseForeignHost(incoming, { ...guarded, hosts: options.hosts })
-      refuseForeignPages(incoming, { ...guarded, origins: options.corsOrigins })
-    }
-    const answerHeaders =
-      options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
-    if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
-    const clientKey =
-      options.clientKeys.length === 0 ? null : clientKeyOf(incoming, target, options.clientKeys)
-    if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
-    const clientKeyName = clientKey?.name ?? null
-    const scope = options.scopeOf({ incoming, target, clientKeyName })
-    const end = (error: FoldgateError): void => {
-      options.onFailure?.(error, incoming)
-      if (outgoing.headersSent) outgoing.destroy()
-      else answerError(outgoing, error, answerHeaders)
-      client.leave()
-    }
-    const holder: Holder = {
-      name: scope.holder,
-      isAnswered: () => outgoing.headersSent,
-      giveWay: () => end(overloaded('half', limits.concurrent)),
-    }
-    const place = places.open(holder)
-    const taking = place.take(1)
-    if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
-    client.whenOver(place.release)
-    return {
-      incoming,
-      outgoing,
-      method,
-      target,
-      rawHeaders: incoming.rawHeaders,
-      withholdCredential: clientKey !== null,
-      route: routeOf(method, target.path),
-      upstreamName: target.upstreamName,
-      clientKeyName,
-      rights: clientKey,
-      scope,
-      holder,
-      signal: client,
-      end,
-      answerHeaders,
-    }
+  const incoming = outgoing.req
+  const target = parseTarget(incoming.url ?? '')
+  const method = incoming.method ?? 'GET'
+  // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
+  const isProbe = target.upstreamName === null && probes.has(target.path)
+  if (isProbe && (method === 'GET' || method === 'HEAD')) {
+    answerProbe(incoming, outgoing, target.path, options)
+    return null
+  }
+  // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
+  // `h2c` with its every first request.
+  if (/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) throw upgradeNotSupported
+  if (lifecycle.phase === 'closing') throw draining
+  // A returning client may reach another replica.
+  if (lifecycle.phase === 'leaving') outgoing.shouldKeepAlive = false
+  lifecycle.begin()
+  client.whenOver(lifecycle.end)
+  if (guard !== null) {
+    refuseForeignHost(incoming, guard)
+    refuseForeignPages(incoming, guard)
+  }
+  const answerHeaders =
+    options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
+  if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
+  const clientKey = options.clientKeys.length === 0 ? null : clientKeyOf(incoming, target, options.clientKeys)
+  if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
+  const clientKeyName = clientKey?.name ?? null
+  const scope = options.scopeOf({ incoming, target, clientKeyName })
+  const end = (error: FoldgateError): void => {
+    options.onFailure?.(error, incoming)
+    if (outgoing.headersSent) outgoing.destroy()
+    else answerError(outgoing, error, answerHeaders)
+    client.leave()
+  }
+  const holder: Holder = {
+    name: scope.holder,
+    isAnswered: () => outgoing.headersSent,
+    giveWay: () => end(overloaded('half', limits.concurrent)),
+  }
+  const place = places.open(holder)
+  const taking = place.take(1)
+  if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
+  client.whenOver(place.release)
+  return {
+    incoming,
+    outgoing,
+    method,
+    target,
+    rawHeaders: incoming.rawHeaders,
+    withholdCredential: clientKey !== null,
+    route: routeOf(method, target.path),
+    upstreamName: target.upstreamName,
+    clientKeyName,
+    rights: clientKey,
+    scope,
+    holder,
+    signal: client,
+    end,
+    answerHeaders,
   }
 }
 
-const guarded = {
-  listener: 'Foldgate listens on loopback. It',
-  pageAdvice: ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.',
+/** What the gates share out and let in, made of their options once. */
+type Gates = {
+  readonly places: FairShare
+  /** Null where pages are not guarded against. */
+  readonly guard: GuardOptions | null
+}
+
+function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptions): Gates {
+  const listener = 'Foldgate listens on loopback. It'
+  const pageAdvice = ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.'
+  return {
+    places: createFairShare({ max: limits.concurrent, lends: true }),
+    guard: guardsPages ? { listener, hosts, origins, pageAdvice } : null,
+  }
 }
 
 /** Whether the process lives, and whether it takes requests. */

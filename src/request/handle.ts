@@ -92,7 +92,8 @@ async function settle(
     if (options.bypass) return await sendBypassed(arrived, parts)
     const read = await readRequest(arrived, parts)
     if ('unread' in read) return await sendUnread(read, parts)
-    const repaired = await repairRequest(read, parts)
+    const repairing = repairRequest(read, parts)
+    const repaired = repairing instanceof Promise ? await repairing : repairing
     const offering = (known = withOffer(repaired, parts))
     const measured = await measureRequest(offering, parts)
     const compacting = compactRequest(measured, parts)

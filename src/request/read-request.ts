@@ -28,10 +28,11 @@ export async function readRequest(
   const { rights } = exchange
   const { scope, credential } = exchange.scope
   const { decoded } = body
-  const chat =
+  const read =
     decoded === null
       ? 'encoding'
-      : await failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
+      : failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
+  const chat = read instanceof Promise ? await read : read
   if (typeof chat === 'string') {
     if (rights !== null) refuseUnread(rights, chat)
     return { ...arrived, unread: chat }
@@ -56,17 +57,18 @@ export async function readRequest(
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
   const address = upstreams.addressOf(upstreamName)
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
-  if (anyHasBoundThoughts(chat.messages)) await models.load(modelKey)
-  const read = bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)
-    ? chat
-    : withFreeThoughts(chat)
+  let received = chat
+  if (anyHasBoundThoughts(chat.messages)) {
+    await models.load(modelKey)
+    if (!bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)) received = withFreeThoughts(chat)
+  }
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile
   return {
     ...arrived,
-    chat: read,
-    received: read,
+    chat: received,
+    received,
     profile: treated,
     isSubscription,
     blanksBilling: blanksBilling(treated, address),

@@ -4,6 +4,7 @@ import { finish } from '../conversation/source.ts'
 import { spliceMessages } from '../conversation/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { drive } from '../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../scheduling/eventual.ts'
 import type { RequestParts } from './parts.ts'
 import { whyUntouched } from './learnt.ts'
 import { readBytes, type ReadChatOptions } from './read/read-chat.ts'
@@ -14,14 +15,18 @@ import { bytesOf } from './send/outgoing-body.ts'
  * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
  * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
  */
-export async function repairRequest(request: ReadRequest, parts: RequestParts): Promise<ReadRequest> {
+export function repairRequest(request: ReadRequest, parts: RequestParts): Eventual<ReadRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
   const { failures, reading } = parts
-  const chat = await failures.around('repair', received, repairedChat, received, place.scope, reading)
-  if (chat.repairs === null) return request
-  parts.onRepaired(chat.repairs)
-  return { ...request, chat: received.signedMessages === undefined ? chat : withFreeThoughts(chat) }
+  return onceThere(
+    failures.around('repair', received, repairedChat, received, place.scope, reading),
+    (chat) => {
+      if (chat.repairs === null) return request
+      parts.onRepaired(chat.repairs)
+      return { ...request, chat: received.signedMessages === undefined ? chat : withFreeThoughts(chat) }
+    },
+  )
 }
 
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Steps } from '../conversation/source.ts'
+import { finish, type Steps } from '../conversation/source.ts'
+import type { Eventual } from './eventual.ts'
 
 /**
  * How long paused work may keep the event loop before others get their turn, in milliseconds. A request needs some five
@@ -35,6 +36,11 @@ export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
+/** The same of what is made of so many bytes: what is little is done at once, waits for nothing, and gives no promise. */
+export function driveFor<Result>(bytes: number, steps: Steps<Result>): Eventual<Result> {
+  return bytes <= AT_ONCE_BYTES_MAX ? finish(steps) : drive(steps)
+}
+
 /**
  * Between two pieces of work that cannot be paused: lets others in, where the slice is used up. Not for what is done for
  * every request: a small one would wait beside a long one for each.
@@ -55,6 +61,9 @@ export function nextSlice(): Promise<void> {
 }
 
 // --- internal ---
+
+/** Up to so many bytes of a body are worked on without a pause: a fraction of a millisecond. */
+const AT_ONCE_BYTES_MAX = 16_384
 
 /** Whose the work is that no client waits for. */
 const NOBODY = ''

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
 import { createFactsReader } from '../../src/dialects/entry-facts.ts'
-import { readFacts, factsOf, readMessages } from '../support/chat-completions.ts'
+import { readFacts, factsOf, readMessages, toldFacts } from '../support/chat-completions.ts'
 import type { EntrySpan } from '../../src/conversation/body-spans.ts'
 import { finish, type Source } from '../../src/conversation/source.ts'
 import { entriesOf } from '../support/body-limits.ts'
@@ -88,7 +88,7 @@ describe('content', () => {
     const json = '{"role":"user","content":"x"}'
     const entry = { ...entryOf(json), start: 3, end: 3 + json.length }
     const facts = finish(readFacts(sourceOf(`[1,${json}]`), entry))
-    expect(facts).toEqual(read(json))
+    expect(toldFacts(facts)).toEqual(toldFacts(read(json)))
   })
 
   test('text, refusals and thoughts are no media, all other parts are', () => {
@@ -139,6 +139,14 @@ describe('what cannot be read with certainty is not read', () => {
   })
 })
 
+test.each(['<keep>x</keep>', '\\u003ckeep\\u003E x </keep>', '<\\u006beep>x</keep>'])(
+  'what is to be kept is found however its marks are spelled: %s',
+  (said) => {
+    expect(factsOf(`{"role":"user","content":"${said}"}`).keeps).toBe(true)
+    expect(factsOf(`{"role":"user","content":"${said.replace(/k|\\u006b/, 'h')}"}`).keeps).toBeUndefined()
+  },
+)
+
 describe('createFactsReader', () => {
   const long = 'x'.repeat(4_096)
   // Each new chat left its short messages in there: twenty thousand of them were most of what lived, for nothing.
@@ -153,7 +161,7 @@ describe('createFactsReader', () => {
     const first = finish(reader(chatCompletions, 'one', sourceOf(body), entry))
     const { source, parsed } = countedSource(body)
     const second = finish(reader(chatCompletions, scope, source, entry))
-    if (scope === 'one') expect(second).toEqual(first)
+    if (scope === 'one') expect(toldFacts(second)).toEqual(toldFacts(first))
     expect([parsed() > 0, second === first]).toEqual([isParsed, !isParsed])
   })
 

@@ -1,9 +1,7 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
-import { parseAnswerText } from '../answer-json.ts'
+import { countIn, isText, nothingSaid, parseAnswerText, statesError } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { nothingSaid } from '../nothing-said.ts'
-import { statesError } from '../stated-error.ts'
 import { thoughtFields } from './thoughts.ts'
 
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
@@ -112,7 +110,7 @@ function saidOfError(body: JsonObject, choices: readonly JsonObject[]): readonly
  * Anthropic's names alone they are beside it: gateways that write those for OpenAI's clients (LiteLLM) give OpenAI's as well.
  */
 function statedUsage(usage: JsonObject): Usage | null {
-  const statedTokens = count(usage['prompt_tokens'])
+  const statedTokens = countIn(usage['prompt_tokens'])
   if (statedTokens === null) return null
   const details = isJsonObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
   const countedTokens = firstCount(
@@ -120,17 +118,17 @@ function statedUsage(usage: JsonObject): Usage | null {
     usage['prompt_cache_hit_tokens'],
     usage['cached_tokens'],
   )
-  const readTokens = count(usage['cache_read_input_tokens'])
-  const writtenTokens = count(usage['cache_creation_input_tokens'])
+  const readTokens = countIn(usage['cache_read_input_tokens'])
+  const writtenTokens = countIn(usage['cache_creation_input_tokens'])
   const besideTokens = (readTokens ?? 0) + (writtenTokens ?? 0)
-  const completionTokens = count(usage['completion_tokens'])
+  const completionTokens = countIn(usage['completion_tokens'])
   // More cached than counted, or a sum that holds the cached ones beside prompt and reply: then they do stand beside. A
   // larger sum may hold thoughts.
   const sumTokens = statedTokens + (countedTokens ?? 0) + (completionTokens ?? 0)
   const isOutside =
     countedTokens !== null &&
     countedTokens > 0 &&
-    (countedTokens > statedTokens || count(usage['total_tokens']) === sumTokens)
+    (countedTokens > statedTokens || countIn(usage['total_tokens']) === sumTokens)
   return {
     promptTokens: statedTokens + (isOutside ? countedTokens : countedTokens === null ? besideTokens : 0),
     completionTokens,
@@ -149,11 +147,11 @@ function statedUsage(usage: JsonObject): Usage | null {
  */
 function timedUsage(timings: unknown): Usage | null {
   if (!isJsonObject(timings)) return null
-  const [readTokens, cachedTokens] = [count(timings['prompt_n']), count(timings['cache_n'])]
+  const [readTokens, cachedTokens] = [countIn(timings['prompt_n']), countIn(timings['cache_n'])]
   if (readTokens === null || cachedTokens === null) return null
   return {
     promptTokens: cachedTokens + readTokens,
-    completionTokens: count(timings['predicted_n']),
+    completionTokens: countIn(timings['predicted_n']),
     cachedTokens,
     cacheWrittenTokens: null,
   }
@@ -161,16 +159,8 @@ function timedUsage(timings: unknown): Usage | null {
 
 function firstCount(...values: readonly unknown[]): number | null {
   for (const value of values) {
-    const counted = count(value)
+    const counted = countIn(value)
     if (counted !== null) return counted
   }
   return null
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

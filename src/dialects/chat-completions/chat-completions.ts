@@ -55,10 +55,10 @@ import { takeAnswerOf, type UnansweredIds, unansweredIdsOf } from '../../convers
 import type { Digest, Source, Steps } from '../../conversation/source.ts'
 import { type Speech, templateViolations, violation } from '../template-rules.ts'
 import type { BodyLimits, KnownHistory, ValueSpan } from '../../conversation/body-spans.ts'
-import type { Media, ParsedMessage, Role } from '../../conversation/message.ts'
-import { audioReference, readMedia } from '../media/media.ts'
+import type { ParsedMessage, Role } from '../../conversation/message.ts'
+import { audioReference } from '../media/media.ts'
 import { type Call, readCalls } from './calls.ts'
-import { contentParts, textOf } from '../content/content-parts.ts'
+import { addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
 import { readThoughts } from './thoughts.ts'
 
 /**
@@ -378,17 +378,9 @@ function* describeMessage(
   if (typeof roleText !== 'string') return null
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'
   const calls = readCalls(message)
-  const content: { kind: string; text: string }[] = []
-  const media: Media[] = []
-  for (const part of contentParts(message['content'])) {
-    if (part.kind === 'text') content.push({ kind: 'text', text: part.text })
-    if (part.kind !== 'media') continue
-    const read = readMedia(part.part, digest, unreadBytes)
-    if (read === null) return null
-    media.push(read)
-    content.push({ kind: read.kind, text: read.digest })
-    if (media.length % MEDIA_PER_STEP === 0) yield
-  }
+  const said: Said = { content: [], media: [] }
+  const { content, media } = said
+  if (!(yield* addSaid(said, contentParts(message['content']), digest, unreadBytes))) return null
   const odd = oddContent(message)
   if (calls === null || odd === null) return null
   if (odd !== '') content.push({ kind: 'content', text: odd })
@@ -403,15 +395,20 @@ function* describeMessage(
   const isAssistant = role === 'assistant'
   const saysMore = calls.length > 0 || odd !== '' || typeof refusal === 'string' || isPresent(audio)
   return {
-    role,
-    opensReply: isAssistant,
-    joinsNext: false,
-    ...(isAssistant ? boundOf(message, saysMore) : {}),
-    emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
+    facts: {
+      role,
+      opensReply: isAssistant,
+      joinsNext: false,
+      ...(isAssistant ? boundOf(message, saysMore) : {}),
+      emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
+    },
     answers: role === 'tool' ? [stringOr(message['tool_call_id'], '')] : [],
-    name: stringOr(message['name'], null),
-    calls,
-    meaning: { role: role === 'other' ? roleText : role, content },
+    meaning: {
+      role: role === 'other' ? roleText : role,
+      name: stringOr(message['name'], null),
+      content,
+      calls,
+    },
     media,
   }
 }
@@ -524,9 +521,6 @@ const roleOf: Readonly<Record<string, Role>> = {
   tool: 'tool',
   function: 'tool',
 }
-
-/** Parts that are no text read between two pauses: of each a digest is made. */
-const MEDIA_PER_STEP = 256
 
 /** A content that is neither text nor parts, as JSON; '' if it is one of these, null if it is nested too deep. */
 function oddContent({ content }: JsonObject): string | null {

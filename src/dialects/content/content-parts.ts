@@ -1,4 +1,7 @@
 import { isJsonObject } from '../../conversation/json-value.ts'
+import type { Media } from '../../conversation/message.ts'
+import type { Digest, Steps } from '../../conversation/source.ts'
+import { readMedia } from '../media/media.ts'
 
 /** A piece of a message's content, told apart by what may be done with it. */
 export type ContentPart =
@@ -18,6 +21,34 @@ export function contentParts(content: unknown): readonly ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   return Array.isArray(content) ? content.map(readPart) : []
 }
+
+/** What an entry says: its texts and media in their order, and the media once more. */
+export type Said = {
+  readonly content: { readonly kind: string; readonly text: string }[]
+  readonly media: Media[]
+}
+
+/** Adds what a content says, with pauses; false where a part of it cannot be told. Thoughts are not said. */
+export function* addSaid(
+  { content, media }: Said,
+  parts: readonly ContentPart[],
+  digest: Digest,
+  unreadBytes: (text: string) => number,
+): Steps<boolean> {
+  for (const part of parts) {
+    if (part.kind === 'text') content.push(part)
+    if (part.kind !== 'media') continue
+    const read = readMedia(part.part, digest, unreadBytes)
+    if (read === null) return false
+    media.push(read)
+    content.push({ kind: read.kind, text: read.digest })
+    if (media.length % MEDIA_PER_STEP === 0) yield
+  }
+  return true
+}
+
+/** Parts that are no text read between two pauses: of each a digest is made. */
+export const MEDIA_PER_STEP = 256
 
 /** The texts of a content, joined by a newline. */
 export function textOf(content: unknown): string {

@@ -1,12 +1,11 @@
 import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { Media, MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
+import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../conversation/source.ts'
-import { contentParts, textOf } from '../content/content-parts.ts'
+import { addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
 import { namedTools } from '../deferred-tools.ts'
-import { readMedia } from '../media/media.ts'
 import {
   blockKindOf,
   changesTools,
@@ -36,23 +35,28 @@ export function* describeBlock(
   const role = isSaidAlong && saysNothing(read) ? 'other' : roleOf(kind, speaker)
   const isReply = role === 'assistant'
   return {
-    role,
-    opensReply: isReply && kind !== 'unknown',
-    joinsNext: isReply,
-    // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
-    ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
-    ...(kind === 'start' ? { startsHistory: true } : {}),
-    ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
-    ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
-    ...toolsOf(entry, holder),
-    ...marksIn(entry),
-    ...namedBy(kind, entry),
-    emptyCalls: false,
+    facts: {
+      role,
+      opensReply: isReply && kind !== 'unknown',
+      joinsNext: isReply,
+      // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
+      ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
+      ...(kind === 'start' ? { startsHistory: true } : {}),
+      ...(kind === 'thought' && isSigned(entry) ? { bound: 'whole' as const } : {}),
+      ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
+      ...toolsOf(entry, holder),
+      ...marksIn(entry),
+      ...namedBy(kind, entry),
+      emptyCalls: false,
+      ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
+    },
     answers: kind === 'result' ? [stringOr(entry['tool_use_id'], '')] : [],
-    ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
-    name: null,
-    calls: kind === 'call' ? [callOf(entry, argumentsText)] : [],
-    meaning: { role: kind === 'said' ? speaker : kind, content: read.content },
+    meaning: {
+      role: kind === 'said' ? speaker : kind,
+      name: null,
+      content: read.content,
+      calls: kind === 'call' ? [callOf(entry, argumentsText)] : [],
+    },
     media: read.media,
   }
 }
@@ -83,9 +87,6 @@ const unsaid: ReadonlySet<string> = new Set(['id', 'cache_control', 'tool_use_id
 /** What only the server can read is counted by a rule of its own. */
 const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content', 'encrypted_index', 'data'])
 
-/** Parts that are no text read between two pauses: of each a digest is made. */
-const MEDIA_PER_STEP = 256
-
 const spokenRoles: Readonly<Record<string, Role>> = {
   system: 'system',
   user: 'user',
@@ -98,7 +99,7 @@ function roleOf(kind: BlockKind, speaker: string): Role {
   return Object.hasOwn(spokenRoles, speaker) ? (spokenRoles[speaker] ?? 'other') : 'other'
 }
 
-function saysNothing({ content, media }: Read): boolean {
+function saysNothing({ content, media }: Said): boolean {
   return media.length === 0 && content.every(({ text }) => withoutReminders(text).trim() === '')
 }
 
@@ -140,32 +141,22 @@ function contentOfBlock(kind: BlockKind, entry: JsonObject): unknown {
   return entry['content']
 }
 
-type Read = Pick<Described, 'media'> & Pick<Described['meaning'], 'content'>
-
 function* meaningOf(
   kind: BlockKind,
   entry: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Read | null> {
-  const content: { kind: string; text: string }[] = []
-  const media: Media[] = []
+): Steps<Said | null> {
+  const read: Said = { content: [], media: [] }
   if (saysContent(kind, entry)) {
-    for (const part of contentParts(contentOfBlock(kind, entry))) {
-      if (part.kind === 'text') content.push({ kind: 'text', text: part.text })
-      if (part.kind !== 'media') continue
-      const read = readMedia(part.part, digest, unreadBytes)
-      if (read === null) return null
-      media.push(read)
-      content.push({ kind: read.kind, text: read.digest })
-      if (media.length % MEDIA_PER_STEP === 0) yield
-    }
+    const parts = contentParts(contentOfBlock(kind, entry))
+    if (!(yield* addSaid(read, parts, digest, unreadBytes))) return null
   } else if (kind !== 'thought' && kind !== 'call') {
     const said = stringifyJson(entry, unsaid)
     if (said === null) return null
-    content.push({ kind: stringOr(entry['type'], ''), text: said })
+    read.content.push({ kind: stringOr(entry['type'], ''), text: said })
   }
-  return { content, media }
+  return read
 }
 
 /** What counts of an entry beside its text and its call, and is never rewritten. */

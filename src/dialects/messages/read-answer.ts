@@ -1,7 +1,6 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerFacts, CacheMiss, Finish, RemovalReason, RemovedThoughts } from '../answer-contract.ts'
-import { nothingSaid } from '../nothing-said.ts'
-import { statementsOf, statesError } from '../stated-error.ts'
+import { isText, nothingSaid, statementsOf, statesError } from '../answer-json.ts'
 import { blockKindOf } from './block-kinds.ts'
 import { contentOf } from './reply/blocks.ts'
 import { messageUsage } from './usage.ts'
@@ -103,8 +102,4 @@ const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
 function statementsIn(body: JsonObject): JsonObject {
   if (!('content' in body)) return body
   return statementsOf(body)
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

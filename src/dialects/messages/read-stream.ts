@@ -1,8 +1,7 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, EventsReader, Usage } from '../answer-contract.ts'
-import { parseAnswerText } from '../answer-json.ts'
+import { nothingSaid, parseAnswerText } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { nothingSaid } from '../nothing-said.ts'
 import { isServers, showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
 import { createStreamedUsage, messageUsage } from './usage.ts'
 

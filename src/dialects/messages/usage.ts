@@ -1,3 +1,4 @@
+import { countIn } from '../answer-json.ts'
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import type { Usage } from '../answer-contract.ts'
 import { addUsage } from '../usage-sum.ts'
@@ -24,13 +25,13 @@ export function messageUsage(
 /** The same with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */
 export function totalUsage(usage: JsonObject | null): Usage | null {
   if (usage === null) return null
-  const input = inputFields.map((field) => count(usage[field]))
+  const input = inputFields.map((field) => countIn(usage[field]))
   if (input.every((tokens) => tokens === null)) return null
   return {
     promptTokens: input.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0),
-    completionTokens: count(usage['output_tokens']),
-    cachedTokens: count(usage['cache_read_input_tokens']),
-    cacheWrittenTokens: count(usage['cache_creation_input_tokens']),
+    completionTokens: countIn(usage['output_tokens']),
+    cachedTokens: countIn(usage['cache_read_input_tokens']),
+    cacheWrittenTokens: countIn(usage['cache_creation_input_tokens']),
   }
 }
 
@@ -83,7 +84,3 @@ export function sumUsage(before: JsonObject | null, usage: JsonObject | null): J
 const FIELDS_MAX = 64
 
 const inputFields = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
-}

@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { Media, MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
+import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import type { Digest, Steps } from '../../conversation/source.ts'
-import { contentParts, textOf } from '../content/content-parts.ts'
+import { addSaid, contentParts, MEDIA_PER_STEP, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
@@ -25,24 +25,26 @@ export function* describeItem(
   const goesOn = kind === 'unknown' || isOfProgram(item)
   const isDeveloper = role === 'developer' || role === 'system'
   return {
-    role,
-    opensReply: isReply && !goesOn,
-    joinsNext: isReply,
-    // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
-    ...(goesOn ? { joinsPrevious: true } : {}),
-    ...(kind === 'start' ? { startsHistory: true } : {}),
-    ...boundBy(kind, item),
-    // Of an unknown one any id may be shared: that of a call, of an approval.
-    ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
-    ...survivalOf(kind, item),
-    ...namedBy(kind, item),
-    emptyCalls: false,
+    facts: {
+      role,
+      opensReply: isReply && !goesOn,
+      joinsNext: isReply,
+      // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
+      ...(goesOn ? { joinsPrevious: true } : {}),
+      ...(kind === 'start' ? { startsHistory: true } : {}),
+      ...boundBy(kind, item),
+      // Of an unknown one any id may be shared: that of a call, of an approval.
+      ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
+      ...survivalOf(kind, item),
+      ...namedBy(kind, item),
+      emptyCalls: false,
+    },
     answers: kind === 'result' ? [answeredIdOf(item)] : [],
-    name: null,
-    calls: call === NO_CALL ? [] : [call],
     meaning: {
       role: isDeveloper || kind === 'message' ? stringOr(item['role'], role) : kind,
+      name: null,
       content: read.content,
+      calls: call === NO_CALL ? [] : [call],
     },
     media: read.media,
   }
@@ -73,9 +75,6 @@ const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content'])
 
 /** The same of an item whose findings count as the text that they are, and not as JSON. */
 const notFound: ReadonlySet<string> = new Set([...notText, foundKeys.text, ...foundKeys.parts])
-
-/** Parts that are no text read between two pauses: of each a digest is made. */
-const MEDIA_PER_STEP = 256
 
 const spokenRoles: Readonly<Record<string, Role>> = {
   system: 'system',
@@ -141,40 +140,28 @@ function saysContent(kind: ItemKind, item: JsonObject): boolean {
   return kind === 'message' || (kind === 'result' && !definesTools(item))
 }
 
-type Read = Pick<Described, 'media'> & Pick<Described['meaning'], 'content'>
-
 function* meaningOf(
   kind: ItemKind,
   item: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Read | null> {
-  const content: { kind: string; text: string }[] = []
-  const media: Media[] = []
+): Steps<Said | null> {
+  const read: Said = { content: [], media: [] }
   if (saysContent(kind, item)) {
-    const output = saidIn(kind, item)
-    for (const part of contentParts(output)) {
-      if (part.kind === 'text') content.push({ kind: 'text', text: part.text })
-      if (part.kind !== 'media') continue
-      const read = readMedia(part.part, digest, unreadBytes)
-      if (read === null) return null
-      media.push(read)
-      content.push({ kind: read.kind, text: read.digest })
-      if (media.length % MEDIA_PER_STEP === 0) yield
-    }
+    if (!(yield* addSaid(read, contentParts(saidIn(kind, item)), digest, unreadBytes))) return null
   } else if (kind !== 'thought' && kind !== 'call') {
     const said = stringifyJson(withoutPictures(item), unsaid)
     if (said === null) return null
-    content.push({ kind: stringOr(item['type'], ''), text: said })
+    read.content.push({ kind: stringOr(item['type'], ''), text: said })
   }
   for (const picture of picturesBeside(item)) {
-    const read = readMedia(picture, digest, unreadBytes)
-    if (read === null) return null
-    media.push({ ...read, place: 'beside' })
-    content.push({ kind: read.kind, text: read.digest })
-    if (media.length % MEDIA_PER_STEP === 0) yield
+    const media = readMedia(picture, digest, unreadBytes)
+    if (media === null) return null
+    read.media.push({ ...media, place: 'beside' })
+    read.content.push({ kind: media.kind, text: media.digest })
+    if (read.media.length % MEDIA_PER_STEP === 0) yield
   }
-  return { content, media }
+  return read
 }
 
 /** What counts of an item beside its text and its call, and is never rewritten. */

@@ -1,9 +1,7 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
-import { parseAnswerText } from '../answer-json.ts'
+import { nothingSaid, parseAnswerText, statesError } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { nothingSaid } from '../nothing-said.ts'
-import { statesError } from '../stated-error.ts'
 import { statusOf } from './reply/events.ts'
 import { hasOutput, isCall, isOfServer, readResponse, statementsIn } from './read-answer.ts'
 

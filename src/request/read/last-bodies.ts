@@ -1,7 +1,6 @@
 import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
-import type { Envelope, PlacedSpan } from '../../conversation/body-spans.ts'
-import type { Span } from '../../conversation/source.ts'
+import type { Envelope, KnownHistory, PlacedSpan } from '../../conversation/body-spans.ts'
 
 /** A body that was read, and what was found in it. */
 export type ReadBody = Omit<Growth, 'shared'> & {
@@ -15,7 +14,7 @@ export type SharedBeginning = {
   readonly body: ReadBody
   readonly growth: Growth
   /** From the bracket of its messages up to the end of the last one that they share. */
-  readonly span: Span
+  readonly span: KnownHistory
   /** The shared messages, where they stand in the new body. */
   readonly messages: readonly Message[]
 }
@@ -145,10 +144,11 @@ function beginningOf(body: ReadBody, shared: number, arrayStart: number): Shared
   const { messages, structure, keys } = body
   const moved = arrayStart - body.arrayStart
   const same = messages.slice(0, shared)
+  const elements = same.reduce((sum, { facts }) => sum + facts.elements, shared)
   return {
     body,
     growth: { messages, structure, keys, shared },
-    span: { start: arrayStart, end: endOf(body, shared) + moved },
+    span: { start: arrayStart, end: endOf(body, shared) + moved, messages: shared, elements },
     messages: moved === 0 ? same : movedMessages(same, moved),
   }
 }

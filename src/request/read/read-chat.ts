@@ -3,11 +3,12 @@ import { isUtf8 } from 'node:buffer'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../dialects/contract.ts'
 import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
-import type { BodyLimits, KnownHistory } from '../../conversation/body-spans.ts'
-import { finish, type Span, type Steps } from '../../conversation/source.ts'
+import type { BodyLimits } from '../../conversation/body-spans.ts'
+import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
 import { bodySource, digest } from './body-source.ts'
-import { breathe, drive } from '../../scheduling/drive.ts'
+import { driveFor } from '../../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 
@@ -22,66 +23,57 @@ export type ReadChatOptions = {
  * Reads the bytes of a body as a conversation; the reason where that cannot be done with certainty. Where much of it is
  * new it takes a turn, which goes on until the caller ends it. `repaired`: what was changed in the bytes on the way.
  */
-export async function readBytes(
+export function readBytes(
   dialect: Dialect,
   bytes: Buffer,
   scope: string,
   options: ReadChatOptions,
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
   turn: HeavyTurn | null = null,
-): Promise<Chat | UnreadReason> {
+): Eventual<Chat | UnreadReason> {
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
   const held = `${scope} ${dialect.name}`
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
-  const known = beginning === null ? null : knownIn(beginning)
-  const newBytes = bytes.length - (known === null ? 0 : known.end - known.start)
-  const awaited = turn?.take(newBytes) ?? null
-  if (awaited !== null) await awaited
-  // What is done at once waits for nothing.
-  const isShort = bytes.length <= SHORT_BYTES_MAX
-  if (!(isShort ? isUtf8(bytes) : await drive(isText(bytes, known)))) return 'not-utf8'
-  const reading = dialect.bodies.read(source, options.limits, known)
-  const read = isShort ? finish(reading) : await drive(reading)
-  if (!read.read) return read.reason
-  const finding = readEntries(dialect, read.body.entrySpans, source, scope, options.readFacts)
-  const added = isShort ? finish(finding) : await drive(finding)
-  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
-  if (bytes.length >= PAUSED_BYTES_MIN) await breathe()
-  const grewFrom = beginning?.growth ?? null
-  const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const dividing = structureOf(messages, repaired?.standIns, grewFrom)
-  const structure = isShort ? finish(dividing) : await drive(dividing)
-  const naming = meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
-  const keys = isShort ? finish(naming) : await drive(naming)
-  if (arrayStart !== null)
+  const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
+  const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
+  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () => driveFor(bytes.length, reading))
+  if (arrayStart === null) return read
+  return onceThere(read, (chat) => {
+    if (typeof chat === 'string') return chat
+    const { messages, structure, keys } = chat
     lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
-  return {
-    bytes,
-    source,
-    dialect,
-    body: read.body,
-    messages,
-    structure,
-    keys,
-    grewFrom,
-    repairs: repaired?.repairs ?? null,
-  }
+    return chat
+  })
 }
 
 // --- internal ---
 
-/** Up to this size a body is read without a pause, in a fraction of a millisecond. */
-const SHORT_BYTES_MAX = 16_384
-
-/** From this size on others are let in between. */
-const PAUSED_BYTES_MIN = 524_288
-
-function knownIn({ messages, span }: SharedBeginning): KnownHistory {
-  const elements = messages.reduce((sum, { facts }) => sum + facts.elements, messages.length)
-  return { ...span, messages: messages.length, elements }
+/** A function of its own: what makes steps is dear to make anew for each body. */
+function* chatIn(
+  dialect: Dialect,
+  source: Source,
+  bytes: Buffer,
+  scope: string,
+  { limits, readFacts }: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null,
+  beginning: SharedBeginning | null,
+): Steps<Chat | UnreadReason> {
+  const known = beginning?.span ?? null
+  if (!(yield* isText(bytes, known))) return 'not-utf8'
+  const read = yield* dialect.bodies.read(source, limits, known)
+  if (!read.read) return read.reason
+  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, readFacts)
+  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
+  yield
+  const grewFrom = beginning?.growth ?? null
+  const messages = beginning === null ? added : [...beginning.messages, ...added]
+  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
+  const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
+  const repairs = repaired?.repairs ?? null
+  return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
 }
 
 /**

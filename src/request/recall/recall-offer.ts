@@ -41,7 +41,8 @@ export function createRecallOffers(): RecallOffers {
 export function withOffer(request: ReadRequest, parts: OfferParts): ReadRequest {
   const { profile, chat, modelKey, place } = request
   const { models } = parts
-  if (!profile.recall.enabled || whyUntouched(request, models) !== null) return request
+  if (!profile.recall.enabled || chat.body.tools === null || whyUntouched(request, models) !== null)
+    return request
   if (!mayOfferRecall(models, modelKey, hasSchema(chat))) return request
   const { scope } = place
   const recall = parts.failures.attempt('recall', null, () => parts.recallOffer({ profile, chat, scope }))

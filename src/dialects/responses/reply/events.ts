@@ -6,7 +6,7 @@ import {
   type JsonObject,
 } from '../../../conversation/json-value.ts'
 import { createEventReader } from '../../event-reader.ts'
-import { statesError } from '../../stated-error.ts'
+import { statesError } from '../../answer-json.ts'
 
 /** An event of a streamed response. `other`: a comment, or nothing that can be read; `done`: `[DONE]`, which imitators send. */
 export type ReplyEvent =
