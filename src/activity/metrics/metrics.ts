@@ -1,4 +1,3 @@
-import { Counter, Gauge, Histogram, type MetricConfiguration, Registry, Summary } from 'prom-client'
 import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
@@ -11,7 +10,7 @@ export type Metrics = Required<Listener> & {
   readonly turnedAway: () => void
   readonly failed: (part: FailingPart) => void
   readonly summaryWritten: (written: SummaryResult) => void
-  /** All of them in Prometheus' text format, and its content type. */
+  /** All of them in Prometheus' text format, made when it is asked for, and its content type. */
   readonly text: () => Promise<string>
   readonly contentType: string
   readonly close: () => void
@@ -19,44 +18,31 @@ export type Metrics = Required<Listener> & {
 
 /** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
-  const registry = new Registry()
-  const of = (name: MetricName) => {
-    const { help, labels } = metricNames[name]
-    return { name, help, labelNames: [...labels], registers: [registry] }
-  }
-  const requests = new Counter(of('foldgate_requests_total'))
-  const errors = new Counter(of('foldgate_error_answers_total'))
-  const tokens = new Counter(of('foldgate_prompt_tokens_total'))
-  const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
-  const compactions = new Counter(of('foldgate_compactions_total'))
-  const resolutions = new Counter(of('foldgate_results_resolved_total'))
-  const recoveries = new Counter(of('foldgate_recoveries_total'))
-  const removed = new Counter(of('foldgate_reasoning_removed_total'))
-  const thoughts = new Counter(of('foldgate_thoughts_refused_total'))
-  const recalls = new Counter(of('foldgate_recalls_total'))
-  const continuations = new Counter(of('foldgate_continuations_total'))
-  const failures = new Counter(of('foldgate_failures_total'))
-  const summaryCalls = new Counter(of('foldgate_summary_calls_total'))
-  const summaryTokens = new Counter(of('foldgate_summary_tokens_total'))
-  const pressure = new Histogram({ ...of('foldgate_pressure'), buckets: PRESSURE_BUCKETS })
-  const added = new Histogram({ ...of('foldgate_added_seconds'), buckets: ADDED_BUCKETS_S })
-  const firstByte = new Histogram({
-    ...of('foldgate_upstream_first_byte_seconds'),
-    buckets: FIRST_BYTE_BUCKETS_S,
-  })
-  new Gauge(of('foldgate_build_info')).set({ version }, 1)
-  const lagTimer = measureLag(of('foldgate_event_loop_lag_seconds'))
+  const families = new Map(
+    Object.entries(metricNames).map(([name, facts]) => [name, openFamily(name, facts)]),
+  )
 
+  function add<Name extends MetricName>(
+    name: Name,
+    values: LabelValues<(typeof metricNames)[Name]['labels']>,
+    amount = 1,
+  ): void {
+    families.get(name)?.add(values, amount)
+  }
+
+  function count(action: Action, profile: string, endpoint: string): void {
+    add('foldgate_requests_total', [action, profile, endpointLabel(endpoint)])
+  }
+
+  add('foldgate_build_info', [version])
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
   for (const outcome of ['recovered', 'fallback', 'failed', 'waited', 'crowded'])
-    recoveries.inc({ outcome }, 0)
-  for (const part of failingParts) failures.inc({ part }, 0)
-
-  const count = (action: string, profile: string, endpoint: string): void =>
-    requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
+    add('foldgate_recoveries_total', [outcome], 0)
+  for (const part of failingParts) add('foldgate_failures_total', [part], 0)
+  const lagTimer = measureLag((seconds) => add('foldgate_event_loop_lag_seconds', [], seconds))
 
   return {
-    begun: ({ row, compactions: made, resolved, refusal, hasWaited, refusedThoughts }) => {
+    begun: ({ row, compactions, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
@@ -64,49 +50,50 @@ export function createMetrics({ version }: { readonly version: string }): Metric
         const code = action === 'refused' ? (row.reason ?? '') : ''
         // A request that was refused before names whatever its client liked.
         const upstream = code === '' || code.startsWith('upstream_') ? row.upstream : ''
-        errors.inc({ status: row.status, code, upstream, endpoint: endpointLabel(dialect ?? 'other') })
+        const endpoint = endpointLabel(dialect ?? 'other')
+        add('foldgate_error_answers_total', [String(row.status), code, upstream, endpoint])
       }
-      if (row.beyond_window === true) beyond.inc({ profile })
-      for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
-      if (resolved > 0) resolutions.inc({ profile }, resolved)
-      if (action === 'recovered') recoveries.inc({ outcome: row.reason ?? 'recovered' })
+      if (row.beyond_window === true) add('foldgate_requests_beyond_window_total', [profile])
+      for (const { passes } of compactions)
+        for (const pass of passes) add('foldgate_compactions_total', [pass, profile])
+      if (resolved > 0) add('foldgate_results_resolved_total', [profile], resolved)
+      if (action === 'recovered') add('foldgate_recoveries_total', [row.reason ?? 'recovered'])
       else if (refusal === 'overflow' && row.observed_tokens_sent === null)
-        recoveries.inc({ outcome: 'failed' })
-      else if (hasWaited) recoveries.inc({ outcome: refusal === 'crowded' ? 'crowded' : 'waited' })
-      if (refusedThoughts !== null) thoughts.inc({ refusal: refusedThoughts, profile })
-      if (row.pressure !== null) pressure.observe({ profile }, row.pressure)
-      if (row.attempts > 0) added.observe(row.added_ms / 1000)
-      if (row.first_byte_ms !== null) firstByte.observe(row.first_byte_ms / 1000)
+        add('foldgate_recoveries_total', ['failed'])
+      else if (hasWaited) add('foldgate_recoveries_total', [refusal === 'crowded' ? 'crowded' : 'waited'])
+      if (refusedThoughts !== null) add('foldgate_thoughts_refused_total', [refusedThoughts, profile])
+      if (row.pressure !== null) add('foldgate_pressure', [profile], row.pressure)
+      if (row.attempts > 0) add('foldgate_added_seconds', [], row.added_ms / 1000)
+      if (row.first_byte_ms !== null)
+        add('foldgate_upstream_first_byte_seconds', [], row.first_byte_ms / 1000)
     },
-    ended: (report, { usage, removedThoughts, recalls: recalled, continuations: continued }) => {
+    ended: (report, { usage, removedThoughts, recalls, continuations }) => {
       const profile = report.row.profile ?? NO_PROFILE
       const { received, sent, cached, written } = promptCounts(report, usage)
-      if (received !== null) tokens.inc({ stage: 'received', profile }, received)
-      if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
-      if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
-      if (written !== null) tokens.inc({ stage: 'cache_written', profile }, written)
+      if (received !== null) add('foldgate_prompt_tokens_total', ['received', profile], received)
+      if (sent !== null) add('foldgate_prompt_tokens_total', ['sent', profile], sent)
+      if (cached !== null) add('foldgate_prompt_tokens_total', ['cached', profile], cached)
+      if (written !== null) add('foldgate_prompt_tokens_total', ['cache_written', profile], written)
       for (const [reason, items] of Object.entries(removedThoughts ?? {})) {
         const cause = reason === 'prefix' ? report.prefixCause : 'other'
-        removed.inc({ cause, reason, profile }, items)
+        add('foldgate_reasoning_removed_total', [cause, reason, profile], items)
       }
-      if (recalled > 0) recalls.inc({ profile }, recalled)
-      if (continued > 0) continuations.inc({ profile }, continued)
+      if (recalls > 0) add('foldgate_recalls_total', [profile], recalls)
+      if (continuations > 0) add('foldgate_continuations_total', [profile], continuations)
     },
     relayed: (endpoint, action) => count(action, NO_PROFILE, endpoint),
     turnedAway: () => count('refused', NO_PROFILE, 'other'),
-    failed: (part) => failures.inc({ part }),
+    failed: (part) => add('foldgate_failures_total', [part]),
     summaryWritten: (written) => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
-      summaryCalls.inc({ outcome: isCancelled ? 'cancelled' : written.kind }, written.calls)
-      summaryTokens.inc({ kind: 'prompt' }, written.promptTokens)
-      summaryTokens.inc({ kind: 'cached' }, written.cachedTokens)
-      summaryTokens.inc({ kind: 'cache_written' }, written.cacheWrittenTokens)
-      summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
+      add('foldgate_summary_calls_total', [isCancelled ? 'cancelled' : written.kind], written.calls)
+      add('foldgate_summary_tokens_total', ['prompt'], written.promptTokens)
+      add('foldgate_summary_tokens_total', ['cached'], written.cachedTokens)
+      add('foldgate_summary_tokens_total', ['cache_written'], written.cacheWrittenTokens)
+      add('foldgate_summary_tokens_total', ['completion'], written.completionTokens)
     },
-    text: () => {
-      return registry.metrics()
-    },
-    contentType: registry.contentType,
+    text: () => Promise.resolve(`${Array.from(families.values(), ({ text }) => text()).join('\n\n')}\n`),
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
     close: () => clearInterval(lagTimer),
   }
 }
@@ -116,6 +103,8 @@ export type MetricFacts = {
   readonly type: 'counter' | 'histogram' | 'summary' | 'gauge'
   /** Without those that the type brings along: `le` of a histogram, `quantile` of a summary. */
   readonly labels: readonly string[]
+  /** Of a histogram, ascending: how many values are not above each of them is told. */
+  readonly bounds?: readonly number[]
   /** One sentence: what it counts or measures, and what its labels say. */
   readonly help: string
 }
@@ -163,11 +152,6 @@ export const metricNames = {
     labels: ['outcome'],
     help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing; fallback if a larger model answered in the place of the one that refused every form (overflow.fallback). And those that met a memory which others had filled, and were sent again after a moment: waited, or crowded where it stayed full.',
   },
-  foldgate_failures_total: {
-    type: 'counter',
-    labels: ['part'],
-    help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, archive, recall, continuation, observation).",
-  },
   foldgate_reasoning_removed_total: {
     type: 'counter',
     labels: ['cause', 'reason', 'profile'],
@@ -188,6 +172,11 @@ export const metricNames = {
     labels: ['profile'],
     help: 'How often a reply that was cut by the output limit went on, by profile.',
   },
+  foldgate_failures_total: {
+    type: 'counter',
+    labels: ['part'],
+    help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, archive, recall, continuation, observation).",
+  },
   foldgate_summary_calls_total: {
     type: 'counter',
     labels: ['outcome'],
@@ -201,33 +190,108 @@ export const metricNames = {
   foldgate_pressure: {
     type: 'histogram',
     labels: ['profile'],
+    bounds: [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1, 2, 5, 10],
     help: 'How far incoming conversations fill the budget, which is the window less what is kept for the reply: 1 is full.',
   },
   foldgate_added_seconds: {
     type: 'histogram',
     labels: [],
+    bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
     help: "Time from a body's arrival until the first upstream request, the wait for a summary that is due included.",
   },
   foldgate_upstream_first_byte_seconds: {
     type: 'histogram',
     labels: [],
+    bounds: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600],
     help: 'Time from the last upstream request until the headers of its answer.',
-  },
-  foldgate_event_loop_lag_seconds: {
-    type: 'summary',
-    labels: [],
-    help: 'How long work had to wait for the event loop, by quantile (0.5, 0.9, 0.99).',
   },
   foldgate_build_info: {
     type: 'gauge',
     labels: ['version'],
     help: 'Always 1; the label says which version runs.',
   },
+  foldgate_event_loop_lag_seconds: {
+    type: 'summary',
+    labels: [],
+    help: 'How long work had to wait for the event loop, by quantile (0.5, 0.9, 0.99).',
+  },
 } as const satisfies Readonly<Record<string, MetricFacts>>
+
+// --- internal ---
 
 type MetricName = keyof typeof metricNames
 
-// --- internal ---
+/** A value for each label, in their order. */
+type LabelValues<Labels extends readonly string[]> = { readonly [Place in keyof Labels]: string }
+
+/** What was counted or observed under one name with the same values of its labels. */
+type Series = {
+  /** As the text has them. */
+  readonly labels: string
+  sum: number
+  count: number
+  /** Of a histogram: how many of the values are not above each of its bounds. */
+  readonly within: number[]
+  /** Of a summary: the latest values, in a ring; null of any other. */
+  readonly latest: Float64Array | null
+}
+
+/** A metric with all of its series, each of which begins when its labels are first seen. */
+function openFamily(name: string, { type, labels: names, help, bounds = [] }: MetricFacts) {
+  const all = new Map<string, Series>()
+
+  function seriesOf(values: readonly string[]): Series {
+    const key = values.join('\n')
+    const known = all.get(key)
+    if (known !== undefined) return known
+    const labels = names.map(
+      (label, place) => `${label}="${(values[place] ?? '').replaceAll(/[\\\n"]/g, escapedSign)}"`,
+    )
+    const latest = type === 'summary' ? new Float64Array(LATEST_VALUES) : null
+    const series = { labels: labels.join(','), sum: 0, count: 0, within: bounds.map(() => 0), latest }
+    all.set(key, series)
+    return series
+  }
+  if (names.length === 0) seriesOf([])
+
+  return {
+    add: (values: readonly string[], amount: number): void => {
+      const series = seriesOf(values)
+      const { within, latest, count } = series
+      if (latest !== null) latest[count % LATEST_VALUES] = amount
+      series.sum += amount
+      series.count = count + 1
+      for (let place = bounds.length - 1; place >= 0 && amount <= (bounds[place] ?? 0); place -= 1)
+        within[place] = (within[place] ?? 0) + 1
+    },
+    text: (): string => {
+      const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+      for (const { labels, sum, count, within, latest } of all.values()) {
+        const tell = (suffix: string, brought: string, value: number): void => {
+          const both = brought + (brought === '' || labels === '' ? '' : ',') + labels
+          lines.push(`${name}${suffix}${both === '' ? '' : `{${both}}`} ${value}`)
+        }
+        if (type === 'counter' || type === 'gauge') {
+          tell('', '', sum)
+          continue
+        }
+        for (const [place, bound] of bounds.entries()) tell('_bucket', `le="${bound}"`, within[place] ?? 0)
+        if (type === 'histogram') tell('_bucket', 'le="+Inf"', count)
+        const sorted = latest?.slice(0, count).sort() ?? []
+        for (const share of latest === null ? [] : QUANTILES)
+          tell('', `quantile="${share}"`, sorted[Math.ceil(share * sorted.length) - 1] ?? 0)
+        tell('_sum', '', sum)
+        tell('_count', '', count)
+      }
+      return lines.join('\n')
+    },
+  }
+}
+
+/** What the format does not take as it is between quotation marks. */
+function escapedSign(sign: string): string {
+  return sign === '\n' ? '\\n' : `\\${sign}`
+}
 
 /** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
 function endpointLabel(endpoint: string): string {
@@ -237,26 +301,18 @@ function endpointLabel(endpoint: string): string {
 /** A request that no profile was chosen for. */
 const NO_PROFILE = ''
 
-const PRESSURE_BUCKETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1, 2, 5, 10]
-const ADDED_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
-const FIRST_BYTE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
+const QUANTILES = [0.5, 0.9, 0.99]
 
-/** How often the event loop is asked, in milliseconds. */
+/** How often the event loop is asked, in milliseconds, and how many answers its quantiles are made of: two minutes. */
 const LAG_EVERY_MS = 20
+const LATEST_VALUES = 6_000
 
 /** Observes how late a timer comes: so long did all other work have to wait, too. */
-function measureLag(metric: MetricConfiguration<string>): NodeJS.Timeout {
-  const lag = new Summary({
-    ...metric,
-    percentiles: [0.5, 0.9, 0.99],
-    // Of the last one to two minutes.
-    maxAgeSeconds: 120,
-    ageBuckets: 2,
-  })
+function measureLag(observe: (seconds: number) => void): NodeJS.Timeout {
   let beforeMs = performance.now()
   return setInterval(() => {
     const nowMs = performance.now()
-    lag.observe(Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
+    observe(Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
     beforeMs = nowMs
   }, LAG_EVERY_MS).unref()
 }
