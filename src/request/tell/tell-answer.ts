@@ -5,7 +5,7 @@ import { shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { heldMessages } from './held-messages.ts'
-import { answeredReport } from './report.ts'
+import { readReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
@@ -42,7 +42,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const prefixCause = answered === null ? parts.prefixCause(request) : 'foldgate'
-    const report = answeredReport(request, outlook, prefixCause)
+    const report = readReport(request, outlook, prefixCause)
     const headers = answerHeaders(report, heldUsage(outcome, answers))
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
