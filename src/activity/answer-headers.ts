@@ -61,11 +61,10 @@ export function answerHeaders(
     const by = wouldPass.length === 0 ? '' : `;passes=${wouldPass.join(',')}`
     headers['x-foldgate-observed'] = `${done};sent=${received}${wouldSend}${by}`
   }
-  const cached = { read: usage?.cachedTokens ?? null, written: usage?.cacheWrittenTokens ?? null }
-  const stated = Object.entries(cached).flatMap(([what, tokens]) =>
-    tokens === null ? [] : `${what}=${tokens}`,
-  )
-  if (stated.length > 0) headers['x-foldgate-cache'] = stated.join(';')
+  const { cachedTokens = null, cacheWrittenTokens = null } = usage ?? {}
+  const read = cachedTokens === null ? '' : `read=${cachedTokens}`
+  const written = cacheWrittenTokens === null ? '' : `${read === '' ? '' : ';'}written=${cacheWrittenTokens}`
+  if (read !== '' || written !== '') headers['x-foldgate-cache'] = read + written
   headers['x-foldgate-summary'] = row.summary
   if (missingSummary !== null) headers['x-foldgate-summary-reason'] = missingSummary
   return headers

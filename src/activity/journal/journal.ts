@@ -132,8 +132,7 @@ export function createJournal(options: JournalOptions): Journal {
       const conversation = 'conversation' in row ? row.conversation : null
       const text = textOf(row)
       const rows = waiting.get(journal) ?? new Set()
-      const [oldest] = rows
-      if (rows.size >= WAITING_MAX && oldest !== undefined) rows.delete(oldest)
+      if (rows.size >= WAITING_MAX) for (const oldest of rows.values().take(1)) rows.delete(oldest)
       waiting.set(journal, rows.add(conversation === null ? { text } : { text, group: conversation }))
       if (!isClosed) timer ??= setTimeout(flush, delayMs)
     },

@@ -77,7 +77,7 @@ export function readReport(
     prefixCause,
     missingSummary: outlook.reason,
     row: {
-      time: new Date(arrival.atMs).toISOString(),
+      time: arrival.time,
       conversation: prepared?.remembered.conversation ?? null,
       parent: prepared?.remembered.parent ?? null,
       label: request.options.conversation,

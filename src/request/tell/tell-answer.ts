@@ -97,10 +97,16 @@ export async function deliverAnswer(
     failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
   }
   if (report !== null) {
-    const { usage = null, model: answeredBy = null, removedThoughts = null, cacheMiss = null } = seen ?? {}
-    const all = total?.() ?? oneAnswer
-    const told = { outcome: delivery.outcome, answeredBy, removedThoughts, cacheMiss }
-    reports.end(report, { ...told, ...all, usage: all.usage ?? usage })
+    const { usage, recalls, continuations } = total?.() ?? oneAnswer
+    reports.end(report, {
+      outcome: delivery.outcome,
+      usage: usage ?? seen?.usage ?? null,
+      answeredBy: seen?.model ?? null,
+      removedThoughts: seen?.removedThoughts ?? null,
+      cacheMiss: seen?.cacheMiss ?? null,
+      recalls,
+      continuations,
+    })
   }
   return delivery
 }
