@@ -18,50 +18,72 @@ export type Metrics = Required<Listener> & {
 
 /** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
-  const families = new Map(
-    Object.entries(metricNames).map(([name, facts]) => [name, openFamily(name, facts)]),
-  )
+  const all = new Map(Object.keys(metricNames).map((name) => [name, new Map<string, Series>()]))
 
-  function add<Name extends MetricName>(
-    name: Name,
-    values: LabelValues<(typeof metricNames)[Name]['labels']>,
-    amount = 1,
-  ): void {
-    families.get(name)?.add(values, amount)
+  function add<Name extends MetricName>(name: Name, values: LabelValues<Name>, amount: number): void {
+    const key = values.join('\n')
+    const series = all.get(name)?.get(key) ?? open(name, values)
+    const { count, bounds, within, latest } = series
+    series.sum += amount
+    series.count = count + 1
+    if (latest !== null) latest[count % LATEST_VALUES] = amount
+    for (let place = bounds.length - 1; place >= 0 && amount <= (bounds[place] ?? 0); place -= 1)
+      within[place] = (within[place] ?? 0) + 1
   }
 
-  function count(action: Action, profile: string, endpoint: string): void {
-    add('foldgate_requests_total', [action, profile, endpointLabel(endpoint)])
+  function open(name: MetricName, values: readonly string[]): Series {
+    const { type, labels, bounds = [] }: MetricFacts = metricNames[name]
+    const series = {
+      labels: labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(','),
+      sum: 0,
+      count: 0,
+      bounds,
+      within: bounds.map(() => 0),
+      latest: type === 'summary' ? new Float64Array(LATEST_VALUES) : null,
+    }
+    all.get(name)?.set(values.join('\n'), series)
+    return series
   }
 
-  add('foldgate_build_info', [version])
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
   for (const outcome of ['recovered', 'fallback', 'failed', 'waited', 'crowded'])
     add('foldgate_recoveries_total', [outcome], 0)
   for (const part of failingParts) add('foldgate_failures_total', [part], 0)
-  const lagTimer = measureLag((seconds) => add('foldgate_event_loop_lag_seconds', [], seconds))
+  for (const name of ['foldgate_added_seconds', 'foldgate_upstream_first_byte_seconds', LAG] as const)
+    open(name, [])
+  add('foldgate_build_info', [version], 1)
+  let beforeMs = performance.now()
+  // How late a timer comes: so long did all other work have to wait, too.
+  const lagTimer = setInterval(() => {
+    const nowMs = performance.now()
+    add(LAG, [], Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
+    beforeMs = nowMs
+  }, LAG_EVERY_MS).unref()
 
   return {
     begun: ({ row, compactions, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
-      count(action, profile, dialect ?? 'other')
+      const endpoint = endpointLabel(dialect ?? 'other')
+      add('foldgate_requests_total', [action, profile, endpoint], 1)
       if (row.status !== null && row.status >= 400) {
         const code = action === 'refused' ? (row.reason ?? '') : ''
         // A request that was refused before names whatever its client liked.
         const upstream = code === '' || code.startsWith('upstream_') ? row.upstream : ''
-        const endpoint = endpointLabel(dialect ?? 'other')
-        add('foldgate_error_answers_total', [String(row.status), code, upstream, endpoint])
+        add('foldgate_error_answers_total', [String(row.status), code, upstream, endpoint], 1)
       }
-      if (row.beyond_window === true) add('foldgate_requests_beyond_window_total', [profile])
+      if (row.beyond_window === true) add('foldgate_requests_beyond_window_total', [profile], 1)
       for (const { passes } of compactions)
-        for (const pass of passes) add('foldgate_compactions_total', [pass, profile])
+        for (const pass of passes) add('foldgate_compactions_total', [pass, profile], 1)
       if (resolved > 0) add('foldgate_results_resolved_total', [profile], resolved)
-      if (action === 'recovered') add('foldgate_recoveries_total', [row.reason ?? 'recovered'])
-      else if (refusal === 'overflow' && row.observed_tokens_sent === null)
-        add('foldgate_recoveries_total', ['failed'])
-      else if (hasWaited) add('foldgate_recoveries_total', [refusal === 'crowded' ? 'crowded' : 'waited'])
-      if (refusedThoughts !== null) add('foldgate_thoughts_refused_total', [refusedThoughts, profile])
+      const recovery =
+        action === 'recovered'
+          ? (row.reason ?? 'recovered')
+          : refusal === 'overflow' && row.observed_tokens_sent === null
+            ? 'failed'
+            : hasWaited && (refusal === 'crowded' ? 'crowded' : 'waited')
+      if (recovery !== false) add('foldgate_recoveries_total', [recovery], 1)
+      if (refusedThoughts !== null) add('foldgate_thoughts_refused_total', [refusedThoughts, profile], 1)
       if (row.pressure !== null) add('foldgate_pressure', [profile], row.pressure)
       if (row.attempts > 0) add('foldgate_added_seconds', [], row.added_ms / 1000)
       if (row.first_byte_ms !== null)
@@ -81,9 +103,10 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (recalls > 0) add('foldgate_recalls_total', [profile], recalls)
       if (continuations > 0) add('foldgate_continuations_total', [profile], continuations)
     },
-    relayed: (endpoint, action) => count(action, NO_PROFILE, endpoint),
-    turnedAway: () => count('refused', NO_PROFILE, 'other'),
-    failed: (part) => add('foldgate_failures_total', [part]),
+    relayed: (endpoint, action) =>
+      add('foldgate_requests_total', [action, NO_PROFILE, endpointLabel(endpoint)], 1),
+    turnedAway: () => add('foldgate_requests_total', ['refused', NO_PROFILE, 'other'], 1),
+    failed: (part) => add('foldgate_failures_total', [part], 1),
     summaryWritten: (written) => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
       add('foldgate_summary_calls_total', [isCancelled ? 'cancelled' : written.kind], written.calls)
@@ -92,7 +115,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       add('foldgate_summary_tokens_total', ['cache_written'], written.cacheWrittenTokens)
       add('foldgate_summary_tokens_total', ['completion'], written.completionTokens)
     },
-    text: () => Promise.resolve(`${Array.from(families.values(), ({ text }) => text()).join('\n\n')}\n`),
+    text: () => {
+      const texts = Object.entries(metricNames).map(([name, facts]) =>
+        metricText(name, facts, all.get(name)?.values() ?? []),
+      )
+      return Promise.resolve(`${texts.join('\n\n')}\n`)
+    },
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     close: () => clearInterval(lagTimer),
   }
@@ -222,7 +250,8 @@ export const metricNames = {
 type MetricName = keyof typeof metricNames
 
 /** A value for each label, in their order. */
-type LabelValues<Labels extends readonly string[]> = { readonly [Place in keyof Labels]: string }
+type LabelValues<Name extends MetricName> = ValueOfEach<(typeof metricNames)[Name]['labels']>
+type ValueOfEach<Labels extends readonly string[]> = { readonly [Place in keyof Labels]: string }
 
 /** What was counted or observed under one name with the same values of its labels. */
 type Series = {
@@ -230,67 +259,40 @@ type Series = {
   readonly labels: string
   sum: number
   count: number
-  /** Of a histogram: how many of the values are not above each of its bounds. */
+  readonly bounds: readonly number[]
+  /** How many of the values are not above each of the bounds. */
   readonly within: number[]
   /** Of a summary: the latest values, in a ring; null of any other. */
   readonly latest: Float64Array | null
 }
 
-/** A metric with all of its series, each of which begins when its labels are first seen. */
-function openFamily(name: string, { type, labels: names, help, bounds = [] }: MetricFacts) {
-  const all = new Map<string, Series>()
-
-  function seriesOf(values: readonly string[]): Series {
-    const key = values.join('\n')
-    const known = all.get(key)
-    if (known !== undefined) return known
-    const labels = names.map(
-      (label, place) => `${label}="${(values[place] ?? '').replaceAll(/[\\\n"]/g, escapedSign)}"`,
-    )
-    const latest = type === 'summary' ? new Float64Array(LATEST_VALUES) : null
-    const series = { labels: labels.join(','), sum: 0, count: 0, within: bounds.map(() => 0), latest }
-    all.set(key, series)
-    return series
-  }
-  if (names.length === 0) seriesOf([])
-
-  return {
-    add: (values: readonly string[], amount: number): void => {
-      const series = seriesOf(values)
-      const { within, latest, count } = series
-      if (latest !== null) latest[count % LATEST_VALUES] = amount
-      series.sum += amount
-      series.count = count + 1
-      for (let place = bounds.length - 1; place >= 0 && amount <= (bounds[place] ?? 0); place -= 1)
-        within[place] = (within[place] ?? 0) + 1
-    },
-    text: (): string => {
-      const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
-      for (const { labels, sum, count, within, latest } of all.values()) {
-        const tell = (suffix: string, brought: string, value: number): void => {
-          const both = brought + (brought === '' || labels === '' ? '' : ',') + labels
-          lines.push(`${name}${suffix}${both === '' ? '' : `{${both}}`} ${value}`)
-        }
-        if (type === 'counter' || type === 'gauge') {
-          tell('', '', sum)
-          continue
-        }
-        for (const [place, bound] of bounds.entries()) tell('_bucket', `le="${bound}"`, within[place] ?? 0)
-        if (type === 'histogram') tell('_bucket', 'le="+Inf"', count)
-        const sorted = latest?.slice(0, count).sort() ?? []
-        for (const share of latest === null ? [] : QUANTILES)
-          tell('', `quantile="${share}"`, sorted[Math.ceil(share * sorted.length) - 1] ?? 0)
-        tell('_sum', '', sum)
-        tell('_count', '', count)
-      }
-      return lines.join('\n')
-    },
-  }
+/** As the format has it between quotation marks. */
+function escaped(value: string): string {
+  return value.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
 }
 
-/** What the format does not take as it is between quotation marks. */
-function escapedSign(sign: string): string {
-  return sign === '\n' ? '\\n' : `\\${sign}`
+function metricText(name: string, { type, help }: MetricFacts, found: Iterable<Series>): string {
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+  for (const { labels, sum, count, bounds, within, latest } of found) {
+    const tell = (suffix: string, brought: string, value: number): void => {
+      const both = [brought, labels].filter((each) => each !== '').join(',')
+      lines.push(`${name}${suffix}${both === '' ? '' : `{${both}}`} ${value}`)
+    }
+    if (type === 'counter' || type === 'gauge') {
+      tell('', '', sum)
+      continue
+    }
+    for (const [place, bound] of bounds.entries()) tell('_bucket', `le="${bound}"`, within[place] ?? 0)
+    if (latest === null) tell('_bucket', 'le="+Inf"', count)
+    else {
+      const sorted = latest.slice(0, count).sort()
+      for (const share of QUANTILES)
+        tell('', `quantile="${share}"`, sorted[Math.ceil(share * sorted.length) - 1] ?? 0)
+    }
+    tell('_sum', '', sum)
+    tell('_count', '', count)
+  }
+  return lines.join('\n')
 }
 
 /** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
@@ -303,16 +305,8 @@ const NO_PROFILE = ''
 
 const QUANTILES = [0.5, 0.9, 0.99]
 
-/** How often the event loop is asked, in milliseconds, and how many answers its quantiles are made of: two minutes. */
+const LAG = 'foldgate_event_loop_lag_seconds'
+
+/** How often the event loop is asked, in milliseconds, and of how many answers its quantiles are made: those of two minutes. */
 const LAG_EVERY_MS = 20
 const LATEST_VALUES = 6_000
-
-/** Observes how late a timer comes: so long did all other work have to wait, too. */
-function measureLag(observe: (seconds: number) => void): NodeJS.Timeout {
-  let beforeMs = performance.now()
-  return setInterval(() => {
-    const nowMs = performance.now()
-    observe(Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
-    beforeMs = nowMs
-  }, LAG_EVERY_MS).unref()
-}
