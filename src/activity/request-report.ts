@@ -84,10 +84,9 @@ export type BegunRow = Readonly<Omit<UsageRow, 'action' | EndedMember>> & { read
 type EndedMember =
   | 'process'
   | 'answered_by'
+  | `${'prompt' | 'cached' | 'cache_written' | 'completion'}_tokens`
+  | 'cache_miss'
   | `${string}_cost`
-  | 'prompt_tokens'
-  | 'completion_tokens'
-  | `cache${string}`
   | `reasoning_removed${string}`
   | 'recalls'
   | 'continuations'

@@ -1,7 +1,6 @@
 import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
 import { createTailObserver, reportOf, type TailReport } from '../overflow/tail-observer.ts'
-import { shapeOf } from '../upstream/answer-shape.ts'
-import type { Answer } from '../upstream/upstreams.ts'
+import type { AnswerShape } from '../upstream/answer-shape.ts'
 
 /** Reads along while an answer is passed on. */
 export type AnswerObserver = {
@@ -10,14 +9,16 @@ export type AnswerObserver = {
   readonly end: () => TailReport | null
 }
 
-/** An observer for an answer with output; what cannot be read is not read. `facts`: what it says, if it was read as a whole before. */
+/**
+ * An observer for an answer that is passed on. `shape`: null where it is not read. `facts`: what it says, if it was read as a
+ * whole before.
+ */
 export function observeAnswer(
-  answer: Answer,
+  shape: AnswerShape | null,
   answers: Answers,
   facts: AnswerFacts | null = null,
 ): AnswerObserver {
   if (facts !== null) return { tap: () => {}, end: () => reportOf(facts) }
-  const shape = shapeOf(answer)
   if (shape === null) return unobserved
   const { feed, end } = createTailObserver(shape, answers)
   const decoder = new TextDecoder()

@@ -34,7 +34,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   function open(name: MetricName, values: readonly string[]): Series {
     const { type, labels, bounds = [] }: MetricFacts = metricNames[name]
     const series = {
-      labels: labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(','),
+      labels: labels.map((label, place) => writtenLabel(label, values[place] ?? '')).join(','),
       sum: 0,
       count: 0,
       bounds,
@@ -64,7 +64,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     begun: ({ row, compactions, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
-      const endpoint = endpointLabel(dialect ?? 'other')
+      const endpoint = dialect ?? 'other'
       add('foldgate_requests_total', [action, profile, endpoint], 1)
       if (row.status !== null && row.status >= 400) {
         const code = action === 'refused' ? (row.reason ?? '') : ''
@@ -103,8 +103,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (recalls > 0) add('foldgate_recalls_total', [profile], recalls)
       if (continuations > 0) add('foldgate_continuations_total', [profile], continuations)
     },
-    relayed: (endpoint, action) =>
-      add('foldgate_requests_total', [action, NO_PROFILE, endpointLabel(endpoint)], 1),
+    relayed: (endpoint, action) => add('foldgate_requests_total', [action, NO_PROFILE, endpoint], 1),
     turnedAway: () => add('foldgate_requests_total', ['refused', NO_PROFILE, 'other'], 1),
     failed: (part) => add('foldgate_failures_total', [part], 1),
     summaryWritten: (written) => {
@@ -266,9 +265,10 @@ type Series = {
   readonly latest: Float64Array | null
 }
 
-/** As the format has it between quotation marks. */
-function escaped(value: string): string {
-  return value.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+/** As the text has it: of an endpoint `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
+function writtenLabel(label: string, value: string): string {
+  const plain = label === 'endpoint' ? value.replace(/^\//, '').replaceAll(/[/-]/g, '_') : value
+  return `${label}="${plain.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`
 }
 
 function metricText(name: string, { type, help }: MetricFacts, found: Iterable<Series>): string {
@@ -293,11 +293,6 @@ function metricText(name: string, { type, help }: MetricFacts, found: Iterable<S
     tell('_count', '', count)
   }
   return lines.join('\n')
-}
-
-/** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
-function endpointLabel(endpoint: string): string {
-  return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
 }
 
 /** A request that no profile was chosen for. */
