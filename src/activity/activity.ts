@@ -91,19 +91,12 @@ export function openActivity(options: ActivityOptions): Activity {
   }
 
   /** A client sends what was removed again with each request: told once, and again after a while. */
-  function tellRemoved({
-    conversation,
-    profile,
-    model,
-    reasoning_removed_by_foldgate: items,
-  }: UsageRow): void {
+  function tellRemoved({ conversation, profile, model, ...row }: UsageRow): void {
+    const items = row.reasoning_removed_by_foldgate
     const times = timesRemoved(conversation ?? '')
     if (times === null) return
-    log.warn('an upstream left out reasoning on account of what was sent in its place', {
-      conversation,
-      items,
-      times,
-    })
+    const message = 'an upstream left out reasoning on account of what was sent in its place'
+    log.warn(message, { conversation, items, times })
     const about = { conversation, profile, model }
     writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
   }
@@ -120,24 +113,18 @@ export function openActivity(options: ActivityOptions): Activity {
   function tellRefused({ row: { conversation, model }, refusedThoughts: refusal }: RequestReport): void {
     const times = timesRefused(`${conversation} ${refusal}`)
     if (times === null) return
-    log.warn('an upstream refused a request on account of the thoughts in it, and answered another form', {
-      conversation,
-      model,
-      refusal,
-      times,
-    })
+    const message =
+      'an upstream refused a request on account of the thoughts in it, and answered another form'
+    log.warn(message, { conversation, model, refusal, times })
   }
 
   /** Whoever asks for more than an eighth of the room gets the newest of it. */
   function tellKept({ row: { conversation, model }, keptLeftOut: tokens }: RequestReport): void {
     const times = timesKept(`${conversation}`)
     if (times === null) return
-    log.warn('more stands between <keep> and </keep> than an eighth of the room: only the newest is kept', {
-      conversation,
-      model,
-      tokens_left_out: tokens,
-      times,
-    })
+    const message =
+      'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
+    log.warn(message, { conversation, model, tokens_left_out: tokens, times })
   }
 
   /** A generation request by a path that is not compacted. */

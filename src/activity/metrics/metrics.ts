@@ -31,7 +31,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       within[place] = (within[place] ?? 0) + 1
   }
 
-  function open(name: MetricName, values: readonly string[]): Series {
+  function open(name: MetricName, values: readonly (string | null)[]): Series {
     const { type, labels, bounds = [] }: MetricFacts = metricNames[name]
     const series = {
       labels: labels.map((label, place) => writtenLabel(label, values[place] ?? '')).join(','),
@@ -49,21 +49,21 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   for (const outcome of ['recovered', 'fallback', 'failed', 'waited', 'crowded'])
     add('foldgate_recoveries_total', [outcome], 0)
   for (const part of failingParts) add('foldgate_failures_total', [part], 0)
-  for (const name of ['foldgate_added_seconds', 'foldgate_upstream_first_byte_seconds', LAG] as const)
-    open(name, [])
+  open('foldgate_added_seconds', [])
+  open('foldgate_upstream_first_byte_seconds', [])
+  open('foldgate_event_loop_lag_seconds', [])
   add('foldgate_build_info', [version], 1)
   let beforeMs = performance.now()
   // How late a timer comes: so long did all other work have to wait, too.
   const lagTimer = setInterval(() => {
     const nowMs = performance.now()
-    add(LAG, [], Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
+    add('foldgate_event_loop_lag_seconds', [], Math.max(0, nowMs - beforeMs - LAG_EVERY_MS) / 1000)
     beforeMs = nowMs
   }, LAG_EVERY_MS).unref()
 
   return {
     begun: ({ row, compactions, resolved, refusal, hasWaited, refusedThoughts }) => {
-      const { action, dialect } = row
-      const profile = row.profile ?? NO_PROFILE
+      const { action, profile, dialect } = row
       const endpoint = dialect ?? 'other'
       add('foldgate_requests_total', [action, profile, endpoint], 1)
       if (row.status !== null && row.status >= 400) {
@@ -90,7 +90,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
         add('foldgate_upstream_first_byte_seconds', [], row.first_byte_ms / 1000)
     },
     ended: (report, { usage, removedThoughts, recalls, continuations }) => {
-      const profile = report.row.profile ?? NO_PROFILE
+      const { profile } = report.row
       const { received, sent, cached, written } = promptCounts(report, usage)
       if (received !== null) add('foldgate_prompt_tokens_total', ['received', profile], received)
       if (sent !== null) add('foldgate_prompt_tokens_total', ['sent', profile], sent)
@@ -103,8 +103,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (recalls > 0) add('foldgate_recalls_total', [profile], recalls)
       if (continuations > 0) add('foldgate_continuations_total', [profile], continuations)
     },
-    relayed: (endpoint, action) => add('foldgate_requests_total', [action, NO_PROFILE, endpoint], 1),
-    turnedAway: () => add('foldgate_requests_total', ['refused', NO_PROFILE, 'other'], 1),
+    relayed: (endpoint, action) => add('foldgate_requests_total', [action, null, endpoint], 1),
+    turnedAway: () => add('foldgate_requests_total', ['refused', null, 'other'], 1),
     failed: (part) => add('foldgate_failures_total', [part], 1),
     summaryWritten: (written) => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
@@ -248,9 +248,9 @@ export const metricNames = {
 
 type MetricName = keyof typeof metricNames
 
-/** A value for each label, in their order. */
+/** A value for each label, in their order; null is an empty one, as of a request that no profile was chosen for. */
 type LabelValues<Name extends MetricName> = ValueOfEach<(typeof metricNames)[Name]['labels']>
-type ValueOfEach<Labels extends readonly string[]> = { readonly [Place in keyof Labels]: string }
+type ValueOfEach<Labels extends readonly string[]> = { readonly [Place in keyof Labels]: string | null }
 
 /** What was counted or observed under one name with the same values of its labels. */
 type Series = {
@@ -295,12 +295,7 @@ function metricText(name: string, { type, help }: MetricFacts, found: Iterable<S
   return lines.join('\n')
 }
 
-/** A request that no profile was chosen for. */
-const NO_PROFILE = ''
-
 const QUANTILES = [0.5, 0.9, 0.99]
-
-const LAG = 'foldgate_event_loop_lag_seconds'
 
 /** How often the event loop is asked, in milliseconds, and of how many answers its quantiles are made: those of two minutes. */
 const LAG_EVERY_MS = 20

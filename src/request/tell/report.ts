@@ -14,15 +14,7 @@ import { clientOf } from '../../http/bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type {
-  AnsweredRequest,
-  Chat,
-  Counted,
-  Form,
-  Measure,
-  PreparedRequest,
-  ReadRequest,
-} from '../request.ts'
+import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered, isRecovered } from '../send/outcome.ts'
 
 /**
@@ -48,7 +40,9 @@ export function readReport(
   const form = outcome?.form ?? prepared?.form ?? null
   const view = form?.compacted?.view ?? null
   // On record, and followed by the next request, whatever becomes of this one.
-  const compactions = prepared === null || form === null ? [] : compactionsOf(prepared, form)
+  const isNew = form !== null && (form.made ?? prepared?.form.made ?? null) !== null
+  const compactions = isNew && prepared !== null ? compactionsOf(prepared, form) : []
+  const standIns = outcome?.form.isRewritten === true ? view?.standIns : undefined
   const { action, reason } = answered === null ? notAnswered : whatWasDone(answered)
   return {
     arrivedMs: arrival.monotonicMs,
@@ -103,9 +97,14 @@ export function readReport(
       tokens_sent: countedBy === null ? null : (form?.sentTokens ?? null),
       tokens_are_bounds: countedBy?.counted === null,
       pressure: prepared?.measure?.pressure ?? null,
-      sent_pressure: countedBy === null || form === null ? null : sentPressure(countedBy, form),
+      sent_pressure:
+        countedBy === null || form === null
+          ? null
+          : (counted === null ? form.sentTokens : promptTokensOf(countedBy, form) / countedBy.rate.ratio) /
+            countedBy.budgetTokens,
       passes: form?.isRewritten === true ? [...(view?.passes ?? [])] : [],
-      summary: outcome === null ? 'none' : summaryIn(outcome.form, outlook),
+      summary:
+        (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : outlook.state,
       compaction: compactions.at(-1)?.reason ?? null,
       beyond_window: answered === null ? null : isBeyondWindow(answered),
       observed_tokens_sent: answered?.observed?.sentTokens ?? null,
@@ -119,17 +118,6 @@ export function readReport(
 // --- internal ---
 
 const notAnswered = { action: 'relayed', reason: null } as const
-
-/** What stands for the messages that were folded, or how things stand with the summary that will. */
-function summaryIn({ isRewritten, compacted }: Form, { state }: SummaryOutlook): string {
-  const standIns = isRewritten ? compacted?.view.standIns : undefined
-  return (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : state
-}
-
-function sentPressure(measure: Measure, form: Form): number {
-  const { counted, rate, budgetTokens } = measure
-  return (counted === null ? form.sentTokens : promptTokensOf(measure, form) / rate.ratio) / budgetTokens
-}
 
 /** A reason is told if it helps. */
 function whatWasDone({
