@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
+import type { RemovedThoughts } from '../dialects/answer-contract.ts'
 import type { FoldgateError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import { createThrottle } from '../log/throttle.ts'
@@ -90,27 +91,19 @@ export function openActivity(options: ActivityOptions): Activity {
   }
 
   /** A client sends what was removed again with each request: told once, and again after a while. */
-  function tellRemoved({
-    conversation,
-    profile,
-    model,
-    reasoning_removed_by_foldgate: items,
-  }: UsageRow): void {
-    if (items === 0) return
+  function tellRemoved({ conversation, profile, model, ...row }: UsageRow): void {
+    const items = row.reasoning_removed_by_foldgate
     const times = timesRemoved(conversation ?? '')
     if (times === null) return
-    log.warn('an upstream left out reasoning on account of what was sent in its place', {
-      conversation,
-      items,
-      times,
-    })
+    const message = 'an upstream left out reasoning on account of what was sent in its place'
+    log.warn(message, { conversation, items, times })
     const about = { conversation, profile, model }
     writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
   }
 
   /** Why the provider had to read again what it had read. A compaction changes messages: that is no news. */
   function tellMissed({ conversation, profile, model, compaction, cache_miss: reason }: UsageRow): void {
-    if (reason === null || (reason === 'messages' && compaction !== null)) return
+    if (reason === 'messages' && compaction !== null) return
     const times = timesMissed(`${conversation} ${reason}`)
     if (times === null) return
     writeEvent({ conversation, profile, model, type: 'cache-missed', reason, details: { times } })
@@ -118,26 +111,20 @@ export function openActivity(options: ActivityOptions): Activity {
 
   /** Whoever is not told takes the provider for content with what it is sent. */
   function tellRefused({ row: { conversation, model }, refusedThoughts: refusal }: RequestReport): void {
-    const times = refusal === null ? null : timesRefused(`${conversation} ${refusal}`)
+    const times = timesRefused(`${conversation} ${refusal}`)
     if (times === null) return
-    log.warn('an upstream refused a request on account of the thoughts in it, and answered another form', {
-      conversation,
-      model,
-      refusal,
-      times,
-    })
+    const message =
+      'an upstream refused a request on account of the thoughts in it, and answered another form'
+    log.warn(message, { conversation, model, refusal, times })
   }
 
   /** Whoever asks for more than an eighth of the room gets the newest of it. */
   function tellKept({ row: { conversation, model }, keptLeftOut: tokens }: RequestReport): void {
-    const times = tokens === 0 ? null : timesKept(`${conversation}`)
+    const times = timesKept(`${conversation}`)
     if (times === null) return
-    log.warn('more stands between <keep> and </keep> than an eighth of the room: only the newest is kept', {
-      conversation,
-      model,
-      tokens_left_out: tokens,
-      times,
-    })
+    const message =
+      'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
+    log.warn(message, { conversation, model, tokens_left_out: tokens, times })
   }
 
   /** A generation request by a path that is not compacted. */
@@ -150,8 +137,8 @@ export function openActivity(options: ActivityOptions): Activity {
 
   const records: Listener = {
     begun: (report, messages) => {
-      tellRefused(report)
-      tellKept(report)
+      if (report.refusedThoughts !== null) tellRefused(report)
+      if (report.keptLeftOut > 0) tellKept(report)
       const { conversation } = report.row
       list.begin(report.row)
       if (conversation !== null && messages !== null) held.hold(conversation, messages)
@@ -167,8 +154,8 @@ export function openActivity(options: ActivityOptions): Activity {
       if (row.conversation === null) unread.add(unreadOf(row))
       totals.addRow(row)
       journal.write('usage', row)
-      tellRemoved(row)
-      tellMissed(row)
+      if (row.reasoning_removed_by_foldgate > 0) tellRemoved(row)
+      if (row.cache_miss !== null) tellMissed(row)
       signals.emit('change', row.conversation)
     },
   }
@@ -249,7 +236,7 @@ export function endedRow(
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
-    reasoning_removed: sumOfRemoved(removedThoughts),
+    reasoning_removed: removedThoughts === null ? 0 : sumOfRemoved(removedThoughts),
     reasoning_removed_by_foldgate: prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0,
     recalls,
     continuations,
@@ -276,8 +263,8 @@ const NAME_CHARS_MAX = 512
 
 const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 'total_ms'] as const
 
-function sumOfRemoved(removed: RequestEnd['removedThoughts']): number {
-  return Object.values(removed ?? {}).reduce((sum, count) => sum + count, 0)
+function sumOfRemoved(removed: RemovedThoughts): number {
+  return Object.values(removed).reduce((sum, count) => sum + count, 0)
 }
 
 /** Figures and the conversation's id, never what the summary says. */

@@ -42,9 +42,9 @@ export function answerHeaders(
     const setting = row.overruled_tokens === null ? '' : `;setting=${row.overruled_tokens}`
     headers['x-foldgate-window'] = `${row.window_tokens};source=${row.window_source}${setting}`
     headers['x-foldgate-tokens'] = `${received}${row.tokens_received};sent=${sent}${row.tokens_sent}`
-    headers['x-foldgate-pressure'] = row.tokens_are_bounds
-      ? boundOf(row.pressure)
-      : (Math.round(row.pressure * 100) / 100).toFixed(2)
+    // Two digits; a bound is rounded up, or it would be none.
+    const round = row.tokens_are_bounds ? Math.ceil : Math.round
+    headers['x-foldgate-pressure'] = received + (round(row.pressure * 100) / 100).toFixed(2)
     if (sampledMessages > 0) headers['x-foldgate-sampled'] = String(sampledMessages)
   }
   if (fallback !== null) {
@@ -61,21 +61,15 @@ export function answerHeaders(
     const by = wouldPass.length === 0 ? '' : `;passes=${wouldPass.join(',')}`
     headers['x-foldgate-observed'] = `${done};sent=${received}${wouldSend}${by}`
   }
-  const cached = { read: usage?.cachedTokens ?? null, written: usage?.cacheWrittenTokens ?? null }
-  const stated = Object.entries(cached).flatMap(([what, tokens]) =>
-    tokens === null ? [] : `${what}=${tokens}`,
-  )
-  if (stated.length > 0) headers['x-foldgate-cache'] = stated.join(';')
+  const { cachedTokens = null, cacheWrittenTokens = null } = usage ?? {}
+  const read = cachedTokens === null ? '' : `read=${cachedTokens}`
+  const written = cacheWrittenTokens === null ? '' : `${read === '' ? '' : ';'}written=${cacheWrittenTokens}`
+  if (read !== '' || written !== '') headers['x-foldgate-cache'] = read + written
   headers['x-foldgate-summary'] = row.summary
   if (missingSummary !== null) headers['x-foldgate-summary-reason'] = missingSummary
   return headers
 }
 
 // --- internal ---
-
-/** Two digits; a bound is rounded up, or it would be none. */
-function boundOf(pressure: number): string {
-  return `<${(Math.ceil(pressure * 100) / 100).toFixed(2)}`
-}
 
 type AnswerHeaders = { [name in (typeof answerHeaderNames)[number]]?: string }

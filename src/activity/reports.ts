@@ -32,27 +32,16 @@ export type Reports = {
 export function createReports(
   listeners: readonly Listener[],
   onRelayed: Reports['relayed'],
-  { note }: Pick<Failures, 'note'>,
+  { attempt }: Pick<Failures, 'attempt'>,
 ): Reports {
   return {
-    begin: function begin(report, messages) {
-      for (const listener of listeners) {
-        try {
-          listener.begun?.(report, messages)
-        } catch (error) {
-          note('observation', error)
-        }
-      }
+    begin: (report, messages) => {
+      for (const { begun } of listeners)
+        if (begun !== undefined) attempt('observation', undefined, begun, report, messages)
     },
-    end: function end(report, told) {
-      const whole: RequestEnd = { ...told, totalMs: performance.now() - report.arrivedMs }
-      for (const listener of listeners) {
-        try {
-          listener.ended(report, whole)
-        } catch (error) {
-          note('observation', error)
-        }
-      }
+    end: (report, told) => {
+      const whole = { ...told, totalMs: performance.now() - report.arrivedMs }
+      for (const { ended } of listeners) attempt('observation', undefined, ended, report, whole)
     },
     relayed: onRelayed,
   }

@@ -29,7 +29,7 @@ export type PrefixCause = 'foldgate' | 'client'
  * Counts are Foldgate's own, in its own tokens.
  */
 export type RequestReport = {
-  /** As the journal keeps it. What only the end of the answer tells (usage, times) stands at null or 0 until then. */
+  /** As the journal keeps it, but for what only the end of the answer tells. */
   readonly row: BegunRow
   /** When its body had arrived, as `performance.now()` told. */
   readonly arrivedMs: number
@@ -78,8 +78,19 @@ export type Fallback = {
   readonly refusedWith: number | null
 }
 
-/** The row of a request before its end. Which process writes it is added with the end. */
-export type BegunRow = Readonly<Omit<UsageRow, 'process' | 'action'>> & { readonly action: Action }
+/** The row of a request before its end. Which process writes it is added with the end, and what only that tells. */
+export type BegunRow = Readonly<Omit<UsageRow, 'action' | EndedMember>> & { readonly action: Action }
+
+type EndedMember =
+  | 'process'
+  | 'answered_by'
+  | `${'prompt' | 'cached' | 'cache_written' | 'completion'}_tokens`
+  | 'cache_miss'
+  | `${string}_cost`
+  | `reasoning_removed${string}`
+  | 'recalls'
+  | 'continuations'
+  | 'total_ms'
 
 /** A compaction that was made; tokens are Foldgate's own count of the whole prompt. */
 export type CompactionReport = {

@@ -4,8 +4,13 @@ import type { Failures } from '../activity/failures.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { ClientRequest } from './client-request.ts'
 
-/** When a request had arrived: by the clock, and as `performance.now()` told. In milliseconds. */
-export type Arrival = { readonly atMs: number; readonly monotonicMs: number }
+/** When a request had arrived. */
+export type Arrival = {
+  /** By the clock; ISO 8601, in UTC. */
+  readonly time: string
+  /** As `performance.now()` told, in milliseconds. */
+  readonly monotonicMs: number
+}
 
 export type ArrivalParts = {
   readonly failures: Pick<Failures, 'attempt'>
@@ -14,7 +19,10 @@ export type ArrivalParts = {
 
 /** Now. A clock that fails costs a report its time, and the request nothing (P2). */
 export function arrivalNow({ failures, nowMs }: ArrivalParts): Arrival {
-  return { atMs: failures.attempt('observation', 0, nowMs), monotonicMs: performance.now() }
+  return {
+    time: failures.attempt('observation', UNKNOWN_TIME, timeBy, nowMs),
+    monotonicMs: performance.now(),
+  }
 }
 
 /** The report of a request that was not read. */
@@ -24,7 +32,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     row: {
       ...unknownRow,
       action: 'relayed',
-      time: new Date(arrival.atMs).toISOString(),
+      time: arrival.time,
       client_key: exchange.clientKeyName,
       client: clientOf(exchange),
       dialect: route.kind === 'conversation' ? route.dialect.name : null,
@@ -64,6 +72,19 @@ export function clientOf({ incoming }: Pick<ClientRequest, 'incoming'>): string 
 }
 
 // --- internal ---
+
+const UNKNOWN_TIME = new Date(0).toISOString()
+
+/** The second that was written last, and how: requests that come within one share all but the milliseconds. */
+let written = { secondMs: Number.NaN, text: '' }
+
+function timeBy(nowMs: () => number): string {
+  const atMs = Math.floor(nowMs())
+  const secondMs = atMs - (atMs % 1000)
+  if (written.secondMs !== secondMs)
+    written = { secondMs, text: new Date(secondMs).toISOString().slice(0, -'000Z'.length) }
+  return `${written.text}${String(atMs - secondMs).padStart(3, '0')}Z`
+}
 
 /** Programs name themselves in fewer; a row of each request is kept. */
 const CLIENT_CHARS_MAX = 100

@@ -27,7 +27,9 @@ export function createAcceptedCredentials(
       return [key, last].some((each) => each !== undefined && models.get(each, 'accepted') === mark)
     },
     note: (key) => {
-      lastKeys.set(`${key.upstream} ${key.credential}`, key)
+      const credential = `${key.upstream} ${key.credential}`
+      // What is looked up counts as used: most requests name the model of the one before.
+      if (lastKeys.get(credential)?.name !== key.name) lastKeys.set(credential, key)
       models.set(key, 'accepted', heldKeyMark(key.upstream), 'answer')
     },
   }

@@ -98,13 +98,10 @@ export function createLearning(parts: LearnParts): Learning {
   function isCount(lesson: Lesson, sent: SentPrompt, { promptTokens }: Usage, report: TailReport): boolean {
     const { modelKey: key, conversation, expectedTokens } = lesson
     const model = { key, encoding: sent.encoding }
-    const { prompt, textBytes, counted, beginnings } = sent
+    const { prompt, textBytes, counted } = sent
     const answeredBy = report.model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
-    const known = counts.answeredAt(
-      model,
-      beginnings.map((each) => each.prompt),
-    )
-    const reported = reportedPrompt(promptTokens, expectedTokens, sent, known, answeredBy)
+    const answeredAt = (beginning: string) => counts.answered(model, beginning)
+    const reported = reportedPrompt(promptTokens, expectedTokens, sent, answeredAt, answeredBy)
     const suspected = models.suspected(key)
     const before = suspected.oddReports.get(conversation) ?? null
     if (isConstant(reported) && !isRound(promptTokens)) {
@@ -114,14 +111,14 @@ export function createLearning(parts: LearnParts): Learning {
     }
     const verdict =
       suspected.constantTokens === promptTokens ? 'none' : judge(lesson, reported, report.isOllama, before)
-    const answered = { textBytes, counted, answeredBy }
+    const answered = { textBytes, counted, answeredBy, promptTokens }
     if (verdict === 'count') {
       suspected.oddReports.delete(conversation)
       const anchor = counted?.anchor ?? null
       const since = anchor?.answeredBy === answeredBy ? anchor : null
-      return counts.observe(model, prompt, { ...answered, promptTokens, since })
+      return counts.observe(model, prompt, answered, since)
     }
-    counts.pass(model, prompt, { ...answered, promptTokens: null })
+    counts.pass(model, prompt, answered)
     noteOf(suspected.oddReports, conversation, {
       promptTokens,
       ownTextTokens: counted === null ? null : ownTextTokens(counted),

@@ -53,13 +53,12 @@ test('to forget a model is to forget what is kept of it beside its record, and n
     counted: { ownTokens: 100, aroundTokens: 0, looseTokens: 0, conversationTokens: 100 },
     answeredBy: null,
     promptTokens: 120,
-    since: null,
   }
   const beginnings = [{ prompt: 'p', conversationTokens: 100 }]
   for (const each of [key, other]) {
     models.set(each, 'name', 'a name', 'answer')
     windows.recovered(each, 'conversation', 9_000)
-    counts.observe({ key: each, encoding: 'e' }, 'p', answered)
+    counts.observe({ key: each, encoding: 'e' }, 'p', answered, null)
     oddAnswer(learning, each)
     noteCached(models, each, 10_000, 9_000)
   }
@@ -69,12 +68,12 @@ test('to forget a model is to forget what is kept of it beside its record, and n
   const left = (each: typeof key) => [
     windows.suggestedTokens(each, 'conversation'),
     counts.anchorAt({ key: each, encoding: 'e' }, beginnings)?.promptTokens ?? null,
-    counts.answeredAt({ key: each, encoding: 'e' }, ['p']).length,
+    counts.answered({ key: each, encoding: 'e' }, 'p') !== undefined,
     readsFromCache(models, each),
     learning.wantsCount(each, 'conversation'),
   ]
-  expect(left(key)).toEqual([null, null, 0, false, false])
-  expect(left(other)).toEqual([8_999, 120, 1, true, true])
+  expect(left(key)).toEqual([null, null, false, false, false])
+  expect(left(other)).toEqual([8_999, 120, true, true, true])
   expect(models.forgetAll('nothing')).toBeNull()
 })
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { UsageRow } from '../journal/rows.ts'
-import type { Opening } from '../request-report.ts'
+import type { BegunRow, Opening } from '../request-report.ts'
 
 /** A conversation in a line: what the list shows. What stands for one request is that of the latest. */
 export type ConversationCard = Pick<
@@ -37,8 +37,8 @@ export type ConversationCard = Pick<
   readonly beyond_window: number
 }
 
-/** A row without the process that writes it. */
-type BareRow = Readonly<Omit<UsageRow, 'process'>>
+/** A row without what only the end of its request tells. */
+type BareRow = Pick<UsageRow, keyof BegunRow>
 
 /** The conversations of late, made of the rows of their requests. Holds figures and names only. */
 export type ConversationList = {

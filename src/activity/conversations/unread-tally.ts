@@ -25,16 +25,8 @@ export function createUnreadTally(): UnreadTally {
       const key = JSON.stringify([client, dialect, path, action, reason, status])
       const known = kinds.get(key)
       const lastSeen = known === undefined || known.last_seen < request.last_seen ? request : known
-      kinds.set(key, {
-        client,
-        dialect,
-        path,
-        action,
-        reason,
-        status,
-        requests: (known?.requests ?? 0) + 1,
-        last_seen: lastSeen.last_seen,
-      })
+      const requests = (known?.requests ?? 0) + 1
+      kinds.set(key, { ...request, requests, last_seen: lastSeen.last_seen })
     },
     cards: () =>
       [...kinds.values()].toSorted((one, other) =>

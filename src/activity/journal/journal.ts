@@ -130,10 +130,9 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     write: (journal, row) => {
       const conversation = 'conversation' in row ? row.conversation : null
-      const text = JSON.stringify(told(row))
+      const text = textOf(row)
       const rows = waiting.get(journal) ?? new Set()
-      const [oldest] = rows
-      if (rows.size >= WAITING_MAX && oldest !== undefined) rows.delete(oldest)
+      if (rows.size >= WAITING_MAX) for (const oldest of rows.values().take(1)) rows.delete(oldest)
       waiting.set(journal, rows.add(conversation === null ? { text } : { text, group: conversation }))
       if (!isClosed) timer ??= setTimeout(flush, delayMs)
     },
@@ -184,11 +183,13 @@ const ROWS_PER_READ = 200
 const WAITING_MAX = 10_000
 
 /** What a row says: reading puts back what is null or empty, which is half of most rows. */
-function told(row: JournalEvent | UsageRow | Totals): Readonly<Record<string, unknown>> {
-  const said: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(row))
-    if (value !== null && !(Array.isArray(value) && value.length === 0)) said[name] = value
-  return said
+function textOf(row: JournalEvent | UsageRow | Totals): string {
+  const said: Record<string, unknown> = { ...row }
+  for (const name in said) {
+    const value = said[name]
+    if (value === null || (Array.isArray(value) && value.length === 0)) said[name] = undefined
+  }
+  return JSON.stringify(said)
 }
 
 /** A row that another version wrote in another form is passed over. */

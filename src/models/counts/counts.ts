@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import type { ModelKey } from '../model-key.ts'
 import type { Models } from '../models.ts'
 import { overheadIn, withSample } from './overheads.ts'
@@ -13,14 +13,19 @@ export type Counts = {
   readonly rateOf: (model: CountedModel, startingRatio: number, aroundTokens: number) => Rate
   /** The longest beginning of a prompt that both have counted; null where there is none. */
   readonly anchorAt: (model: CountedModel, beginnings: readonly Beginning[]) => Anchor | null
-  /** Those of a prompt's beginnings that were answered, in their order; `index` is that of its name. */
-  readonly answeredAt: (
+  /** What was taken of a prompt that was answered, or of a beginning of one; undefined where nothing was. */
+  readonly answered: (model: CountedModel, prompt: string) => AnsweredPrompt | undefined
+  /**
+   * Takes a prompt that the provider counted whole; false where what it says cannot be a count of it. `since`: what it grew
+   * from, counted by the same model; null where that is not known.
+   */
+  readonly observe: (
     model: CountedModel,
-    prompts: readonly string[],
-  ) => readonly { readonly index: number; readonly answered: AnsweredPrompt }[]
-  /** Takes a prompt that the provider counted whole; false where what it says cannot be a count of it. */
-  readonly observe: (model: CountedModel, prompt: string, answered: CountedAnswer) => boolean
-  /** Takes a prompt that was answered without a count of it that can be used. */
+    prompt: string,
+    answered: AnsweredPrompt,
+    since: Anchor | null,
+  ) => boolean
+  /** Takes a prompt that was answered, without the count of it, which is of no use. */
   readonly pass: (model: CountedModel, prompt: string, answered: AnsweredPrompt) => void
   /** Forgets how a model counts, and all of its prompts. */
   readonly forget: (key: ModelKey) => void
@@ -33,23 +38,13 @@ export type Beginning = {
   readonly conversationTokens: number
 }
 
-export type CountedAnswer = AnsweredPrompt & {
-  readonly promptTokens: number
-  /** What it grew from, counted by the same model; null where that is not known. */
-  readonly since: Anchor | null
-}
-
 /** Prompts live in memory: after a restart one answer of a conversation makes its next prompt exact again. */
 export function createCounts(options: {
   readonly models: Pick<Models, 'get' | 'set' | 'forget'>
   readonly promptsMax: number
 }): Counts {
   const { models } = options
-  // Not `max`, which sets aside room for all of them at the start.
-  const prompts = new LRUCache<string, AnsweredPrompt>({
-    maxSize: options.promptsMax,
-    sizeCalculation: () => 1,
-  })
+  const prompts = lruCache<AnsweredPrompt>(options.promptsMax)
 
   function pass(model: CountedModel, prompt: string, answered: AnsweredPrompt): void {
     const name = promptName(model, prompt)
@@ -81,12 +76,8 @@ export function createCounts(options: {
       }
       return null
     },
-    answeredAt: (model, beginnings) =>
-      beginnings.flatMap((beginning, index) => {
-        const answered = prompts.get(promptName(model, beginning))
-        return answered === undefined ? [] : [{ index, answered }]
-      }),
-    observe: (model, prompt, { since, ...answered }) => {
+    answered: (model, prompt) => prompts.get(promptName(model, prompt)),
+    observe: (model, prompt, answered, since) => {
       const anchor = anchorOf(answered)
       if (!isPlausible(anchor)) {
         pass(model, prompt, answered)

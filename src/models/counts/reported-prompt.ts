@@ -7,39 +7,45 @@ export type ReportedPrompt = {
   readonly expectedTokens: number
   readonly sent: SentPrompt
   /** What the same model reported of beginnings of this prompt, the longest first. */
-  readonly beginnings: readonly {
-    readonly promptTokens: number
-    /** What of it a template may drop later. */
-    readonly looseTokens: number
-    /** The text that was added since, at the least. */
-    readonly addedTokensMin: number
-  }[]
+  readonly beginnings: readonly Beginning[]
 }
 
-/** Holds what an answer reported against what is known of its prompt and of the prompts that it began with. */
+type Beginning = {
+  readonly promptTokens: number
+  /** What of it a template may drop later. */
+  readonly looseTokens: number
+  /** The text that was added since, at the least. */
+  readonly addedTokensMin: number
+}
+
+/**
+ * Holds what an answer reported against what is known of its prompt and of the prompts that it began with. `answeredAt`: what
+ * was taken of one of those.
+ */
 export function reportedPrompt(
   promptTokens: number,
   expectedTokens: number,
   sent: SentPrompt,
-  answered: readonly { readonly index: number; readonly answered: AnsweredPrompt }[],
+  answeredAt: (beginning: string) => AnsweredPrompt | undefined,
   answeredBy: string | null,
 ): ReportedPrompt {
   const { counted, textBytes } = sent
   const tokensPerByte =
     counted === null ? usualTokensPerByte : (counted.ownTokens * counted.ratio) / Math.max(1, textBytes)
-  const beginnings = answered.flatMap(({ index, answered: { promptTokens: before, ...each } }) => {
-    const counts = sent.beginnings[index]?.counted
-    const isSameModel = each.answeredBy === answeredBy
-    if (before === null || counts === undefined || !isSameModel || !isWithin(each, sent)) return []
-    return {
-      promptTokens: before,
+  const beginnings: Beginning[] = []
+  for (const { prompt, counted: counts } of sent.beginnings) {
+    const before = answeredAt(prompt)
+    if (before === undefined || before.promptTokens === null) continue
+    if (before.answeredBy !== answeredBy || !isWithin(before, sent)) continue
+    beginnings.push({
+      promptTokens: before.promptTokens,
       looseTokens: (counts?.looseTokens ?? 0) * (counted?.ratio ?? 1),
       addedTokensMin:
         counted === null || counts === null
-          ? Math.max(0, textBytes - each.textBytes) * tokensPerByte
+          ? Math.max(0, textBytes - before.textBytes) * tokensPerByte
           : counts.addedTextTokens * counted.ratioMin,
-    }
-  })
+    })
+  }
   return { promptTokens, expectedTokens, sent, beginnings }
 }
 
@@ -88,7 +94,7 @@ const missingTokensMin = 64
 const aroundTokensMoreMax = 64
 
 /** Whether the report grew by clearly less than its prompt since this beginning. */
-function hasStalled(promptTokens: number, beginning: ReportedPrompt['beginnings'][number]): boolean {
+function hasStalled(promptTokens: number, beginning: Beginning): boolean {
   const grownTokens = promptTokens - (beginning.promptTokens - beginning.looseTokens)
   return grownTokens < beginning.addedTokensMin * grownShareMin - missingTokensMin
 }

@@ -204,7 +204,7 @@ function joinedReply(
     failures,
   })
   const join = shape === 'stream' ? joinStream : joinPlain
-  return join(outcome, observeAnswer(outcome.answer, request.dialect.answers, outcome.facts), {
+  return join(outcome, observeAnswer(shape, request.dialect.answers, outcome.facts), {
     rules,
     further,
     failures,

@@ -10,121 +10,114 @@ import type { PassName } from '../../compaction/policy.ts'
 import { keptTokens } from '../../subject/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/report.ts'
 import type { View } from '../../compaction/view/view.ts'
-import { bareReport } from '../../http/bare-report.ts'
-import type { SummaryOutlook } from '../../summaries/summary-record.ts'
+import { clientOf } from '../../http/bare-report.ts'
+import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
+import { headerValue } from '../../upstream/credential.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered, isRecovered } from '../send/outcome.ts'
 
-/** The report of a request whose answer is settled on. */
-export function answeredReport(
-  request: AnsweredRequest,
-  outlook: SummaryOutlook,
-  prefixCause: PrefixCause,
+/**
+ * The report of a request that was read. `outlook` and `prefixCause` are those of one whose answer is settled on; of any other
+ * only what was known is told. All rows of such requests are made here, as objects of one shape: engines copy no other
+ * of this size quickly.
+ */
+export function readReport(
+  request: ReadRequest | PreparedRequest | AnsweredRequest,
+  outlook: SummaryOutlook = noOutlook,
+  prefixCause: PrefixCause = 'client',
 ): RequestReport {
-  const { outcome, observed, arrival } = request
-  const { answer, attempts, remedy, form, classification, firstSentAtMs, firstByteMs } = outcome
-  const { fallback = null } = outcome
-  const answered = fallback?.answered ?? null
-  const report = readReport(request, form, answered ?? request)
-  const standIns = form.isRewritten ? form.compacted?.view.standIns : undefined
-  const summary =
-    (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : outlook.state
+  const { exchange, arrival, chat } = request
+  const prepared = 'form' in request ? request : null
+  const answered = 'outcome' in request ? request : null
+  const outcome = answered?.outcome ?? null
+  const fallback = outcome?.fallback ?? null
+  // As it was answered: that says where it went and how that is counted.
+  const served = fallback?.answered ?? prepared
+  const countedBy = served?.measure ?? null
+  const counted = countedBy?.counted ?? null
+  const window = prepared?.measure?.window ?? null
+  const form = outcome?.form ?? prepared?.form ?? null
+  const view = form?.compacted?.view ?? null
+  // On record, and followed by the next request, whatever becomes of this one.
+  const isNew = form !== null && (form.made ?? prepared?.form.made ?? null) !== null
+  const compactions = isNew && prepared !== null ? compactionsOf(prepared, form) : []
+  const standIns = outcome?.form.isRewritten === true ? view?.standIns : undefined
+  const { action, reason } = answered === null ? notAnswered : whatWasDone(answered)
   return {
-    ...report,
-    refusal: isAnswered(outcome) ? null : (classification?.class ?? null),
-    hasWaited: remedy === 'waited',
-    refusedThoughts: outcome.refusedThoughts ?? null,
+    arrivedMs: arrival.monotonicMs,
+    traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
+    refusal: outcome === null || isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
+    hasWaited: outcome?.remedy === 'waited',
+    refusedThoughts: outcome?.refusedThoughts ?? null,
     fallback:
       fallback === null
         ? null
         : {
             model: fallback.model,
             upstream: fallback.upstream,
-            hasAnswered: answered !== null,
+            hasAnswered: fallback.answered !== null,
             refusedWith: fallback.refusedWith,
           },
-    repairs: form.chat.repairs,
-    missingSummary: outlook.reason,
-    prefixCause,
-    row: {
-      ...report.row,
-      ...whatWasDone(request),
-      status: answer.status,
-      attempts,
-      summary,
-      beyond_window: isBeyondWindow(request),
-      observed_tokens_sent: observed?.sentTokens ?? null,
-      observed_passes: [...(observed?.passes ?? [])],
-      added_ms: Math.max(0, firstSentAtMs - arrival.monotonicMs),
-      first_byte_ms: firstByteMs,
-    },
-  }
-}
-
-/**
- * The report of a request that was read, with or without an answer. `sent`: the form that was sent last. `answered`: the
- * request as it was answered, which says where it went and how that is counted.
- */
-export function readReport(
-  request: ReadRequest | PreparedRequest,
-  sent?: Form,
-  answered: ReadRequest | PreparedRequest = request,
-): RequestReport {
-  const bare = bareReport(request.exchange, request.arrival)
-  const row: BegunRow = {
-    ...bare.row,
-    label: request.options.conversation,
-    profile: request.profile.name,
-    model: request.model,
-    upstream: answered.modelKey.upstream,
-    streamed: request.chat.body.isStreamed,
-  }
-  if (!('form' in request)) return { ...bare, row }
-  const { measure, remembered } = request
-  const countedBy = 'measure' in answered ? answered.measure : measure
-  const form = sent ?? request.form
-  // On record, and followed by the next request, whatever becomes of this one.
-  const compactions = form.made === null && request.form.made === null ? [] : compactionsOf(request, form)
-  return {
-    ...bare,
     // A smaller view after a refusal was counted, whatever came before.
-    isSentBound: countedBy?.counted === null && form.compacted === null,
-    sampledMessages: countedBy?.counted?.sampledMessages ?? 0,
+    isSentBound: countedBy?.counted === null && view === null,
+    sampledMessages: counted?.sampledMessages ?? 0,
+    keptLeftOut: form === null || counted === null ? 0 : keptLeftOut(form, counted),
+    resolved: view === null ? 0 : newlyResolved(view, chat),
     ratio: countedBy?.rate.ratio ?? 1,
-    keptLeftOut: countedBy?.counted == null ? 0 : keptLeftOut(form, countedBy.counted),
-    resolved: form.compacted === null ? 0 : newlyResolved(form.compacted.view, request.chat),
-    repeatedTokens: countedBy?.counted == null ? 0 : repeatedTokens(request.chat, countedBy.counted),
+    repeatedTokens: counted === null ? 0 : repeatedTokens(chat, counted),
     compactions,
+    repairs: outcome?.form.chat.repairs ?? null,
+    prefixCause,
+    missingSummary: outlook.reason,
     row: {
-      ...row,
-      conversation: remembered.conversation,
-      parent: remembered.parent,
-      passes: form.isRewritten ? [...(form.compacted?.view.passes ?? [])] : [],
+      time: arrival.time,
+      conversation: prepared?.remembered.conversation ?? null,
+      parent: prepared?.remembered.parent ?? null,
+      label: request.options.conversation,
+      client_key: exchange.clientKeyName,
+      client: clientOf(exchange),
+      dialect: request.dialect.name,
+      profile: request.profile.name,
+      model: request.model,
+      upstream: (served ?? request).modelKey.upstream,
+      action,
+      reason,
+      status: outcome?.answer.status ?? null,
+      outcome: 'finished',
+      streamed: chat.body.isStreamed,
+      attempts: outcome?.attempts ?? 0,
+      window_tokens: window?.tokens ?? null,
+      window_source: window?.source ?? null,
+      overruled_tokens: window?.overruledTokens ?? null,
+      budget_tokens: prepared?.measure?.budgetTokens ?? null,
+      messages_received: countedBy === null ? null : request.received.messages.length,
+      messages_sent: countedBy === null ? null : (view ?? form?.chat ?? chat).messages.length,
+      tokens_received: countedBy?.incomingTokens ?? null,
+      tokens_sent: countedBy === null ? null : (form?.sentTokens ?? null),
+      tokens_are_bounds: countedBy?.counted === null,
+      pressure: prepared?.measure?.pressure ?? null,
+      sent_pressure:
+        countedBy === null || form === null
+          ? null
+          : (counted === null ? form.sentTokens : promptTokensOf(countedBy, form) / countedBy.rate.ratio) /
+            countedBy.budgetTokens,
+      passes: form?.isRewritten === true ? [...(view?.passes ?? [])] : [],
+      summary:
+        (standIns?.summaries ?? 0) > 0 ? 'ready' : (standIns?.recaps ?? 0) > 0 ? 'recap' : outlook.state,
       compaction: compactions.at(-1)?.reason ?? null,
-      ...(measure !== null && {
-        window_tokens: measure.window.tokens,
-        window_source: measure.window.source,
-        overruled_tokens: measure.window.overruledTokens,
-        budget_tokens: measure.budgetTokens,
-        pressure: measure.pressure,
-      }),
-      ...(countedBy !== null && {
-        messages_received: request.received.messages.length,
-        messages_sent: form.compacted?.view.messages.length ?? form.chat.messages.length,
-        tokens_received: countedBy.incomingTokens,
-        tokens_sent: form.sentTokens,
-        tokens_are_bounds: countedBy.counted === null,
-        sent_pressure:
-          (countedBy.counted === null
-            ? form.sentTokens
-            : promptTokensOf(countedBy, form) / countedBy.rate.ratio) / countedBy.budgetTokens,
-      }),
+      beyond_window: answered === null ? null : isBeyondWindow(answered),
+      observed_tokens_sent: answered?.observed?.sentTokens ?? null,
+      observed_passes: [...(answered?.observed?.passes ?? [])],
+      added_ms: outcome === null ? 0 : Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
+      first_byte_ms: outcome?.firstByteMs ?? null,
     },
   }
 }
 
 // --- internal ---
+
+const notAnswered = { action: 'relayed', reason: null } as const
 
 /** A reason is told if it helps. */
 function whatWasDone({

@@ -1,11 +1,11 @@
 import type { Lesson } from '../../models/learn.ts'
 import { answerHeaders } from '../../activity/answer-headers.ts'
 import { noOutlook } from '../../summaries/summary-record.ts'
-import { shapeOf } from '../../upstream/answer-shape.ts'
+import { type AnswerShape, shapeOf } from '../../upstream/answer-shape.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { heldMessages } from './held-messages.ts'
-import { answeredReport } from './report.ts'
+import { readReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { RequestParts } from '../parts.ts'
@@ -39,22 +39,23 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
   const teaching = answered === null ? request : { ...request, ...answered }
   const lesson = failures.attempt('observation', null, lessonOf, teaching, isAccepted, parts)
   const { answers } = request.dialect
+  const shape = shapeOf(outcome.answer)
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const prefixCause = answered === null ? parts.prefixCause(request) : 'foldgate'
-    const report = answeredReport(request, outlook, prefixCause)
-    const headers = answerHeaders(report, heldUsage(outcome, answers))
+    const report = readReport(request, outlook, prefixCause)
+    const headers = answerHeaders(report, heldUsage(outcome, shape, answers))
     reports.begin(report, heldMessages(request, outcome.form))
     return { report, headers }
   })
-  const hidesUsage = outcome.asksUsage && shapeOf(outcome.answer) === 'stream'
+  const hidesUsage = outcome.asksUsage && shape === 'stream'
   return {
     answer: outcome.answer,
     held: outcome.held,
     headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
     report: told?.report ?? null,
     lesson,
-    observer: joined?.observer ?? observeAnswer(outcome.answer, answers, outcome.facts),
+    observer: joined?.observer ?? observeAnswer(shape, answers, outcome.facts),
     usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
     total: joined?.total ?? null,
     release: body.release,
@@ -97,10 +98,16 @@ export async function deliverAnswer(
     failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
   }
   if (report !== null) {
-    const { usage = null, model: answeredBy = null, removedThoughts = null, cacheMiss = null } = seen ?? {}
-    const all = total?.() ?? oneAnswer
-    const told = { outcome: delivery.outcome, answeredBy, removedThoughts, cacheMiss }
-    reports.end(report, { ...told, ...all, usage: all.usage ?? usage })
+    const { usage, recalls, continuations } = total?.() ?? oneAnswer
+    reports.end(report, {
+      outcome: delivery.outcome,
+      usage: usage ?? seen?.usage ?? null,
+      answeredBy: seen?.model ?? null,
+      removedThoughts: seen?.removedThoughts ?? null,
+      cacheMiss: seen?.cacheMiss ?? null,
+      recalls,
+      continuations,
+    })
   }
   return delivery
 }
@@ -142,9 +149,8 @@ function lessonOf(
  * What an answer has stated of its usage by the time that it goes on to the client; null if nothing of it was held back, or it
  * had said nothing of that.
  */
-function heldUsage({ answer, held, facts }: HeldAnswer, answers: Answers): Usage | null {
+function heldUsage({ held, facts }: Judged, shape: AnswerShape | null, answers: Answers): Usage | null {
   if (facts !== undefined) return facts.usage
-  const shape = shapeOf(answer)
   const bytes = held.reduce((sum, piece) => sum + piece.length, 0)
   if (shape === null || bytes === 0 || bytes > READ_AGAIN_BYTES_MAX) return null
   const text = Buffer.concat(held).toString('utf8')
@@ -155,8 +161,6 @@ function heldUsage({ answer, held, facts }: HeldAnswer, answers: Answers): Usage
     if (event.kind === 'facts') usage = event.facts.usage ?? usage
   return usage
 }
-
-type HeldAnswer = Pick<Judged, 'held' | 'facts'> & { readonly answer: Pick<Answer, 'status' | 'rawHeaders'> }
 
 /** What is read once more, for a header: in a fraction of a millisecond. */
 const READ_AGAIN_BYTES_MAX = 65_536

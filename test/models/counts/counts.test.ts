@@ -31,7 +31,7 @@ const prompt = (ownTokens: number, promptTokens: number, other: Partial<Anchor> 
 function observe(counts: Counts, prefix: string, sent: Anchor, since: Anchor | null): boolean {
   const { promptTokens, answeredBy, ...counted } = sent
   const textBytes = sent.ownTokens * 4
-  return counts.observe(a, prefix, { textBytes, counted, promptTokens, answeredBy, since })
+  return counts.observe(a, prefix, { textBytes, counted, promptTokens, answeredBy }, since)
 }
 
 /** A conversation that grows by `growth` own tokens a request, counted by `count`. */
@@ -84,7 +84,7 @@ describe('the ratio of the provider’s count to ours', () => {
     converse(counts, 10, 3000, (own) => own * 2)
     expect(counts.rateOf(modelOf('b'), 1.1, 500)).toEqual(fresh().rateOf(modelOf('b'), 1.1, 500))
     expect(counts.anchorAt(modelOf('b'), beginnings(['p1', 3100], ['p2', 6100]))).toBeNull()
-    expect(counts.answeredAt(modelOf('b'), ['p1', 'p2'])).toEqual([])
+    expect(['p1', 'p2'].map((each) => counts.answered(modelOf('b'), each))).toEqual([undefined, undefined])
   })
 
   test('stays within what tokenizers do, whatever a server reports', () => {
@@ -194,7 +194,7 @@ describe('a report that is no count', () => {
     expect(observe(counts, 'p1', sent, null)).toBe(false)
     expect(counts.rateOf(a, 1, 500)).toEqual(fresh().rateOf(a, 1, 500))
     expect(counts.anchorAt(a, beginnings(['p1', own - 500]))).toBeNull()
-    expect(counts.answeredAt(a, ['p1'])).toHaveLength(1)
+    expect(counts.answered(a, 'p1')).toBeDefined()
   })
 
   test('never takes the place of one', () => {
@@ -204,7 +204,7 @@ describe('a report that is no count', () => {
     counts.pass(a, 'p1', answered(counted, 40_000))
     expect(counts.anchorAt(a, beginnings(['p1', 9500]))?.promptTokens).toBe(11_000)
     counts.pass(a, 'p2', answered(null, 48_000))
-    const found = counts.answeredAt(a, ['p2', 'p1']).map((each) => each.answered.promptTokens)
+    const found = ['p2', 'p1'].map((each) => counts.answered(a, each)?.promptTokens)
     expect(found).toEqual([null, 11_000])
   })
 })
@@ -215,6 +215,6 @@ test('forgetting a model forgets its rate and its prompts, and nothing of others
   counts.pass(modelOf('other'), 'p1', answered(null, 40_000))
   counts.forget(a.key)
   expect(counts.rateOf(a, 1.1, 500)).toEqual(fresh().rateOf(a, 1.1, 500))
-  expect(counts.answeredAt(a, ['p1', 'p2'])).toEqual([])
-  expect(counts.answeredAt(modelOf('other'), ['p1'])).toHaveLength(1)
+  expect(['p1', 'p2'].map((each) => counts.answered(a, each))).toEqual([undefined, undefined])
+  expect(counts.answered(modelOf('other'), 'p1')).toBeDefined()
 })

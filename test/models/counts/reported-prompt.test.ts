@@ -37,7 +37,7 @@ function reported(
   const answered = { textBytes, counted, promptTokens: 4100, answeredBy }
   const beginnings = [{ prompt: 'p1', counted: { addedTextTokens: 1000, looseTokens: 0 } }]
   const sent = { ...sentPrompt(5000, { aroundTokens: 1000 }), beginnings, ...now }
-  return reportedPrompt(5000, 5100, sent, [{ index: 0, answered }], 'm')
+  return reportedPrompt(5000, 5100, sent, () => answered, 'm')
 }
 
 test.each<[string, Parameters<typeof reported>, number]>([

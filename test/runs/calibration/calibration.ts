@@ -172,13 +172,8 @@ async function measureRecording(recording: CountedRecording, counts: Counts): Pr
       uncalibratedTokens: measured.incomingTokens * startingRatio(model).ratio,
       decidedTokens: decidedTokens(measured),
     })
-    counts.observe(measured.counting, prompt, {
-      textBytes,
-      counted,
-      promptTokens,
-      answeredBy: model,
-      since: counted.anchor,
-    })
+    const answered = { textBytes, counted, promptTokens, answeredBy: model }
+    counts.observe(measured.counting, prompt, answered, counted.anchor)
   }
   return believed
 }
