@@ -21,10 +21,14 @@ export function familyFinder<Row extends { readonly pattern: string }>(
   table: readonly Row[],
 ): (model: string) => Row | undefined {
   const patterns = table.map(({ pattern }) => new RegExp(pattern))
+  /** A request asks for its model's several times. */
+  let latest: { readonly model: string; readonly row: Row | undefined } | null = null
   return (model) => {
+    if (latest?.model === model) return latest.row
     const name = modelName(model)
-    for (const [index, pattern] of patterns.entries()) if (pattern.test(name)) return table[index]
-    return undefined
+    const row = table[patterns.findIndex((pattern) => pattern.test(name))]
+    latest = { model, row }
+    return row
   }
 }
 

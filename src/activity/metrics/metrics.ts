@@ -231,8 +231,13 @@ type MetricName = keyof typeof metricNames
 
 /** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
 function endpointLabel(endpoint: string): string {
-  return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
+  const label = endpointLabels.get(endpoint) ?? endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
+  endpointLabels.set(endpoint, label)
+  return label
 }
+
+/** Of the few that there are. */
+const endpointLabels = new Map<string, string>()
 
 /** A request that no profile was chosen for. */
 const NO_PROFILE = ''
