@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { lstat, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isConversationId } from '../conversation/conversation-id.ts'
+import { isConversationId } from '../conversation/keys.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
 
 /** The file of a conversation; null for a text that is no conversation's id: it may come from a store that others write to. */

@@ -13,13 +13,13 @@ import { FoldgateError } from '../errors.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { digest } from '../request/read/body-source.ts'
-import { readLimits } from '../request/read/read-limits.ts'
+import { readLimits } from '../request/read/read-chat.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
-import { complain, flagText, noteOn, say, type CommandContext } from './command.ts'
-import { lookUpWindow, type LookUpOptions } from './window.ts'
+import { type CommandContext, complain, flagText, noteOn, say } from './command.ts'
+import { type LookUpOptions, lookUpWindow } from './window.ts'
 
 /**
  * Has the user's own model answer recorded requests twice in full and once as Foldgate would compact them, and says how often

@@ -6,9 +6,9 @@ import { explanationJson } from '../admin/explain/explanation.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import { errorCode } from '../config/read-text.ts'
 import { FoldgateError } from '../errors.ts'
-import { readLimits } from '../request/read/read-limits.ts'
+import { readLimits } from '../request/read/read-chat.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
-import { complain, flagText, noteOn, paperOf, say, type CommandContext } from './command.ts'
+import { type CommandContext, complain, flagText, noteOn, paperOf, say } from './command.ts'
 import { lookUpWindow } from './window.ts'
 
 /** Says what would be sent for the body of a request, and why. */

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { purgeArchive } from '../archive/files.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
-import { isConversationId, noConversationId } from '../conversation/conversation-id.ts'
+import { isConversationId, noConversationId } from '../conversation/keys.ts'
 import { openBareStore, storeLocation } from '../stores/open-store.ts'
 import type { UserPlace } from '../stores/state-folder.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
-import { complain, flagText, say, type CommandContext } from './command.ts'
+import { type CommandContext, complain, flagText, say } from './command.ts'
 
 /** Deletes what is stored and archived: all of it, or what belongs to one conversation. */
 export async function purge(context: CommandContext): Promise<number> {

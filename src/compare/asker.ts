@@ -10,7 +10,7 @@ import { bytesOf, withEdits, withReplaced } from '../request/send/outgoing-body.
 import { clamped } from '../request/send/output-limit.ts'
 import { withRenamedModel } from '../request/send/renamed-model.ts'
 import { headerValue } from '../upstream/credential.ts'
-import { retryAfterMs } from '../upstream/retry-after.ts'
+import { retryAfterMs } from '../upstream/answer-head.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 

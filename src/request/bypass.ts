@@ -1,6 +1,5 @@
-import { thoughtlessItems } from '../subject/thoughtless-items.ts'
 import type { Compaction } from '../compaction/compaction.ts'
-import { spliceMessages } from '../conversation/splice.ts'
+import { spliceMessages, type ViewItem } from '../conversation/splice.ts'
 import type { ClientRequest } from '../http/client-request.ts'
 import { declaredBytes } from '../http/receive-body.ts'
 import { drive } from '../scheduling/drive.ts'
@@ -14,6 +13,9 @@ import { discard, isAnswered } from './send/outcome.ts'
 import { thoughtRefusalOf } from './send/refused-thoughts.ts'
 import type { Settled } from './tell/tell-answer.ts'
 import { settledUnread } from './unread.ts'
+import type { Steps } from '../conversation/source.ts'
+import { readForm, wholeText } from '../subject/read-message.ts'
+import type { Subject } from '../subject/subject.ts'
 
 // A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought
 // behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
@@ -96,3 +98,25 @@ async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promis
   const bytes = await drive(bytesInSteps(chat.bytes, pieces))
   return { bytes, of: { chat, place, remembered }, compaction: remembered.compaction }
 }
+
+/** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
+function* thoughtlessItems(
+  subject: Pick<Subject, 'source' | 'dialect' | 'messages'>,
+): Steps<readonly ViewItem[]> {
+  const items: ViewItem[] = []
+  for (const [index, message] of subject.messages.entries()) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    const { bound } = message.facts
+    if (bound === 'whole') continue
+    if (bound !== 'part') {
+      items.push({ kind: 'kept', index })
+      continue
+    }
+    const form = yield* readForm(subject, message, true)
+    items.push({ kind: 'made', json: yield* wholeText(subject.source, message, form), place: index })
+  }
+  return items
+}
+
+/** Messages between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 512

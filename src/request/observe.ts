@@ -1,6 +1,6 @@
 import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
 import { createTailObserver, reportOf, type TailReport } from '../overflow/tail-observer.ts'
-import type { AnswerShape } from '../upstream/answer-shape.ts'
+import type { AnswerShape } from '../upstream/answer-head.ts'
 
 /** Reads along while an answer is passed on. */
 export type AnswerObserver = {

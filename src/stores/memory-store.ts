@@ -1,7 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { lruCache } from '../lru-cache.ts'
-import { journalRowsMax, rowNumber } from './journals.ts'
-import type { JournalName, Store, StoreEntry, StoreLimits } from './store.ts'
+import {
+  type JournalName,
+  journalRowsMax,
+  rowNumber,
+  type Store,
+  type StoreEntry,
+  type StoreLimits,
+} from './store.ts'
 
 /** A store that lives as long as the process. Its size is counted in characters. */
 export function openMemoryStore({ bytesMax, lifetimeMs }: StoreLimits): Store {

@@ -7,8 +7,15 @@ import {
   releaseScript,
   writeScript,
 } from './redis-scripts.ts'
-import { type JournalName, journalNames, type JournalRow, type Store, type StoreLimits } from './store.ts'
-import { journalRowsMax, type Journals } from './journals.ts'
+import {
+  type JournalName,
+  journalNames,
+  type JournalRow,
+  journalRowsMax,
+  type Journals,
+  type Store,
+  type StoreLimits,
+} from './store.ts'
 
 export type RedisStoreOptions = StoreLimits & {
   /** `redis://` or `rediss://`, with user and password if the server wants them. */

@@ -1,7 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { journalRowsMax, rowNumber, type Journals } from './journals.ts'
+import {
+  type JournalName,
+  journalNames,
+  journalRowsMax,
+  type Journals,
+  rowNumber,
+  type StoreLimits,
+} from './store.ts'
 import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
-import { journalNames, type JournalName, type StoreLimits } from './store.ts'
 
 /**
  * A table for each journal. Its oldest rows have the lowest ids, and no id is given twice. Nothing but the id is indexed:

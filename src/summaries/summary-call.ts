@@ -3,7 +3,7 @@ import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/gate.ts'
-import { retryAfterMs } from '../upstream/retry-after.ts'
+import { retryAfterMs } from '../upstream/answer-head.ts'
 import type { Answer, UpstreamRequest, Upstreams } from '../upstream/upstreams.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { journalRowsMax } from '../../src/stores/journals.ts'
 import {
-  journalNames,
   type JournalName,
+  journalNames,
   type JournalPage,
+  journalRowsMax,
   type Store,
   type StoreLimits,
 } from '../../src/stores/store.ts'

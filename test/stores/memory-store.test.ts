@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import { journalRowsMax } from '../../src/stores/journals.ts'
-import type { JournalPage } from '../../src/stores/store.ts'
+import { type JournalPage, journalRowsMax } from '../../src/stores/store.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { putValue } from '../support/put-value.ts'
 

@@ -7,7 +7,7 @@ import {
 } from '../../src/upstream/credential.ts'
 import { asRecord, headerNameOf, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
 import { createHeldKeyMarks } from '../../src/upstream/held-key-marks.ts'
-import { retryAfterMs } from '../../src/upstream/retry-after.ts'
+import { retryAfterMs } from '../../src/upstream/answer-head.ts'
 
 /** A flat header list from lines. */
 const raw = (...lines: string[]): string[] =>

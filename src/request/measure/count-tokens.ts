@@ -1,14 +1,13 @@
 import { lruCache } from '../../lru-cache.ts'
 import { spansAround, textWithout } from '../billing-line.ts'
-import type { Chat, RecallOffer, ConversationTokens, MessageTokens } from '../request.ts'
+import type { Chat, ConversationTokens, MessageTokens, RecallOffer } from '../request.ts'
 import type { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import type { ValueSpan } from '../../conversation/body-spans.ts'
-import { parseJson, parseJsonText, type JsonObject } from '../../conversation/json-value.ts'
-import { boundTokens } from '../../subject/bound-tokens.ts'
+import { type JsonObject, parseJson, parseJsonText } from '../../conversation/json-value.ts'
 import { referencesIn } from '../../subject/calls/find-references.ts'
 import { keptPassages } from '../../subject/kept-passages.ts'
-import { readMessage } from '../../subject/read-message.ts'
+import { readForm, readMessage, textOfForm } from '../../subject/read-message.ts'
 import { sum } from '../../subject/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import type { BodyEdit } from '../../dialects/contract.ts'
@@ -25,9 +24,10 @@ import {
   uncutTokens,
 } from '../../tokens/message-tokens.ts'
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
-import { hiddenTokens, sampledTokens, isSampled, unreadTokens } from '../../tokens/unread-tokens.ts'
+import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/unread-tokens.ts'
 import { digest } from '../read/body-source.ts'
 import { drive } from '../../scheduling/drive.ts'
+import type { Subject } from '../../subject/subject.ts'
 
 export type CountRequest = {
   readonly chat: Chat
@@ -86,6 +86,21 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
       sampledMessages: sampled.length,
     }
   }
+}
+
+/** @internal exported for tests. How much less a message of so many tokens weighs without the thoughts in it that are bound; 0 if it holds none. */
+export function* boundTokens(
+  subject: Pick<Subject, 'source' | 'dialect'>,
+  message: Message,
+  tokens: number,
+  counter: TokenCounter,
+  model: string,
+): Steps<number> {
+  if (message.facts.bound !== 'part') return 0
+  const form = yield* readForm(subject, message, true)
+  const unread = yield* unreadTokens(subject.source, message, counter.countSteps)
+  const left = yield* messageTokens(form.parsed, message.facts, counter, model)
+  return Math.max(0, tokens - left - hiddenTokens(message, unread, textOfForm(form)))
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import type {
   Chat,
-  Counted,
   ConversationTokens,
+  Counted,
   Measure,
   ReadRequest,
   RecordPlace,
@@ -10,22 +10,19 @@ import type {
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../subject/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import type { Counts } from '../../models/counts/counts.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
-import type { CountedModel } from '../../models/counts/counts.ts'
-import type { EncodingName } from '../../tokens/families.ts'
+import { encodingFor, type EncodingName, startingRatio } from '../../tokens/families.ts'
 import type { Eventual } from '../../scheduling/eventual.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
-import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
+import { budgetOf, type Reserve, reserveFor, thresholdTokens } from '../../tokens/budget.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
-import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { drive, nextSlice } from '../../scheduling/drive.ts'
 import { anchorOf } from './sent-prompt.ts'
-import { reserveOf } from './reserve.ts'
 import { createTokenCounting } from './count-tokens.ts'
 import { withoutPast } from './without-past.ts'
 
@@ -152,6 +149,11 @@ export function underWindow(measure: Measure, window: ResolvedWindow, providerBu
 export function knownWindow(measure: Measure | null): StatedWindow | null {
   if (measure === null || measure.window.source === 'default') return null
   return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
+/** What a request keeps free of its window. */
+export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly profile: Profile }): Reserve {
+  return reserveFor(chat.body.outputLimit?.tokens ?? null, profile.window.output_reserve)
 }
 
 // --- internal ---

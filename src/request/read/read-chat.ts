@@ -2,7 +2,7 @@ import type { Chat, UnreadReason } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../dialects/contract.ts'
-import { readEntries, type FactsReader } from '../../dialects/entry-facts.ts'
+import { type FactsReader, readEntries } from '../../dialects/entry-facts.ts'
 import type { BodyLimits } from '../../conversation/body-spans.ts'
 import type { Source, Span, Steps } from '../../conversation/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
@@ -11,6 +11,7 @@ import { driveFor } from '../../scheduling/drive.ts'
 import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
+import type { Settings } from '../../config/settings.ts'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader
@@ -47,6 +48,17 @@ export function readBytes(
     lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
     return chat
   })
+}
+
+/** What a body may hold to be read, by the settings. */
+export function readLimits({ depth, elements, keys, messages, parts }: Settings['limits']): BodyLimits {
+  return {
+    depthMax: depth,
+    elementsMax: elements,
+    keysMax: keys,
+    messagesMax: messages,
+    partsMax: parts,
+  }
 }
 
 // --- internal ---

@@ -1,5 +1,5 @@
 import { lruCache } from '../../lru-cache.ts'
-import type { Chat, ReadRequest, Form, RecallOffer } from '../request.ts'
+import type { Chat, Form, ReadRequest, RecallOffer } from '../request.ts'
 import { isParsedAtOnce } from '../../conversation/body-scan.ts'
 import { parseJson } from '../../conversation/json-value.ts'
 import type { Dialect } from '../../dialects/contract.ts'
@@ -7,9 +7,9 @@ import { recallTool } from '../../recall/recall-tool.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../../activity/failures.ts'
 import { whyUntouched } from '../learnt.ts'
-import { mayOfferRecall } from '../../models/recall-refusals.ts'
 import type { Models } from '../../models/models.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
+import type { ModelKey } from '../../models/model-key.ts'
 
 /** What of a request decides whether it offers the tool. */
 export type Offering = { readonly profile: Profile; readonly chat: Chat; readonly scope: string }
@@ -69,6 +69,19 @@ export function withTool(form: Form, offer: RecallOffer): Form {
   return { ...form, pieces }
 }
 
+/** Whether a model may be offered the tool of `recall`: some refuse it always, some beside a schema for the answer. */
+function mayOfferRecall(models: Pick<Models, 'get'>, key: ModelKey, besideSchema: boolean): boolean {
+  const refused = models.get(key, 'recall')
+  return refused !== 'any' && refused !== kindOf(besideSchema)
+}
+
+/** A request was refused with the tool, and accepted without it. */
+export function noteRecallRefused(models: Models, key: ModelKey, besideSchema: boolean): void {
+  const known = models.get(key, 'recall')
+  const kind = kindOf(besideSchema)
+  models.set(key, 'recall', known === null || known === kind ? kind : 'any', 'refusal')
+}
+
 // --- internal ---
 
 /** Lists of tools whose names are remembered: an agent has one. */
@@ -80,4 +93,8 @@ function offerBeside(tools: unknown, { recall }: Dialect): RecallOffer | null {
   if (!Array.isArray(tools) || tools.length === 0) return null
   const tool = recallTool(new Set(recall.namesIn(tools)))
   return { name: tool.name, tool: recall.tool(tool) }
+}
+
+function kindOf(besideSchema: boolean): 'plain' | 'with-schema' {
+  return besideSchema ? 'with-schema' : 'plain'
 }

@@ -8,7 +8,7 @@ import { anyHasBoundThoughts, isTalk, type Rounds } from '../../subject/subject.
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
-import { conversationIdChars, isConversationId } from '../../conversation/conversation-id.ts'
+import { conversationIdChars, isConversationId } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../stores/store.ts'
 import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'

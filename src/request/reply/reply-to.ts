@@ -1,6 +1,6 @@
 import { anyHasBoundThoughts } from '../../subject/subject.ts'
 import { recallAnswers } from '../recall/recall-answers.ts'
-import { type AnswerShape, shapeOf } from '../../upstream/answer-shape.ts'
+import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'

@@ -1,5 +1,5 @@
 import { withTool } from '../recall/recall-offer.ts'
-import { shapeOf, type AnswerShape } from '../../upstream/answer-shape.ts'
+import { shapeOf, type AnswerShape } from '../../upstream/answer-head.ts'
 import type { AnsweredRequest, Form, Outcome, RecallOffer, Send } from '../request.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
 import { retrying } from '../send/outcome.ts'

@@ -17,19 +17,18 @@ import { cureThoughts, thoughtRefusalOf } from './refused-thoughts.ts'
 import type { PoolOf } from './shared-pool.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import type { RequestParts, Senders, SendingParts } from '../parts.ts'
-import type { RecallOffer } from '../request.ts'
 import type {
   AnsweredRequest,
   Form,
   Measure,
   Outcome,
   PreparedRequest,
+  RecallOffer,
   Retry,
   Send,
   Sending,
 } from '../request.ts'
-import { noteRecallRefused } from '../../models/recall-refusals.ts'
-import { hasSchema, withTool } from '../recall/recall-offer.ts'
+import { hasSchema, noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, bytesOf, hasLongText, isUntouched, withEdits } from './outgoing-body.ts'

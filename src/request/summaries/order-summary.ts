@@ -4,7 +4,7 @@ import type { Compaction, StandingSummary, SummaryRange } from '../../compaction
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { type ModelKey, modelKeyOf } from '../../models/model-key.ts'
 import type { Models } from '../../models/models.ts'
-import { readsFromCache } from '../../models/prompt-caches.ts'
+import { readsFromCache } from '../../models/learn.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
 import type { Windows } from '../../models/windows.ts'
 import { matchProfile } from '../../profiles/match.ts'

@@ -1,9 +1,8 @@
 import type { Lesson } from '../../models/learn.ts'
 import { answerHeaders } from '../../activity/answer-headers.ts'
 import { noOutlook } from '../../summaries/summary-record.ts'
-import { type AnswerShape, shapeOf } from '../../upstream/answer-shape.ts'
+import { type AnswerShape, retryAfterMs, shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
-import { retryAfterMs } from '../../upstream/retry-after.ts'
 import { heldMessages } from './held-messages.ts'
 import { readReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
@@ -19,7 +18,7 @@ import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestReport } from '../../activity/request-report.ts'
 import type { ClientRequest } from '../../http/client-request.ts'
 import { deliver, type Delivery } from '../../http/deliver.ts'
-import { hidingUsage } from '../send/hide-usage.ts'
+import { hidingUsage } from '../send/usage-in-streams.ts'
 
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
 export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settled {

@@ -3,9 +3,8 @@ import type { Message } from '../../conversation/message.ts'
 import { remindersIn, withoutReminders } from '../../conversation/reminders.ts'
 import type { Steps } from '../../conversation/source.ts'
 import { lruCache } from '../../lru-cache.ts'
-import { NO_REFERENCES, type Reference, type References } from '../references.ts'
+import { NO_REFERENCES, type Reference, type References, type Subject, toolNameOf } from '../subject.ts'
 import { readMessage } from '../read-message.ts'
-import { toolNameOf, type Subject } from '../subject.ts'
 import { deedsOf, type Doing } from './deeds.ts'
 
 /**

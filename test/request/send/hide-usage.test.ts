@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageHider as createChatUsageHider } from '../../../src/dialects/chat-completions/usage-hider.ts'
-import { hidingUsage } from '../../../src/request/send/hide-usage.ts'
+import { hidingUsage } from '../../../src/request/send/usage-in-streams.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { createEventCutter, type EventPiece } from '../../../src/request/send/event-cutter.ts'
 
