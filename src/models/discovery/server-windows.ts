@@ -65,6 +65,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const underway = new Set<Promise<void>>()
   const closing = new AbortController()
   const told = new Set<string>()
+  /** How often something was found out about any model: a list tells of many. */
+  let readingsCount = 0
 
   function subjectOf(question: WindowQuestion): Subject | null {
     const known = subjects.get(question)
@@ -98,6 +100,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       isRefreshDue: false,
       isLost: false,
       isUnloaded: false,
+      looked: null,
     }
     asked.set(key, model)
     return model
@@ -158,6 +161,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       onReading: (probe, reading) => {
         noteUse(subject.access, probe, reading.use, nowMs())
         subject.said.take(probe, reading)
+        readingsCount += 1
         if (reading.trouble !== 'no-answer') site.origin.isMute = false
         if (reading.use !== 'failed') model.isLost = false
         else if (model.isLost) model.isRefreshDue = true
@@ -193,13 +197,23 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const subject = subjectOf(question)
       if (subject === null) return null
       const model = askedModel(subject.key)
+      const { looked } = model
+      const isNew =
+        looked !== null && looked.readingsCount === readingsCount && nowMs() - looked.atMs < LOOK_MS
+      if (isNew && !model.isRefreshDue) return looked.window
       start(subject, model)
       const states = readings(subject)
       model.isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
       const figure = figureIn(states)
-      if (figure === null) return null
-      const { tokens, kind, inputTokens, basis } = figure
-      return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !model.isUnloaded }
+      const isLoaded = figure?.basis === 'loaded' && !model.isUnloaded
+      const window = figure && {
+        tokens: figure.tokens,
+        kind: figure.kind,
+        inputTokens: figure.inputTokens,
+        isLoaded,
+      }
+      model.looked = { window, readingsCount, atMs: nowMs() }
+      return window
     },
     shouldWait: (question) => {
       const subject = subjectOf(question)
@@ -359,7 +373,16 @@ type AskedModel = {
   isLost: boolean
   /** Whether the latest look found that the server had unloaded it. */
   isUnloaded: boolean
+  /** What the latest look found, and how much had been found out by then. */
+  looked: {
+    readonly window: ServerWindow | null
+    readonly readingsCount: number
+    readonly atMs: number
+  } | null
 }
+
+/** What is known is looked through anew after this time, in milliseconds, and whether anything has to be asked again. */
+const LOOK_MS = 1_000
 
 /** A server that takes longer has the next request answered instead. */
 const TIME_BOX_MS = 5_000
