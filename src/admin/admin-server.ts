@@ -7,8 +7,13 @@ import { answerError } from '../http/answer-error.ts'
 import { isSameSecret, refuseForeignHost, refuseForeignPages } from '../http/guard.ts'
 import { serverAround } from '../http/node-server.ts'
 import { parseTarget } from '../upstream/target.ts'
-import { eventRoutes, type EventRoutesOptions } from './event-routes.ts'
-import { type AdminEnvironment, adminRoutes, type RoutesOptions } from './routes.ts'
+import {
+  type AdminEnvironment,
+  adminRoutes,
+  eventRoutes,
+  type EventRoutesOptions,
+  type RoutesOptions,
+} from './routes.ts'
 
 export type AdminServerOptions = RoutesOptions &
   EventRoutesOptions & {
@@ -27,7 +32,7 @@ export type AdminServerOptions = RoutesOptions &
   }
 
 /**
- * The listener that the operator talks to: the guards, then what is listed in `routes.ts` and `event-routes.ts`. It does not listen yet.
+ * The listener that the operator talks to: the guards, then what is listed in `routes.ts`. It does not listen yet.
  */
 export function createAdminServer(options: AdminServerOptions): Server {
   const listener = getRequestListener(routes(options).fetch, {

@@ -1,11 +1,10 @@
-import { createApp, type App } from '../app.ts'
+import { type App, createApp } from '../app.ts'
 import { TracingError, tracingWanted } from '../activity/tracing/settings.ts'
 import { openTracing, type Tracing } from '../activity/tracing/tracing.ts'
 import { profileFilesOptions } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
-import { watchKeys } from '../config/watch-keys.ts'
-import { watchProfiles } from '../config/watch-profiles.ts'
+import { watchKeys, watchProfiles } from '../config/watch-files.ts'
 import type { Log } from '../log/log.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -13,6 +12,9 @@ import { letHeapGrow } from '../scheduling/heap-growth.ts'
 import { openStore } from '../stores/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
+import { type ListenAddress, type ListenError, onThisMachine } from '../http/listen.ts'
+import { addressOf } from '../http/listeners.ts'
+import { answers } from '../launch/running.ts'
 
 export type OpenOptions = {
   readonly settings: Settings
@@ -90,6 +92,17 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
       keyWatch.close()
     },
   }
+}
+
+/** Why clients cannot be listened to at an address. Where a Foldgate has it, that one is asked for its sign. */
+export async function listenTrouble(error: ListenError, address: ListenAddress): Promise<string> {
+  if (!error.isTaken) return error.message
+  const origin = addressOf(onThisMachine(address))
+  if (!(await answers(origin))) return error.message
+  return (
+    `Port ${address.port} on ${address.host} is taken: a Foldgate listens there already, with its own settings. ` +
+    `Use that one (${origin}/v1, or foldgate run --attach --port ${address.port} -- COMMAND), or choose another port with --port (FOLDGATE_PORT).`
+  )
 }
 
 // --- internal ---

@@ -1,6 +1,5 @@
 import { grouped } from '../log/grouped.ts'
-import { CONVERSATIONS_MIN, PAIRS_MIN, type Harm } from './harm.ts'
-import { kinds, type Plan, type Result } from './pairs.ts'
+import { CONVERSATIONS_MIN, type Harm, kinds, PAIRS_MIN, type Plan, type Result } from './pairs.ts'
 
 export function drawPlan(plan: Plan & { readonly window: number | null; readonly state: string }): string {
   const compacted =

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../profiles/nearest.ts'
-import { problemOf, type Problem } from './problem.ts'
+import { nearest } from '../profiles/near-miss.ts'
+import { type Problem, problemOf } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
 /** The commands of `foldgate`, with what `--help` says of them. */

@@ -2,8 +2,14 @@ import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
-import { keyClashes } from './key-clashes.ts'
-import { type Environment, type KeySource, type LiveKey, readLiveKey, readVariable } from './keys.ts'
+import {
+  type Environment,
+  keyClashes,
+  type KeySource,
+  type LiveKey,
+  readLiveKey,
+  readVariable,
+} from './keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'

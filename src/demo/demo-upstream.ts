@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import type { AssistantMessage } from './chat.ts'
-import type { Wire } from './wire.ts'
+import type { AssistantMessage, Wire } from './wire.ts'
 
 export type DemoUpstreamOptions = {
   readonly wire: Wire

@@ -1,9 +1,8 @@
-import { ChatError, type ChatClient, type ChatTarget } from './chat-client.ts'
-import type { ChatMessage } from './chat.ts'
-import type { Drawing } from './drawing.ts'
-import { facts, type Fact } from './facts.ts'
+import { type ChatClient, ChatError, type ChatTarget } from './chat-client.ts'
+import type { ChatMessage } from './wire.ts'
+import { costText, type Drawing, openTally } from './drawing.ts'
+import { type Fact, facts } from './conversation.ts'
 import { grouped } from '../log/grouped.ts'
-import { costText, openTally } from './tally.ts'
 import { runTool } from './tools.ts'
 
 /** A server of the user's own, and what is asked of it. */

@@ -1,13 +1,11 @@
-import { ChatError, openChatClient, type ChatClient, type ChatTarget } from './chat-client.ts'
-import { scriptedConversation, type ScriptedConversation } from './conversation.ts'
-import { startDemoUpstream } from './demo-upstream.ts'
-import { openDrawing, type Drawing, type Output } from './drawing.ts'
-import { facts } from './facts.ts'
-import { holdConversation, replyFromScript } from './hold.ts'
+import { type ChatClient, ChatError, type ChatTarget, openChatClient } from './chat-client.ts'
+import { facts, scriptedConversation, type ScriptedConversation, type ScriptedStep } from './conversation.ts'
+import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
+import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './drawing.ts'
 import { grouped } from '../log/grouped.ts'
-import { runOwnServer, type OwnServer } from './own-server.ts'
-import { costText, openTally, type Tally } from './tally.ts'
-import { wires, type DialectName } from './wires.ts'
+import { type OwnServer, runOwnServer } from './own-server.ts'
+import { type DialectName, wires } from './wires.ts'
+import type { ChatAnswer, ChatMessage } from './wire.ts'
 
 export type DemoOptions = Output & {
   /** Starts Foldgate in front of an upstream. `windowTokens` is null where it has to find out by itself. */
@@ -119,3 +117,57 @@ async function withoutFoldgate(
   }
   return [`All ${requests} requests were answered as well: the window was never reached.`]
 }
+
+/** A request of the conversation as it went. */
+type HeldRequest = {
+  readonly step: ScriptedStep
+  readonly answer: ChatAnswer | ChatError
+  /** Whether the answer holds the fact that was asked for; null if none was. */
+  readonly isFactKept: boolean | null
+}
+
+/**
+ * Holds the scripted conversation through a client, one request after the other, each with everything that was
+ * said before. After a request that failed it goes on with the reply that was in the script.
+ */
+async function* holdConversation(
+  send: ChatClient,
+  { system, tools, steps }: ScriptedConversation,
+  model: string,
+): AsyncGenerator<HeldRequest> {
+  const messages: ChatMessage[] = [{ role: 'system', content: system }]
+  for (const [index, step] of steps.entries()) {
+    if (step.user !== null) messages.push({ role: 'user', content: step.user })
+    const metadata = { step: String(index) }
+    const answer = await send({ model, messages, tools, metadata, max_tokens: OUTPUT_TOKENS })
+    const message = answer instanceof ChatError ? step.reply : answer.message
+    messages.push(message)
+    for (const { id } of message.tool_calls ?? []) {
+      messages.push({
+        role: 'tool',
+        tool_call_id: id,
+        content: step.results.get(id) ?? 'There is no such call.',
+      })
+    }
+    const isFactKept = step.asks === null ? null : (message.content ?? '').includes(step.asks.value)
+    yield { step, answer, isFactKept }
+  }
+}
+
+/**
+ * The part of the model: replies with what the script has for the step that the request names. Asked for a fact it
+ * gives it back only if the prompt that reached it still holds it.
+ */
+function replyFromScript({ steps }: ScriptedConversation): DemoUpstreamOptions['reply'] {
+  return function reply(index, prompt) {
+    const step = steps[Number(index)]
+    if (step === undefined) return { role: 'assistant', content: 'I have nothing to say to that.' }
+    if (step.asks === null) return step.reply
+    const isKnown = prompt.includes(step.asks.value)
+    const ending = isKnown ? step.asks.value : 'I cannot find it any more.'
+    return { role: 'assistant', content: `${step.reply.content} ${ending}` }
+  }
+}
+
+// Longer than any reply of the script, so that most of the window is left to the prompt.
+const OUTPUT_TOKENS = 512

@@ -1,5 +1,3 @@
-import type { AssistantMessage, ChatAnswer, ChatCall, ChatRequest } from './chat.ts'
-
 /** How a dialect writes what the demo's client and its server say to each other. */
 export type Wire = {
   /** Behind the base URL. */
@@ -43,4 +41,39 @@ export type Refused = {
   readonly historyTokens: number
   readonly toolsTokens: number
   readonly outputTokens: number
+}
+
+/** A message as the demo's client sends it. */
+export type ChatMessage =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string }
+  | AssistantMessage
+  | { role: 'tool'; tool_call_id: string; content: string }
+
+export type AssistantMessage = { role: 'assistant'; content: string | null; tool_calls?: readonly ChatCall[] }
+
+export type ChatCall = {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+export type ChatTool = {
+  readonly type: 'function'
+  readonly function: { name: string; description: string; parameters: Record<string, unknown> }
+}
+
+/** The parts of a request body that differ between the demo's requests. */
+export type ChatRequest = {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ChatTool[]
+  readonly metadata?: Record<string, string>
+  readonly max_tokens?: number
+}
+
+export type ChatAnswer = {
+  readonly message: AssistantMessage
+  readonly usage: { readonly promptTokens: number; readonly cachedTokens: number } | null
+  readonly header: (name: string) => string | null
 }

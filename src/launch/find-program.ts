@@ -1,11 +1,9 @@
-import { nearest } from '../profiles/nearest.ts'
+import { nearest } from '../profiles/near-miss.ts'
 import type { KnownProgram } from './known-program.ts'
-import { aider } from './programs/aider.ts'
-import { anyProgram } from './programs/any-program.ts'
+import { aider, anyProgram, qwen } from './programs/by-variables.ts'
 import { claude } from './programs/claude.ts'
 import { codex } from './programs/codex.ts'
 import { opencode } from './programs/opencode.ts'
-import { qwen } from './programs/qwen.ts'
 
 const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
 

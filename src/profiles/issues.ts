@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { lineToWrite, type NearMiss, readNumber } from './near-miss.ts'
-import { nearest } from './nearest.ts'
+import { lineToWrite, nearest, type NearMiss, readNumber } from './near-miss.ts'
 
 /** Something wrong with a key or its value, told to the person who wrote it. */
 export type KeyProblem = {

@@ -1,6 +1,6 @@
 import { InvariantError } from '../errors.ts'
 import { globWeight, matchesGlob, mostSpecificGlob } from './glob.ts'
-import { meantOr } from './nearest.ts'
+import { meantOr } from './near-miss.ts'
 import { defaultProfileName } from './resolve.ts'
 import type { Profile } from './schema.ts'
 

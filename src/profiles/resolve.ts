@@ -1,7 +1,6 @@
 import { type KeyProblem, spellPath, validate, valueAt } from './issues.ts'
-import { meantOr } from './nearest.ts'
+import { meantOr, type NearMiss } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
-import type { NearMiss } from './near-miss.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
 export type RawProfiles = ReadonlyMap<string, unknown>

@@ -1,14 +1,12 @@
 import type { Compacted } from '../compaction/compact.ts'
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type LeftOut, leftOutOf } from './left-out.ts'
-import { ownLine } from './own-lines.ts'
+import { type LeftOut, leftOutOf, ownLine, segmentsOf } from './segments.ts'
 import { pageOf, pausing, type RecallAnswer } from './page.ts'
 import { readMessages } from './read-messages.ts'
 import { readRecallQuery, type RecallQuery } from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
 import { messageNumber } from '../subject/message-numbers.ts'
-import { segmentsOf } from './segments.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
 export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }

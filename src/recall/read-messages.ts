@@ -1,9 +1,8 @@
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { ownLine } from './own-lines.ts'
+import { ownLine, segmentsOf, segmentText } from './segments.ts'
 import { pausing, type RecallAnswer } from './page.ts'
-import { runsText, type Asked, type HandleRun } from './recall-query.ts'
-import { segmentsOf, segmentText } from './segments.ts'
+import { type Asked, type HandleRun, runsText } from './recall-query.ts'
 
 /** Messages word for word, in their order, each of their texts under a label. */
 export function readMessages(subject: Subject, asked: Asked): RecallAnswer {

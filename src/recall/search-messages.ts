@@ -1,14 +1,12 @@
 import { messageNumber } from '../subject/message-numbers.ts'
 import type { Subject } from '../subject/subject.ts'
-import type { LeftOut } from './left-out.ts'
-import { ownLine, unforgedLines } from './own-lines.ts'
+import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
 import { pausing, type RecallAnswer } from './page.ts'
 import { lastNumber, runsWithin } from './read-messages.ts'
 import { type Asked, type RecallQuery, runsText } from './recall-query.ts'
 import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts'
 import { argumentLines } from '../subject/looked-at.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type Segment, segmentsOf, segmentText } from './segments.ts'
 
 type SearchQuery = Extract<RecallQuery, { kind: 'search' }>
 

@@ -5,7 +5,7 @@ import { classifyAnswer, type WholeAnswer } from '../overflow/classify.ts'
 import type { StatedWindow } from '../overflow/classification.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
 import { failure, type Failure } from './summary-record.ts'
-import { withoutThoughts } from './thoughts.ts'
+import { withoutThoughts } from './transcript.ts'
 
 /** What the answer to a call for a summary says. */
 export type SummaryAnswer =

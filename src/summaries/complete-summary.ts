@@ -1,12 +1,11 @@
 import { harmless } from '../compaction/recap/headings.ts'
 import type { CountTokens } from '../subject/subject.ts'
 import type { SummaryAnswer } from './answer.ts'
-import { lostThings, withoutKept } from './lost-things.ts'
+import { lostThings, type Section, sectionsOf, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'
 import { instructionSentences } from './prompt.ts'
 import { redacted } from './secrets.ts'
 import { failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
-import { type Section, sectionsOf, worthOf } from './sections.ts'
 
 /** What a model was given beside its instructions. */
 export type Given = {

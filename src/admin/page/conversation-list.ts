@@ -1,9 +1,8 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
 import { clientName } from './client-name.ts'
 import { ago, boundedFigure, clock, figure, moment, plural } from './figures.ts'
-import { gauge } from './gauge.ts'
+import { gauge, requestWords, type ToldRequest } from './request-words.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { requestWords, type ToldRequest } from './request-words.ts'
 
 /** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
 export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {

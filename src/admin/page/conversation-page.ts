@@ -11,14 +11,13 @@ import {
 } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { ago, boundedFigure, clock, figure, moment, percent, plural, unknownFigure } from './figures.ts'
-import { gauge } from './gauge.ts'
+import { gauge, requestLine } from './request-words.ts'
 import { layout, type PageSetting } from './layout.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { messageList } from './message-list.ts'
 import { windowWords } from './window-words.ts'
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
-import { requestLine } from './request-words.ts'
 
 export type ConversationPageOptions = PageSetting & {
   readonly conversation: ConversationDetail

@@ -9,10 +9,11 @@ import {
   type MessageScale,
   messageText,
   partLine,
+  shownControls,
+  sizeMeanings,
   tokenBar,
+  treatmentMeanings,
 } from './message-line.ts'
-import { sizeMeanings, treatmentMeanings } from './message-meanings.ts'
-import { shownControls } from './readable-text.ts'
 import type { PartSize } from '../../activity/request-report.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */

@@ -11,8 +11,7 @@ import type { Subject } from '../../subject/subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
-import { joinUsers } from './placement.ts'
-import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
+import { joinUsers, originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import type { ChatMessage } from '../chat.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
+import type { ChatMessage, Wire, WireAnswer } from '../wire.ts'
 
 /** Anthropic's Messages API. */
 export const messagesWire: Wire = {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { ChatMessage } from '../chat.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
+import type { ChatMessage, Wire, WireAnswer } from '../wire.ts'
 
 /** OpenAI's Responses API, with all of the conversation in each request. */
 export const responsesWire: Wire = {

@@ -4,9 +4,7 @@ import { readMessage } from '../../../subject/read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type Subject } from '../../../subject/subject.ts'
 import { inLabel } from '../headings.ts'
 import { lookedAt } from '../../../subject/looked-at.ts'
-import { lastQuestion, referredIn } from './referred.ts'
-import { sentencesOf, type Sentence } from './sentences.ts'
-import { wordCount } from './words.ts'
+import { lastQuestion, referredIn, type Sentence, sentencesOf, wordCount } from './sentences.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
 export type UserWords = Sentence & {

@@ -1,8 +1,8 @@
-import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../../conversation/json-value.ts'
 import type { CallRules } from '../../answer-contract.ts'
 import { parseAnswerText } from '../../answer-json.ts'
 import { createTextPieces, type TextPieces } from '../../text-pieces.ts'
-import { createBlockGate, type BlockGate } from './block-gate.ts'
+import { type BlockGate, createBlockGate } from './joined-message.ts'
 
 /** A block of the answer that flows. */
 export type StreamBlock = {

@@ -1,9 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
 import type { Answers } from '../../answer-contract.ts'
 import { readMessageAnswer } from '../read-answer.ts'
-import { blockEvents } from './block-events.ts'
+import { blockEvents, type NewMessageEvent, writeMessageEvent } from './events.ts'
 import { contentOf } from './blocks.ts'
-import { writeMessageEvent, type NewMessageEvent } from './events.ts'
 
 /** The stream of events that says what a plain message says. Null if there is no output in it. */
 export function messageAsStream(body: unknown): ReturnType<Answers['asStream']> {

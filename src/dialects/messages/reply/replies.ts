@@ -12,9 +12,8 @@ import { createMessageStream } from './reply-stream.ts'
 import { messageReply, readMessageReply } from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
 import { sumUsage, totalUsage } from '../usage.ts'
-import { createBlockGate } from './block-gate.ts'
+import { createBlockGate, dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { contentOf, contentText, isTextBlock, isThought, joinedBlocks } from './blocks.ts'
-import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { isSigned } from '../block-kinds.ts'
 
 /** Makes one message of several, and asks a model to go on. */

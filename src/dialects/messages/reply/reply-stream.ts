@@ -10,10 +10,9 @@ import {
   writtenArguments,
 } from './answer-blocks.ts'
 import { contentText, isTextBlock, isToolUse } from './blocks.ts'
-import { type NewMessageEvent, readMessageEvent, writeMessageEvent } from './events.ts'
+import { blockStop, type NewMessageEvent, readMessageEvent, textDelta, writeMessageEvent } from './events.ts'
 import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { messageReply } from './reply.ts'
-import { blockStop, textDelta } from './block-events.ts'
 
 /**
  * Events go on as they come, but for those of blocks that the client does not get to see, and what would tell it that the reply

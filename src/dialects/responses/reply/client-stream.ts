@@ -1,19 +1,17 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import { writeEvent } from './events.ts'
-import { partIndexOf } from './growing-item.ts'
-import { messageEnd, itemDone } from './item-events.ts'
-import { joinedResponse, responseIdentity } from './joined-response.ts'
-import { isMessage } from './output.ts'
-import { createOwnIds } from './own-ids.ts'
+import { itemDone, messageEnd, writeEvent } from './events.ts'
 import {
   isClosing,
   isKnownBeginning,
+  partIndexOf,
   shownItem,
+  type ShownItem,
   shownPartIndex,
   shownParts,
-  type ShownItem,
   type StreamItem,
 } from './stream-item.ts'
+import { createOwnIds, joinedResponse, responseIdentity } from './joined-response.ts'
+import { isMessage } from './output.ts'
 
 /** An event on its way to the client. */
 export type Entry<Event> = {

@@ -13,10 +13,15 @@ import { cutCallOf, hasWholeArguments, readResponseReply, responseReply } from '
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
 import { responseUsage } from '../read-answer.ts'
 import { addUsage } from '../../usage-sum.ts'
-import { createItemGate, type Gated } from './item-gate.ts'
-import { dropsCutCall, joinedResponse, responseIdentity } from './joined-response.ts'
+import {
+  createItemGate,
+  createOwnIds,
+  dropsCutCall,
+  type Gated,
+  joinedResponse,
+  responseIdentity,
+} from './joined-response.ts'
 import { isMessage, isTextPart, joinedParts, messageParts, outputOf, outputText } from './output.ts'
-import { createOwnIds } from './own-ids.ts'
 import { isBound } from '../item-kinds.ts'
 import { unnamed } from '../unnamed.ts'
 

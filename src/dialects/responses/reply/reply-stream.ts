@@ -3,14 +3,11 @@ import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-con
 import { addUsage } from '../../usage-sum.ts'
 import { responseFinish, responseUsage } from '../read-answer.ts'
 import { createClientStream, type Entry } from './client-stream.ts'
-import { isEnding, readReplyEvent, statusOf } from './events.ts'
-import { itemEvents, type NewEvent } from './item-events.ts'
-import { dropsCutCall } from './joined-response.ts'
+import { isEnding, itemEvents, type NewEvent, readReplyEvent, statusOf } from './events.ts'
+import { createItemGate, dropsCutCall } from './joined-response.ts'
 import { isMessage, outputText } from './output.ts'
 import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
-import { isClosing, partTexts, seamedParts, type StreamItem } from './stream-item.ts'
-import { grownItem, partIndexOf } from './growing-item.ts'
-import { createItemGate } from './item-gate.ts'
+import { grownItem, isClosing, partIndexOf, partTexts, seamedParts, type StreamItem } from './stream-item.ts'
 
 /**
  * Events go on as they come, but for those of items that the client does not get to see, and what would tell it that the reply
