@@ -18,6 +18,14 @@ export type NearMiss = {
 
 export type ValueKind = 'address' | 'bare-address' | 'number' | 'off' | 'on' | 'text'
 
+/** The near misses of a group: keys, values (null: any), advice. */
+export function missesIn(
+  group: string,
+  misses: readonly (readonly [keys: readonly string[], value: ValueKind | null, advice: string])[],
+): NearMiss[] {
+  return misses.map(([keys, value, advice]) => ({ group, keys, ...(value !== null && { value }), advice }))
+}
+
 /** What to write instead of the key or value at `path`; null if it is no near miss that is known. */
 export function lineToWrite(
   misses: readonly NearMiss[],

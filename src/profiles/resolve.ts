@@ -1,5 +1,5 @@
 import { type KeyProblem, spellPath, validate, valueAt } from './issues.ts'
-import { meantOr, type NearMiss } from './near-miss.ts'
+import { meantOr, missesIn, type NearMiss } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
@@ -59,75 +59,64 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   return { profiles, problems }
 }
 
+/** The window, as servers and other proxies call it. */
+const windowWords = (
+  'context context_window context_length context_size context_tokens max_context_tokens max_context max_model_len ' +
+  'max_input_tokens num_ctx n_ctx ctx_size window_tokens window_size size length'
+).split(' ')
+
+const reserveWords = ['reserve', 'output_reserve', 'reserve_tokens', 'max-output-tokens']
+
+/** Keys of foldgate.yaml that a profile has not. */
+const settingsWords =
+  'host port profiles log_level client_keys scope cors hosts limits drain store admin archive usage prices'.split(
+    ' ',
+  )
+
 /**
  * What people write in profiles in place of a key. Of several that fit the first holds.
  *
  * @internal exported for tests
  */
-export const profileNearMisses: readonly NearMiss[] = [
-  ...windowMisses(''),
-  ...windowMisses('window'),
-  short('window', 'number', 'window: {tokens: VALUE}'),
-  short('window', 'text', 'window: {tokens: auto}, or a number in the place of auto'),
-  ...reserveMisses(''),
-  ...reserveMisses('window'),
-  short('models', 'text', 'models: ["VALUE"]'),
-  { group: '', keys: ['model', 'match', 'match_models'], value: 'text', advice: 'write models: ["VALUE"]' },
-  {
-    group: '',
-    keys: ['threshold', 'compact_at', 'trigger_tokens', 'trigger_ratio'],
-    value: 'number',
-    advice: 'write trigger: VALUE',
-  },
-  short('summary', 'off', 'summary: {mode: off}'),
-  short('summary', 'on', 'strategy: summarize'),
-  short('summary', 'text', 'summary: {model: VALUE}'),
-  {
-    group: '',
-    keys: ['summary_model', 'summarizer'],
-    value: 'text',
-    advice: 'write summary: {model: VALUE}',
-  },
-  short('overflow', 'off', 'overflow: {attempts: 0}'),
-  short('recall', 'on', 'recall: {enabled: true}'),
-  short('recall', 'off', 'recall: {enabled: false}'),
-  short('render', 'off', 'render: {enabled: false}'),
-  short('clear', 'off', 'clear: {enabled: false}'),
-  short('clear', 'number', 'clear: {keep_results: VALUE}'),
-  short('preview', 'number', 'preview: {threshold_tokens: VALUE}'),
-  short('keep', 'number', 'keep: {recent_messages: VALUE}'),
-  short('recap', 'number', 'recap: {max_tokens: VALUE}'),
-  short('continuation', 'number', 'continuation: {max: VALUE}'),
-  short('limit', 'number', 'limit: {messages: VALUE}'),
-  short('every', 'number', 'every: {turns: VALUE}'),
-  {
-    group: '',
-    keys: ['upstreams', 'url', 'base_url', 'api_base', 'api_key', 'api_key_env', 'api_key_file'],
-    advice:
-      'upstreams belong in foldgate.yaml; write upstream: NAME here, the name that foldgate.yaml gives one',
-  },
-  {
-    group: '',
-    keys: [
-      'host',
-      'port',
-      'profiles',
-      'log_level',
-      'client_keys',
-      'scope',
-      'cors',
-      'hosts',
-      'limits',
-      'drain',
-      'store',
-      'admin',
-      'archive',
-      'usage',
-      'prices',
+export const profileNearMisses: readonly NearMiss[] = missesIn('', [
+  [windowWords, 'number', 'write window: {tokens: VALUE}'],
+  [['window'], 'number', 'write window: {tokens: VALUE}'],
+  [['window'], 'text', 'write window: {tokens: auto}, or a number in the place of auto'],
+  [reserveWords, 'number', 'write window: {output_reserve: VALUE}'],
+  [['models', 'model', 'match', 'match_models'], 'text', 'write models: ["VALUE"]'],
+  [['threshold', 'compact_at', 'trigger_tokens', 'trigger_ratio'], 'number', 'write trigger: VALUE'],
+  [['summary'], 'off', 'write summary: {mode: off}'],
+  [['summary'], 'on', 'write strategy: summarize'],
+  [['summary', 'summary_model', 'summarizer'], 'text', 'write summary: {model: VALUE}'],
+  [['overflow'], 'off', 'write overflow: {attempts: 0}'],
+  [['recall'], 'on', 'write recall: {enabled: true}'],
+  [['recall'], 'off', 'write recall: {enabled: false}'],
+  [['render'], 'off', 'write render: {enabled: false}'],
+  [['clear'], 'off', 'write clear: {enabled: false}'],
+  [['clear'], 'number', 'write clear: {keep_results: VALUE}'],
+  [['preview'], 'number', 'write preview: {threshold_tokens: VALUE}'],
+  [['keep'], 'number', 'write keep: {recent_messages: VALUE}'],
+  [['recap'], 'number', 'write recap: {max_tokens: VALUE}'],
+  [['continuation'], 'number', 'write continuation: {max: VALUE}'],
+  [['limit'], 'number', 'write limit: {messages: VALUE}'],
+  [['every'], 'number', 'write every: {turns: VALUE}'],
+  [
+    ['upstreams', 'url', 'base_url', 'api_base', 'api_key', 'api_key_env', 'api_key_file'],
+    null,
+    'upstreams belong in foldgate.yaml; write upstream: NAME here, the name that foldgate.yaml gives one',
+  ],
+  [settingsWords, null, 'it belongs in foldgate.yaml, not in a profile'],
+]).concat(
+  missesIn('window', [
+    [[...windowWords, 'max_tokens'], 'number', 'write window: {tokens: VALUE}'],
+    // By its own name it is right here.
+    [
+      reserveWords.filter((key) => key !== 'output_reserve'),
+      'number',
+      'write window: {output_reserve: VALUE}',
     ],
-    advice: 'it belongs in foldgate.yaml, not in a profile',
-  },
-]
+  ]),
+)
 
 // --- internal ---
 
@@ -215,40 +204,4 @@ function mergeDeep(base: unknown, over: unknown): unknown {
 
 function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A group's name with the value of its main key. */
-function short(key: string, value: NearMiss['value'], line: string): NearMiss {
-  return { group: '', keys: [key], ...(value !== undefined && { value }), advice: `write ${line}` }
-}
-
-/** The window, as servers and other proxies call it. */
-function windowMisses(group: string): readonly NearMiss[] {
-  const keys = [
-    'context',
-    'context_window',
-    'context_length',
-    'context_size',
-    'context_tokens',
-    'max_context_tokens',
-    'max_context',
-    'max_model_len',
-    'max_input_tokens',
-    'num_ctx',
-    'n_ctx',
-    'ctx_size',
-    'window_tokens',
-    'window_size',
-    'size',
-    'length',
-  ]
-  const all = group === 'window' ? [...keys, 'max_tokens'] : keys
-  return [{ group, keys: all, value: 'number', advice: 'write window: {tokens: VALUE}' }]
-}
-
-function reserveMisses(group: string): readonly NearMiss[] {
-  const keys = ['reserve', 'output_reserve', 'reserve_tokens', 'max-output-tokens']
-  // In its own group it is right.
-  const wrong = group === 'window' ? keys.filter((key) => key !== 'output_reserve') : keys
-  return [{ group, keys: wrong, value: 'number', advice: 'write window: {output_reserve: VALUE}' }]
 }

@@ -71,6 +71,15 @@ export function section(meaning: string, shape: z.core.$ZodLooseShape) {
   return group(shape).prefault({}).describe(meaning)
 }
 
+/** A key that may be null, and is where it is left out, with what it means. */
+export function orNull<Schema extends z.ZodType>(
+  schema: Schema,
+  meaning: string,
+): z.ZodDefault<z.ZodNullable<Schema>>
+export function orNull(schema: z.ZodType, meaning: string) {
+  return schema.nullable().default(null).describe(meaning)
+}
+
 /** A header's name, as HTTP spells it (RFC 9110, 5.6.2). */
 export const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, {
   error: "a header's name: letters, digits and - only",
