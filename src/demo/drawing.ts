@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util'
 import { grouped } from '../log/grouped.ts'
+import { fitted, wrapped } from '../log/lines.ts'
 import { ChatError } from './chat-client.ts'
 import type { ChatAnswer } from './wire.ts'
 
@@ -18,18 +18,18 @@ export function openDrawing(screen: Output) {
   const barColumns = screen.columns >= 100 ? 24 : 12
   const paint = (color: number, text: string) => (screen.color ? `\u001B[${color}m${text}\u001B[0m` : text)
   /** One line, cut where it is too long. */
-  const line = (text = '') => screen.write(`${cut(text.trimEnd(), screen.columns)}\n`)
+  const line = (text = '') => screen.write(`${fitted(text, screen.columns)}\n`)
 
   return {
     line,
     /** Lines of text as wide as the terminal. */
-    text: (text: string) => wrap(text, screen.columns).forEach((part) => line(part)),
+    text: (text: string) => wrapped(text, screen.columns).forEach((part) => line(part)),
     /** A short name in front, and lines of text beside it. */
     section(name: string, lines: readonly string[]) {
       for (const [index, text] of lines.entries()) {
-        for (const [part, wrapped] of wrap(text, screen.columns - SECTION_COLUMNS).entries()) {
+        for (const [part, beside] of wrapped(text, screen.columns - SECTION_COLUMNS).entries()) {
           const label = index === 0 && part === 0 ? name : ''
-          line(`${paint(BOLD, label.padEnd(SECTION_COLUMNS))}${wrapped}`)
+          line(`${paint(BOLD, label.padEnd(SECTION_COLUMNS))}${beside}`)
         }
       }
     },
@@ -193,21 +193,4 @@ type Cells = readonly [string, string, string, string, string, string, string, s
 function row([turn, request, conversation, sent, bar, pressure, cached, done]: Cells): string {
   const figures = `${turn.padStart(4)}${request.padStart(5)}${conversation.padStart(9)}${sent.padStart(8)}`
   return `${figures}  ${bar}${pressure.padStart(6)}${cached.padStart(8)}  ${done}`
-}
-
-/** Cuts a line to the terminal's width, unless colours stand in it and it fits without them. */
-function cut(text: string, columns: number): string {
-  const plain = stripVTControlCharacters(text)
-  return plain.length <= columns ? text : `${plain.slice(0, Math.max(0, columns - 1))}…`
-}
-
-function wrap(text: string, columns: number): readonly string[] {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? ''
-    if (last === '') lines[lines.length - 1] = word
-    else if (last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }

@@ -15,6 +15,24 @@ export type Wire = {
 
 export type WireAnswer = Omit<ChatAnswer, 'header'>
 
+/** What a model said and called, as an answer. */
+export function wireAnswer(
+  said: readonly string[],
+  calls: readonly (ChatCall['function'] & { readonly id: string })[],
+  usage: ChatAnswer['usage'],
+): WireAnswer {
+  return {
+    message: {
+      role: 'assistant',
+      content: said.length === 0 ? null : said.join('\n'),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
+      }),
+    },
+    usage,
+  }
+}
+
 export type ReceivedRequest = {
   /** In their order: the system prompt, messages, or items. */
   readonly parts: readonly ReceivedPart[]

@@ -1,8 +1,8 @@
 import { grouped } from '../../log/grouped.ts'
+import { aligned, cut, fitted, wrapped } from '../../log/lines.ts'
 import { escaped } from '../../log/log.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import type { CountsByRole, ExplainedMessage, Explanation, TokensByCategory } from './explanation.ts'
-import { stripVTControlCharacters } from 'node:util'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
 export function drawExplanation(explanation: Explanation, paper: Paper): string {
@@ -10,13 +10,9 @@ export function drawExplanation(explanation: Explanation, paper: Paper): string 
     drawHeadline(explanation, paper),
     drawBars(explanation.tokens, paper),
     drawMessages(explanation.messages, paper),
-    ...explanation.warnings.map(({ message }) =>
-      wrapped(escaped(message), Math.max(20, paper.columns - LABEL_COLUMNS)).map(
-        (line, at) => painted(paper, 'yellow', (at === 0 ? 'warning' : '').padEnd(LABEL_COLUMNS)) + line,
-      ),
-    ),
+    ...explanation.warnings.map(({ message }) => labelled(paper, 'yellow', 'warning', escaped(message))),
   ]
-  return sections.map((lines) => lines.map((line) => fitted(paper, line)).join('\n')).join('\n\n')
+  return sections.map((lines) => lines.map((line) => fitted(line, paper.columns)).join('\n')).join('\n\n')
 }
 
 /** Neighbouring messages that are told together. */
@@ -45,22 +41,9 @@ export function messageGroups(messages: readonly ExplainedMessage[]): readonly M
 /** Each message and what would become of it; long runs in one row. Names and figures only, nothing that was said. */
 function drawMessages(messages: readonly ExplainedMessage[], paper: Paper): readonly string[] {
   const rows = messageGroups(messages).map(cellsOf)
-  const widths = header.map((title, at) =>
-    Math.max(title.length, ...rows.map(({ cells }) => cells[at]?.length ?? 0)),
-  )
-  const lineOf = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) =>
-        rightAligned.has(at) ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
-      )
-      .join('  ')
-      .trimEnd()
-  return [
-    painted(paper, 'dim', lineOf(header)),
-    ...rows.map(({ cells, style }) =>
-      style === null ? lineOf(cells) : painted(paper, style, lineOf(cells)),
-    ),
-  ]
+  const rowStyles = ['dim', ...rows.map(({ style }) => style)] as const
+  const lines = aligned([header, ...rows.map(({ cells }) => cells)], (column) => rightAligned.has(column))
+  return lines.map((line, at) => painted(paper, rowStyles[at] ?? null, line))
 }
 
 const LABEL_COLUMNS = 12
@@ -86,10 +69,21 @@ function drawHeadline(explanation: Explanation, paper: Paper): readonly string[]
     ['would', fate(explanation)],
   ] as const
   return rows.flatMap(([name, text]) =>
-    wrapped(text, Math.max(20, paper.columns - LABEL_COLUMNS)).map((line, at) => {
-      const label = painted(paper, 'bold', (at === 0 ? name : '').padEnd(LABEL_COLUMNS))
-      return `${label}${name === 'would' ? painted(paper, 'green', line) : line}`
-    }),
+    labelled(paper, 'bold', name, text, name === 'would' ? 'green' : null),
+  )
+}
+
+/** A label in front, and lines of text beside it. */
+function labelled(
+  paper: Paper,
+  labelStyle: Style,
+  label: string,
+  text: string,
+  style: Style | null = null,
+): readonly string[] {
+  return wrapped(text, Math.max(20, paper.columns - LABEL_COLUMNS)).map(
+    (line, at) =>
+      painted(paper, labelStyle, (at === 0 ? label : '').padEnd(LABEL_COLUMNS)) + painted(paper, style, line),
   )
 }
 
@@ -232,35 +226,13 @@ const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as 
 
 type Style = keyof typeof styles
 
-function painted(paper: Paper, style: Style, text: string): string {
-  return paper.color && text !== '' ? `\u001B[${styles[style]}m${text}\u001B[0m` : text
+function painted(paper: Paper, style: Style | null, text: string): string {
+  return paper.color && style !== null && text !== '' ? `\u001B[${styles[style]}m${text}\u001B[0m` : text
 }
 
 /** A name of somebody else's as it may be shown, in at most so many characters. */
 function shownName(name: string, columns: number): string {
   return cut(escaped(name), columns)
-}
-
-/** A line within the paper's width: cut, without its colours, where it is too long. */
-function fitted(paper: Paper, line: string): string {
-  const text = line.trimEnd()
-  const plain = stripVTControlCharacters(text)
-  return plain.length <= paper.columns ? text : cut(plain, paper.columns)
-}
-
-/** Text in lines of at most so many characters; a word that is longer stands alone. */
-function wrapped(text: string, columns: number): readonly string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
-}
-
-function cut(text: string, columns: number): string {
-  return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`
 }
 
 /** So many messages are read one by one. */

@@ -40,28 +40,15 @@ export function treatedMessages(messages: readonly MessageTreatment[]): Treated 
 /** The numbers of an event of the journal, which another version may have written otherwise. */
 export function treatedInDetails(details: Readonly<Record<string, unknown>>): Treated {
   const numbers = Object.entries(details).flatMap(([name, value]) =>
-    treatedNames.has(name) && typeof value === 'number' ? [[name, value] as const] : [],
+    isTreatedName(name) && typeof value === 'number' ? [[name, value] as const] : [],
   )
   return Object.fromEntries(numbers)
 }
 
-/** The names under which the journal has these numbers. */
-export const treatedNames: ReadonlySet<string> = new Set([
-  'resolved',
-  'cleared',
-  'previewed',
-  'rendered',
-  'unloaded',
-  'clipped',
-  'folded',
-  'dropped',
-  'outdated',
-  'unbound',
-  'joined',
-  'summary_tokens',
-  'recap_tokens',
-  'newest_kept',
-] satisfies (keyof Treated)[])
+/** Whether the journal has one of these numbers under this name. */
+export function isTreatedName(name: string): boolean {
+  return treatedNames.has(name)
+}
 
 // --- internal ---
 
@@ -87,6 +74,14 @@ const parts: readonly {
   { name: 'unbound', words: (count, entry) => `${plural(count, entry)} sent without old reasoning` },
   { name: 'joined', words: (count, entry) => `${plural(count, entry)} joined to the one before` },
 ]
+
+/** The names under which the journal has these numbers. */
+const treatedNames: ReadonlySet<string> = new Set<keyof Treated>([
+  ...parts.map(({ name }) => name),
+  'summary_tokens',
+  'recap_tokens',
+  'newest_kept',
+])
 
 function intoWords({ summary_tokens: summary, recap_tokens: recap }: Treated): string {
   const made = [

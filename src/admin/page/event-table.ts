@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
-import { compactionWords, treatedInDetails, treatedNames } from './compaction-words.ts'
+import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
 import { clock, duration, figure, moment, plural } from './figures.ts'
 import { foreign, html, type HtmlEscapedString } from './markup.ts'
@@ -101,7 +101,7 @@ function what(event: StoredEvent): HtmlEscapedString {
     ...(done !== null || passes.length === 0
       ? []
       : [html`<span class="passes">${passes.join(' · ')}</span>`]),
-    ...eventDetails(details, (name) => isCompaction && treatedNames.has(name)).map(
+    ...eventDetails(details, (name) => isCompaction && isTreatedName(name)).map(
       (words) => html`<span class="soft">${foreign(words)}</span>`,
     ),
   ]

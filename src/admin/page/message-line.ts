@@ -236,22 +236,11 @@ const LINE_CHARS_MAX = 140
 /** Longer ones, which are cut before they come here, are no JSON any more. */
 const PARSED_CHARS_MAX = 50_000
 
-/** By which argument people know a call, the most telling first; `isName`: a file or an address, which says it by itself. */
-const tellingKeys: readonly { readonly key: string; readonly isName: boolean }[] = [
-  { key: 'command', isName: false },
-  { key: 'cmd', isName: false },
-  { key: 'file_path', isName: true },
-  { key: 'filePath', isName: true },
-  { key: 'path', isName: true },
-  { key: 'filename', isName: true },
-  { key: 'file', isName: true },
-  { key: 'notebook_path', isName: true },
-  { key: 'url', isName: true },
-  { key: 'pattern', isName: false },
-  { key: 'query', isName: false },
-  { key: 'description', isName: false },
-  { key: 'prompt', isName: false },
-]
+/** Arguments that are a file or an address, which says it by itself. */
+const namingKeys = 'file_path filePath path filename file notebook_path url'.split(' ')
+
+/** By which argument people know a call, the most telling first. */
+const tellingKeys = ['command', 'cmd', ...namingKeys, 'pattern', 'query', 'description', 'prompt']
 
 /** The files of a patch that is the whole argument. */
 const patchedFile = /^\*\*\* (?:Update|Add|Delete) File: (.{1,300})$/m
@@ -262,8 +251,9 @@ function telling(argumentsText: string): { readonly value: string; readonly isNa
     const file = patchedFile.exec(argumentsText)?.[1]
     return file === undefined ? { value: argumentsText, isName: false } : { value: file, isName: true }
   }
-  for (const { key, isName } of tellingKeys) {
+  for (const key of tellingKeys) {
     const argument = written(value[key])
+    const isName = namingKeys.includes(key)
     if (argument !== null) return { value: patchedFile.exec(argument)?.[1] ?? argument, isName }
   }
   const first = Object.values(value)

@@ -85,7 +85,7 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
     )
   if (action === 'relayed' && reason === 'stateful')
     return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
-  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`, null)
+  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
   const plain = words.get(action)
@@ -93,24 +93,15 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
   return reason === null ? plain : { ...plain, words: `${plain.words}: ${reason}` }
 }
 
-const calm = (said: string, advice: string | null = null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'calm',
-})
-const steppedBack = (said: string, advice: string | null = null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'stepped-back',
-})
-const failed = (said: string, advice: string | null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'failed',
-})
+const told =
+  (level: RequestWords['level']) =>
+  (said: string, advice: string | null = null): RequestWords => ({
+    words: said,
+    trouble: null,
+    advice,
+    level,
+  })
+const [calm, steppedBack, failed] = [told('calm'), told('stepped-back'), told('failed')]
 
 const atClient = 'the client has to send it otherwise'
 const reportIt = 'the log line “a part of Foldgate failed” says more; please report it'
