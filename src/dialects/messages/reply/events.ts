@@ -1,43 +1,9 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  parseJsonText,
-  stringifyJson,
-  stringOr,
-} from '../../../conversation/json-value.ts'
-import { createEventReader } from '../../event-reader.ts'
-import { statesError } from '../../stated-error.ts'
-
-/** An event of a streamed message. `other`: a comment, or nothing that can be read; `done`: `[DONE]`, which imitators send. */
-export type MessageEvent =
-  | { readonly kind: 'other' | 'done' | 'error' }
-  | {
-      readonly kind: 'event'
-      readonly type: string
-      readonly json: JsonObject
-    }
-
-/** Reads one event, given with the blank line at its end. */
-export function readMessageEvent(event: string): MessageEvent {
-  const reader = createEventReader({ eventCharactersMax: event.length })
-  const [read] = [...reader.feed(event), ...reader.end()]
-  if (read === undefined) return { kind: 'other' }
-  const { name, data, error } = read
-  if (error !== '' || name === 'error') return { kind: 'error' }
-  if (data.trim() === '[DONE]') return { kind: 'done' }
-  const json = parseJsonText(data)
-  if (!isJsonObject(json)) return { kind: Array.isArray(json) ? 'error' : 'other' }
-  const type = stringOr(json['type'], name)
-  return statesError(json, type !== '') ? { kind: 'error' } : { kind: 'event', type, json }
-}
-
-/** An event without its text. */
-export type NewMessageEvent = JsonObject & { readonly type: string }
+import { type JsonObject, stringifyJson, stringOr } from '../../../conversation/json-value.ts'
+import { type NewEvent, writeEvent } from '../../typed-events.ts'
 
 /** An event as text; null if it is nested too deep to be written. */
-export function writeMessageEvent(event: NewMessageEvent): string | null {
-  const text = stringifyJson(event)
-  return text === null ? null : `event: ${event.type}\ndata: ${text}\n\n`
+export function writeMessageEvent(event: NewEvent): string | null {
+  return writeEvent(event.type, event)
 }
 
 /** Whether an event is the last word of a stream; looked up without parsing it. */
@@ -46,7 +12,7 @@ export function isLastEvent(event: string): boolean {
 }
 
 /** The events that say what a whole block says, at this place of the content. Null if it is nested too deep to be written. */
-export function blockEvents(block: JsonObject, index: number): readonly NewMessageEvent[] | null {
+export function blockEvents(block: JsonObject, index: number): readonly NewEvent[] | null {
   const written = pieces(block)
   if (written === null) return null
   const { begun, deltas } = written
@@ -57,11 +23,11 @@ export function blockEvents(block: JsonObject, index: number): readonly NewMessa
   ]
 }
 
-export function blockStop(index: number): NewMessageEvent {
+export function blockStop(index: number): NewEvent {
   return { type: 'content_block_stop', index }
 }
 
-export function textDelta(index: number, text: string): NewMessageEvent {
+export function textDelta(index: number, text: string): NewEvent {
   return { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
 }
 

@@ -7,7 +7,8 @@ import type {
   ReplyCall,
   Seam,
 } from '../../answer-contract.ts'
-import { isLastEvent, writeMessageEvent } from './events.ts'
+import { errorEvent } from '../../typed-events.ts'
+import { isLastEvent } from './events.ts'
 import { createMessageStream } from './reply-stream.ts'
 import { messageReply, readMessageReply } from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
@@ -22,8 +23,7 @@ export const messagesReplies: Replies = {
   plain: createPlainMessage,
   stream: createMessageStream,
   isDone: isLastEvent,
-  errorEvent: (error) =>
-    writeMessageEvent('error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? '',
+  errorEvent,
   answeredCalls: recallMessages,
   goOn: goOnMessages,
   unbound: unboundMessages,

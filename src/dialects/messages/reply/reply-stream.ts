@@ -10,7 +10,8 @@ import {
   writtenArguments,
 } from './answer-blocks.ts'
 import { contentText, isTextBlock, isToolUse } from './blocks.ts'
-import { blockStop, type NewMessageEvent, readMessageEvent, textDelta, writeMessageEvent } from './events.ts'
+import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
+import { blockStop, textDelta, writeMessageEvent } from './events.ts'
 import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { messageReply } from './reply.ts'
 
@@ -30,7 +31,7 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
 
   function take(event: Event): readonly (Event | string)[] {
     if (isBeyondUs) return [event]
-    const read = readMessageEvent(event.text)
+    const read = readTypedEvent(event.text, (type) => type !== '')
     switch (read.kind) {
       case 'other':
         return [event]
@@ -352,7 +353,7 @@ function createMessageClientStream<Event>(): MessageClientStream<Event> {
   }
 }
 
-function written(event: NewMessageEvent): readonly string[] {
+function written(event: NewEvent): readonly string[] {
   const text = writeMessageEvent(event)
   return text === null ? [] : [text]
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
-import { itemDone, messageEnd, writeEvent } from './events.ts'
+import { writeEvent } from '../../typed-events.ts'
+import { itemDone, messageEnd } from './events.ts'
 import {
   isClosing,
   isKnownBeginning,

@@ -1,47 +1,6 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  parseJsonText,
-  stringifyJson,
-  stringOr,
-} from '../../../conversation/json-value.ts'
-import { createEventReader } from '../../event-reader.ts'
-import { statesError } from '../../stated-error.ts'
+import { type JsonObject, stringOr } from '../../../conversation/json-value.ts'
+import type { NewEvent } from '../../typed-events.ts'
 import { isMessage, messageParts } from './output.ts'
-
-/** An event of a streamed response. `other`: a comment, or nothing that can be read; `done`: `[DONE]`, which imitators send. */
-export type ReplyEvent =
-  | { readonly kind: 'other' | 'done' | 'error' }
-  | {
-      readonly kind: 'event'
-      readonly type: string
-      readonly json: JsonObject
-      /** What stands in its `event:` line; '' if there is none. */
-      readonly name: string
-    }
-
-/** Reads one event, given with the blank line at its end. */
-export function readReplyEvent(event: string): ReplyEvent {
-  const reader = createEventReader({ eventCharactersMax: event.length })
-  const [read] = [...reader.feed(event), ...reader.end()]
-  if (read === undefined) return { kind: 'other' }
-  const { name, data, error } = read
-  if (error !== '' || name === 'error') return { kind: 'error' }
-  if (data.trim() === '[DONE]') return { kind: 'done' }
-  const json = parseJsonText(data)
-  if (!isJsonObject(json)) return { kind: Array.isArray(json) ? 'error' : 'other' }
-  const type = stringOr(json['type'], name)
-  return statesError(json, type.startsWith('response.'))
-    ? { kind: 'error' }
-    : { kind: 'event', type, json, name }
-}
-
-/** An event as text, with an `event:` line if it has a name; null if it is nested too deep to be written. */
-export function writeEvent(name: string, json: JsonObject): string | null {
-  const text = stringifyJson(json)
-  if (text === null) return null
-  return `${name === '' ? '' : `event: ${name}\n`}data: ${text}\n\n`
-}
 
 /** Whether an event of this type is the last of a response. */
 export function isEnding(type: string): boolean {
@@ -57,9 +16,6 @@ export function statusOf(type: string, response: JsonObject): unknown {
 export function isDone(event: string): boolean {
   return lastWord.test(event)
 }
-
-/** An event but for its number. */
-export type NewEvent = JsonObject & { readonly type: string }
 
 /** The events that say what a whole item says, at this place of the output. */
 export function itemEvents(item: JsonObject, outputIndex: number): readonly NewEvent[] {

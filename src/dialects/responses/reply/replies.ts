@@ -7,7 +7,8 @@ import type {
   ReplyCall,
   Seam,
 } from '../../answer-contract.ts'
-import { isDone, writeEvent } from './events.ts'
+import { errorEvent } from '../../typed-events.ts'
+import { isDone } from './events.ts'
 import { createResponseStream } from './reply-stream.ts'
 import { cutCallOf, hasWholeArguments, readResponseReply, responseReply } from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
@@ -31,8 +32,7 @@ export const responsesReplies: Replies = {
   plain: createPlainResponse,
   stream: createResponseStream,
   isDone,
-  errorEvent: (error) =>
-    writeEvent('error', 'error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? '',
+  errorEvent,
   answeredCalls: recallItems,
   goOn: goOnItems,
   unbound: unboundItems,

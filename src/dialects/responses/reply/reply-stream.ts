@@ -3,7 +3,8 @@ import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-con
 import { addUsage } from '../../usage-sum.ts'
 import { responseFinish, responseUsage } from '../read-answer.ts'
 import { createClientStream, type Entry } from './client-stream.ts'
-import { isEnding, itemEvents, type NewEvent, readReplyEvent, statusOf } from './events.ts'
+import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
+import { isEnding, itemEvents, statusOf } from './events.ts'
 import { createItemGate, dropsCutCall } from './joined-response.ts'
 import { isMessage, outputText } from './output.ts'
 import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
@@ -25,7 +26,7 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
 
   function take(event: Event): readonly (Event | string)[] {
     if (isBeyondUs) return [event]
-    const read = readReplyEvent(event.text)
+    const read = readTypedEvent(event.text, (type) => type.startsWith('response.'))
     switch (read.kind) {
       case 'other':
         return [event]
