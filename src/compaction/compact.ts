@@ -5,14 +5,14 @@ import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { PreparedFold } from './plan/options.ts'
 import { planCompaction } from './plan/plan.ts'
-import { restatedMost } from './plan/restated.ts'
-import { SHARE } from './plan/shares.ts'
+import { restatedMost } from './plan/fold-at.ts'
+import { SHARE } from './plan/parts.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from '../subject/subject.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 import { UNTOUCHED } from './layout.ts'
-import { standingView, viewUnder, type View } from './view/view.ts'
+import { standingView, type View, viewUnder } from './view/view.ts'
 
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }

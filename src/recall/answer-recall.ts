@@ -1,10 +1,17 @@
 import type { Compacted } from '../compaction/compact.ts'
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type LeftOut, leftOutOf, ownLine, segmentsOf } from './segments.ts'
+import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
 import { pageOf, pausing, type RecallAnswer } from './page.ts'
-import { readMessages } from './read-messages.ts'
-import { readRecallQuery, type RecallQuery } from './recall-query.ts'
+import {
+  type Asked,
+  type HandleRun,
+  lastNumber,
+  readRecallQuery,
+  type RecallQuery,
+  runsText,
+  runsWithin,
+} from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
 import { messageNumber } from '../subject/message-numbers.ts'
 
@@ -99,4 +106,58 @@ function beginning(text: string): string {
     .trim()
   const isAll = line.length <= BEGINNING_CHARS && text.length <= 2 * BEGINNING_CHARS
   return isAll ? line : `${line.slice(0, BEGINNING_CHARS).toWellFormed()}…`
+}
+
+/** Messages word for word, in their order, each of their texts under a label. */
+function readMessages(subject: Subject, asked: Asked): RecallAnswer {
+  const last = lastNumber(subject)
+  const runs = runsWithin(asked.runs, last)
+  /** Where each message begins that was made so far: there another call can go on as if it had asked for no more. */
+  const starts: { readonly offset: number; readonly number: number }[] = []
+
+  function* pieces(): RecallAnswer['pieces'] {
+    let made = 0
+    for (const notice of noticesOf(asked, runs, last)) {
+      const line = `${ownLine(notice)}\n`
+      made += line.length
+      yield line
+    }
+    for (const run of runs) {
+      for (let number = run.first; number <= run.last; number += 1) {
+        starts.push({ offset: made, number })
+        const text = yield* pausing(messageText(subject, number))
+        made += text.length
+        yield text
+      }
+    }
+  }
+
+  return {
+    pieces: pieces(),
+    goOn: (offset) => {
+      const from = starts.findLast((start) => start.offset <= offset)
+      // What is told before the first message would not be told of other arguments.
+      if (from === undefined) return null
+      return { messages: runsText(runsFrom(runs, from.number)), offset: offset - from.offset }
+    },
+    hasEnd: runs.length > 0,
+  }
+}
+
+function* messageText(subject: Subject, number: number): Steps<string> {
+  const index = number - 1 + subject.structure.systemCount
+  return (yield* segmentsOf(subject, index)).map(segmentText).join('')
+}
+
+function runsFrom(runs: readonly HandleRun[], number: number): readonly HandleRun[] {
+  return runs
+    .filter((run) => run.last >= number)
+    .map((run) => ({ first: Math.max(number, run.first), last: run.last }))
+}
+
+function* noticesOf({ runs: askedRuns, isCut }: Asked, runs: readonly HandleRun[], last: number) {
+  const isBeyond = askedRuns.some((run) => run.first < 1 || run.last > last)
+  if (isBeyond) yield last === 0 ? 'there are no messages yet' : `there are only the messages #1-#${last}`
+  const end = runs.at(-1)
+  if (isCut && end !== undefined) yield `too many at once: here they are read up to #${end.last}`
 }

@@ -1,6 +1,6 @@
 import { harmless } from '../compaction/recap/headings.ts'
 import type { CountTokens } from '../subject/subject.ts'
-import type { SummaryAnswer } from './answer.ts'
+import type { SummaryAnswer } from './summary-call.ts'
 import { lostThings, type Section, sectionsOf, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'
 import { instructionSentences } from './prompt.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Mention } from '../../src/compaction/recap/mentions.ts'
-import { likelihoodOf, nameLines } from '../../src/compaction/recap/names.ts'
+import { likelihoodOf, type Mention, nameLines } from '../../src/compaction/recap/names.ts'
 import { needsWords, thingsIn } from '../../src/subject/things.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 import { subjectOf } from '../support/subject.ts'

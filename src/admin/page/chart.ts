@@ -1,7 +1,6 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
-import { boundedFigure, clock, figure, plural, shortFigure } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { boundedFigure, clock, figure, html, type HtmlEscapedString, plural, shortFigure } from './markup.ts'
 
 export type ChartOptions = {
   /** The oldest first. */

@@ -1,7 +1,6 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
-import type { Treated } from '../../activity/request-report.ts'
-import type { HeldOutline } from '../../activity/request-report.ts'
-import { figure, plural } from './figures.ts'
+import type { HeldOutline, Treated } from '../../activity/request-report.ts'
+import { figure, plural } from './markup.ts'
 
 /**
  * What a compaction did: `18 old results cleared, 31 messages folded into a recap of 1,900 tokens; the newest 14 stand as

@@ -1,8 +1,8 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import { chart } from './chart.ts'
-import { clientName } from './client-name.ts'
 import {
   answeringMark,
+  clientName,
   conversationLink,
   conversationName,
   conversationPath,
@@ -10,10 +10,21 @@ import {
   requestState,
 } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
-import { ago, boundedFigure, clock, figure, moment, percent, plural, unknownFigure } from './figures.ts'
+import {
+  ago,
+  boundedFigure,
+  clock,
+  figure,
+  foreign,
+  html,
+  type HtmlEscapedString,
+  moment,
+  percent,
+  plural,
+  unknownFigure,
+} from './markup.ts'
 import { gauge, requestLine } from './request-words.ts'
 import { layout, type PageSetting } from './layout.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { messageList } from './message-list.ts'
 import { windowWords } from './window-words.ts'
 import type { UsageRow } from '../../activity/journal/rows.ts'

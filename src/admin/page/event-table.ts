@@ -2,8 +2,7 @@ import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
 import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
-import { clock, duration, figure, moment, plural } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { clock, duration, figure, foreign, html, type HtmlEscapedString, moment, plural } from './markup.ts'
 import { compactionReason } from '../compaction-reason.ts'
 
 export type EventTableOptions = {

@@ -2,15 +2,13 @@ import type { ConversationCard } from '../../activity/conversations/conversation
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { ModelCard } from '../models/model-cards.ts'
 import type { UnreadCard } from '../../activity/conversations/unread-tally.ts'
-import { conversationList, conversationName, requestState } from './conversation-list.ts'
+import { clientName, conversationList, conversationName, requestState } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './layout.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { ago, figure, foreign, html, type HtmlEscapedString, moment, money, plural } from './markup.ts'
 import type { Totals } from '../../activity/conversations/totals.ts'
 import { LIST_PRICES_OF } from '../../activity/list-prices.ts'
 import { sendAllShortly } from '../send-all.ts'
-import { ago, figure, moment, money, plural } from './figures.ts'
-import { clientName } from './client-name.ts'
 import { windowWords } from './window-words.ts'
 
 export type HomePageOptions = PageSetting &

@@ -1,5 +1,4 @@
-import { clock, moment } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { clock, html, type HtmlEscapedString, moment } from './markup.ts'
 import { readFileSync } from 'node:fs'
 
 /** What every page says of this Foldgate. */

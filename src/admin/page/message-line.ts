@@ -1,7 +1,6 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import type { EntryName } from '../../dialects/contract.ts'
-import { figure } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
 import type { MessageTreatment } from '../../compaction/report.ts'
 

@@ -1,7 +1,6 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
-import { figure, plural } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { figure, html, type HtmlEscapedString, plural } from './markup.ts'
 import { compactionWords, treatedMessages } from './compaction-words.ts'
 import {
   messageLine,

@@ -1,7 +1,6 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { sendAllAdvice } from '../send-all.ts'
-import { percent } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { html, type HtmlEscapedString, percent } from './markup.ts'
 
 /** What of a request says how it went. */
 export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {

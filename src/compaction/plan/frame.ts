@@ -9,8 +9,16 @@ import { plannedTokens, type TokenCounts } from '../token-counts.ts'
 import { openWorkAt, type WorkRoom } from '../../subject/calls/open-work.ts'
 import { hasLimit } from './limit.ts'
 import type { PlanOptions } from './options.ts'
-import { type Parts, partsAt, type Pins, pinsAt } from './parts.ts'
-import { type PartSizes, SHARE, type Shares, sharesOf } from './shares.ts'
+import {
+  type Parts,
+  partsAt,
+  type PartSizes,
+  type Pins,
+  pinsAt,
+  SHARE,
+  type Shares,
+  sharesOf,
+} from './parts.ts'
 import { countBelow } from '../../conversation/count-below.ts'
 import { opensMessage, type Subject } from '../../subject/subject.ts'
 

@@ -10,7 +10,7 @@ import {
   money,
   percent,
   plural,
-} from '../../../src/admin/page/figures.ts'
+} from '../../../src/admin/page/markup.ts'
 import { gauge } from '../../../src/admin/page/request-words.ts'
 import { headlineSection } from '../../../src/admin/page/home-page.ts'
 import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../..
 import type { CallRules } from '../../answer-contract.ts'
 import { parseAnswerText } from '../../answer-json.ts'
 import { createTextPieces, type TextPieces } from '../../text-pieces.ts'
-import { type BlockGate, createBlockGate } from './joined-message.ts'
+import { type BlockGate, createBlockGate } from './reply.ts'
 
 /** A block of the answer that flows. */
 export type StreamBlock = {

@@ -10,10 +10,9 @@ import type {
 import { errorEvent } from '../../typed-events.ts'
 import { isLastEvent } from './events.ts'
 import { createMessageStream } from './reply-stream.ts'
-import { messageReply, readMessageReply } from './reply.ts'
+import { createBlockGate, dropsCutToolUse, messageReply, readMessageReply, shownStopReason } from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
 import { sumUsage, totalUsage } from '../usage.ts'
-import { createBlockGate, dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { contentOf, contentText, isTextBlock, isThought, joinedBlocks } from './blocks.ts'
 import { isSigned } from '../block-kinds.ts'
 

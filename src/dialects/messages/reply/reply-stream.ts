@@ -12,8 +12,7 @@ import {
 import { contentText, isTextBlock, isToolUse } from './blocks.ts'
 import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
 import { blockStop, textDelta, writeMessageEvent } from './events.ts'
-import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
-import { messageReply } from './reply.ts'
+import { dropsCutToolUse, messageReply, shownStopReason } from './reply.ts'
 
 /**
  * Events go on as they come, but for those of blocks that the client does not get to see, and what would tell it that the reply

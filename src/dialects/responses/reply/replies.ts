@@ -10,18 +10,21 @@ import type {
 import { errorEvent } from '../../typed-events.ts'
 import { isDone } from './events.ts'
 import { createResponseStream } from './reply-stream.ts'
-import { cutCallOf, hasWholeArguments, readResponseReply, responseReply } from './reply.ts'
-import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
-import { responseUsage } from '../read-answer.ts'
-import { addUsage } from '../../usage-sum.ts'
 import {
   createItemGate,
   createOwnIds,
+  cutCallOf,
   dropsCutCall,
   type Gated,
+  hasWholeArguments,
   joinedResponse,
+  readResponseReply,
   responseIdentity,
-} from './joined-response.ts'
+  responseReply,
+} from './reply.ts'
+import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
+import { responseUsage } from '../read-answer.ts'
+import { addUsage } from '../../usage-sum.ts'
 import { isMessage, isTextPart, joinedParts, messageParts, outputOf, outputText } from './output.ts'
 import { isBound } from '../item-kinds.ts'
 import { unnamed } from '../unnamed.ts'

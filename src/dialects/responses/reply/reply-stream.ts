@@ -2,13 +2,20 @@ import { isJsonObject, type JsonObject, stringOr } from '../../../conversation/j
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { addUsage } from '../../usage-sum.ts'
 import { responseFinish, responseUsage } from '../read-answer.ts'
-import { createClientStream, type Entry } from './client-stream.ts'
+import {
+  createClientStream,
+  type Entry,
+  grownItem,
+  isClosing,
+  partIndexOf,
+  partTexts,
+  seamedParts,
+  type StreamItem,
+} from './client-stream.ts'
 import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
 import { isEnding, itemEvents, statusOf } from './events.ts'
-import { createItemGate, dropsCutCall } from './joined-response.ts'
+import { createItemGate, dropsCutCall, hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
 import { isMessage, outputText } from './output.ts'
-import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
-import { grownItem, isClosing, partIndexOf, partTexts, seamedParts, type StreamItem } from './stream-item.ts'
 
 /**
  * Events go on as they come, but for those of items that the client does not get to see, and what would tell it that the reply
