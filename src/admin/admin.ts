@@ -146,14 +146,13 @@ type DeleteConversationParts = {
 type Deleted = { readonly records: number; readonly hadFile: boolean }
 
 /**
- * Deletes what is kept of a conversation: its records and summaries in the store, the summary that is being written
- * for it, and its file in the archive. Throws `invalid_conversation_id`, `unknown_conversation` if there was nothing, or `store_failed`.
+ * @internal exported for tests. Deletes what is kept of a conversation: its records and summaries in the store, the summary
+ * that is being written for it, and its file in the archive. Throws `invalid_conversation_id`, `unknown_conversation` if there
+ * was nothing, or `store_failed`.
  *
- * What was made of its messages (`made-cache.ts`), their facts and their counts stay until they are driven out: they are
- * found only by the very bytes they were made of, are the same when they are made again, and no id leads to them. So do
- * the figures beside its id of what its prompts taught about an upstream, which are gone within an hour.
- *
- * @internal exported for tests
+ * What was made of its messages (`made-cache.ts`), their facts and their counts stay until they are driven out: they are found
+ * only by the very bytes they were made of, are the same when they are made again, and no id leads to them. So do the figures
+ * beside its id of what its prompts taught about an upstream, which are gone within an hour.
  */
 export function createDeleteConversation(parts: DeleteConversationParts): (id: string) => Promise<void> {
   const { store, summaryWriter, deadlineMs = DEADLINE_MS } = parts
@@ -202,10 +201,8 @@ export function createDeleteConversation(parts: DeleteConversationParts): (id: s
 }
 
 /**
- * Wants the token where there is one: `authorization: Bearer TOKEN`, or, for browsers, which can send no such header by
- * themselves, as the password of `Basic`, under any name. Throws `admin_token_required`.
- *
- * @internal exported for tests
+ * @internal exported for tests. Wants the token where there is one: `authorization: Bearer TOKEN`, or, for browsers, which can
+ * send no such header by themselves, as the password of `Basic`, under any name. Throws `admin_token_required`.
  */
 export function requireToken({ headers }: IncomingMessage, token: string | null): void {
   if (token === null) return
@@ -221,10 +218,9 @@ export function requireToken({ headers }: IncomingMessage, token: string | null)
 }
 
 /**
- * How a client is told to send the token: a browser asks its user only for a password. It has to be told so for all that
- * a page loads as well, since it sends the password unasked only at and below the path where it was first asked.
- *
- * @internal exported for tests
+ * @internal exported for tests. How a client is told to send the token: a browser asks its user only for a password. It has to
+ * be told so for all that a page loads as well, since it sends the password unasked only at and below the path where it was
+ * first asked.
  */
 export function challengeFor({ headers }: IncomingMessage): string {
   const isBrowser = headers['sec-fetch-dest'] !== undefined || (headers.accept ?? '').includes('text/html')

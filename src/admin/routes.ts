@@ -228,9 +228,8 @@ export type EventStream = {
 }
 
 /**
- * Opens streams with these headers, at most so many at a time. The returned function throws `overloaded`.
- *
- * @internal exported for tests
+ * @internal exported for tests. Opens streams with these headers, at most so many at a time. The returned function throws
+ * `overloaded`.
  */
 export function createEventStreams(
   headers: Readonly<Record<string, string>>,

@@ -51,10 +51,9 @@ export function openArchive(
 type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Does one thing after the other, so that a folder that hangs holds one thread and no more. Work that has not begun by its
- * deadline is not done at all; while something has been under way for that long, everything else is refused at once.
- *
- * @internal exported for tests
+ * @internal exported for tests. Does one thing after the other, so that a folder that hangs holds one thread and no more. Work
+ * that has not begun by its deadline is not done at all; while something has been under way for that long, everything else is
+ * refused at once.
  */
 export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
   let last: Promise<unknown> = Promise.resolve()

@@ -71,10 +71,8 @@ type CompactionEntry = {
 }
 
 /**
- * Writes the messages that a compaction takes away and the file does not hold yet, piece by piece: a heading, each message,
- * the new summaries, and what the file holds now. Writes nothing if nothing is new.
- *
- * @internal exported for tests
+ * @internal exported for tests. Writes the messages that a compaction takes away and the file does not hold yet, piece by
+ * piece: a heading, each message, the new summaries, and what the file holds now. Writes nothing if nothing is new.
  */
 export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
   const { subject, compaction, lost } = entry

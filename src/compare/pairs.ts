@@ -131,9 +131,8 @@ type Aspect = 'tools' | 'paths' | 'commands'
 type NextStep = Readonly<Record<Aspect, readonly string[]>>
 
 /**
- * The step that the calls of a reply make: their tools, what paths they name, and what kinds of commands they are.
- *
- * @internal exported for tests
+ * @internal exported for tests. The step that the calls of a reply make: their tools, what paths they name, and what kinds of
+ * commands they are.
  */
 export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest): NextStep {
   const whole = calls.map(({ name, argumentsText }) => ({ name, argumentsText: completed(argumentsText) }))

@@ -62,9 +62,8 @@ export function sampleLog(dice: Dice, lines: number): string {
 }
 
 /**
- * A test run as a terminal sees it: colours, and progress that is drawn over with carriage returns.
- *
- * @internal exported for tests
+ * @internal exported for tests. A test run as a terminal sees it: colours, and progress that is drawn over with carriage
+ * returns.
  */
 export function sampleTestRun(dice: Dice, suite: string, tests: number): string {
   const out = [`\u001B[1mrunning ${suite}\u001B[0m`]
@@ -81,11 +80,7 @@ export function sampleTestRun(dice: Dice, suite: string, tests: number): string 
   return out.join('\n')
 }
 
-/**
- * A path that no other sample is likely to name.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. A path that no other sample is likely to name. */
 export function samplePath(dice: Dice): string {
   return `src/${dice.pick(nouns).toLowerCase()}/${dice.pick(verbs)}-${dice.pick(nouns).toLowerCase()}-${dice.below(40)}.ts`
 }

@@ -86,9 +86,7 @@ export function meantOr(word: string, candidates: Iterable<string>, otherwise: s
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
- *
- * @internal exported for tests
+ * @internal exported for tests. Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
  */
 export function editDistance(from: string, to: string): number {
   let beforePrevious: readonly number[] = []

@@ -73,11 +73,7 @@ const settingsWords =
     ' ',
   )
 
-/**
- * What people write in profiles in place of a key. Of several that fit the first holds.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. What people write in profiles in place of a key. Of several that fit the first holds. */
 export const profileNearMisses: readonly NearMiss[] = missesIn('', [
   [windowWords, 'number', 'write window: {tokens: VALUE}'],
   [['window'], 'number', 'write window: {tokens: VALUE}'],

@@ -44,10 +44,8 @@ export function completeSummary(
 type Fitted = { readonly text: string; readonly dropped: string }
 
 /**
- * A summary cut to `tokensMax`: whole sections, the worthiest first as far as they fit, in their order. If none fits, whole
- * lines from the beginning of the worthiest. Null if nothing whole is left.
- *
- * @internal exported for tests
+ * @internal exported for tests. A summary cut to `tokensMax`: whole sections, the worthiest first as far as they fit, in their
+ * order. If none fits, whole lines from the beginning of the worthiest. Null if nothing whole is left.
  */
 export function fitSections(summary: string, tokensMax: number, count: CountTokens): Fitted | null {
   if (count(summary) <= tokensMax) return { text: summary, dropped: '' }

@@ -4,11 +4,9 @@ import { finish, type Steps } from '../conversation/source.ts'
 export type SecretShape = { readonly name: string; readonly pattern: RegExp; readonly sample: string }
 
 /**
- * Shapes of secrets, most specific first. A summary is stored and is sent to a model that the conversation was
- * perhaps not meant for; a password in it helps nobody. Every pattern is linear in the text: repeats are bounded or
- * begin where nothing of their own class stands before, and none looks ahead without a bound.
- *
- * @internal exported for tests
+ * @internal exported for tests. Shapes of secrets, most specific first. A summary is stored and is sent to a model that the
+ * conversation was perhaps not meant for; a password in it helps nobody. Every pattern is linear in the text: repeats are
+ * bounded or begin where nothing of their own class stands before, and none looks ahead without a bound.
  */
 export const secretShapes: readonly SecretShape[] = [
   {

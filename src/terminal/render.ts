@@ -33,10 +33,8 @@ export function* renderTerminal(text: string): Steps<string> {
 const REPEATS_MIN = 3
 
 /**
- * Runs of equal lines become one line with a count, where that is shorter; runs of blank lines become one. A
- * line that is such a note itself is never counted, or a text would change each time that it is rendered.
- *
- * @internal exported for tests
+ * @internal exported for tests. Runs of equal lines become one line with a count, where that is shorter; runs of blank lines
+ * become one. A line that is such a note itself is never counted, or a text would change each time that it is rendered.
  */
 export function* collapseRepeats(text: string): Steps<string> {
   const kept: string[] = []

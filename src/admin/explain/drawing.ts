@@ -19,10 +19,9 @@ export function drawExplanation(explanation: Explanation, paper: Paper): string 
 type MessageGroup = readonly [ExplainedMessage, ...ExplainedMessage[]]
 
 /**
- * Messages for people to read: one by one while there are few, else in runs. A run is of one treatment; where treatments
- * change all the time, as with calls that stay and results that are cleared, the short runs are told together.
- *
- * @internal exported for tests
+ * @internal exported for tests. Messages for people to read: one by one while there are few, else in runs. A run is of one
+ * treatment; where treatments change all the time, as with calls that stay and results that are cleared, the short runs are
+ * told together.
  */
 export function messageGroups(messages: readonly ExplainedMessage[]): readonly MessageGroup[] {
   if (messages.length <= FEW) return messages.map((message) => [message])

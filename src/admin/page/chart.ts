@@ -73,11 +73,7 @@ type LevelLine = {
   readonly steps: readonly { readonly x1: number; readonly x2: number; readonly y: number }[]
 }
 
-/**
- * The width that `x` is a part of. The drawing is stretched to the place that there is.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. The width that `x` is a part of. The drawing is stretched to the place that there is. */
 export const chartWidth = 1000
 
 /** Height of the drawing, and where the values begin and end in it, in pixels. */

@@ -64,9 +64,8 @@ type ConversationTree = {
 }
 
 /**
- * Conversations with their branches under them, that first which was used last; so the branches of each.
- *
- * @internal exported for tests
+ * @internal exported for tests. Conversations with their branches under them, that first which was used last; so the branches
+ * of each.
  */
 export function treesOf(cards: readonly ConversationCard[]): readonly ConversationTree[] {
   const byId = new Map(cards.map((card) => [card.id, card]))

@@ -89,9 +89,8 @@ export function messageName(message: ShownMessage | undefined): string {
 }
 
 /**
- * A call in a line, with what tells it from others of its tool: `read_file src/app.ts`, `bash: npm test`.
- *
- * @internal exported for tests
+ * @internal exported for tests. A call in a line, with what tells it from others of its tool: `read_file src/app.ts`, `bash:
+ * npm test`.
  */
 export function callWords({ name, argumentsText }: Call): string {
   const tool = name === '' ? 'a tool' : name
@@ -102,9 +101,7 @@ export function callWords({ name, argumentsText }: Call): string {
 }
 
 /**
- * The arguments of a call as one would read them, each behind its name with its own line breaks.
- *
- * @internal exported for tests
+ * @internal exported for tests. The arguments of a call as one would read them, each behind its name with its own line breaks.
  */
 export function argumentWords(argumentsText: string): string {
   const value = parsed(argumentsText)

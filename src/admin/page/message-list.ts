@@ -42,10 +42,8 @@ type MessageRun =
   | { readonly kind: 'single'; readonly message: ShownMessage }
 
 /**
- * Groups messages for the eye, in their order: what was folded beside what stands for it, and long stretches of kept
- * ones.
- *
- * @internal exported for tests
+ * @internal exported for tests. Groups messages for the eye, in their order: what was folded beside what stands for it, and
+ * long stretches of kept ones.
  */
 export function messageRuns(messages: readonly ShownMessage[]): readonly MessageRun[] {
   const folds = messages

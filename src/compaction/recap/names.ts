@@ -58,12 +58,10 @@ export function* nameLines(subject: Subject, options: NameOptions): Steps<string
 }
 
 /**
- * How likely it is, from 0 to 1, that a thing which is no longer in view is named again in the next ten or so
- * steps. What the assistant itself used often and lately comes back; what only tools printed seldom does. The
- * weights are those of a logistic regression over recorded coding runs, rounded; but for the last two: what the
- * user named is asked for where nothing is recorded, and a whole path that was said once cannot be guessed again.
- *
- * @internal exported for tests
+ * @internal exported for tests. How likely it is, from 0 to 1, that a thing which is no longer in view is named again in the
+ * next ten or so steps. What the assistant itself used often and lately comes back; what only tools printed seldom does. The
+ * weights are those of a logistic regression over recorded coding runs, rounded; but for the last two: what the user named is
+ * asked for where nothing is recorded, and a whole path that was said once cannot be guessed again.
  */
 export function likelihoodOf(name: string, mention: Mention): number {
   const { messages, ofAssistant, assistantAgeTokens } = mention

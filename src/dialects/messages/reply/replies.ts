@@ -30,12 +30,11 @@ export const messagesReplies: Replies = {
 }
 
 /**
- * The messages, as JSON, by which a model goes on after its calls were answered. The blocks of its own go back as they came,
- * thoughts included: the server has bound these to all that stood before them, and that is what stands there; and a model that
- * thinks between its calls wants them. Not so if more was said than they say: then a part of it came from an answer before, in
- * which the reply was cut, and the thoughts are bound to a request to go on that is not there any more. `round`: see `Replies`.
- *
- * @internal exported for tests
+ * @internal exported for tests. The messages, as JSON, by which a model goes on after its calls were answered. The blocks of
+ * its own go back as they came, thoughts included: the server has bound these to all that stood before them, and that is what
+ * stands there; and a model that thinks between its calls wants them. Not so if more was said than they say: then a part of it
+ * came from an answer before, in which the reply was cut, and the thoughts are bound to a request to go on that is not there
+ * any more. `round`: see `Replies`.
  */
 export function recallMessages(
   said: string,
@@ -68,10 +67,8 @@ export function goOnMessages(said: string, asked: string): readonly string[] {
 }
 
 /**
- * Messages of either kind behind another prefix than the one that the server has bound their thoughts to: without
- * these.
- *
- * @internal exported for tests
+ * @internal exported for tests. Messages of either kind behind another prefix than the one that the server has bound their
+ * thoughts to: without these.
  */
 export function unboundMessages(messages: readonly string[]): readonly string[] {
   const unbound = messages.map((json) => {

@@ -43,12 +43,10 @@ export const responsesReplies: Replies = {
 }
 
 /**
- * The items, as JSON, by which a model goes on after its calls were answered. Those of its own go back as they came, thoughts
- * and ids included: the server has bound its thoughts to all that stood before them, and that is what stands there. Not so if
- * more was said than they say: then a part of it came from an answer before, in which the reply was cut, and the thoughts are
- * bound to a request to go on that is not there any more. `round`: see `Replies`.
- *
- * @internal exported for tests
+ * @internal exported for tests. The items, as JSON, by which a model goes on after its calls were answered. Those of its own go
+ * back as they came, thoughts and ids included: the server has bound its thoughts to all that stood before them, and that is
+ * what stands there. Not so if more was said than they say: then a part of it came from an answer before, in which the reply
+ * was cut, and the thoughts are bound to a request to go on that is not there any more. `round`: see `Replies`.
  */
 export function recallItems(
   said: string,
