@@ -1,7 +1,7 @@
 import { drive } from '../scheduling/drive.ts'
 import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.ts'
 import { completeSummary } from './complete-summary.ts'
-import type { Spent, SummaryOrder, SummaryResult } from './order.ts'
+import type { SummaryOrder, SummaryResult } from './order.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
 import { CACHED_PROMPT, REASONING_TOKENS, rejectionIn, type Rejections, SYSTEM_ROLE } from './rejections.ts'
 import { failure, type Failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
@@ -151,18 +151,9 @@ type CallPrompt = {
 }
 
 /** Makes the calls of one order, and keeps its account. */
-type OrderCalls = {
-  /** Sends a prompt, and again without the fields that the model rejects by name, which is remembered. */
-  readonly send: (prompt: CallPrompt) => Promise<SummaryAnswer>
-  readonly spent: () => Spent
-}
+type OrderCalls = ReturnType<typeof createOrderCalls>
 
-function createOrderCalls(
-  order: SummaryOrder,
-  ask: Ask,
-  rejections: Rejections,
-  signal: AbortSignal,
-): OrderCalls {
+function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections, signal: AbortSignal) {
   const spent = {
     calls: 0,
     promptTokens: 0,
@@ -238,7 +229,11 @@ function createOrderCalls(
     }
   }
 
-  return { send, spent: () => ({ ...spent, learntWindowTokens }) }
+  return {
+    /** Sends a prompt, and again without the fields that the model rejects by name, which is remembered. */
+    send,
+    spent: () => ({ ...spent, learntWindowTokens }),
+  }
 }
 
 /** What the window leaves for an answer, in the model's tokens; null if it is not known. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../..
 import type { CallRules } from '../../answer-contract.ts'
 import { parseAnswerText } from '../../answer-json.ts'
 import { createTextPieces, type TextPieces } from '../../text-pieces.ts'
-import { type BlockGate, createBlockGate } from './reply.ts'
+import { createBlockGate } from './reply.ts'
 
 /** A block of the answer that flows. */
 export type StreamBlock = {
@@ -24,16 +24,9 @@ export type StreamBlock = {
 }
 
 /** The blocks of the answer that flows, as its events tell of them. */
-export type AnswerBlocks = {
-  /** Takes an event of a block; the block, null if it is of none that has begun. */
-  readonly take: (type: string, event: JsonObject) => StreamBlock | null
-  readonly all: () => readonly StreamBlock[]
-  readonly counts: BlockGate['counts']
-  /** Whether there are more blocks than any model writes. */
-  readonly areTooMany: () => boolean
-}
+export type AnswerBlocks = ReturnType<typeof createAnswerBlocks>
 
-export function createAnswerBlocks(rules: CallRules, isFurther: boolean): AnswerBlocks {
+export function createAnswerBlocks(rules: CallRules, isFurther: boolean) {
   const gate = createBlockGate(rules, isFurther)
   const blocks: StreamBlock[] = []
   /** The latest at each place. */
@@ -57,7 +50,8 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
   }
 
   return {
-    take: (type, { index, content_block: begun, delta }) => {
+    /** Takes an event of a block; the block, null if it is of none that has begun. */
+    take: (type: string, { index, content_block: begun, delta }: JsonObject) => {
       if (type === 'content_block_start') return begin(isJsonObject(begun) ? begun : {}, index)
       const block = placed.get(index) ?? null
       if (block === null) return null
@@ -67,6 +61,7 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
     },
     all: () => blocks,
     counts: gate.counts,
+    /** Whether there are more blocks than any model writes. */
     areTooMany: () => blocks.length > BLOCKS_MAX,
   }
 }

@@ -58,24 +58,19 @@ export function shownStopReason({ ours, clients }: CallCounts, reason: unknown, 
   return ours > 0 && clients === 0 && reason === 'tool_use' ? 'end_turn' : reason
 }
 
-/** Decides which blocks of one answer the client gets to see. */
-export type BlockGate = {
-  /** Takes the next block, as it begins; whether it is shown. */
-  readonly take: (block: JsonObject) => boolean
-  /** The calls among those that were taken. */
-  readonly counts: () => CallCounts
-}
-
 /**
+ * Decides which blocks of one answer the client gets to see.
+ *
  * Calls of Foldgate's tool are never shown. A server binds thoughts to all that was sent before them, and the client will send
  * back what it got: thoughts of an answer that went on behind a recall or a cut, or that stand behind a hidden call, were made
  * behind something that the client will not send, and are hidden, too. Those before it are shown whatever they led to: what
  * stands before them stays, and some models want a turn that calls tools to begin with thoughts.
  */
-export function createBlockGate(rules: CallRules, isFurther: boolean): BlockGate {
+export function createBlockGate(rules: CallRules, isFurther: boolean) {
   let [ours, clients] = [0, 0]
   return {
-    take: (block) => {
+    /** Takes the next block, as it begins; whether it is shown. */
+    take: (block: JsonObject) => {
       if (isOurToolUse(block, rules)) {
         ours += 1
         return false
@@ -83,6 +78,7 @@ export function createBlockGate(rules: CallRules, isFurther: boolean): BlockGate
       if (isToolUse(block)) clients += 1
       return !(isThought(block) && (isFurther || ours > 0))
     },
+    /** The calls among those that were taken. */
     counts: () => ({ ours, clients }),
   }
 }

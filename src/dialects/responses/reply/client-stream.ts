@@ -24,21 +24,9 @@ export type Ending = {
 }
 
 /** What the client has got of a reply: one response, in which numbers and places follow each other without gaps. */
-export type ClientStream<Event> = {
-  readonly show: (entry: Entry<Event>) => readonly (Event | string)[]
-  readonly end: (entry: Entry<Event>, ending: Ending) => readonly (Event | string)[]
-  /** What came is not what the client gets, from here on: its numbers and places are ours. */
-  readonly change: () => void
-  /** A further answer follows. The item, if it is a message that was cut, may go on in it. */
-  readonly goOn: (item: StreamItem | null) => void
-  /** The end of a reply that broke off, as of one that was cut; null if nothing is known of the response. */
-  readonly cut: (usage: JsonObject | null) => readonly string[] | null
-  readonly hasEnded: () => boolean
-  /** What stands in the `event:` line of an event of this type; '' if the server writes none. */
-  readonly nameOf: (type: string) => string
-}
+export type ClientStream<Event> = ReturnType<typeof createClientStream<Event>>
 
-export function createClientStream<Event>(): ClientStream<Event> {
+export function createClientStream<Event>() {
   const ownId = createOwnIds()
   const shown: ShownItem[] = []
   /** What the server says of the response: first, and last. */
@@ -115,7 +103,7 @@ export function createClientStream<Event>(): ClientStream<Event> {
 
   return {
     show,
-    end: (entry, { usageBefore, drops }) => {
+    end: (entry: Entry<Event>, { usageBefore, drops }: Ending) => {
       note(entry)
       hasEnded = true
       const { event, json } = entry
@@ -132,10 +120,12 @@ export function createClientStream<Event>(): ClientStream<Event> {
       const type = 'response.completed'
       return [...late, ...written(entry.name === '' ? '' : type, { ...joined, type })]
     },
+    /** What came is not what the client gets, from here on: its numbers and places are ours. */
     change: () => {
       isChanged = true
     },
-    goOn: (item) => {
+    /** A further answer follows. The item, if it is a message that was cut, may go on in it. */
+    goOn: (item: StreamItem | null) => {
       isChanged = true
       const goesOn = item?.shown ?? null
       if (goesOn === null || goesOn.isEnded || !isMessage(goesOn.item.json)) return
@@ -145,7 +135,8 @@ export function createClientStream<Event>(): ClientStream<Event> {
       const { json } = goesOn.item
       open.item = { ...goesOn.item, json: { ...json, content: [] }, fedTexts: [], joinedTexts: [] }
     },
-    cut: (usage) => {
+    /** The end of a reply that broke off, as of one that was cut; null if nothing is known of the response. */
+    cut: (usage: JsonObject | null) => {
       if (latest === null) return null
       const status = 'incomplete'
       const late = shown.filter(({ isEnded }) => !isEnded).flatMap((one) => ended(one, status))
@@ -160,6 +151,7 @@ export function createClientStream<Event>(): ClientStream<Event> {
       return [...late, ...made({ type: 'response.incomplete', response })]
     },
     hasEnded: () => hasEnded,
+    /** What stands in the `event:` line of an event of this type; '' if the server writes none. */
     nameOf,
   }
 }

@@ -235,18 +235,9 @@ function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
 }
 
 /** The items of the answer that flows, as its events tell of them. */
-type AnswerItems = {
-  /** Takes an event; the item that it is about, null if it is about none. */
-  readonly take: (type: string, event: JsonObject) => StreamItem | null
-  readonly all: () => readonly StreamItem[]
-  readonly hasOurs: () => boolean
-  /** Whether there are so many items, or parts of one, that each further event would take long. */
-  readonly areTooMany: () => boolean
-  /** No more items come: what waited for one is decided on. */
-  readonly end: () => void
-}
+type AnswerItems = ReturnType<typeof createAnswerItems>
 
-function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
+function createAnswerItems(rules: CallRules, isFurther: boolean) {
   const gate = createItemGate<StreamItem>(rules, isFurther)
   const items: StreamItem[] = []
   let hasLongItem = false
@@ -293,7 +284,8 @@ function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
   }
 
   return {
-    take: (type, event) => {
+    /** Takes an event; the item that it is about, null if it is about none. */
+    take: (type: string, event: JsonObject) => {
       const { item: json, output_index: index } = event
       if (type === 'response.output_item.added' && isJsonObject(json)) return add(json, index, false)
       const known = itemOf(event)
@@ -302,7 +294,9 @@ function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
     },
     all: () => items,
     hasOurs: gate.hasOurs,
+    /** Whether there are so many items, or parts of one, that each further event would take long. */
     areTooMany: () => hasLongItem || items.length > ITEMS_MAX,
+    /** No more items come: what waited for one is decided on. */
     end: gate.end,
   }
 }

@@ -107,6 +107,8 @@ export type Gated = {
 }
 
 /**
+ * Decides which items of one answer the client gets to see.
+ *
  * Calls of Foldgate's tool are never shown. Thoughts belong to what follows them, and wait for it if it may be such a call: they
  * are shown with something that the client sees, and are hidden if they led to nothing else than such a call.
  *
@@ -115,7 +117,7 @@ export type Gated = {
  * not send: they are hidden, too. The items that follow them are foreign: under the id that the server gave they would demand
  * these thoughts.
  */
-export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: boolean): ItemGate<Item> {
+export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: boolean) {
   let isForeign = isFurther
   let waiting: Item[] = []
   let isBehindOurs = false
@@ -133,7 +135,8 @@ export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: 
   }
 
   return {
-    take: (item) => {
+    /** Takes the next item; decides on it, and maybe on those that waited for it. */
+    take: (item: Item) => {
       if (isOurCall(item.json, rules)) {
         item.fate = 'hidden'
         isBehindOurs = true
@@ -151,6 +154,7 @@ export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: 
         else waiting.push(item)
       }
     },
+    /** No more items come: decides on those that waited. */
     end: () => {
       settle(isBehindOurs ? 'hidden' : 'shown')
     },
@@ -191,15 +195,6 @@ function callOf(item: JsonObject, isIncomplete: boolean): ReplyCall {
     isIncomplete,
     json: item,
   }
-}
-
-/** Decides which items of one answer the client gets to see. */
-type ItemGate<Item> = {
-  /** Takes the next item; decides on it, and maybe on those that waited for it. */
-  readonly take: (item: Item) => void
-  /** No more items come: decides on those that waited. */
-  readonly end: () => void
-  readonly hasOurs: () => boolean
 }
 
 /** OpenAI takes ids of at most 64 characters. Gateways write much into a response's id, and what tells it apart to its end. */
