@@ -141,13 +141,8 @@ function* messageMarkdown(subject: Subject, index: number): Steps<string> {
   return pieces.join('\n')
 }
 
-type OwnHolding = {
-  readonly held: Pick<Holding, 'messages' | 'summaries'>
-  readonly others: readonly Holding[]
-}
-
 /** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
-function ownHolding(entry: CompactionEntry): OwnHolding {
+function ownHolding(entry: CompactionEntry) {
   const { holdings, subject } = entry
   const isOwn = ({ key, point }: Holding): boolean =>
     key === keyAt(entry, point + subject.structure.systemCount)

@@ -95,10 +95,7 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
   const raw = applyOverrides(file?.value ?? {}, overrides)
-  const { value, problems: wrong } = validate(settingsSchema, raw, {
-    nearMisses: settingsNearMisses,
-    isSecret,
-  })
+  const { value, problems: wrong } = validate(settingsSchema, raw, settingsNearMisses, isSecret)
   const directory = path === null ? cwd : dirname(path)
   const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
   const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]

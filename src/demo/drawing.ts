@@ -100,24 +100,8 @@ export function costText({ sentTokens, cachedTokens }: Tally): string {
   return `${wholePercent(cachedTokens / Math.max(1, sentTokens))} of them from the prompt cache: as dear as ${weighted} with cached tokens at a tenth.`
 }
 
-/** What Foldgate says it did with a request, read from the headers of the answer. */
-type FoldgateHeaders = {
-  /** `relayed`, `compacted`, …; null where the answer does not come from Foldgate. */
-  readonly action: string | null
-  readonly passes: readonly string[]
-  /** Tokens of the conversation that came in; null where it was not counted. */
-  readonly conversationTokens: number | null
-  /** A bound above the conversation's tokens, where they were not counted. */
-  readonly conversationTokensBelow: number | null
-  readonly sentTokens: number | null
-  /** Of the incoming conversation, as a ratio. */
-  readonly pressure: number | null
-  readonly windowTokens: number | null
-  readonly summary: string | null
-}
-
-/** @internal exported for tests. */
-export function readFoldgateHeaders(header: (name: string) => string | null): FoldgateHeaders {
+/** @internal exported for tests. What Foldgate says it did with a request, read from the headers of the answer. */
+export function readFoldgateHeaders(header: (name: string) => string | null) {
   const [action] = (header('x-foldgate-action') ?? '').split(';')
   const passes = (header('x-foldgate-passes') ?? '').split(',').map((pass) => pass.trim())
   // "<N" stands for a count that was not needed: it is known to be below N.
@@ -125,11 +109,15 @@ export function readFoldgateHeaders(header: (name: string) => string | null): Fo
   const pressure = Number.parseFloat(header('x-foldgate-pressure') ?? '')
   const window = Number.parseInt(header('x-foldgate-window') ?? '', 10)
   return {
+    /** `relayed`, `compacted`, …; null where the answer does not come from Foldgate. */
     action: action === undefined || action === '' ? null : action,
     passes: passes.filter((pass) => pass !== '' && pass !== 'none'),
+    /** Tokens of the conversation that came in; null where it was not counted. */
     conversationTokens: tokens?.[1] === '' ? Number(tokens[2]) : null,
+    /** A bound above the conversation's tokens, where they were not counted. */
     conversationTokensBelow: tokens?.[1] === '<' ? Number(tokens[2]) : null,
     sentTokens: tokens?.[3] === '' && tokens[4] !== undefined ? Number(tokens[4]) : null,
+    /** Of the incoming conversation, as a ratio. */
     pressure: Number.isNaN(pressure) ? null : pressure,
     windowTokens: Number.isNaN(window) ? null : window,
     summary: header('x-foldgate-summary'),
@@ -138,16 +126,6 @@ export function readFoldgateHeaders(header: (name: string) => string | null): Fo
 
 // --- internal ---
 
-/** What one answered request says about tokens. */
-type RequestFigures = {
-  readonly headers: FoldgateHeaders
-  readonly conversationTokens: number
-  readonly sentTokens: number
-  readonly cachedTokens: number
-  /** Less was sent than for the request before: the conversation was compacted further. */
-  readonly isCompaction: boolean
-}
-
 /** Adds a request that failed to the sums. */
 function addFailure(tally: Tally): void {
   tally.requests += 1
@@ -155,8 +133,8 @@ function addFailure(tally: Tally): void {
   tally.failedInARow += 1
 }
 
-/** Adds an answered request to the sums. */
-function addAnswer(tally: Tally, answer: ChatAnswer): RequestFigures {
+/** Adds an answered request to the sums; what it says about tokens. */
+function addAnswer(tally: Tally, answer: ChatAnswer) {
   tally.requests += 1
   tally.failedInARow = 0
   const headers = readFoldgateHeaders(answer.header)
@@ -165,6 +143,7 @@ function addAnswer(tally: Tally, answer: ChatAnswer): RequestFigures {
   const sentTokens = answer.usage?.promptTokens ?? headers.sentTokens ?? headers.conversationTokensBelow ?? 0
   const conversationTokens = headers.conversationTokens ?? sentTokens
   const cachedTokens = answer.usage?.cachedTokens ?? 0
+  // Less was sent than for the request before: the conversation was compacted further.
   const isCompaction = sentTokens < tally.lastSentTokens && conversationTokens > sentTokens
   if (isCompaction) tally.compactions += 1
   if (headers.action === 'recovered') tally.recovered += 1

@@ -35,7 +35,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   for (const [name, raw] of all) {
     const own = [
       ...nameProblems(name),
-      ...(validate(profileKeys, raw, { nearMisses: profileNearMisses }).problems ?? []),
+      ...(validate(profileKeys, raw, profileNearMisses).problems ?? []),
       ...parentProblems(name, all),
     ]
     for (const problem of own) problems.push({ ...problem, profile: name })
@@ -46,7 +46,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
     // A profile that extends a broken one is left out in silence: the problem is told at the broken one.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
-    const { value, problems: clashes } = validate(profileSchema, merged, { nearMisses: profileNearMisses })
+    const { value, problems: clashes } = validate(profileSchema, merged, profileNearMisses)
     if (value !== null) {
       profiles.set(name, { ...value, name })
       problems.push(...fallbackProblems({ ...value, name }, all.get(name)))

@@ -12,7 +12,6 @@ import { GaveWayError } from '../upstream/gate.ts'
 import { clipText } from '../compaction/passes/clip.ts'
 import type { CountSteps } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import type { StatedWindow } from '../overflow/classification.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
 /**
@@ -115,7 +114,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     })
     if (answer.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
-      capacity = capacityAfter(capacity, { ...answer, ownPromptTokens: promptTokens, piece })
+      capacity = capacityAfter(capacity, answer, promptTokens, piece)
       continue
     }
     outcome =
@@ -323,19 +322,13 @@ function* firstPiece(
   return [{ text, tokens: yield* countSteps(text) }]
 }
 
-/** A prompt that was too large, and what the answer says of it. */
-type Overflowed = {
-  readonly window: StatedWindow | null
-  /** As the model counts it; null if it is not stated. */
-  readonly promptTokens: number | null
-  /** As we count it. */
-  readonly ownPromptTokens: number
-  readonly piece: readonly TranscriptMessage[]
-}
-
 /** The capacity after an overflow: half of the piece that overflowed, or what fits the window that was stated. */
-function capacityAfter(capacity: Capacity, overflowed: Overflowed): Capacity {
-  const { window, promptTokens, ownPromptTokens, piece } = overflowed
+function capacityAfter(
+  capacity: Capacity,
+  { window, promptTokens }: Extract<SummaryAnswer, { kind: 'overflow' }>,
+  ownPromptTokens: number,
+  piece: readonly TranscriptMessage[],
+): Capacity {
   const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0)
   const half = Math.floor(pieceTokens / 2)
   if (window === null) return { ...capacity, pieceTokensMax: half }

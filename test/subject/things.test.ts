@@ -124,7 +124,7 @@ const manyThings = (count: number): Map<string, Mention> =>
 /** The lines for things that a user's message named: no call gives them a context. */
 function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
   const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-  return nameLines(subject, { mentions, standing: [], tokensMax: 500 })
+  return nameLines(subject, mentions, [], 500)
 }
 
 describe('of thousands of things', () => {

@@ -1,5 +1,4 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
-import type { WorkRoom } from '../../subject/calls/open-work.ts'
 import { keptTokens } from '../../subject/kept-passages.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isInstruction, readableTokens, type Subject } from '../../subject/subject.ts'
@@ -8,25 +7,10 @@ import { SHARE } from './parts.ts'
 import { countBelow } from '../../conversation/count-below.ts'
 
 /** The most that stands for folded messages, in tokens. */
-export type RecapCaps = {
-  /** Recaps. */
-  readonly recapTokensMax: number
-  /** Recaps and summaries together … */
-  readonly tokensMax: number
-  /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
-  readonly besideTokensMin: number
-  /** … then both may take so much. */
-  readonly togetherTokensMax: number
-  /** Quoted system messages, on top. */
-  readonly systemTokensMax: number
-  /** What is kept word for word by request, on top of that. */
-  readonly keptTokensMax: number
-  /** The open list of work, on top of that. */
-  readonly work: WorkRoom | null
-}
+export type RecapCaps = ReturnType<typeof recapCaps>
 
 /** How much stands for folded messages in the view of a compaction. */
-export function recapCaps(frame: Frame): RecapCaps {
+export function recapCaps(frame: Frame) {
   const { shares, roomTokens, targetTokens } = frame
   const { recap } = frame.counts.policy
   const keptTokensMax = Math.floor(roomTokens * SHARE.kept)
@@ -47,12 +31,19 @@ export function recapCaps(frame: Frame): RecapCaps {
   const leftTokens = targetTokens - fixedTokens - recentTokens - (cutUnit?.tokensMax ?? 0)
   const tokensMax = Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(leftTokens)))
   return {
+    /** Recaps. */
     recapTokensMax: Math.min(recap.max_tokens, tokensMax, Math.floor(roomTokens * RECAP_SHARE)),
+    /** Recaps and summaries together … */
     tokensMax,
+    /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
     besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
+    /** … then both may take so much. */
     togetherTokensMax: shares.recapMax,
+    /** Quoted system messages, on top. */
     systemTokensMax: quotedSystemTokensMax(targetTokens),
+    /** What is kept word for word by request, on top of that. */
     keptTokensMax,
+    /** The open list of work, on top of that. */
     work: frame.work,
   }
 }

@@ -1,4 +1,3 @@
-import type { Steps } from '../../conversation/source.ts'
 import type { Subject } from '../../subject/subject.ts'
 
 /** What the parts of a recap begin with. */
@@ -41,28 +40,20 @@ export function harmless(text: string): string {
 }
 
 /** Writes a recap line by line within its cap. */
-export type Writer = {
-  /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
-  readonly line: (text: string) => Steps<boolean>
-  /** What was written so far. */
-  readonly written: () => string
-  /** Tokens of what was written, closing words included. */
-  readonly spentTokens: () => number
-  /** All of it, and its tokens. */
-  readonly close: () => Steps<{ readonly text: string; readonly tokens: number }>
-}
+export type Writer = ReturnType<typeof createWriter>
 
 /** `around`: the words before and behind everything else, which may exceed the cap by themselves. */
 export function createWriter(
   { count, countSteps }: Pick<Subject, 'count' | 'countSteps'>,
   tokensMax: number,
   around: readonly [opening: string, closing: string] | null = null,
-): Writer {
+) {
   const lines = around === null ? [] : [around[0]]
   const closing = around?.[1] ?? ''
   let spent = around === null ? 0 : count(around.join('\n')) + 1
   return {
-    line: function* writeLine(text) {
+    /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
+    line: function* writeLine(text: string) {
       const line = harmless(text)
       const tokens = yield* countSteps(`\n${line}`)
       if (spent + tokens > tokensMax) return false
@@ -70,8 +61,11 @@ export function createWriter(
       lines.push(line)
       return true
     },
+    /** What was written so far. */
     written: () => lines.join('\n'),
+    /** Tokens of what was written, closing words included. */
     spentTokens: () => spent,
+    /** All of it, and its tokens. */
     close: function* close() {
       // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
       for (;;) {

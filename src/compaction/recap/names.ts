@@ -7,29 +7,28 @@ import { renderTerminal } from '../../terminal/render.ts'
 import { readMessage } from '../../subject/read-message.ts'
 import { argumentLines, lookedAt } from '../../subject/looked-at.ts'
 
-export type NameOptions = {
-  readonly mentions: ReadonlyMap<string, Mention>
-  /** Texts that stand in the recap or before it: what they name is not named again. */
-  readonly standing: readonly string[]
-  readonly tokensMax: number
-}
-
 /**
  * The lines that name the things which nothing else tells, those that are most likely to come up again for their
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
- * they were named with. Lines stand in the order in which their first thing was last named.
+ * they were named with. Lines stand in the order in which their first thing was last named. What the `standing` texts name,
+ * which are in the recap or before it, is not named again.
  */
-export function* nameLines(subject: Subject, options: NameOptions): Steps<string[]> {
+export function* nameLines(
+  subject: Subject,
+  mentions: ReadonlyMap<string, Mention>,
+  standing: readonly string[],
+  tokensMax: number,
+): Steps<string[]> {
   const { countSteps } = subject
   const named = new Set<string>()
-  for (const text of options.standing) for (const { name } of thingsIn(text)) named.add(name)
+  for (const text of standing) for (const { name } of thingsIn(text)) named.add(name)
   const lines: Line[] = []
   const byContext = new Map<string, Line>()
-  let left = options.tokensMax
+  let left = tokensMax
   let loneLeft = left * LONE_SHARE
   let misses = 0
   let tried = 0
-  for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
+  for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
     tried += 1

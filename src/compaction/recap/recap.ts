@@ -178,22 +178,19 @@ function* written(
   const diaryTokensMax = tells('names')
     ? Math.floor(Math.max(leftTokens * DIARY_SHARE, Math.min(DIARY_TOKENS_MIN, leftTokens / 2)))
     : leftTokens
-  const diary = yield* diaryLines(subject, {
-    indexes: untold,
-    tokensMax: diaryTokensMax - subject.count(`\n${headings.diary}`),
-    nameOf: (index) => (areNamed ? messageNumber(index, subject.structure.systemCount) : null),
-  })
+  const linesTokensMax = diaryTokensMax - subject.count(`\n${headings.diary}`)
+  const diary = yield* diaryLines(subject, untold, linesTokensMax, (index) =>
+    areNamed ? messageNumber(index, subject.structure.systemCount) : null,
+  )
   if (diary.length > 0 && (yield* writer.line(headings.diary)))
     for (const line of diary) yield* writer.line(line)
   yield
   if (!tells('names')) return yield* writer.close()
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)
-  const lines = yield* nameLines(subject, {
-    mentions,
-    standing: [writer.written(), ...summaries.map(({ text }) => text)],
-    tokensMax: tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
-  })
+  const standing = [writer.written(), ...summaries.map(({ text }) => text)]
+  const namesTokensMax = tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`)
+  const lines = yield* nameLines(subject, mentions, standing, namesTokensMax)
   yield
   if (lines.length > 0 && (yield* writer.line(headings.names)))
     for (const line of lines) yield* writer.line(line)

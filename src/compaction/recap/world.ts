@@ -56,14 +56,19 @@ export function* worldAt(
  * What the agent said and did, a line for each of its replies, oldest first: the beginning of its words, an arrow, and its
  * calls. The newest lines are the longest; those that no room is left for are left out.
  */
-export function* diaryLines(subject: Subject, options: DiaryOptions): Steps<readonly string[]> {
+export function* diaryLines(
+  subject: Subject,
+  indexes: readonly number[],
+  tokensMax: number,
+  nameOf: (index: number) => string | null,
+): Steps<readonly string[]> {
   const lines: string[] = []
   const seen = new Set<string>()
-  let left = options.tokensMax
-  const replies = repliesAmong(subject, options.indexes)
+  let left = tokensMax
+  const replies = repliesAmong(subject, indexes)
   for (const [age, reply] of replies.toReversed().entries()) {
     const share = Math.max(LEAST_SHARE, 1 / (1 + age / HALF_LENGTH_REPLIES))
-    const name = options.nameOf(reply[0] ?? 0)
+    const name = nameOf(reply[0] ?? 0)
     const told = yield* lineOf(subject, reply, share)
     // Of what was said or done again in the same words the newest counts.
     if (told === '' || seen.has(told)) continue
@@ -77,14 +82,6 @@ export function* diaryLines(subject: Subject, options: DiaryOptions): Steps<read
 }
 
 // --- internal ---
-
-type DiaryOptions = {
-  /** The messages that are told, ascending. */
-  readonly indexes: readonly number[]
-  readonly tokensMax: number
-  /** By which name a message can be read back; null if none has one. */
-  readonly nameOf: (index: number) => string | null
-}
 
 /** Where a file was last changed, and where last read. */
 type Touched = { readonly change: number | null; readonly look: number | null; readonly isStale: boolean }

@@ -292,23 +292,17 @@ function* addStandIns(
   if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
 }
 
-/** What holds for all that follows, as it is said again. */
-type Restated = {
-  /** Those that may stand wherever they are put, in their order. */
-  readonly plain: readonly number[]
-  /** System messages that have to become one, before an entry of the model's or at the end. */
-  readonly systems: readonly number[]
-  /** Where the tail goes on behind that place, and behind a system message of its own there. */
-  readonly resumeAt: number
-}
-
-/** How messages are restated behind a fold, before the tail from `tail` up to `point`. */
+/**
+ * How messages that hold for all that follows are said again behind a fold, before the tail from `tail` up to `point`. `plain`:
+ * those that may stand wherever they are put; `systems`: those that have to become one, before an entry of the model's or at
+ * the end; `resumeAt`: where the tail goes on behind that place, and behind a system message of its own there.
+ */
 function restatedIn(
   { dialect, messages }: Subject,
   restated: readonly number[],
   tail: number,
   point: number,
-): Restated {
+) {
   const isSystem = (index: number): boolean => messages[index]?.facts.role === 'system'
   const systems = dialect.entries.joinedSystems === null ? [] : restated.filter(isSystem)
   if (systems.length === 0) return { plain: restated, systems, resumeAt: tail }

@@ -194,10 +194,10 @@ type Answer<Event> = {
   held: { readonly event: Event; readonly json: JsonObject | null; readonly choice: JsonObject | null }[]
 }
 
-function newAnswer<Event>({ toolName, continues }: CallRules, seam: Seam | null): Answer<Event> {
+function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
   return {
     seam,
-    calls: createStreamedCalls({ toolName, holds: continues }),
+    calls: createStreamedCalls(rules),
     message: {},
     said: '',
     finishReason: null,

@@ -1,23 +1,17 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import { countBelow } from '../../../conversation/count-below.ts'
+import type { CallRules } from '../../answer-contract.ts'
 import { isIncomplete } from './reply.ts'
 import { addDelta, type Growing } from './merged-delta.ts'
 
 /** The calls of a streamed reply, as their deltas come in. */
 export type StreamedCalls = ReturnType<typeof createStreamedCalls>
 
-export type StreamedCallsOptions = {
-  /** The name of the tool that Foldgate answers; null where there is none. */
-  readonly toolName: string | null
-  /** Whether the client's calls are held until they are complete. */
-  readonly holds: boolean
-}
-
 /**
  * Tells Foldgate's own calls from the client's: deltas are held until their call is named, own ones go no further, and
- * the client's are numbered as if there were no others.
+ * the client's are numbered as if there were no others, and held until they are complete if a reply that was cut may go on.
  */
-export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions) {
+export function createStreamedCalls({ toolName, continues: holds }: CallRules) {
   const calls: Call[] = []
   /** The latest call of each index. */
   const byIndex = new Map<unknown, Call>()

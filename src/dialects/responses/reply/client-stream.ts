@@ -24,8 +24,6 @@ export type Ending = {
 }
 
 /** What the client has got of a reply: one response, in which numbers and places follow each other without gaps. */
-export type ClientStream<Event> = ReturnType<typeof createClientStream<Event>>
-
 export function createClientStream<Event>() {
   const ownId = createOwnIds()
   const shown: ShownItem[] = []
