@@ -135,16 +135,8 @@ async function compareRecorded(context: CommandContext): Promise<number> {
   }
 }
 
-type Numbers = {
-  readonly pairs: number
-  readonly seed: number
-  /** Null: that of the profile. */
-  readonly window: number | null
-  readonly outputTokens: number
-}
-
 /** What flags say in numbers; the problem where one says something else. */
-function numbersIn(flags: FlagValues): Numbers | string {
+function numbersIn(flags: FlagValues) {
   const wrong = (['pairs', 'seed', 'window', 'max-output'] as const).find(
     (name) => !/^(?:[1-9]\d{0,8})?$/.test(flagText(flags, name) ?? ''),
   )
@@ -155,6 +147,7 @@ function numbersIn(flags: FlagValues): Numbers | string {
   return {
     pairs: of('pairs', 60),
     seed: of('seed', 1),
+    /** Null: that of the profile. */
     window: window === null ? null : Number(window),
     outputTokens: of('max-output', 512),
   }

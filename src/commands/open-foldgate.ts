@@ -1,4 +1,4 @@
-import { type App, createApp } from '../app.ts'
+import { createApp } from '../app.ts'
 import { TracingError, tracingWanted } from '../activity/tracing/settings.ts'
 import { openTracing, type Tracing } from '../activity/tracing/tracing.ts'
 import { profileFilesOptions } from '../config/configuration.ts'
@@ -29,21 +29,10 @@ export type OpenOptions = {
 }
 
 /** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk. */
-export type OpenedFoldgate = {
-  readonly app: App
-  /** Those in force. */
-  readonly profiles: () => ReadonlyMap<string, Profile>
-  /** The store's name. */
-  readonly storeName: string
-  /** Why records are kept in memory; null if they are where the settings say. */
-  readonly storeTrouble: string | null
-  /** Reads profiles and keys again. */
-  readonly reload: () => void
-  readonly stopWatching: () => void
-}
+export type OpenedFoldgate = Awaited<ReturnType<typeof openFoldgate>>
 
 /** Opens the store and builds Foldgate on it. Rejects with a `StoreError` if the store is required and cannot be had. */
-export async function openFoldgate(context: CommandContext, options: OpenOptions): Promise<OpenedFoldgate> {
+export async function openFoldgate(context: CommandContext, options: OpenOptions) {
   const { settings, log, inForce = (all) => all, anyAdminPort } = options
   letHeapGrow()
   const { store, secret, trouble } = await openStore(settings.store, context)
@@ -80,9 +69,12 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
   })
   return {
     app,
+    /** Those in force. */
     profiles: () => profiles,
     storeName: store.name,
+    /** Why records are kept in memory; null if they are where the settings say. */
     storeTrouble: trouble,
+    /** Reads profiles and keys again. */
     reload: () => {
       void profileWatch.reload()
       void keyWatch.reload()

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatCall, ChatTool } from './wire.ts'
+import type { AssistantMessage, ChatCall } from './wire.ts'
 import { runTool, toolCall, tools } from './tools.ts'
 
 /** One request of the conversation, with what comes before and after it. */
@@ -15,17 +15,13 @@ export type ScriptedStep = {
   readonly asks: Fact | null
 }
 
-export type ScriptedConversation = {
-  readonly system: string
-  readonly tools: readonly ChatTool[]
-  readonly steps: readonly ScriptedStep[]
-}
+export type ScriptedConversation = ReturnType<typeof scriptedConversation>
 
 /**
  * An agent looks for a fault in a code base: a dozen turns, most with several tool rounds, and four facts that are
  * told early and asked for late. Every run holds the same conversation.
  */
-export function scriptedConversation(): ScriptedConversation {
+export function scriptedConversation() {
   const steps: ScriptedStep[] = []
   let calls = 0
   for (const [index, { user, rounds, answer, told, asks = null }] of script.entries()) {

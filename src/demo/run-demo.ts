@@ -4,13 +4,12 @@ import {
   facts,
   scriptedConversation,
   type ScriptedConversation,
-  type ScriptedStep,
 } from './conversation.ts'
 import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
 import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './drawing.ts'
 import { grouped } from '../log/grouped.ts'
 import { type DialectName, wires } from './wires.ts'
-import type { ChatAnswer, ChatMessage } from './wire.ts'
+import type { ChatMessage } from './wire.ts'
 import { runTool } from './tools.ts'
 
 export type DemoOptions = Output & {
@@ -124,14 +123,6 @@ async function withoutFoldgate(
   return [`All ${requests} requests were answered as well: the window was never reached.`]
 }
 
-/** A request of the conversation as it went. */
-type HeldRequest = {
-  readonly step: ScriptedStep
-  readonly answer: ChatAnswer | ChatError
-  /** Whether the answer holds the fact that was asked for; null if none was. */
-  readonly isFactKept: boolean | null
-}
-
 /**
  * Holds the scripted conversation through a client, one request after the other, each with everything that was
  * said before. After a request that failed it goes on with the reply that was in the script.
@@ -140,7 +131,7 @@ async function* holdConversation(
   send: ChatClient,
   { system, tools, steps }: ScriptedConversation,
   model: string,
-): AsyncGenerator<HeldRequest> {
+) {
   const messages: ChatMessage[] = [{ role: 'system', content: system }]
   for (const [index, step] of steps.entries()) {
     if (step.user !== null) messages.push({ role: 'user', content: step.user })
@@ -155,6 +146,7 @@ async function* holdConversation(
         content: step.results.get(id) ?? 'There is no such call.',
       })
     }
+    // Whether the answer holds the fact that was asked for; null if none was.
     const isFactKept = step.asks === null ? null : (message.content ?? '').includes(step.asks.value)
     yield { step, answer, isFactKept }
   }

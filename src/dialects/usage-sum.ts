@@ -15,3 +15,8 @@ export function addUsage(before: JsonObject | null, usage: JsonObject): JsonObje
   }
   return sum
 }
+
+/** A number of tokens as a server states it; null for anything else. */
+export function statedCount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}

@@ -21,38 +21,26 @@ export function closingLines(figures: RunFigures, end: RunEnd): readonly string[
 }
 
 /** What became of the requests of a run. */
-export type RunFigures = {
-  /** Those that carried a conversation. */
-  readonly conversations: number
-  /** All others that came through: lists of models, embeddings, … */
-  readonly others: number
-  readonly compacted: number
-  readonly recovered: number
-  /** With an error of Foldgate's own. */
-  readonly refused: number
-  /** Left by the program before there was an answer. */
-  readonly left: number
-  /** Answered with an error, by what the metric tells of them. */
-  readonly errors: readonly ErrorAnswers[]
-  /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
-  readonly receivedTokens: number
-  readonly sentTokens: number
-  readonly cachedTokens: number
-}
+export type RunFigures = ReturnType<typeof readFigures>
 
 /** Reads the figures from metrics, in Prometheus' text format. */
-export function readFigures(metrics: string): RunFigures {
+export function readFigures(metrics: string) {
   const requests = (labels: Readonly<Record<string, string>>): number =>
     sumOf(metrics, 'foldgate_requests_total', labels)
   const tokens = (stage: string): number => sumOf(metrics, 'foldgate_prompt_tokens_total', { stage })
   const others = requests({ endpoint: 'other' })
   return {
+    /** Those that carried a conversation. */
     conversations: requests({}) - others,
+    /** All others that came through: lists of models, embeddings, … */
     others,
     compacted: requests({ action: 'compacted' }),
     recovered: requests({ action: 'recovered' }),
+    /** With an error of Foldgate's own. */
     refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
+    /** Left by the program before there was an answer. */
     left: requests({ action: 'left' }) - requests({ action: 'left', endpoint: 'other' }),
+    /** Answered with an error, by what the metric tells of them. */
     errors: seriesOf(metrics, 'foldgate_error_answers_total').map(({ labels, value }) => ({
       status: labels['status'] ?? '',
       code: labels['code'] ?? '',
@@ -60,6 +48,7 @@ export function readFigures(metrics: string): RunFigures {
       endpoint: labels['endpoint'] ?? '',
       count: value,
     })),
+    /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
     receivedTokens: tokens('received'),
     sentTokens: tokens('sent'),
     cachedTokens: tokens('cached'),

@@ -2,6 +2,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../../conversation/jso
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid } from '../nothing-said.ts'
+import { statedCount } from '../usage-sum.ts'
 import { statesError } from '../stated-error.ts'
 import { readAnswerEvent } from '../typed-events.ts'
 import { thoughtFields } from './thoughts.ts'
@@ -104,7 +105,7 @@ function saidOfError(body: JsonObject, choices: readonly JsonObject[]): readonly
  * Anthropic's names alone they are beside it: gateways that write those for OpenAI's clients (LiteLLM) give OpenAI's as well.
  */
 function statedUsage(usage: JsonObject): Usage | null {
-  const statedTokens = count(usage['prompt_tokens'])
+  const statedTokens = statedCount(usage['prompt_tokens'])
   if (statedTokens === null) return null
   const details = isJsonObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
   const countedTokens = firstCount(
@@ -112,17 +113,17 @@ function statedUsage(usage: JsonObject): Usage | null {
     usage['prompt_cache_hit_tokens'],
     usage['cached_tokens'],
   )
-  const readTokens = count(usage['cache_read_input_tokens'])
-  const writtenTokens = count(usage['cache_creation_input_tokens'])
+  const readTokens = statedCount(usage['cache_read_input_tokens'])
+  const writtenTokens = statedCount(usage['cache_creation_input_tokens'])
   const besideTokens = (readTokens ?? 0) + (writtenTokens ?? 0)
-  const completionTokens = count(usage['completion_tokens'])
+  const completionTokens = statedCount(usage['completion_tokens'])
   // More cached than counted, or a sum that holds the cached ones beside prompt and reply: then they do stand beside. A
   // larger sum may hold thoughts.
   const sumTokens = statedTokens + (countedTokens ?? 0) + (completionTokens ?? 0)
   const isOutside =
     countedTokens !== null &&
     countedTokens > 0 &&
-    (countedTokens > statedTokens || count(usage['total_tokens']) === sumTokens)
+    (countedTokens > statedTokens || statedCount(usage['total_tokens']) === sumTokens)
   return {
     promptTokens: statedTokens + (isOutside ? countedTokens : countedTokens === null ? besideTokens : 0),
     completionTokens,
@@ -141,11 +142,11 @@ function statedUsage(usage: JsonObject): Usage | null {
  */
 function timedUsage(timings: unknown): Usage | null {
   if (!isJsonObject(timings)) return null
-  const [readTokens, cachedTokens] = [count(timings['prompt_n']), count(timings['cache_n'])]
+  const [readTokens, cachedTokens] = [statedCount(timings['prompt_n']), statedCount(timings['cache_n'])]
   if (readTokens === null || cachedTokens === null) return null
   return {
     promptTokens: cachedTokens + readTokens,
-    completionTokens: count(timings['predicted_n']),
+    completionTokens: statedCount(timings['predicted_n']),
     cachedTokens,
     cacheWrittenTokens: null,
   }
@@ -153,14 +154,10 @@ function timedUsage(timings: unknown): Usage | null {
 
 function firstCount(...values: readonly unknown[]): number | null {
   for (const value of values) {
-    const counted = count(value)
+    const counted = statedCount(value)
     if (counted !== null) return counted
   }
   return null
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
 function isText(value: unknown): value is string {

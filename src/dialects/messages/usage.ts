@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
 import type { Usage } from '../answer-contract.ts'
-import { addUsage } from '../usage-sum.ts'
+import { addUsage, statedCount } from '../usage-sum.ts'
 
 /**
  * The token counts of an answer. A model that uses the server's own tools is sampled several times for one answer, and all of
@@ -24,13 +24,13 @@ export function messageUsage(
 /** The same with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */
 export function totalUsage(usage: JsonObject | null): Usage | null {
   if (usage === null) return null
-  const input = inputFields.map((field) => count(usage[field]))
+  const input = inputFields.map((field) => statedCount(usage[field]))
   if (input.every((tokens) => tokens === null)) return null
   return {
     promptTokens: input.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0),
-    completionTokens: count(usage['output_tokens']),
-    cachedTokens: count(usage['cache_read_input_tokens']),
-    cacheWrittenTokens: count(usage['cache_creation_input_tokens']),
+    completionTokens: statedCount(usage['output_tokens']),
+    cachedTokens: statedCount(usage['cache_read_input_tokens']),
+    cacheWrittenTokens: statedCount(usage['cache_creation_input_tokens']),
   }
 }
 
@@ -80,7 +80,3 @@ export function sumUsage(before: JsonObject | null, usage: JsonObject | null): J
 const FIELDS_MAX = 64
 
 const inputFields = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
-}

@@ -1,6 +1,7 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts, Usage } from '../answer-contract.ts'
 import { nothingSaid } from '../nothing-said.ts'
+import { statedCount } from '../usage-sum.ts'
 import { statementsOf, statesError } from '../stated-error.ts'
 import { kindOf } from './item-kinds.ts'
 import { outputOf } from './reply/output.ts'
@@ -52,15 +53,15 @@ export function responseFinish(response: JsonObject, hasCalls: boolean): Finish 
 /** SGLang counts a plain response under the names of a chat's. */
 export function responseUsage(usage: unknown, isSampledOften = false): Usage | null {
   if (!isJsonObject(usage)) return null
-  const promptTokens = count(usage['input_tokens'] ?? usage['prompt_tokens'])
+  const promptTokens = statedCount(usage['input_tokens'] ?? usage['prompt_tokens'])
   if (promptTokens === null) return null
   const stated = usage['input_tokens_details'] ?? usage['prompt_tokens_details']
   const details = isJsonObject(stated) ? stated : {}
   return {
     promptTokens,
-    completionTokens: count(usage['output_tokens'] ?? usage['completion_tokens']),
-    cachedTokens: count(details['cached_tokens']),
-    cacheWrittenTokens: count(details['cache_write_tokens']),
+    completionTokens: statedCount(usage['output_tokens'] ?? usage['completion_tokens']),
+    cachedTokens: statedCount(details['cached_tokens']),
+    cacheWrittenTokens: statedCount(details['cache_write_tokens']),
     ...(isSampledOften ? { isSum: true } : {}),
   }
 }
@@ -123,10 +124,6 @@ function hasText(content: unknown): boolean {
     const text: unknown = isJsonObject(part) ? (part['text'] ?? part['refusal']) : part
     return text === undefined ? isPresent(part) : isPresent(text)
   })
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
 function isText(value: unknown): value is string {
