@@ -311,10 +311,6 @@ function refuse(outgoing: ServerResponse, error: Error, { onFailure }: AdminServ
   answerError(outgoing, failure, { ...answeredWith, ...challenge }, errorBody)
 }
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
-
 function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
   const app = new Hono<AdminEnvironment>()
 
@@ -330,7 +326,8 @@ function routes(options: AdminServerOptions): Hono<AdminEnvironment> {
     // The router resolves dot segments; what it is asked for is to be what was written.
     parseTarget(incoming.url ?? '')
     // By the router's own reading, which takes the `Host` into account: what is let in is what answers.
-    const isOpen = options.hasOpenMetrics && context.req.path === '/metrics' && isRead(incoming)
+    const isRead = incoming.method === 'GET' || incoming.method === 'HEAD'
+    const isOpen = options.hasOpenMetrics && context.req.path === '/metrics' && isRead
     if (!isOpen) requireToken(incoming, options.token)
     for (const [name, value] of Object.entries(answeredWith)) context.header(name, value)
     await next()

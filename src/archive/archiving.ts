@@ -86,7 +86,9 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
   const written = standing.filter(({ digest }) => !held.summaries.has(digest))
   if (fresh.length === 0 && written.length === 0) return
 
-  const range = fresh.length === 0 ? 'a summary' : rangeOf(fresh, systemCount)
+  const [first = 0] = fresh
+  const range =
+    fresh.length === 0 ? 'a summary' : numberRange(first, (fresh.at(-1) ?? first) + 1, systemCount)
   write(`\n# ${entry.time}, ${compaction.reason}: ${range}\n\n`)
   for (const index of fresh) {
     write(`${yield* messageMarkdown(subject, index)}\n`)
@@ -158,10 +160,6 @@ function ownHolding(entry: CompactionEntry) {
 
 function keyAt({ keys }: CompactionEntry, point: number): string {
   return (keys[point] ?? '').slice(0, HOLDING_DIGEST_CHARS)
-}
-
-function rangeOf(indexes: readonly number[], systemCount: number): string {
-  return numberRange(indexes[0] ?? 0, (indexes.at(-1) ?? 0) + 1, systemCount)
 }
 
 function digestOf(subject: Subject, { start, end, text }: StandingSummary): string {

@@ -1,10 +1,5 @@
 import { type ChatClient, ChatError, type ChatTarget, openChatClient } from './chat-client.ts'
-import {
-  type Fact,
-  facts,
-  scriptedConversation,
-  type ScriptedConversation,
-} from './conversation.ts'
+import { type Fact, facts, scriptedConversation, type ScriptedConversation } from './conversation.ts'
 import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
 import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './drawing.ts'
 import { grouped } from '../log/grouped.ts'

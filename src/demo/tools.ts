@@ -56,8 +56,9 @@ export function sampleLog(dice: Dice, lines: number): string {
   return Array.from({ length: lines }, (_, index) => {
     const level = dice.pick(['INFO', 'INFO', 'INFO', 'DEBUG', 'WARN'])
     const subject = dice.pick(nouns).toLowerCase()
+    const time = new Date((base + index * 3) * 1000).toISOString().slice(11, 19)
     const work = `${dice.pick(verbs)} ${subject} batch=${dice.hex(8)} rows=${dice.below(5000)} took=${dice.below(900)}ms`
-    return `${clock(base + index * 3)} ${level} [${subject}-${dice.below(8)}] ${work}`
+    return `${time} ${level} [${subject}-${dice.below(8)}] ${work}`
   }).join('\n')
 }
 
@@ -124,14 +125,6 @@ function noun(dice: Dice): string {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-function two(value: number): string {
-  return String(value % 60).padStart(2, '0')
-}
-
-function clock(seconds: number): string {
-  return `${String(Math.floor(seconds / 3600) % 24).padStart(2, '0')}:${two(Math.floor(seconds / 60))}:${two(seconds)}`
 }
 
 function statement(dice: Dice, subject: string): string {

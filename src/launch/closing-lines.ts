@@ -57,6 +57,7 @@ export function readFigures(metrics: string) {
 
 /** What came between two readings. */
 export function figuresBetween(before: RunFigures, after: RunFigures): RunFigures {
+  const names = ['status', 'code', 'upstream', 'endpoint'] as const
   return {
     conversations: after.conversations - before.conversations,
     others: after.others - before.others,
@@ -65,7 +66,9 @@ export function figuresBetween(before: RunFigures, after: RunFigures): RunFigure
     refused: after.refused - before.refused,
     left: after.left - before.left,
     errors: after.errors.flatMap((each) => {
-      const count = each.count - (before.errors.find((known) => isSame(known, each))?.count ?? 0)
+      const count =
+        each.count -
+        (before.errors.find((known) => names.every((name) => known[name] === each[name]))?.count ?? 0)
       return count > 0 ? [{ ...each, count }] : []
     }),
     receivedTokens: after.receivedTokens - before.receivedTokens,
@@ -197,10 +200,6 @@ function questionOf(status: string, endpoint: string): string | null {
 const apis: Readonly<Record<string, string>> = {
   messages: 'Messages API (/messages)',
   responses: 'Responses API (/responses)',
-}
-
-function isSame(one: ErrorAnswers, other: ErrorAnswers): boolean {
-  return (['status', 'code', 'upstream', 'endpoint'] as const).every((name) => one[name] === other[name])
 }
 
 /** The sum of a counter over the series with these labels. */

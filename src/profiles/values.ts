@@ -60,7 +60,10 @@ export const shortText = (what: string) =>
 
 /** A group of keys; others are problems. */
 export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.strictObject(shape, { error: groupError })
+  z.strictObject(shape, {
+    // Unknown keys are told one by one by `issues.ts`.
+    error: (issue) => (issue.code === 'invalid_type' ? 'a group of keys' : undefined),
+  })
 
 /** A group that may be left out as a whole, since each of its keys may, with what it is for. */
 export function section<Shape extends z.core.$ZodLooseShape>(
@@ -96,9 +99,4 @@ function isJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isJson)
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isJson)
   return value === null || typeof value === 'string' || typeof value === 'boolean'
-}
-
-// Unknown keys are told one by one by `issues.ts`.
-function groupError(issue: { readonly code?: string | undefined }): string | undefined {
-  return issue.code === 'invalid_type' ? 'a group of keys' : undefined
 }

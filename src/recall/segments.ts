@@ -4,7 +4,7 @@ import { readMessage } from '../subject/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
 import { type Subject, toolNameOf } from '../subject/subject.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
-import type { Message, ParsedMessage } from '../conversation/message.ts'
+import type { Message } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
 import type { Compacted } from '../compaction/compact.ts'
 import type { MadeHow } from '../compaction/made-cache.ts'
@@ -28,7 +28,11 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
   const source = subject.messages[subject.references.byIndex.get(index)?.holders[0] ?? -1]
-  const said = source === undefined ? saidIn(message, parsed) : yield* resolvedText(subject, source, message)
+  const own = [parsed.text, parsed.besides, mediaMarks(message.facts.media)]
+  const said =
+    source === undefined
+      ? own.filter((piece) => piece !== '').join('\n')
+      : yield* resolvedText(subject, source, message)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)
@@ -109,10 +113,6 @@ function speakerOf(subject: Subject, { facts }: Message, index: number): string 
     case 'other':
       return `[${facts.role}]`
   }
-}
-
-function saidIn({ facts }: Message, { text, besides }: ParsedMessage): string {
-  return [text, besides, mediaMarks(facts.media)].filter((piece) => piece !== '').join('\n')
 }
 
 /** What is looked through between two pauses, up to the end of its last line: less than a millisecond. */

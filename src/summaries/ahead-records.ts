@@ -32,7 +32,7 @@ export function createAheadRecords(store: Store, guarded: StoreGuard) {
     /** Records one for the end of the conversation; returns the one that stands. */
     keep: async (chat: KeyedConversation, owner: Owner, fold: FoldAhead, conversation: string) => {
       const key = recordKey(chat, owner, chat.messages.length)
-      const text = writeFold(fold, chat)
+      const text = JSON.stringify(shifted(fold, -chat.structure.systemCount))
       const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
       return readFold(standing, chat) ?? fold
     },
@@ -70,10 +70,6 @@ const foldSchema = z.object({
     }),
   ),
 })
-
-function writeFold(fold: FoldAhead, chat: KeyedConversation): string {
-  return JSON.stringify(shifted(fold, -chat.structure.systemCount))
-}
 
 /** Null if the text is no record or does not fit the conversation: a damaged one costs a call. */
 function readFold(text: string, chat: KeyedConversation): FoldAhead | null {

@@ -141,7 +141,7 @@ function specificsIn(text: string): Specific[] {
   return text.split('\n').flatMap((line) => {
     if (line.length > LINE_CHARS_MAX || line.startsWith('#')) return []
     const things = [...thingsIn(line)].map(({ name, start, end }) => {
-      const label = isNumber(name) ? labelBefore(line, start) : null
+      const label = /^[\d.,-]+$/.test(name) ? labelBefore(line, start) : null
       return {
         name: label === null ? name : `${label} ${name}`,
         label,
@@ -170,10 +170,6 @@ function specificsIn(text: string): Specific[] {
 
 /** A line of this length is data. */
 const LINE_CHARS_MAX = 2000
-
-function isNumber(name: string): boolean {
-  return /^[\d.,-]+$/.test(name)
-}
 
 function labelBefore(line: string, start: number): string | null {
   const before = line.slice(Math.max(0, start - 40), start)

@@ -89,7 +89,10 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
   const { settings, dialect, model } = order
   const { countSteps, digest } = order.subject
   const outputTokens = settings.max_tokens + settings.reasoning_tokens
-  let capacity = startingCapacity(order.windowTokens)
+  let capacity: Capacity = {
+    windowTokens: order.windowTokens,
+    pieceTokensMax: order.windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX,
+  }
   let outcome: SummaryRecord = failure('empty')
   let { previous, messages: rest } = order
   let overflows = 0
@@ -280,10 +283,6 @@ type Capacity = {
   readonly windowTokens: number | null
   /** The most of a transcript that one call may carry, by our count. */
   readonly pieceTokensMax: number
-}
-
-function startingCapacity(windowTokens: number | null): Capacity {
-  return { windowTokens, pieceTokensMax: windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX }
 }
 
 /**

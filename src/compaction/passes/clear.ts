@@ -53,7 +53,7 @@ export function previewText(
   bounds: PreviewBounds,
   number: string | null = null,
 ): string {
-  const mark = previewMark(sizeTokens, number)
+  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
   const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
   const lines = Math.max(0, bounds.maxLines - 1)
   const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
@@ -84,7 +84,3 @@ const WORDS_PER_STEP = 2_000
 
 /** The line breaks around the mark. */
 const BREAKS_CHARS = 2
-
-function previewMark(sizeTokens: number, number: string | null): string {
-  return `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
-}

@@ -253,23 +253,13 @@ type RecentBounds = {
 
 const NEWEST_ROUND_ONLY: RecentBounds = { keepRecent: 0, keptTokensMax: 0, tokensMin: 0, tokensMax: 0 }
 
-type Recent = {
-  /** Where they begin. */
-  readonly from: number
-  /** What they take beside pinned ones, in tokens. */
-  readonly tokens: number
-  /** Where they do not come to their share, because the unit before them is too large to stay whole: where that begins. */
-  readonly cutFrom: number | null
-}
-
 /**
  * The newest messages that a compaction leaves as they were: the newest round, and before it whole units, for at least
- * their share and for as many messages as the profile keeps, as far as there is room.
+ * their share and for as many messages as the profile keeps, as far as there is room. `from`: where they begin; `tokens`: what
+ * they take beside pinned ones; `cutFrom`: where the unit before them begins if it is too large to stay whole, so that they do
+ * not come to their share without it.
  */
-function recentMessages(
-  rights: Rights,
-  { keepRecent, keptTokensMax, tokensMin, tokensMax }: RecentBounds,
-): Recent {
+function recentMessages(rights: Rights, { keepRecent, keptTokensMax, tokensMin, tokensMax }: RecentBounds) {
   const { counts, options, parts } = rights
   const { point } = options
   const { structure } = counts.subject
@@ -298,10 +288,7 @@ function messagesIn(subject: Subject, start: number, end: number): number {
 }
 
 /** What the latest rounds take, in tokens; 0 before the first. */
-function latestRounds(
-  { subject, originalTokens }: TokenCounts,
-  point: number,
-): { readonly mean: number; readonly least: number } {
+function latestRounds({ subject, originalTokens }: TokenCounts, point: number) {
   const { requestPoints } = subject.structure
   const last = countBelow(requestPoints, point)
   const starts = requestPoints.slice(Math.max(0, last - ROUNDS_COUNTED), last)

@@ -33,7 +33,7 @@ export const messagesWire: Wire = {
       const blocks = blocksOf(sent.content)
       return {
         json: JSON.stringify(sent),
-        text: blocks.map(textOf).join('\n'),
+        text: blocks.map(({ text, content: result }) => text ?? result ?? '').join('\n'),
         calls: blocks.flatMap(({ name, input }) =>
           name === undefined ? [] : [{ name, arguments: JSON.stringify(input) }],
         ),
@@ -118,10 +118,6 @@ const content = z.union([z.string(), z.array(block)])
 
 function blocksOf(given: z.output<typeof content>): readonly Block[] {
   return typeof given === 'string' ? [{ type: 'text', text: given }] : given
-}
-
-function textOf({ text, content: result }: Block): string {
-  return text ?? result ?? ''
 }
 
 /** What a request of the demo's client has, after Foldgate as well. */

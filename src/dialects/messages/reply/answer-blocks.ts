@@ -98,15 +98,12 @@ const BLOCKS_MAX = 1_024
 const INPUT_CHARACTERS_MAX = 1 << 20
 
 function grow(block: StreamBlock, delta: JsonObject): void {
-  const { type, text, thinking, partial_json: json, citation, signature, content } = delta
+  const { type, text, thinking, partial_json: json, citation, signature, content, encrypted_content } = delta
   block.text.add(stringOr(text, '') + stringOr(thinking, '') + stringOr(json, ''))
   if (citation !== undefined) block.citations.push(citation)
   if (type === 'signature_delta') block.stated = { signature }
-  if (type === 'compaction_delta') block.stated = { content, ...encryptedIn(delta) }
-}
-
-function encryptedIn(delta: JsonObject): JsonObject {
-  return 'encrypted_content' in delta ? { encrypted_content: delta['encrypted_content'] } : {}
+  if (type === 'compaction_delta')
+    block.stated = 'encrypted_content' in delta ? { content, encrypted_content } : { content }
 }
 
 function citedAtFirst({ citations }: JsonObject): readonly unknown[] {
