@@ -221,22 +221,16 @@ export function eventRoutes(
 }
 
 /** One client that is told of events as they come (server-sent events, https://html.spec.whatwg.org/#server-sent-events). */
-export type EventStream = {
-  readonly send: (event: { readonly id?: string; readonly data: unknown }) => void
-  /** Calls `then` once the client is gone; at once where it is. */
-  readonly onEnd: (then: () => void) => void
-}
+export type EventStream = ReturnType<ReturnType<typeof createEventStreams>>
 
 /**
  * @internal exported for tests. Opens streams with these headers, at most so many at a time. The returned function throws
  * `overloaded`.
  */
-export function createEventStreams(
-  headers: Readonly<Record<string, string>>,
-): (outgoing: ServerResponse) => EventStream {
+export function createEventStreams(headers: Readonly<Record<string, string>>) {
   let open = 0
 
-  return function openEventStream(outgoing) {
+  return function openEventStream(outgoing: ServerResponse) {
     if (open >= STREAMS_MAX) {
       throw new FoldgateError(
         'overloaded',
@@ -275,10 +269,11 @@ export function createEventStreams(
     }
 
     return {
-      send: ({ id, data }) => {
+      send: ({ id, data }: { readonly id?: string; readonly data: unknown }) => {
         const line = JSON.stringify(data)
         write(`${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`)
       },
+      /** Calls `then` once the client is gone; at once where it is. */
       onEnd,
     }
   }

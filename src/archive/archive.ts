@@ -6,14 +6,7 @@ import { makeFolder } from '../stores/make-folder.ts'
 import { NoAnswerError, within } from '../stores/within.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
-export type Archive = {
-  /** The absolute path of a conversation's file, which may not be there yet; null if that is no conversation's id. */
-  readonly fileOf: (conversation: string) => string | null
-  /** Appends the entry that `compose` makes, in one write. Rejects if that fails or takes too long. */
-  readonly append: (conversation: string, compose: Compose) => Promise<void>
-  /** Deletes a conversation's file; resolves with whether there was one. */
-  readonly delete: (conversation: string) => Promise<boolean>
-}
+export type Archive = ReturnType<typeof openArchive>
 
 /** An entry in its pieces; none if there is nothing to be appended. */
 export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
@@ -28,11 +21,13 @@ export type Standing = {
 export function openArchive(
   dir: string,
   { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
-): Archive {
+) {
   const inTurn = createOneAtATime({ deadlineMs })
   return {
-    fileOf: (conversation) => archiveFile(dir, conversation),
-    append: (conversation, compose) =>
+    /** The absolute path of a conversation's file, which may not be there yet; null if that is no conversation's id. */
+    fileOf: (conversation: string) => archiveFile(dir, conversation),
+    /** Appends the entry that `compose` makes, in one write. Rejects if that fails or takes too long. */
+    append: (conversation: string, compose: Compose) =>
       inTurn(async () => {
         const path = archiveFile(dir, conversation)
         if (path === null) throw new ArchiveError('EINVAL', 'that is no id of a conversation')
@@ -43,23 +38,22 @@ export function openArchive(
           await file.close()
         }
       }),
-    delete: (conversation) => inTurn(async () => (await deleteArchived(dir, conversation)) > 0),
+    /** Deletes a conversation's file; resolves with whether there was one. */
+    delete: (conversation: string) => inTurn(async () => (await deleteArchived(dir, conversation)) > 0),
   }
 }
-
-/** Does work when all that came before it is done; rejects if that takes too long. */
-type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /**
  * @internal exported for tests. Does one thing after the other, so that a folder that hangs holds one thread and no more. Work
  * that has not begun by its deadline is not done at all; while something has been under way for that long, everything else is
  * refused at once.
  */
-export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }): InTurn {
+export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }) {
   let last: Promise<unknown> = Promise.resolve()
   let isStuck = false
 
-  return async function inTurn(work) {
+  /** Does work when all that came before it is done; rejects if that takes too long. */
+  return async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (isStuck) throw late()
     let isGivenUp = false
     let stuck: NodeJS.Timeout | undefined

@@ -38,14 +38,11 @@ export type Edit =
       readonly resolves?: number
     }
 
-/** The message at this index under an edit; `text` null if the edit changes nothing. */
-export type EditMessage = (index: number, edit: Edit) => Steps<Made>
-
 /**
  * Edits the messages of one subject and remembers what came of it, which depends on the message, the policy and, where
  * messages are named, its place. The tokens stated for a made message are those that its JSON would be counted with.
  */
-export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache): EditMessage {
+export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache) {
   const { enabled } = policy.render
   const { threshold_tokens, max_chars, max_lines } = policy.preview
   // Every setting that changes what an edit writes: edited messages are remembered under them.
@@ -53,7 +50,8 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
-  return function* editMessage(index, edit): Steps<Made> {
+  /** The message at this index under an edit; `text` null if the edit changes nothing. */
+  return function* editMessage(index: number, edit: Edit): Steps<Made> {
     const message = subject.messages[index]
     const isUnbound = losesThoughts(edit)
     const resolves = 'resolves' in edit ? edit.resolves : undefined

@@ -46,16 +46,12 @@ export type FindOptions = {
   readonly seed: number
 }
 
-export type Found = {
-  /** As many as are wanted, where there are so many: of each conversation in turn, in an order by the seed. */
-  readonly moments: readonly RecordedMoment[]
-  readonly conversations: number
-  /** What could not be read, and why. */
-  readonly unread: readonly string[]
-}
-
-/** Finds moments at which a compaction stands between what is recorded and what would be sent. Nothing is sent. */
-export async function findMoments(recorded: readonly Recorded[], options: FindOptions): Promise<Found> {
+/**
+ * Finds moments at which a compaction stands between what is recorded and what would be sent: as many as are wanted, where
+ * there are so many, of each conversation in turn, in an order by the seed. Nothing is sent. `unread`: what could not be read,
+ * and why.
+ */
+export async function findMoments(recorded: readonly Recorded[], options: FindOptions) {
   const { limits, seed, pairs } = options
   const unread: string[] = []
   const conversations = new Map<string, Chat[]>()

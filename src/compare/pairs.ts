@@ -127,14 +127,11 @@ export function resultOf(wanted: readonly Wanted[], state: Pick<State, 'of'>, se
 /** In what two replies are compared. */
 type Aspect = 'tools' | 'paths' | 'commands'
 
-/** What a reply does next, each as a sorted list; all are empty where it only says something. */
-type NextStep = Readonly<Record<Aspect, readonly string[]>>
-
 /**
  * @internal exported for tests. The step that the calls of a reply make: their tools, what paths they name, and what kinds of
- * commands they are.
+ * commands they are, each as a sorted list; all are empty where it only says something.
  */
-export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest): NextStep {
+export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest) {
   const whole = calls.map(({ name, argumentsText }) => ({ name, argumentsText: completed(argumentsText) }))
   return {
     tools: whole.map(({ name }) => name).toSorted(),

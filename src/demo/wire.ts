@@ -9,7 +9,10 @@ export type Wire = {
   readonly answer: (body: unknown) => WireAnswer | undefined
   /** What the demo's server received. Throws where it is none of the demo's requests. */
   readonly received: (body: unknown) => ReceivedRequest
-  readonly reply: (message: AssistantMessage, usage: WireUsage) => object
+  readonly reply: (
+    message: AssistantMessage,
+    usage: Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>,
+  ) => object
   readonly refusal: (refused: Refused) => object
 }
 
@@ -35,22 +38,14 @@ export function wireAnswer(
 
 export type ReceivedRequest = {
   /** In their order: the system prompt, messages, or items. */
-  readonly parts: readonly ReceivedPart[]
+  readonly parts: readonly {
+    readonly json: string
+    readonly text: string
+    readonly calls: readonly ChatCall['function'][]
+  }[]
   readonly tools: readonly unknown[]
   readonly outputTokens: number
   readonly step: string
-}
-
-export type ReceivedPart = {
-  readonly json: string
-  readonly text: string
-  readonly calls: readonly ChatCall['function'][]
-}
-
-export type WireUsage = {
-  readonly promptTokens: number
-  readonly cachedTokens: number
-  readonly outputTokens: number
 }
 
 /** What an overlong request would have taken. */

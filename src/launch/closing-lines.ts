@@ -148,23 +148,9 @@ function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** What a number of requests met, as it is told: `4 answered 404 by URL`, or of all of them `all answered 404 by URL`. */
-type FailedRequests = {
-  readonly count: number
-  /** Behind the number of requests that it stands for. */
-  readonly ofSome: string
-  /** Behind the number of all requests and a comma, where all of them met it. */
-  readonly ofAll: string
-  /** What may be behind it, as a question; null where the status says it. */
-  readonly question: string | null
-}
-
 /** The failed requests, the most frequent first, by what they met and where. `addresses`: of upstreams, by their names. */
-function failedRequests(
-  errors: readonly ErrorAnswers[],
-  addresses: ReadonlyMap<string, string>,
-): readonly FailedRequests[] {
-  const met = new Map<string, FailedRequests>()
+function failedRequests(errors: readonly ErrorAnswers[], addresses: ReadonlyMap<string, string>) {
+  const met = new Map<string, ReturnType<typeof toldOf>>()
   for (const error of errors) {
     const told = toldOf(error, addresses.get(error.upstream) ?? `the upstream "${error.upstream}"`)
     const known = met.get(told.ofSome)
@@ -173,7 +159,12 @@ function failedRequests(
   return [...met.values()].toSorted((one, other) => other.count - one.count)
 }
 
-function toldOf({ status, code, endpoint, count }: ErrorAnswers, where: string): FailedRequests {
+/**
+ * What a number of requests met, as it is told: `4 answered 404 by URL`, or of all of them `all answered 404 by URL`. `ofSome`
+ * stands behind the number of requests, `ofAll` behind the number of all and a comma; `question`: what may be behind it, null
+ * where the status says it.
+ */
+function toldOf({ status, code, endpoint, count }: ErrorAnswers, where: string) {
   if (code === 'upstream_unreachable') {
     const ofSome = `did not reach ${where}`
     const ofAll = count === 1 ? `which ${ofSome}` : `none of which reached ${where}`
@@ -209,14 +200,14 @@ function sumOf(text: string, name: string, wanted: Readonly<Record<string, strin
     .reduce((sum, { value }) => sum + value, 0)
 }
 
-type Series = { readonly labels: Readonly<Record<string, string>>; readonly value: number }
-
-function seriesOf(text: string, name: string): readonly Series[] {
+function seriesOf(text: string, name: string) {
   return text.split('\n').flatMap((line) => {
     if (!line.startsWith(`${name}{`)) return []
     const end = line.lastIndexOf('}')
     const found = line.slice(name.length + 1, end).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
-    const labels = Object.fromEntries(Array.from(found, ([, label = '', value = '']) => [label, value]))
+    const labels: Readonly<Record<string, string>> = Object.fromEntries(
+      Array.from(found, ([, label = '', value = '']) => [label, value]),
+    )
     return [{ labels, value: Number(line.slice(end + 1)) }]
   })
 }

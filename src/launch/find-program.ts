@@ -7,11 +7,11 @@ import { opencode } from './programs/opencode.ts'
 
 const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
 
-/** Which program a command starts, and after how many of its words the program's own arguments begin. */
-export type FoundProgram = { readonly program: KnownProgram; readonly ownArgumentsAt: number }
-
-/** Finds it by the command's name, by the package that a runner is told, or by where a script lies. */
-export function findProgram(command: readonly string[]): FoundProgram {
+/**
+ * Which program a command starts, and after how many of its words the program's own arguments begin: by the command's name, by
+ * the package that a runner is told, or by where a script lies.
+ */
+export function findProgram(command: readonly string[]) {
   const [first = '', ...rest] = command
   const direct = programNamed(first)
   if (direct !== null) return { program: direct, ownArgumentsAt: 1 }

@@ -10,13 +10,6 @@ export type ProfileProblem = KeyProblem & {
   readonly profile: string
 }
 
-export type ResolvedProfiles = {
-  /** The valid profiles, `default` always among them. Empty of those that have problems. */
-  readonly profiles: ReadonlyMap<string, Profile>
-  /** All problems of all profiles, each once; none means that every profile is there. */
-  readonly problems: readonly ProfileProblem[]
-}
-
 /** A profile's name stands in a header and in a file's name. */
 const profileName = /^[a-z0-9][a-z0-9._-]{0,63}$/i
 
@@ -25,9 +18,10 @@ export const defaultProfileName = 'default'
 
 /**
  * Follows `extends`, merges and validates. Groups merge key by key, lists and single values replace;
- * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one.
+ * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one. Profiles that have
+ * problems are left out; all problems of all profiles are told, each once.
  */
-export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
+export function resolveProfiles(raws: RawProfiles) {
   const all = raws.has(defaultProfileName) ? raws : new Map([...raws, [defaultProfileName, {}]])
   const profiles = new Map<string, Profile>()
   const problems: ProfileProblem[] = []

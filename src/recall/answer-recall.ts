@@ -33,8 +33,10 @@ export function* answerRecall(held: RecallSource, argumentsText: string, tokensM
 
 function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): RecallAnswer {
   switch (query.kind) {
-    case 'list':
-      return listLeftOut(subject, leftOutOf(subject, compacted))
+    case 'list': {
+      const leftOut = leftOutOf(subject, compacted)
+      return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
+    }
     case 'messages':
       return readMessages(subject, query.asked)
     case 'search':
@@ -46,14 +48,6 @@ function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): Rec
 
 function* explained(problem: string): RecallAnswer['pieces'] {
   yield `${ownLine(`${problem}. {"messages":"#12-#20"} reads, {"search":"words"} finds, {} lists what was left out`)}\n`
-}
-
-/**
- * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
- * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
- */
-function listLeftOut(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer {
-  return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
 }
 
 /** What became of a message, in a model's words. */
@@ -72,6 +66,10 @@ const BEGINNING_CHARS = 80
 
 const CALLS_SHOWN_MAX = 3
 
+/**
+ * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
+ * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
+ */
 function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pieces'] {
   if (leftOut.length === 0) {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`

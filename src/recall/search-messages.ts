@@ -7,8 +7,6 @@ import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts
 import { argumentLines } from '../subject/looked-at.ts'
 import type { Steps } from '../conversation/source.ts'
 
-type SearchQuery = Extract<RecallQuery, { kind: 'search' }>
-
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase
  * first, then all words, the newest first; where no message at all holds all of them, those that hold the most. Of equal
@@ -17,7 +15,7 @@ type SearchQuery = Extract<RecallQuery, { kind: 'search' }>
 export function searchMessages(
   subject: Subject,
   leftOut: readonly LeftOut[],
-  { text, among }: SearchQuery,
+  { text, among }: Extract<RecallQuery, { kind: 'search' }>,
 ): RecallAnswer {
   const asked = among === null ? {} : { messages: runsText(among.runs) }
   return {

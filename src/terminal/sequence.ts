@@ -11,9 +11,7 @@ export type Sequence = {
 }
 
 /** Reads the sequences of one text. All that it reads twice it reads at most twice: linear for any text. */
-export type SequenceReader = (at: number) => Sequence
-
-export function sequenceReader(text: string): SequenceReader {
+export function sequenceReader(text: string): (at: number) => Sequence {
   const stringEnd = stringEnds(text)
   return function sequenceAt(at) {
     const code = text.charCodeAt(at)

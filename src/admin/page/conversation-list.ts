@@ -58,16 +58,13 @@ export function observedWords(tokens: number): string {
 }
 
 /** A conversation with those that branched off it, or off one of its branches. */
-type ConversationTree = {
-  readonly root: ConversationCard
-  readonly branches: readonly ConversationCard[]
-}
+type ConversationTree = ReturnType<typeof treesOf>[number]
 
 /**
  * @internal exported for tests. Conversations with their branches under them, that first which was used last; so the branches
  * of each.
  */
-export function treesOf(cards: readonly ConversationCard[]): readonly ConversationTree[] {
+export function treesOf(cards: readonly ConversationCard[]) {
   const byId = new Map(cards.map((card) => [card.id, card]))
   const latestFirst = cards.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))
   const trees = Map.groupBy(latestFirst, (card) => rootOf(card, byId))

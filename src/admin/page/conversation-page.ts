@@ -151,6 +151,7 @@ function requests({ rows, requests: total }: ConversationDetail, now: Date): Htm
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
+  // Columns that only some conversations have.
   const shows = {
     written: rows.some((row) => (row.cache_written_tokens ?? 0) > 0),
     missed: rows.some((row) => row.cache_miss !== null),
@@ -184,10 +185,12 @@ function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date
   </details>`
 }
 
-/** Columns that only some conversations have. */
-type Shown = { readonly written: boolean; readonly missed: boolean; readonly removed: boolean }
-
-function line(row: UsageRow, number: number, now: Date, shows: Shown): HtmlEscapedString {
+function line(
+  row: UsageRow,
+  number: number,
+  now: Date,
+  shows: Record<'written' | 'missed' | 'removed', boolean>,
+): HtmlEscapedString {
   return html`<tr id="request-${number}">
     <th scope="row" class="right">${figure(number)}</th>
     <td>${clock(row.time, now)}</td>

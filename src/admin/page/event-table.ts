@@ -107,7 +107,6 @@ function what(event: StoredEvent): HtmlEscapedString {
   return html`${parts.map((part) => html`${part} `)}`
 }
 
-type Details = StoredEvent['details']
 type Value = string | number | boolean
 
 /** Why an event came about, in words where the reason is one of our own. Null if there is nothing to say of it. */
@@ -119,7 +118,7 @@ function eventReason({ type, reason }: Pick<StoredEvent, 'type' | 'reason'>): st
 }
 
 /** What else an event says. A detail that another version wrote is told by its own name. */
-function eventDetails(details: Details, isTold: (name: string) => boolean): readonly string[] {
+function eventDetails(details: StoredEvent['details'], isTold: (name: string) => boolean): readonly string[] {
   return Object.entries(details).flatMap(([name, value]) => {
     if (value === null || isTold(name)) return []
     const known = parts.get(name)

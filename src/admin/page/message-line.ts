@@ -92,7 +92,7 @@ export function messageName(message: ShownMessage | undefined): string {
  * @internal exported for tests. A call in a line, with what tells it from others of its tool: `read_file src/app.ts`, `bash:
  * npm test`.
  */
-export function callWords({ name, argumentsText }: Call): string {
+export function callWords({ name, argumentsText }: ShownMessage['calls'][number]): string {
   const tool = name === '' ? 'a tool' : name
   const found = telling(argumentsText)
   if (found === null) return tool
@@ -160,8 +160,6 @@ export function shownControls(text: string): string {
 }
 
 // --- internal ---
-
-type Call = { readonly name: string; readonly argumentsText: string }
 
 /** Why a message stays word for word. */
 const pinnedWords = {

@@ -72,19 +72,13 @@ export function messageRuns(messages: readonly ShownMessage[]): readonly Message
 }
 
 /** Messages and what stands around them, each with tokens as far as these can be told. */
-type SizedRequest = {
-  readonly messages: readonly ShownMessage[]
-  readonly toolsTokens: number | null
-  readonly systemTokens: number | null
-  /** Whether tokens are the provider's count, shared out by bytes, since Foldgate had no need to count. */
-  readonly isEstimate: boolean
-}
+type SizedRequest = ReturnType<typeof sizedRequest>
 
 /** @internal exported for tests. The sizes of the latest request. */
 export function sizedRequest(
   messages: readonly ShownMessage[],
   { around, rows }: Pick<ConversationDetail, 'around' | 'rows'>,
-): SizedRequest {
+) {
   const tools = around?.tools ?? nothing
   const system = around?.system ?? nothing
   const counted = { messages, toolsTokens: tools.tokens, systemTokens: system.tokens, isEstimate: false }
@@ -101,6 +95,7 @@ export function sizedRequest(
     })),
     toolsTokens: share(tools.bytes),
     systemTokens: share(system.bytes),
+    /** Tokens are the provider's count, shared out by bytes, since Foldgate had no need to count. */
     isEstimate: true,
   }
 }

@@ -50,7 +50,7 @@ const HEAD_SHARE = 0.6
 export function previewText(
   text: string,
   sizeTokens: number,
-  bounds: PreviewBounds,
+  bounds: { readonly maxChars: number; readonly maxLines: number },
   number: string | null = null,
 ): string {
   const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
@@ -67,9 +67,6 @@ export function previewText(
 }
 
 // --- internal ---
-
-/** A preview's bounds: the shorter one counts. */
-type PreviewBounds = { readonly maxChars: number; readonly maxLines: number }
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
 const NAMES_MAX = 4

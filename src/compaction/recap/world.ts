@@ -83,16 +83,17 @@ export function* diaryLines(
 
 // --- internal ---
 
-/** Where a file was last changed, and where last read. */
-type Touched = { readonly change: number | null; readonly look: number | null; readonly isStale: boolean }
-
 function fileLines(
   deeds: readonly Deed[],
   point: number,
   isInView: (index: number) => boolean,
   placeOf: (index: number) => string,
 ): World['files'] {
-  const files = new Map<string, Touched & { readonly last: number }>()
+  /** Where each file was last changed, and where last read. */
+  const files = new Map<
+    string,
+    { change: number | null; look: number | null; isStale: boolean; last: number }
+  >()
   for (const { index, result, failed, paths, changed, isLook } of deeds) {
     for (const path of failed ? [] : paths) {
       const before = files.get(path) ?? { change: null, look: null, isStale: false }

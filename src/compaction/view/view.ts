@@ -182,15 +182,11 @@ const passOf = {
   recap: 'fold',
 } as const satisfies Record<ViewMessage['how'], PassName | null>
 
-type StandingView = {
-  readonly messages: readonly ViewMessage[]
-  readonly compaction: Compaction
-  readonly policy: Policy
-  readonly memorySpace: string
-}
-
 /** By the messages of a body: a view is kept as long as they are, to be found again. */
-const standingViews = new WeakMap<readonly Message[], StandingView>()
+const standingViews = new WeakMap<
+  readonly Message[],
+  { messages: readonly ViewMessage[]; compaction: Compaction; policy: Policy; memorySpace: string }
+>()
 
 /** The view that was made for this conversation or for the one that it grew from; null where none was. */
 function foundView({ subject, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
