@@ -135,12 +135,6 @@ export function adminRoutes(options: RoutesOptions): Hono<AdminEnvironment> {
   return app
 }
 
-/** The id of a conversation. Throws `invalid_conversation_id` for anything else. */
-export function requireId(id: string, param = 'id'): string {
-  if (isConversationId(id)) return id
-  throw new FoldgateError('invalid_conversation_id', noConversationId, { param })
-}
-
 export type EventRoutesOptions = {
   readonly journal: Pick<Journal, 'events' | 'eventsAfter' | 'lastId'>
   readonly signals: Pick<Signals, 'on' | 'off'>
@@ -280,6 +274,12 @@ export function createEventStreams(headers: Readonly<Record<string, string>>) {
 }
 
 // --- internal ---
+
+/** The id of a conversation. Throws `invalid_conversation_id` for anything else. */
+function requireId(id: string, param = 'id'): string {
+  if (isConversationId(id)) return id
+  throw new FoldgateError('invalid_conversation_id', noConversationId, { param })
+}
 
 const EVENTS_SHOWN = 50
 

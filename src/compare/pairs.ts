@@ -143,12 +143,12 @@ export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest) {
 }
 
 /** What was seen at one moment: whether a reply differs from the first in full, in each aspect. */
-export type Pair<Aspect extends string> = {
+export type Pair<Compared extends string> = {
   readonly conversation: string
   /** The second reply in full. */
-  readonly again: Readonly<Record<Aspect, boolean>>
+  readonly again: Readonly<Record<Compared, boolean>>
   /** The reply to the compacted request. */
-  readonly compacted: Readonly<Record<Aspect, boolean>>
+  readonly compacted: Readonly<Record<Compared, boolean>>
 }
 
 /** How often those differ. */
@@ -166,9 +166,9 @@ export const PAIRS_MIN = 50
 export const CONVERSATIONS_MIN = 5
 
 /** The harm in one aspect; its interval by drawing conversations, not pairs, again and again. */
-export function harmIn<Aspect extends string>(
-  aspect: Aspect,
-  pairs: readonly Pair<Aspect>[],
+export function harmIn<Compared extends string>(
+  aspect: Compared,
+  pairs: readonly Pair<Compared>[],
   seed: number,
 ): Harm {
   const again = pairs.filter((pair) => pair.again[aspect]).length

@@ -37,55 +37,6 @@ export type FileWatch = {
   readonly isClosed: () => boolean
 }
 
-/**
- * Looks every now and then whether files have changed, also behind symbolic links. The system's own watchers do not see
- * how editors and orchestrators replace files: by renaming another one, or by swapping a link somewhere above. The first
- * look always reads, since something may have changed since the start.
- */
-export function watchFiles(options: WatchFilesOptions): FileWatch {
-  const { paths, read, quietMs = 200, lookMs = 1_500 } = options
-  let seen: string | null = null
-  let reading: Promise<void> = Promise.resolve()
-  let isLooking = false
-  let closed = false
-
-  function readNext(isAsked: boolean): Promise<void> {
-    reading = reading.then(() => (closed ? undefined : read(isAsked)))
-    return reading
-  }
-
-  async function identities(): Promise<string> {
-    return (await Promise.all(paths.map(identityOf))).join('\n')
-  }
-
-  async function look(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
-    for (let now = await identities(); now !== seen;) {
-      await sleep(quietMs, undefined, { ref: false })
-      const later = await identities()
-      if (closed) return
-      if (later === now) {
-        // A change from here on is seen at the next look.
-        seen = now
-        await readNext(false)
-      } else now = later
-    }
-    isLooking = false
-  }
-
-  const looking = setInterval(() => void look(), lookMs)
-  looking.unref()
-  return {
-    reload: () => readNext(true),
-    close: () => {
-      closed = true
-      clearInterval(looking)
-    },
-    isClosed: () => closed,
-  }
-}
-
 /** Why a key that changed is not taken: by the setting and the file, never with the key. */
 export type KeyTrouble = {
   /** `upstreams.default.api_key_file`. */
@@ -163,6 +114,55 @@ export function watchProfiles(options: WatchProfilesOptions): FileWatch {
 }
 
 // --- internal ---
+
+/**
+ * Looks every now and then whether files have changed, also behind symbolic links. The system's own watchers do not see
+ * how editors and orchestrators replace files: by renaming another one, or by swapping a link somewhere above. The first
+ * look always reads, since something may have changed since the start.
+ */
+function watchFiles(options: WatchFilesOptions): FileWatch {
+  const { paths, read, quietMs = 200, lookMs = 1_500 } = options
+  let seen: string | null = null
+  let reading: Promise<void> = Promise.resolve()
+  let isLooking = false
+  let closed = false
+
+  function readNext(isAsked: boolean): Promise<void> {
+    reading = reading.then(() => (closed ? undefined : read(isAsked)))
+    return reading
+  }
+
+  async function identities(): Promise<string> {
+    return (await Promise.all(paths.map(identityOf))).join('\n')
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    for (let now = await identities(); now !== seen;) {
+      await sleep(quietMs, undefined, { ref: false })
+      const later = await identities()
+      if (closed) return
+      if (later === now) {
+        // A change from here on is seen at the next look.
+        seen = now
+        await readNext(false)
+      } else now = later
+    }
+    isLooking = false
+  }
+
+  const looking = setInterval(() => void look(), lookMs)
+  looking.unref()
+  return {
+    reload: () => readNext(true),
+    close: () => {
+      closed = true
+      clearInterval(looking)
+    },
+    isClosed: () => closed,
+  }
+}
 
 type WatchKeysOptions = WatchTimes & {
   /** Their keys from files are replaced in place. */

@@ -75,10 +75,6 @@ export function readAnswerEvent(
   { name, data, error }: ServerEvent,
   factsOf: (json: unknown, name: string) => EventFacts | null,
 ): AnswerEvent {
-  const told = (facts: Partial<AnswerFacts>): AnswerEvent => ({
-    kind: 'facts',
-    facts: { ...nothingSaid, ...facts },
-  })
   if (error !== '' || name === 'error') {
     const said = error === '' ? data : error
     return told({ isError: true, said: parseAnswerText(said) ?? said })
@@ -87,4 +83,10 @@ export function readAnswerEvent(
   const facts = text === '[DONE]' ? 'done' : factsOf(parseAnswerText(data), name)
   if (facts === 'done') return { kind: 'done' }
   return facts === null ? { kind: text === '' ? 'empty' : 'unknown' } : told(facts)
+}
+
+// --- internal ---
+
+function told(facts: Partial<AnswerFacts>): AnswerEvent {
+  return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
 }

@@ -141,7 +141,7 @@ const HEADERS: Readonly<Record<string, string | null>> = {
   traceparent: null,
 }
 
-async function textOf({ body, failure }: Answer): Promise<string> {
+async function textOf({ body, failure: failureOf }: Answer): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   try {
@@ -154,7 +154,7 @@ async function textOf({ body, failure }: Answer): Promise<string> {
       pieces.push(piece)
     }
   } catch (error) {
-    throw error instanceof GaveWayError ? error : failure(error)
+    throw error instanceof GaveWayError ? error : failureOf(error)
   }
   return Buffer.concat(pieces).toString('utf8')
 }

@@ -222,26 +222,26 @@ const version = String.raw`[/ ]v?(?<version>\d[\w.+-]*)`
 
 /** Programs that call themselves otherwise than people do; the first that fits holds. */
 const programs: readonly { readonly product: RegExp; readonly name: string }[] = [
-  { product: program(String.raw`^claude-(?:cli|code)`), name: 'Claude Code' },
-  { product: program(String.raw`^codex(?:[_-]\w+)*`), name: 'Codex' },
-  { product: program(String.raw`\bopencode`), name: 'opencode' },
-  { product: program(String.raw`\bqwen-?code`), name: 'Qwen Code' },
-  { product: program(String.raw`^gemini-?cli`), name: 'Gemini CLI' },
-  { product: program(String.raw`\bcline`), name: 'Cline' },
-  { product: program(String.raw`\broo-?code`), name: 'Roo Code' },
-  { product: program(String.raw`\bkilo-?code`), name: 'Kilo Code' },
-  { product: program(String.raw`\bopenhands(?:-\w+)*`), name: 'OpenHands' },
-  { product: program(String.raw`\baider`), name: 'aider' },
-  { product: program(String.raw`^(?:async)?openai/python`), name: 'OpenAI Python' },
-  { product: program(String.raw`^(?:async)?openai/js`), name: 'OpenAI JavaScript' },
-  { product: program(String.raw`^(?:async)?anthropic/python`), name: 'Anthropic Python' },
-  { product: program(String.raw`^(?:async)?anthropic/js`), name: 'Anthropic JavaScript' },
-  { product: program(String.raw`\bai-sdk(?:/[a-z-]+)?`), name: 'AI SDK' },
-  { product: program(String.raw`^litellm`), name: 'LiteLLM' },
-  { product: program(String.raw`^curl`), name: 'curl' },
+  { product: productLike(String.raw`^claude-(?:cli|code)`), name: 'Claude Code' },
+  { product: productLike(String.raw`^codex(?:[_-]\w+)*`), name: 'Codex' },
+  { product: productLike(String.raw`\bopencode`), name: 'opencode' },
+  { product: productLike(String.raw`\bqwen-?code`), name: 'Qwen Code' },
+  { product: productLike(String.raw`^gemini-?cli`), name: 'Gemini CLI' },
+  { product: productLike(String.raw`\bcline`), name: 'Cline' },
+  { product: productLike(String.raw`\broo-?code`), name: 'Roo Code' },
+  { product: productLike(String.raw`\bkilo-?code`), name: 'Kilo Code' },
+  { product: productLike(String.raw`\bopenhands(?:-\w+)*`), name: 'OpenHands' },
+  { product: productLike(String.raw`\baider`), name: 'aider' },
+  { product: productLike(String.raw`^(?:async)?openai/python`), name: 'OpenAI Python' },
+  { product: productLike(String.raw`^(?:async)?openai/js`), name: 'OpenAI JavaScript' },
+  { product: productLike(String.raw`^(?:async)?anthropic/python`), name: 'Anthropic Python' },
+  { product: productLike(String.raw`^(?:async)?anthropic/js`), name: 'Anthropic JavaScript' },
+  { product: productLike(String.raw`\bai-sdk(?:/[a-z-]+)?`), name: 'AI SDK' },
+  { product: productLike(String.raw`^litellm`), name: 'LiteLLM' },
+  { product: productLike(String.raw`^curl`), name: 'curl' },
 ]
 
-function program(pattern: string): RegExp {
+function productLike(pattern: string): RegExp {
   return new RegExp(`${pattern}(?:${version})?(?![a-z])`, 'i')
 }
 

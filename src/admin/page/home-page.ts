@@ -30,7 +30,7 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
     ...setting,
     title: 'Foldgate',
     conversation: null,
-    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: statefulDialect(unread) })}
+    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
     ${conversationList(conversations, setting.now)} ${unreadTable(unread, setting.now)}
     ${modelTable(models, setting.now)}
     ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
@@ -60,7 +60,7 @@ type HeadlineOptions = {
 }
 
 /** The API of the latest request that left its conversation at the server. */
-function statefulDialect(unread: readonly UnreadCard[]): string | null {
+function dialectOfStateful(unread: readonly UnreadCard[]): string | null {
   return unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')?.dialect ?? null
 }
 

@@ -96,7 +96,7 @@ export function cutHead(text: string, charsMax: number, linesMax: number): strin
     const lastBreak = text.lastIndexOf('\n', end - 1)
     if (lastBreak >= end - lineEndCharsMax(end)) end = lastBreak
   }
-  return text.slice(0, whole(text, end))
+  return text.slice(0, atWhole(text, end))
 }
 
 /** The end of a text: at most so many characters and lines, begun at a line's beginning where one is near. */
@@ -111,7 +111,7 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
     if (firstBreak !== -1 && firstBreak - start < lineEndCharsMax(length)) start = firstBreak + 1
   }
   // Off a pair's middle towards the end, so that the bound holds.
-  return text.slice(whole(text, start) === start ? start : start + 1)
+  return text.slice(atWhole(text, start) === start ? start : start + 1)
 }
 
 // --- internal ---
@@ -223,7 +223,7 @@ function lineEndCharsMax(keptChars: number): number {
 }
 
 /** Moves a cut off the middle of a surrogate pair. */
-function whole(text: string, index: number): number {
+function atWhole(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
 }

@@ -203,15 +203,15 @@ function* clipGroup(
       if (size <= level) continue
       const earlier = clips.get(index)
       clips.set(index, { kind: 'content', index, of, tokensMax: level })
-      const shortened = yield* editedTokens(index, index + 1, edits)
+      const clippedTokens = yield* editedTokens(index, index + 1, edits)
       // What cannot be brought to the level is set aside: that alone lowers the level for the others.
-      if (shortened > level && open.delete(index)) isLower = true
-      if (shortened >= size) {
+      if (clippedTokens > level && open.delete(index)) isLower = true
+      if (clippedTokens >= size) {
         if (earlier === undefined) clips.delete(index)
         else clips.set(index, earlier)
         continue
       }
-      sizes.set(index, shortened)
+      sizes.set(index, clippedTokens)
       isLower = true
     }
     if (!isLower) break

@@ -39,11 +39,6 @@ export function messageReply(
   }
 }
 
-/** Whether a block is a call of the tool that Foldgate answers. */
-export function isOurToolUse(block: JsonObject, { toolName }: CallRules): boolean {
-  return isToolUse(block) && block['name'] === toolName
-}
-
 /**
  * Whether a call of the client's in whose middle an answer was cut is left out: if others are there, which a client can only
  * make beside none that is not whole.
@@ -84,6 +79,11 @@ export function createBlockGate(rules: CallRules, isFurther: boolean) {
 }
 
 // --- internal ---
+
+/** Whether a block is a call of the tool that Foldgate answers. */
+function isOurToolUse(block: JsonObject, { toolName }: CallRules): boolean {
+  return isToolUse(block) && block['name'] === toolName
+}
 
 /** How many calls are in an answer, of Foldgate's tool and of the client's. */
 type CallCounts = { readonly ours: number; readonly clients: number }

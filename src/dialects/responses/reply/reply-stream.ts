@@ -238,7 +238,7 @@ function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
 type AnswerItems = ReturnType<typeof createAnswerItems>
 
 function createAnswerItems(rules: CallRules, isFurther: boolean) {
-  const gate = createItemGate<StreamItem>(rules, isFurther)
+  const gate = createItemGate(rules, isFurther)
   const items: StreamItem[] = []
   let hasLongItem = false
 

@@ -46,11 +46,6 @@ export function isFunctionCall(item: JsonObject): boolean {
   return item['type'] === 'function_call'
 }
 
-/** Whether an item is a call of the tool that Foldgate answers. */
-export function isOurCall(item: JsonObject, { toolName }: CallRules): boolean {
-  return isFunctionCall(item) && item['name'] === toolName
-}
-
 /** Whose response it is: that of the first answer. */
 export function responseIdentity(response: JsonObject): JsonObject {
   return Object.fromEntries(
@@ -117,18 +112,18 @@ export type Gated = {
  * not send: they are hidden, too. The items that follow them are foreign: under the id that the server gave they would demand
  * these thoughts.
  */
-export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: boolean) {
+export function createItemGate(rules: CallRules, isFurther: boolean) {
   let isForeign = isFurther
-  let waiting: Item[] = []
+  let waiting: Gated[] = []
   let isBehindOurs = false
   let hasOurs = false
 
-  function settle(fate: Item['fate']): void {
+  function settle(fate: Gated['fate']): void {
     for (const item of waiting) item.fate = fate
     waiting = []
   }
 
-  function show(item: Item): void {
+  function show(item: Gated): void {
     settle('shown')
     item.fate = 'shown'
     item.isForeign = isForeign
@@ -136,7 +131,7 @@ export function createItemGate<Item extends Gated>(rules: CallRules, isFurther: 
 
   return {
     /** Takes the next item; decides on it, and maybe on those that waited for it. */
-    take: (item: Item) => {
+    take: (item: Gated) => {
       if (isOurCall(item.json, rules)) {
         item.fate = 'hidden'
         isBehindOurs = true
@@ -182,6 +177,11 @@ export function createOwnIds(): (response: JsonObject, item: JsonObject) => stri
 }
 
 // --- internal ---
+
+/** Whether an item is a call of the tool that Foldgate answers. */
+function isOurCall(item: JsonObject, { toolName }: CallRules): boolean {
+  return isFunctionCall(item) && item['name'] === toolName
+}
 
 /** What the answers before the last one said of their response. */
 type Before = { readonly identity: JsonObject; readonly usage: JsonObject | null }
