@@ -217,10 +217,7 @@ export function eventRoutes(
 /** One client that is told of events as they come (server-sent events, https://html.spec.whatwg.org/#server-sent-events). */
 export type EventStream = ReturnType<ReturnType<typeof createEventStreams>>
 
-/**
- * @internal exported for tests. Opens streams with these headers, at most so many at a time. The returned function throws
- * `overloaded`.
- */
+/** Opens streams with these headers, at most so many at a time. The returned function throws `overloaded`. */
 export function createEventStreams(headers: Readonly<Record<string, string>>) {
   let open = 0
 

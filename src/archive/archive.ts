@@ -98,7 +98,7 @@ export function writeHolding({ messages, summaries, point, key }: Holding): stri
   return `<!-- foldgate: holds ${asRanges(messages)} of ${point} ${key}; summaries ${[...summaries].join(' ')} -->\n`
 }
 
-/** The lines of this kind at the end of a text: none if the file broke off. */
+/** @internal exported for tests. The lines of this kind at the end of a text: none if the file broke off. */
 export function readHoldings(text: string): readonly Holding[] {
   const holdings: Holding[] = []
   let end = text.length

@@ -109,7 +109,10 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
   )
 }
 
-/** A text as a Markdown code fence, word for word: the fence is longer than any run of its own character within. */
+/**
+ * @internal exported for tests. A text as a Markdown code fence, word for word: the fence is longer than any run of its own
+ * character within.
+ */
 export function fenced(text: string): string {
   const [backticks, tildes] = [longestRun(text, /`{3,}/g), longestRun(text, /~{3,}/g)]
   const fence = backticks <= tildes ? fenceOf('`', backticks) : fenceOf('~', tildes)

@@ -165,7 +165,7 @@ export const PAIRS_MIN = 50
 /** Moments of one conversation resemble each other: of fewer conversations than these nothing is known of others. */
 export const CONVERSATIONS_MIN = 5
 
-/** The harm in one aspect; its interval by drawing conversations, not pairs, again and again. */
+/** @internal exported for tests. The harm in one aspect; its interval by drawing conversations, not pairs, again and again. */
 export function harmIn<Compared extends string>(
   aspect: Compared,
   pairs: readonly Pair<Compared>[],

@@ -83,18 +83,14 @@ function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pi
   for (const { index, how } of leftOut.toReversed()) {
     const [first, ...rest] = yield* pausing(segmentsOf(subject, index))
     if (first === undefined) continue
+    // A label without the name, which stands before it on the line.
     const calls = rest
       .slice(0, CALLS_SHOWN_MAX)
-      .map(({ label, text }) => ` ${tagOf(label)} ${beginning(text)}`)
+      .map(({ label, text }) => ` ${label.slice(label.indexOf('['))} ${beginning(text)}`)
     const more = rest.length > CALLS_SHOWN_MAX ? ` and ${rest.length - CALLS_SHOWN_MAX} more` : ''
     const size = subject.sizes[index] ?? 0
     yield `${first.label} ${outcomes[how]}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
   }
-}
-
-/** A label without the name, which stands before it on the line. */
-function tagOf(label: string): string {
-  return label.slice(label.indexOf('['))
 }
 
 function beginning(text: string): string {

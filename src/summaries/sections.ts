@@ -16,7 +16,10 @@ export const sections = [
   { heading: 'Latest request', holds: "the user's last request, word for word", worth: 6 },
 ] as const
 
-/** The heading of the list that Foldgate itself adds below a summary: things of the one before that the new one lost. */
+/**
+ * @internal exported for tests. The heading of the list that Foldgate itself adds below a summary: things of the one before
+ * that the new one lost.
+ */
 export const KEPT_HEADING = 'Also named before'
 
 /** A piece of a summary: a heading with what stands under it, or the text before the first heading. */

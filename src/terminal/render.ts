@@ -63,8 +63,8 @@ export function* collapseRepeats(text: string): Steps<string> {
 }
 
 /**
- * What stands on a terminal of this size after it was sent the text, with all that scrolled off. Null where
- * that is longer than the text: counts have filled it, and there is no end to what they could fill.
+ * @internal exported for tests. What stands on a terminal of this size after it was sent the text, with all that scrolled off.
+ * Null where that is longer than the text: counts have filled it, and there is no end to what they could fill.
  */
 export function* drawTerminal(text: string, size: ScreenSize): Steps<string | null> {
   const terminal = new Terminal(size)

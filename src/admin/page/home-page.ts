@@ -37,7 +37,10 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
   })
 }
 
-/** What Foldgate has been good for, in one or two sentences: gains, losses and what is not known alike. */
+/**
+ * @internal exported for tests. What Foldgate has been good for, in one or two sentences: gains, losses and what is not known
+ * alike.
+ */
 export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
   const { totals, hasPrices, clientUrl, statefulDialect } = options
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
@@ -118,7 +121,9 @@ function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
   const leftTokens = savedTokens - summaryTokens
   const leftMoney = saved === null || paid === null ? null : saved - paid
   const tokens = amount(leftTokens, plural(Math.abs(leftTokens), 'token'))
-  const inMoney = leftMoney === null ? null : amount(leftMoney, moneyWords(Math.abs(leftMoney), hasPrices))
+  const left = money(Math.abs(leftMoney ?? 0))
+  const leftWords = hasPrices ? `${left} in money` : `about $${left} at list prices`
+  const inMoney = leftMoney === null ? null : amount(leftMoney, leftWords)
   const spentTokens = plural(summaryTokens, 'token')
   const spent =
     leftMoney === null || paid === null
@@ -134,10 +139,6 @@ function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
   if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}.`
   if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
   return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
-}
-
-function moneyWords(value: number, hasPrices: boolean): string {
-  return hasPrices ? `${money(value)} in money` : `about $${money(value)} at list prices`
 }
 
 function amount(value: number, words: string): HtmlEscapedString {

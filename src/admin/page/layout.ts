@@ -51,7 +51,7 @@ export function layout({ title, conversation, main, ...setting }: LayoutOptions)
     </html>`
 }
 
-/** Where the pages find their files. */
+/** @internal exported for tests. Where the pages find their files. */
 export const assetPaths = {
   style: '/assets/page.css',
   script: '/assets/page.js',

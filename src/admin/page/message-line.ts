@@ -141,8 +141,9 @@ export const treatmentMeanings = {
 } as const satisfies Record<MessageTreatment['treatment'], string>
 
 /**
- * A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is text that may have been
- * cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would act on is seen.
+ * @internal exported for tests. A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is
+ * text that may have been cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would
+ * act on is seen.
  */
 export function unescaped(json: string): string {
   return json.replaceAll(/\\(?:([ntr"/\\])|u[\da-f]{4})/gi, (escape: string, character?: string) =>

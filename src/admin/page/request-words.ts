@@ -36,7 +36,7 @@ export function requestLine(request: ToldRequest): string {
   return trouble === null ? words : `${words}; ${trouble}`
 }
 
-/** Whether the client did not get what it asked for, or a part of Foldgate failed. */
+/** @internal exported for tests. Whether the client did not get what it asked for, or a part of Foldgate failed. */
 export function hasFailed(request: ToldRequest): boolean {
   const { level, trouble } = requestWords(request)
   return level === 'failed' || trouble !== null

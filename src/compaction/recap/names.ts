@@ -274,16 +274,13 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
   const found = [...things]
-  cache.set(key, { text: textOfThings(found), tokens: 0, how: null })
+  // Each in a line: neither a name nor the words around one have a tab or a line break.
+  const kept = found.map(([thing, words]) => `${thing}\t${words}`).join('\n')
+  cache.set(key, { text: kept, tokens: 0, how: null })
   return found
 }
 
 type NamedThing = readonly [name: string, words: string]
-
-/** Things as the cache holds them, each in a line: neither a name nor the words around one have a tab or a line break. */
-function textOfThings(things: readonly NamedThing[]): string {
-  return things.map(([name, words]) => `${name}\t${words}`).join('\n')
-}
 
 function thingsFrom(text: string): readonly NamedThing[] {
   if (text === '') return []

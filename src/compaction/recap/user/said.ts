@@ -71,8 +71,8 @@ type ChoiceOptions = {
 }
 
 /**
- * All of what the user said where it fits; else the pieces that matter most for their size, as far as they do. Messages of
- * which nothing is chosen are left out.
+ * @internal exported for tests. All of what the user said where it fits; else the pieces that matter most for their size, as
+ * far as they do. Messages of which nothing is chosen are left out.
  */
 export function* chooseWords(
   subject: Subject,

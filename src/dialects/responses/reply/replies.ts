@@ -60,9 +60,13 @@ export function recallItems(
     return { json: call.json, written: writtenCall(call, id), result }
   })
   const asCame = said === (reply.text ?? '') ? itemsToSend(reply) : []
+  // An id demands the thoughts that led to the item.
   const items = calls.every(({ json }) => asCame.includes(json))
     ? asCame.map((item) => calls.find(({ json }) => json === item)?.written ?? item)
-    : [...(said === '' ? [] : [assistantSays(said)]), ...calls.map(({ written }) => withoutId(written))]
+    : [
+        ...(said === '' ? [] : [assistantSays(said)]),
+        ...calls.map(({ written: { id: _id, ...item } }) => item),
+      ]
   return [...items, ...calls.map(({ result }) => result)].map((item) => JSON.stringify(item))
 }
 
@@ -203,9 +207,4 @@ function writtenCall({ json, name, argumentsText }: ReplyCall, id: string): Json
   const call = { ...json, type: 'function_call', call_id: id, name, arguments: argumentsText }
   // Servers read the arguments of past calls as JSON.
   return hasWholeArguments(call) ? call : { ...call, arguments: '{}' }
-}
-
-/** An id demands the thoughts that led to the item. */
-function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
-  return item
 }
