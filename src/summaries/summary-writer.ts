@@ -156,7 +156,7 @@ export function createSummaryWriter(options: SummaryWriterOptions) {
       return found === null ? await write(job, signal) : found.record
     } finally {
       clearInterval(timer)
-      await Promise.all(leases.map((key) => giveBack(key, holder)))
+      await Promise.all(leases.map(async (key) => giveBack(key, holder)))
     }
   }
 
