@@ -3,15 +3,15 @@ import type { Compaction, StandingSummary } from '../compaction/compaction.ts'
 import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Policy } from '../compaction/policy.ts'
-import type { Subject } from '../subject/subject.ts'
+import { type Subject, toolNameOf } from '../subject/subject.ts'
 import { drive } from '../scheduling/drive.ts'
-import type { Archive } from './archive.ts'
+import { type Archive, type Holding, HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding } from './archive.ts'
 import { titleOf } from './files.ts'
-import { numberRange } from '../subject/message-numbers.ts'
+import { messageNumber, numberRange } from '../subject/message-numbers.ts'
 import { summarisedRange } from '../compaction/standing-summary.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type Holding, HOLDING_DIGEST_CHARS, HOLDINGS_MAX, writeHolding } from './holding.ts'
-import { fenced, messageMarkdown } from './message-markdown.ts'
+import { readMessage } from '../subject/read-message.ts'
+import type { Media } from '../conversation/message.ts'
 
 /**
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether the conversation's file holds it;
@@ -71,10 +71,8 @@ type CompactionEntry = {
 }
 
 /**
- * Writes the messages that a compaction takes away and the file does not hold yet, piece by piece: a heading, each message,
- * the new summaries, and what the file holds now. Writes nothing if nothing is new.
- *
- * @internal exported for tests
+ * @internal exported for tests. Writes the messages that a compaction takes away and the file does not hold yet, piece by
+ * piece: a heading, each message, the new summaries, and what the file holds now. Writes nothing if nothing is new.
  */
 export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
   const { subject, compaction, lost } = entry
@@ -88,7 +86,9 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
   const written = standing.filter(({ digest }) => !held.summaries.has(digest))
   if (fresh.length === 0 && written.length === 0) return
 
-  const range = fresh.length === 0 ? 'a summary' : rangeOf(fresh, systemCount)
+  const [first = 0] = fresh
+  const range =
+    fresh.length === 0 ? 'a summary' : numberRange(first, (fresh.at(-1) ?? first) + 1, systemCount)
   write(`\n# ${entry.time}, ${compaction.reason}: ${range}\n\n`)
   for (const index of fresh) {
     write(`${yield* messageMarkdown(subject, index)}\n`)
@@ -109,15 +109,45 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
   )
 }
 
+/**
+ * @internal exported for tests. A text as a Markdown code fence, word for word: the fence is longer than any run of its own
+ * character within.
+ */
+export function fenced(text: string): string {
+  const [backticks, tildes] = [longestRun(text, /`{3,}/g), longestRun(text, /~{3,}/g)]
+  const fence = backticks <= tildes ? fenceOf('`', backticks) : fenceOf('~', tildes)
+  return `${fence}\n${text}\n${fence}\n`
+}
+
 // --- internal ---
 
-type OwnHolding = {
-  readonly held: Pick<Holding, 'messages' | 'summaries'>
-  readonly others: readonly Holding[]
+/**
+ * A message under a heading that names it: its text and its calls word for word, its media as marks. One whose role is
+ * unknown as it came: what else its fields mean is not known, either.
+ */
+function* messageMarkdown(subject: Subject, index: number): Steps<string> {
+  const message = subject.messages[index]
+  if (message === undefined) return ''
+  const pieces = [`## ${messageNumber(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
+  if (message.facts.role === 'other') {
+    pieces.push('As it came:\n', fenced(subject.source.text(message.start, message.end)))
+    return pieces.join('\n')
+  }
+  const { text, calls, uncut } = yield* readMessage(subject, message)
+  if (text !== '') pieces.push(fenced(text))
+  yield
+  for (const media of message.facts.media) pieces.push(`${markOf(media)}\n`)
+  // Thoughts, a refusal, a content of an unknown shape: nobody shortens them, but a fold leaves them out.
+  if (uncut !== '') pieces.push('Besides its text:\n', fenced(uncut))
+  for (const { name, argumentsText } of calls) {
+    pieces.push(`Call of ${oneLine(name)}:\n`, fenced(argumentsText))
+    yield
+  }
+  return pieces.join('\n')
 }
 
 /** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
-function ownHolding(entry: CompactionEntry): OwnHolding {
+function ownHolding(entry: CompactionEntry) {
   const { holdings, subject } = entry
   const isOwn = ({ key, point }: Holding): boolean =>
     key === keyAt(entry, point + subject.structure.systemCount)
@@ -135,11 +165,53 @@ function keyAt({ keys }: CompactionEntry, point: number): string {
   return (keys[point] ?? '').slice(0, HOLDING_DIGEST_CHARS)
 }
 
-function rangeOf(indexes: readonly number[], systemCount: number): string {
-  return numberRange(indexes[0] ?? 0, (indexes.at(-1) ?? 0) + 1, systemCount)
-}
-
 function digestOf(subject: Subject, { start, end, text }: StandingSummary): string {
   const from = subject.structure.systemCount
   return subject.digest(`${start - from} ${end - from} ${text}`).slice(0, HOLDING_DIGEST_CHARS)
+}
+
+function whoseOf(subject: Subject, index: number): string {
+  const role = subject.messages[index]?.facts.role ?? 'other'
+  if (role !== 'tool') return role
+  const tool = oneLine(toolNameOf(subject, index))
+  return tool === '' ? 'result' : `result of ${tool}`
+}
+
+function markOf({ kind, place, dataBytes, widthPixels, heightPixels }: Media): string {
+  const size = widthPixels > 0 ? `, ${widthPixels} × ${heightPixels} pixels` : ''
+  const what = kind === 'other' ? 'a part of another kind' : kind
+  switch (place) {
+    case 'inline':
+      return `[${what}, ${dataBytes} bytes${size}]`
+    case 'remote':
+      return `[${what} at an address]`
+    case 'reference':
+    case 'beside':
+      return `[${what} kept by the upstream]`
+  }
+}
+
+const NAME_CHARS_MAX = 200
+
+/** A name that a client wrote, as it may stand in a heading: a reader's program must not load what it names. */
+function oneLine(name: string): string {
+  return name
+    .slice(0, NAME_CHARS_MAX)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\\`*[\]<>]/g, String.raw`\$&`)
+    .trim()
+}
+
+/** A shorter run of them is no fence in Markdown. */
+const FENCE_CHARS_MIN = 3
+
+function fenceOf(character: string, longest: number): string {
+  return character.repeat(Math.max(FENCE_CHARS_MIN, longest + 1))
+}
+
+/** Characters of the longest match; 0 if there is none. */
+function longestRun(text: string, run: RegExp): number {
+  let longest = 0
+  for (const [found] of text.matchAll(run)) longest = Math.max(longest, found.length)
+  return longest
 }

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { lstat, open, readdir, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, constants, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { isConversationId } from '../conversation/keys.ts'
 import { StoreError, troubleOf } from '../stores/store-error.ts'
+import { within } from '../stores/within.ts'
 
 /** The file of a conversation; null for a text that is no conversation's id: it may come from a store that others write to. */
 export function archiveFile(dir: string, conversation: string): string | null {
@@ -44,6 +44,14 @@ export async function purgeArchive(dir: string, conversation: string | null): Pr
   if (files === 0)
     return `Nothing to delete: ${name} holds no file${whose === '' ? ' of a conversation' : whose}.`
   return `Deleted ${files === 1 ? '1 file' : `${files} files`}${whose} from ${name}.`
+}
+
+/** Why nothing can be kept in a folder, as an operator is told; null if it can. Nothing is made. */
+export async function archiveTrouble(dir: string): Promise<string | null> {
+  const trouble = await within(DEADLINE_MS, writingTrouble(dir)).catch(troubleOf)
+  return trouble === null
+    ? null
+    : `archive.dir: nothing can be written in ${dir} (${trouble}): conversations go on, and what is taken out of them is not kept. Make it a folder that the user of Foldgate may write in, or name another.`
 }
 
 // --- internal ---
@@ -90,5 +98,21 @@ async function orIfAbsent<Result>(instead: Result, work: Promise<Result>): Promi
     const trouble = troubleOf(error)
     if (trouble === 'ENOENT' || trouble === 'ENOTDIR') return instead
     throw error
+  }
+}
+
+/** A folder that takes longer to answer is told as trouble, in milliseconds: the start waits for it, and with it a signal to end. */
+const DEADLINE_MS = 2_000
+
+/** A folder that is not there can be made if the nearest one above it can be written. */
+async function writingTrouble(dir: string): Promise<string | null> {
+  try {
+    if (!(await stat(dir)).isDirectory()) return 'ENOTDIR'
+    await access(dir, constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    const trouble = troubleOf(error)
+    const above = dirname(dir)
+    return trouble === 'ENOENT' && above !== dir ? writingTrouble(above) : trouble
   }
 }

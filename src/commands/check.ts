@@ -1,4 +1,4 @@
-import { archiveTrouble } from '../archive/archive-trouble.ts'
+import { archiveTrouble } from '../archive/files.ts'
 import { type ConfigurationOptions, loadConfiguration } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { ProfileFiles } from '../config/profile-files.ts'
@@ -7,9 +7,9 @@ import { strayVariables } from '../config/stray-variables.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { complain, flagText, noteOn, say, type CommandContext } from './command.ts'
+import { type CommandContext, complain, flagText, noteOn, say } from './command.ts'
 import { keylessUpstreams, summariesOf } from './start-lines.ts'
-import { lookUpWindow, profileLine, windowLines, type WindowFound } from './window.ts'
+import { lookUpWindow, profileLine, type WindowFound, windowLines } from './window.ts'
 
 /** Validates settings and profiles, and says which profile and window a model gets. */
 export async function check(context: CommandContext): Promise<number> {

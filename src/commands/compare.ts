@@ -3,9 +3,8 @@ import { createExplain } from '../admin/explain/explain.ts'
 import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
 import { createAsker } from '../compare/asker.ts'
 import { drawPlan, drawResult } from '../compare/drawing.ts'
-import { findMoments } from '../compare/moments.ts'
+import { findMoments, readRecorded } from '../compare/moments.ts'
 import { askAll, planOf, resultOf, wantedOf } from '../compare/pairs.ts'
-import { readRecorded } from '../compare/recorded.ts'
 import { openState } from '../compare/state.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import type { FlagValues } from '../config/flags.ts'
@@ -136,16 +135,8 @@ async function compareRecorded(context: CommandContext): Promise<number> {
   }
 }
 
-type Numbers = {
-  readonly pairs: number
-  readonly seed: number
-  /** Null: that of the profile. */
-  readonly window: number | null
-  readonly outputTokens: number
-}
-
 /** What flags say in numbers; the problem where one says something else. */
-function numbersIn(flags: FlagValues): Numbers | string {
+function numbersIn(flags: FlagValues) {
   const wrong = (['pairs', 'seed', 'window', 'max-output'] as const).find(
     (name) => !/^(?:[1-9]\d{0,8})?$/.test(flagText(flags, name) ?? ''),
   )
@@ -156,6 +147,7 @@ function numbersIn(flags: FlagValues): Numbers | string {
   return {
     pairs: of('pairs', 60),
     seed: of('seed', 1),
+    /** Null: that of the profile. */
     window: window === null ? null : Number(window),
     outputTokens: of('max-output', 512),
   }

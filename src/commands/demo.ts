@@ -6,11 +6,11 @@ import { runDemo } from '../demo/run-demo.ts'
 import { isDialectName, wires } from '../demo/wires.ts'
 import { createLog } from '../log/log.ts'
 import { loadCounter } from '../tokens/encodings.ts'
-import { meantOr } from '../profiles/nearest.ts'
+import { meantOr } from '../profiles/near-miss.ts'
 import { profileSchema } from '../profiles/schema.ts'
 import { openMemoryStore } from '../stores/memory-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
-import { complain, flagText, paperOf, type CommandContext } from './command.ts'
+import { type CommandContext, complain, flagText, paperOf } from './command.ts'
 
 /** Holds a long conversation through a Foldgate of its own, and shows what becomes of it. */
 export async function demo(context: CommandContext): Promise<number> {

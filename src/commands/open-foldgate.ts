@@ -1,11 +1,10 @@
-import { createApp, type App } from '../app.ts'
+import { createApp } from '../app.ts'
 import { TracingError, tracingWanted } from '../activity/tracing/settings.ts'
 import { openTracing, type Tracing } from '../activity/tracing/tracing.ts'
 import { profileFilesOptions } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
-import { watchKeys } from '../config/watch-keys.ts'
-import { watchProfiles } from '../config/watch-profiles.ts'
+import { watchKeys, watchProfiles } from '../config/watch-files.ts'
 import type { Log } from '../log/log.ts'
 import { withOptionalPackages } from '../optional-packages.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -13,6 +12,9 @@ import { letHeapGrow } from '../scheduling/heap-growth.ts'
 import { openStore } from '../stores/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
+import { type ListenAddress, type ListenError, onThisMachine } from '../http/listen.ts'
+import { addressOf } from '../http/listeners.ts'
+import { answers } from '../launch/running.ts'
 
 export type OpenOptions = {
   readonly settings: Settings
@@ -27,21 +29,10 @@ export type OpenOptions = {
 }
 
 /** A Foldgate that does not listen yet, with what keeps its profiles and keys as they are on disk. */
-export type OpenedFoldgate = {
-  readonly app: App
-  /** Those in force. */
-  readonly profiles: () => ReadonlyMap<string, Profile>
-  /** The store's name. */
-  readonly storeName: string
-  /** Why records are kept in memory; null if they are where the settings say. */
-  readonly storeTrouble: string | null
-  /** Reads profiles and keys again. */
-  readonly reload: () => void
-  readonly stopWatching: () => void
-}
+export type OpenedFoldgate = Awaited<ReturnType<typeof openFoldgate>>
 
 /** Opens the store and builds Foldgate on it. Rejects with a `StoreError` if the store is required and cannot be had. */
-export async function openFoldgate(context: CommandContext, options: OpenOptions): Promise<OpenedFoldgate> {
+export async function openFoldgate(context: CommandContext, options: OpenOptions) {
   const { settings, log, inForce = (all) => all, anyAdminPort } = options
   letHeapGrow()
   const { store, secret, trouble } = await openStore(settings.store, context)
@@ -78,9 +69,12 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
   })
   return {
     app,
+    /** Those in force. */
     profiles: () => profiles,
     storeName: store.name,
+    /** Why records are kept in memory; null if they are where the settings say. */
     storeTrouble: trouble,
+    /** Reads profiles and keys again. */
     reload: () => {
       void profileWatch.reload()
       void keyWatch.reload()
@@ -90,6 +84,17 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
       keyWatch.close()
     },
   }
+}
+
+/** Why clients cannot be listened to at an address. Where a Foldgate has it, that one is asked for its sign. */
+export async function listenTrouble(error: ListenError, address: ListenAddress): Promise<string> {
+  if (!error.isTaken) return error.message
+  const origin = addressOf(onThisMachine(address))
+  if (!(await answers(origin))) return error.message
+  return (
+    `Port ${address.port} on ${address.host} is taken: a Foldgate listens there already, with its own settings. ` +
+    `Use that one (${origin}/v1, or foldgate run --attach --port ${address.port} -- COMMAND), or choose another port with --port (FOLDGATE_PORT).`
+  )
 }
 
 // --- internal ---

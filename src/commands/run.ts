@@ -6,13 +6,11 @@ import { problemOf } from '../config/problem.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { type ListenAddress, ListenError, onThisMachine } from '../http/listen.ts'
 import { addressOf, type Listening } from '../http/listeners.ts'
-import { closingLines } from '../launch/closing-lines.ts'
-import { LaunchError } from '../launch/known-program.ts'
+import { closingLines, figuresBetween, readFigures, type RunFigures } from '../launch/closing-lines.ts'
+import { type Additions, LaunchError, type LaunchPlace, printed } from '../launch/known-program.ts'
 import { withOneForAll } from '../launch/one-profile.ts'
-import { printed } from '../launch/printed.ts'
-import { figuresBetween, readFigures, type RunFigures } from '../launch/run-figures.ts'
 import { announce, answers, findRunning, type RunningFoldgate } from '../launch/running.ts'
-import { addressesOf, type Destinations, destinationsOf } from '../launch/vendors.ts'
+import { addressesOf, type Behind, type Destinations, destinationsOf } from '../launch/vendors.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { matchProfile } from '../profiles/match.ts'
@@ -21,10 +19,12 @@ import { stateFile } from '../stores/state-folder.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { type CommandContext, complain, flagText, say } from './command.ts'
-import { listenTrouble } from './listen-trouble.ts'
-import { type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
-import { additionsFor, environmentOf, hasQuit, startWith, tellMissingModel } from './run-child.ts'
+import { listenTrouble, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
 import type { FlagName } from '../config/flags.ts'
+import { readFile } from 'node:fs/promises'
+import type { Environment } from '../config/keys.ts'
+import { type ChildEnd, childEnvironment, runChild } from '../launch/start-child.ts'
+import { findProgram } from '../launch/find-program.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -320,4 +320,56 @@ function linesFor(
     isQuit,
     addresses: new Map(Object.entries(addresses)),
   })
+}
+
+/** What the command is started with. Throws a `LaunchError`. */
+function additionsFor(context: CommandContext, behind: Behind, origin: string): Promise<Additions> {
+  const way = { ...behind, origin, model: flagText(context.flags, 'model') }
+  return findProgram(context.program).program.additions(way, placeOf(context))
+}
+
+/** The environment as the command sees it: some set variables of their own over it. */
+async function environmentOf(context: CommandContext): Promise<Environment> {
+  const own = await findProgram(context.program).program.ownVariables?.(placeOf(context))
+  return { ...context.env, ...own }
+}
+
+/** Says so where the command may go past the one server, since no model of that is named. */
+function tellMissingModel(context: CommandContext, { isOneServer }: Behind): void {
+  const { program, flags, stderr } = context
+  const found = findProgram(program)
+  const way = { isOneServer, model: flagText(flags, 'model') }
+  if (found.program.lacksModel?.(way, placeOf(context)) !== true) return
+  const upstream = flagText(flags, 'upstream')
+  const server = upstream === null ? '' : ` --upstream ${upstream}`
+  const command = program.slice(0, found.ownArgumentsAt).join(' ')
+  const line = `foldgate run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
+  stderr.write(
+    `foldgate: ${found.program.name} is told no model of this server, and may ask a provider of its own instead: write ${line}\n`,
+  )
+}
+
+/** Starts the command with what it is given, and waits for its end. */
+function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
+  const { program, env, cwd, hasTerminal, onSignal } = context
+  const at = findProgram(program).ownArgumentsAt
+  const command = [...program.slice(0, at), ...additions.args, ...program.slice(at)]
+  return runChild({ command, env: childEnvironment(env, additions), cwd, hasTerminal, onSignal })
+}
+
+/** Whether a program with this exit code ended as one does that its user has quit: by Ctrl-C, or on a terminal without a fault. */
+function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTerminal'>): boolean {
+  return code === INTERRUPTED || (code === 0 && hasTerminal)
+}
+
+/** As shells tell an end by SIGINT. */
+const INTERRUPTED = 130
+
+function placeOf({ program, env, cwd }: CommandContext): LaunchPlace {
+  return { env, cwd, args: program.slice(findProgram(program).ownArgumentsAt), readText }
+}
+
+/** What is not there, or not to be read, says nothing. */
+function readText(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(() => null)
 }

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
-import { archiveTrouble } from '../archive/archive-trouble.ts'
+import { archiveTrouble } from '../archive/files.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import { strayVariables } from '../config/stray-variables.ts'
@@ -11,10 +11,9 @@ import { addressesOf, behindOf } from '../launch/vendors.ts'
 import { createLog } from '../log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { StoreError } from '../stores/store-error.ts'
-import { complain, type CommandContext } from './command.ts'
-import { listenTrouble } from './listen-trouble.ts'
-import { openFoldgate, type OpenedFoldgate } from './open-foldgate.ts'
-import { shutdownLine, startLine, startWarnings, type Memory } from './start-lines.ts'
+import { type CommandContext, complain } from './command.ts'
+import { listenTrouble, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
+import { type Memory, shutdownLine, startLine, startWarnings } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {

@@ -26,9 +26,8 @@ export function startLine(settings: Settings, started: Started): string {
 }
 
 /**
- * Whether summaries are on, under which profiles, who writes them and with whose key: for the line at the start.
- *
- * @internal exported for tests
+ * @internal exported for tests. Whether summaries are on, under which profiles, who writes them and with whose key: for the
+ * line at the start.
  */
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
   const told = [...profiles.values()]

@@ -3,16 +3,16 @@ import type { Steps } from '../conversation/source.ts'
 import type { Compaction } from './compaction.ts'
 import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
 import type { MadeCache } from './made-cache.ts'
-import type { PreparedFold } from './plan/options.ts'
+import type { PlanOptions, PreparedFold } from './plan/options.ts'
 import { planCompaction } from './plan/plan.ts'
-import { restatedMost } from './plan/restated.ts'
-import { SHARE } from './plan/shares.ts'
+import { restatedMost } from './plan/fold-at.ts'
+import { SHARE } from './plan/parts.ts'
 import type { Policy, Room } from './policy.ts'
 import type { Subject } from '../subject/subject.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 import { UNTOUCHED } from './layout.ts'
-import { standingView, viewUnder, type View } from './view/view.ts'
+import { standingView, type View, viewUnder } from './view/view.ts'
 
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
@@ -90,36 +90,28 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
   return advanced
 }
 
-export type TightenOptions = {
-  readonly policy: Policy
-  /** The compaction of the view that was refused. */
-  readonly previous: Compaction | null
-  readonly room: Room
-  readonly keepRecent: number
-  readonly smallest: boolean
-  readonly strict: boolean
-}
-
-/** A smaller view after the upstream refused one; null where nothing more can be taken away. */
+/** A smaller view after the upstream refused that of `previous`; null where nothing more can be taken away. */
 export function* tighten(
   subject: Subject,
   cache: MadeCache,
-  { policy, previous, room, keepRecent, smallest, strict }: TightenOptions,
+  {
+    policy,
+    ...options
+  }: Pick<PlanOptions, 'previous' | 'room' | 'keepRecent' | 'smallest' | 'strict'> & {
+    readonly policy: Policy
+  },
 ): Steps<Compacted | null> {
   const compaction = yield* planCompaction(countsOf(subject, policy, cache), {
+    ...options,
     point: subject.messages.length,
-    previous,
-    room,
     reason: 'overflow',
     isBeyondBudget: true,
-    keepRecent,
-    smallest,
-    strict,
     prepared: null,
     plannedTokensMax: null,
     viewTokens: null,
   })
   if (compaction === null) return null
+  const { strict } = options
   return { compaction, view: yield* viewUnder(subject, cache, { policy, compaction, strict }) }
 }
 

@@ -21,24 +21,12 @@ export type FoldedPart = {
  * stands for the messages before the latest user message, that message, what stands for those behind it, what of the
  * folded messages holds for all that follows, the tail.
  */
-export type Layout = {
-  /** The task and then the requests and replies of old turns, in their order. */
-  readonly head: readonly number[]
-  readonly before: FoldedPart | null
-  readonly latestUser: number | null
-  readonly after: FoldedPart | null
-  /** Messages from before the tail that hold for all that follows. */
-  readonly restated: readonly number[]
-  /** Index of the first message of the tail. */
-  readonly tail: number
-  /** The client's messages before the tail, in their order. */
-  readonly pinned: readonly number[]
-}
+export type Layout = ReturnType<typeof layoutOf>
 
 /** What decides where everything stands: the pinned messages and the fold. */
 export type Folding = Pick<Compaction, 'task' | 'latestUser' | 'fold'>
 
-export function layoutOf(compaction: Folding, systemCount: number): Layout {
+export function layoutOf(compaction: Folding, systemCount: number) {
   const { fold } = compaction
   if (fold === null)
     return {
@@ -59,12 +47,16 @@ export function layoutOf(compaction: Folding, systemCount: number): Layout {
   const head = task === null ? kept : [task, ...kept]
   const staying = [...head, ...restated].sort((one, other) => one - other)
   return {
+    /** The task and then the requests and replies of old turns, in their order. */
     head,
     before: partOf(fold, systemCount, latestUser ?? frontier, staying, fold.beforeTokensMax),
     latestUser,
     after: latestUser === null ? null : partOf(fold, latestUser + 1, frontier, staying, fold.afterTokensMax),
+    /** Messages from before the tail that hold for all that follows. */
     restated,
+    /** Index of the first message of the tail. */
     tail: frontier,
+    /** The client's messages before the tail, in their order. */
     pinned: [...head, ...(latestUser === null ? [] : [latestUser]), ...restated],
   }
 }

@@ -6,16 +6,15 @@ import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText } from './passes/clip.ts'
 import { hiddenTokens, isSampled, unreadTokens } from '../tokens/unread-tokens.ts'
-import { clearedText, unguessableNames } from './passes/clear.ts'
-import { previewText } from './passes/preview.ts'
+import { clearedText, previewText, unguessableNames } from './passes/clear.ts'
 import { renderTerminal } from '../terminal/render.ts'
 import { messageNumber } from '../subject/message-numbers.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { resolvedText } from '../subject/calls/find-references.ts'
-import { readForm, textOfForm, wholeText, type MessageForm } from '../subject/read-message.ts'
+import { type MessageForm, readForm, textOfForm, wholeText } from '../subject/read-message.ts'
 import { sum } from '../subject/size-sums.ts'
-import { readableTokens, toolNameOf, type Subject } from '../subject/subject.ts'
+import { readableTokens, type Subject, toolNameOf } from '../subject/subject.ts'
 
 /** What is done to one message that stays in the view. */
 export type Edit =
@@ -39,14 +38,11 @@ export type Edit =
       readonly resolves?: number
     }
 
-/** The message at this index under an edit; `text` null if the edit changes nothing. */
-export type EditMessage = (index: number, edit: Edit) => Steps<Made>
-
 /**
  * Edits the messages of one subject and remembers what came of it, which depends on the message, the policy and, where
  * messages are named, its place. The tokens stated for a made message are those that its JSON would be counted with.
  */
-export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache): EditMessage {
+export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache) {
   const { enabled } = policy.render
   const { threshold_tokens, max_chars, max_lines } = policy.preview
   // Every setting that changes what an edit writes: edited messages are remembered under them.
@@ -54,7 +50,8 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
-  return function* editMessage(index, edit): Steps<Made> {
+  /** The message at this index under an edit; `text` null if the edit changes nothing. */
+  return function* editMessage(index: number, edit: Edit): Steps<Made> {
     const message = subject.messages[index]
     const isUnbound = losesThoughts(edit)
     const resolves = 'resolves' in edit ? edit.resolves : undefined

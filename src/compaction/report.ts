@@ -1,9 +1,9 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
-import { baseOf } from './view/placement.ts'
-import { passOrder, type PassName } from './policy.ts'
+import { baseOf } from './view/view-message.ts'
+import { type PassName, passOrder } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { toolNameOf, type Rounds, type Subject } from '../subject/subject.ts'
+import { type Rounds, type Subject, toolNameOf } from '../subject/subject.ts'
 import { pastOf } from '../subject/past.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */

@@ -3,9 +3,8 @@ import type { StandingSummary, SummaryRange } from './compaction.ts'
 import { rangeIndexes } from './layout.ts'
 import { numberRange } from '../subject/message-numbers.ts'
 import type { PreparedFold } from './plan/options.ts'
-import { harmless } from './recap/headings.ts'
+import { createWriter, harmless } from './recap/headings.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'
-import { createWriter } from './recap/writer.ts'
 import type { Subject } from '../subject/subject.ts'
 
 /** The tags around a summary, by which a model and a later pass can tell it from the user's words. */

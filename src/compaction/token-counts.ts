@@ -7,32 +7,13 @@ import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from '../subject/size-sums.ts'
 import { anyHasBoundThoughts, readableTokens, type Subject } from '../subject/subject.ts'
-import { messageEditor, type Edit, type EditMessage } from './message-edits.ts'
+import { messageEditor, type Edit } from './message-edits.ts'
 
 /**
  * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
  * plans are made of. Sums over messages that are sent as they came cost nothing, whatever their number.
  */
-export type TokenCounts = {
-  readonly subject: Subject
-  readonly policy: Policy
-  readonly cache: MadeCache
-  /** Tokens of the messages from `start` up to `end` as the client sent them. */
-  readonly originalTokens: (start: number, end: number) => number
-  /**
-   * The same of messages before the point of a compaction, from which bound thoughts go, and of references with the text that
-   * they refer to, if it does not stand among them.
-   */
-  readonly unboundTokens: (start: number, end: number) => number
-  /** The same, edited where the edits reach. */
-  readonly editedTokens: (start: number, end: number, edits: Edits) => Steps<number>
-  /** How much more the results before `end` take that refer to a message, or to what it refers to, once it is treated otherwise. */
-  readonly followingTokens: (index: number, end: number, edits: Edits, further: Edits) => Steps<number>
-  /** What the edits do to a message. */
-  readonly editOf: (index: number, edits: Edits) => Edit
-  /** The message under this edit. */
-  readonly make: EditMessage
-}
+export type TokenCounts = ReturnType<typeof createCounts>
 
 /** The token counts of a conversation: the same ones for the compaction, the summary and the view of one request. */
 export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
@@ -66,7 +47,7 @@ const latestBySubject = new WeakMap<Subject, TokenCounts>()
 /** Messages that are counted between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 1024
 
-function createCounts(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
+function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
   const { sizes } = subject
   const { render, preview } = policy
   const rendersAlways = render.enabled && render.at === 0
@@ -133,11 +114,20 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache): Token
     subject,
     policy,
     cache,
+    /** Tokens of the messages from `start` up to `end` as the client sent them. */
     originalTokens,
+    /**
+     * The same of messages before the point of a compaction, from which bound thoughts go, and of references with the text that
+     * they refer to, if it does not stand among them.
+     */
     unboundTokens,
+    /** The same, edited where the edits reach. */
     editedTokens,
+    /** How much more the results before `end` take that refer to a message, or to what it refers to, once it is treated otherwise. */
     followingTokens,
+    /** What the edits do to a message. */
     editOf,
+    /** The message under this edit. */
     make,
   }
 }

@@ -1,6 +1,6 @@
 import { grouped } from '../log/grouped.ts'
-import { CONVERSATIONS_MIN, PAIRS_MIN, type Harm } from './harm.ts'
-import { kinds, type Plan, type Result } from './pairs.ts'
+import { aligned } from '../log/lines.ts'
+import { CONVERSATIONS_MIN, type Harm, kinds, PAIRS_MIN, type Plan, type Result } from './pairs.ts'
 
 export function drawPlan(plan: Plan & { readonly window: number | null; readonly state: string }): string {
   const compacted =
@@ -43,7 +43,7 @@ export function drawResult({
   return [
     `${pairs} pairs of ${conversations} conversations${pairs < moments ? `; ${moments - pairs} more moments were refused` : ''}`,
     '',
-    ...aligned([
+    ...table([
       ['the next step differs in', 'asked again', 'compacted', 'harm'],
       row('anything', harm.any),
       row('the tools', harm.tools),
@@ -53,7 +53,7 @@ export function drawResult({
     '',
     why,
     '',
-    ...aligned([
+    ...table([
       ['replies', 'call a tool', 'prompt tokens', 'of them cached', 'reply tokens'],
       ...kinds.map((kind) => {
         const { calling, tokens: used } = answers[kind]
@@ -79,9 +79,6 @@ function harmText({ harm }: Harm): string {
   return `${percent(harm.share)} (${percent(harm.low)} to ${percent(harm.high)})`
 }
 
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
-  const cells = (row: readonly string[]) =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-  return rows.map((row) => cells(row).join('  ').trimEnd())
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  return aligned(rows, (column) => column > 0)
 }

@@ -3,14 +3,18 @@ import type { Explanation } from '../admin/explain/explanation.ts'
 import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
 import type { BodyLimits } from '../conversation/body-spans.ts'
 import { spliceMessages } from '../conversation/splice.ts'
-import { openDice, type Dice } from '../demo/dice.ts'
+import { type Dice, openDice } from '../demo/dice.ts'
 import type { Dialect } from '../dialects/contract.ts'
 import { FoldgateError, InvariantError } from '../errors.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { Chat } from '../request/request.ts'
 import { bytesOf } from '../request/send/outgoing-body.ts'
-import type { Recorded } from './recorded.ts'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { errorCode } from '../config/read-text.ts'
+import { isJsonObject, type JsonObject, parseJsonText } from '../conversation/json-value.ts'
+import { dialects } from '../dialects/dialects.ts'
 
 /** A recorded request that a compaction changes. */
 export type RecordedMoment = {
@@ -42,16 +46,12 @@ export type FindOptions = {
   readonly seed: number
 }
 
-export type Found = {
-  /** As many as are wanted, where there are so many: of each conversation in turn, in an order by the seed. */
-  readonly moments: readonly RecordedMoment[]
-  readonly conversations: number
-  /** What could not be read, and why. */
-  readonly unread: readonly string[]
-}
-
-/** Finds moments at which a compaction stands between what is recorded and what would be sent. Nothing is sent. */
-export async function findMoments(recorded: readonly Recorded[], options: FindOptions): Promise<Found> {
+/**
+ * Finds moments at which a compaction stands between what is recorded and what would be sent: as many as are wanted, where
+ * there are so many, of each conversation in turn, in an order by the seed. Nothing is sent. `unread`: what could not be read,
+ * and why.
+ */
+export async function findMoments(recorded: readonly Recorded[], options: FindOptions) {
   const { limits, seed, pairs } = options
   const unread: string[] = []
   const conversations = new Map<string, Chat[]>()
@@ -87,7 +87,41 @@ export async function findMoments(recorded: readonly Recorded[], options: FindOp
   return { moments, conversations: conversations.size, unread }
 }
 
+/** What stands in files, and in the JSON files of folders; and what of it is of no use, and why. */
+export async function readRecorded(
+  paths: readonly string[],
+  model: string | null,
+): Promise<{ readonly recorded: readonly Recorded[]; readonly unread: readonly string[] }> {
+  const recorded: Recorded[] = []
+  const unread: string[] = []
+  for (const path of paths) {
+    try {
+      const files = (await stat(path)).isDirectory() ? await filesBelow(path) : [path]
+      if (files.length === 0) unread.push(`${path}: ${archiveAdvice(path, 'it has no .jsonl or .json file')}`)
+      for (const file of files) {
+        for (const { where, text } of rowsOf(file, await readFile(file, 'utf8'))) {
+          const body = bodyOf(text, model)
+          if ('body' in body) recorded.push({ where, ...body })
+          else unread.push(`${where}: ${archiveAdvice(file, body.problem)}`)
+        }
+      }
+    } catch (error) {
+      const code = errorCode(error)
+      const trouble = code === 'ENOENT' ? 'there is no such file or folder' : `it cannot be read (${code})`
+      unread.push(`${path}: ${trouble}`)
+    }
+  }
+  return { recorded, unread }
+}
+
 // --- internal ---
+
+/** The body of a request, made of what was recorded. */
+type Recorded = {
+  /** Its file, and its place there. */
+  readonly where: string
+  readonly body: Buffer
+}
 
 type Point = { readonly chat: Chat; readonly index: number }
 
@@ -174,3 +208,57 @@ function shuffled<Each>(all: readonly Each[], dice: Dice): Each[] {
   const left = [...all]
   return all.flatMap(() => left.splice(dice.below(left.length), 1))
 }
+
+const recordings: ReadonlySet<string> = new Set(['.jsonl', '.ndjson', '.json'])
+
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names
+    .filter((name) => recordings.has(extname(name)))
+    .toSorted()
+    .map((name) => join(folder, name))
+}
+
+/** A file that is one value of JSON, a list of them, or one on each line. */
+function rowsOf(file: string, text: string): readonly { readonly where: string; readonly text: string }[] {
+  const whole = parseJsonText(text)
+  if (Array.isArray(whole))
+    return whole.map((row, at) => ({ where: `${file}[${at}]`, text: JSON.stringify(row) }))
+  if (whole !== undefined) return [{ where: file, text }]
+  return text
+    .split('\n')
+    .flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${file}:${at + 1}`, text: line }]))
+}
+
+/** A request keeps its bytes. Of what a recorder has made only the fields go along that a request may have. */
+function bodyOf(
+  text: string,
+  model: string | null,
+): { readonly body: Buffer } | { readonly problem: string } {
+  const row = parseJsonText(text)
+  if (!isJsonObject(row)) return { problem: 'it is no JSON object' }
+  if (!hasHistory(row)) {
+    const inner = [row['body'], row['request']].find((value) => isJsonObject(value) && hasHistory(value))
+    if (inner !== undefined) return bodyOf(JSON.stringify(inner), model)
+    return { problem: 'it has neither messages nor input, as a conversation or the body of a request has' }
+  }
+  const named = typeof row['model'] === 'string' ? row['model'] : model
+  if (named === null) return { problem: 'it names no model: say which by --model NAME' }
+  const fields = Object.entries(row).filter(([key]) => key !== 'model' && isKnownField(key))
+  if (row['model'] === named && fields.length === Object.keys(row).length - 1)
+    return { body: Buffer.from(text) }
+  return { body: Buffer.from(JSON.stringify({ model: named, ...Object.fromEntries(fields) })) }
+}
+
+const hasHistory = ({ messages, input }: JsonObject): boolean =>
+  Array.isArray(messages) || Array.isArray(input)
+
+/** What a recorder calls usage is that of the answer. */
+const isKnownField = (key: string): boolean =>
+  key !== 'usage' && dialects.some(({ bodies }) => bodies.knownFields.has(key))
+
+/** The archive is what people think of first, and holds no requests. */
+const archiveAdvice = (path: string, problem: string): string =>
+  extname(path) === '.md' || /archive/.test(path)
+    ? `${problem}. Foldgate’s archive holds what compactions took away, and no whole requests: record those at the client`
+    : problem

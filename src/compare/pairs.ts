@@ -1,13 +1,13 @@
 import type { Digest } from '../conversation/source.ts'
 import type { Chat } from '../request/request.ts'
 import type { AskModel } from './asker.ts'
-import { harmIn, type Pair } from './harm.ts'
 import type { RecordedMoment } from './moments.ts'
 import type { State, Verdict } from './state.ts'
 import { doingOf } from '../subject/calls/tool-words.ts'
 import { subjectOf } from '../subject/calls/call-subject.ts'
 import { isJsonObject, type JsonObject, parseJsonText } from '../conversation/json-value.ts'
 import type { Reply } from '../dialects/answer-contract.ts'
+import { openDice } from '../demo/dice.ts'
 
 /** The three requests of a moment: twice in full, and as it would be compacted. */
 export const kinds = ['full', 'again', 'compacted'] as const
@@ -127,15 +127,11 @@ export function resultOf(wanted: readonly Wanted[], state: Pick<State, 'of'>, se
 /** In what two replies are compared. */
 type Aspect = 'tools' | 'paths' | 'commands'
 
-/** What a reply does next, each as a sorted list; all are empty where it only says something. */
-type NextStep = Readonly<Record<Aspect, readonly string[]>>
-
 /**
- * The step that the calls of a reply make: their tools, what paths they name, and what kinds of commands they are.
- *
- * @internal exported for tests
+ * @internal exported for tests. The step that the calls of a reply make: their tools, what paths they name, and what kinds of
+ * commands they are, each as a sorted list; all are empty where it only says something.
  */
-export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest): NextStep {
+export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest) {
   const whole = calls.map(({ name, argumentsText }) => ({ name, argumentsText: completed(argumentsText) }))
   return {
     tools: whole.map(({ name }) => name).toSorted(),
@@ -143,6 +139,58 @@ export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest): Nex
       whole.flatMap((call) => subjectOf(call.name, call.argumentsText, digest).paths.map(nearEnd)),
     ),
     commands: sorted(whole.flatMap(({ name, argumentsText }) => kindsOf(name, argumentsText))),
+  }
+}
+
+/** What was seen at one moment: whether a reply differs from the first in full, in each aspect. */
+export type Pair<Compared extends string> = {
+  readonly conversation: string
+  /** The second reply in full. */
+  readonly again: Readonly<Record<Compared, boolean>>
+  /** The reply to the compacted request. */
+  readonly compacted: Readonly<Record<Compared, boolean>>
+}
+
+/** How often those differ. */
+export type Harm = {
+  readonly again: number
+  readonly compacted: number
+  /** Differing compacted less differing anyway, of all pairs, with the interval of 95 %; null where there are too few. */
+  readonly harm: { readonly share: number; readonly low: number; readonly high: number } | null
+}
+
+/** Below so many pairs one reply more or less moves the figure by more than most compactions do. */
+export const PAIRS_MIN = 50
+
+/** Moments of one conversation resemble each other: of fewer conversations than these nothing is known of others. */
+export const CONVERSATIONS_MIN = 5
+
+/** @internal exported for tests. The harm in one aspect; its interval by drawing conversations, not pairs, again and again. */
+export function harmIn<Compared extends string>(
+  aspect: Compared,
+  pairs: readonly Pair<Compared>[],
+  seed: number,
+): Harm {
+  const again = pairs.filter((pair) => pair.again[aspect]).length
+  const compacted = pairs.filter((pair) => pair.compacted[aspect]).length
+  const conversations = [...Map.groupBy(pairs, ({ conversation }) => conversation).values()].map((own) => ({
+    pairs: own.length,
+    more:
+      own.filter((pair) => pair.compacted[aspect]).length - own.filter((pair) => pair.again[aspect]).length,
+  }))
+  if (pairs.length < PAIRS_MIN || conversations.length < CONVERSATIONS_MIN)
+    return { again, compacted, harm: null }
+  const dice = openDice(seed)
+  const shares = Array.from({ length: DRAWS }, () => {
+    const drawn = conversations.map(() => conversations[dice.below(conversations.length)])
+    const sum = (what: 'more' | 'pairs'): number => drawn.reduce((all, each) => all + (each?.[what] ?? 0), 0)
+    return sum('more') / sum('pairs')
+  }).toSorted((one, other) => one - other)
+  const at = (share: number): number => shares[Math.round(share * (DRAWS - 1))] ?? 0
+  return {
+    again,
+    compacted,
+    harm: { share: (compacted - again) / pairs.length, low: at(0.025), high: at(0.975) },
   }
 }
 
@@ -238,3 +286,5 @@ function programsIn(line: string): readonly string[] {
   const work = runs.filter((run) => !places.has(run))
   return work.length === 0 ? runs : work
 }
+
+const DRAWS = 4_000

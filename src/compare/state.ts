@@ -22,14 +22,10 @@ export type Verdict = z.output<typeof verdict>
 const line = verdict.extend({ request: z.string() })
 
 /** The answers of this run and those before it, each on disk before the next is asked for. */
-export type State = {
-  readonly of: (request: string) => Verdict | null
-  readonly add: (request: string, verdict: Verdict) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type State = Awaited<ReturnType<typeof openState>>
 
 /** Opens the file, or makes it. Rejects with a `StoreError` where it is another one's, or cannot be written. */
-export async function openState(path: string): Promise<State> {
+export async function openState(path: string) {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
   const trouble = (what: string): StoreError =>
     new StoreError(`${path} ${what}: name another file by --state FILE`)
@@ -51,8 +47,8 @@ export async function openState(path: string): Promise<State> {
   await file.chmod(0o600)
   if (!text.endsWith('\n')) await file.write(text === '' ? `${TITLE}\n` : '\n')
   return {
-    of: (request) => known.get(request) ?? null,
-    add: async (request, added) => {
+    of: (request: string): Verdict | null => known.get(request) ?? null,
+    add: async (request: string, added: Verdict) => {
       known.set(request, added)
       await file.write(`${JSON.stringify({ request, ...added })}\n`)
     },

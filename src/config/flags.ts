@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../profiles/nearest.ts'
-import { problemOf, type Problem } from './problem.ts'
+import { nearest } from '../profiles/near-miss.ts'
+import { type Problem, problemOf } from './problem.ts'
 import { defaultUpstreamUrl } from './settings-schema.ts'
 
 /** The commands of `foldgate`, with what `--help` says of them. */
@@ -79,71 +79,37 @@ const allFlags = [
     environment: 'FOLDGATE_CONFIG',
     defaultText: '`./foldgate.yaml` if there',
   },
-  {
-    name: 'model',
-    value: 'NAME',
-    meaning: 'Model to ask about, or to use.',
-    commands: ['run', 'check', 'demo', 'explain', 'compare'],
-  },
-  {
-    name: 'dialect',
-    value: 'NAME',
-    meaning: 'How the conversation is written: `chat-completions`, `responses` or `messages`.',
-    defaultText: '`chat-completions`',
-    commands: ['demo'],
-  },
-  {
-    name: 'profile',
-    value: 'NAME',
-    meaning: 'Profile of all requests (run, compare), or to ask about (explain).',
-    commands: ['run', 'explain', 'compare'],
-  },
+  asked('model', 'NAME', ['run', 'check', 'demo', 'explain', 'compare'], 'Model to ask about, or to use.'),
+  asked(
+    'dialect',
+    'NAME',
+    ['demo'],
+    'How the conversation is written: `chat-completions`, `responses` or `messages`.',
+    '`chat-completions`',
+  ),
+  asked(
+    'profile',
+    'NAME',
+    ['run', 'explain', 'compare'],
+    'Profile of all requests (run, compare), or to ask about (explain).',
+  ),
   { name: 'attach', meaning: 'Use the Foldgate that runs already.', commands: ['run'] },
   { name: 'keep', meaning: 'Go on after the command has ended, until Ctrl-C.', commands: ['run'] },
   { name: 'print', meaning: 'Only print what the command would be started with.', commands: ['run'] },
   { name: 'json', meaning: 'Print JSON.', commands: ['explain', 'compare'] },
-  {
-    name: 'window',
-    value: 'N',
-    meaning: 'Window to compact for, in tokens.',
-    defaultText: 'that of the profile',
-    commands: ['compare'],
-  },
-  {
-    name: 'pairs',
-    value: 'N',
-    meaning: 'Moments to compare, of three requests each.',
-    defaultText: '`60`',
-    commands: ['compare'],
-  },
-  {
-    name: 'max-output',
-    value: 'N',
-    meaning: 'Most tokens of a reply.',
-    defaultText: '`512`',
-    commands: ['compare'],
-  },
-  {
-    name: 'seed',
-    value: 'N',
-    meaning: 'Draws other moments.',
-    defaultText: '`1`',
-    commands: ['compare'],
-  },
-  {
-    name: 'state',
-    value: 'FILE',
-    meaning: 'What was answered, as hashes and verdicts; an interrupted run goes on from it.',
-    defaultText: '`foldgate-compare.jsonl`',
-    commands: ['compare'],
-  },
+  asked('window', 'N', ['compare'], 'Window to compact for, in tokens.', 'that of the profile'),
+  asked('pairs', 'N', ['compare'], 'Moments to compare, of three requests each.', '`60`'),
+  asked('max-output', 'N', ['compare'], 'Most tokens of a reply.', '`512`'),
+  asked('seed', 'N', ['compare'], 'Draws other moments.', '`1`'),
+  asked(
+    'state',
+    'FILE',
+    ['compare'],
+    'What was answered, as hashes and verdicts; an interrupted run goes on from it.',
+    '`foldgate-compare.jsonl`',
+  ),
   { name: 'yes', meaning: 'Send it: without, only what would be sent is told.', commands: ['compare'] },
-  {
-    name: 'conversation',
-    value: 'ID',
-    meaning: 'The conversation, as x-foldgate-conversation names it.',
-    commands: ['purge'],
-  },
+  asked('conversation', 'ID', ['purge'], 'The conversation, as x-foldgate-conversation names it.'),
   { name: 'version', short: 'v', meaning: 'Print the version.' },
   { name: 'help', short: 'h', meaning: 'Print the help.' },
 ] as const satisfies readonly Flag<string>[]
@@ -280,6 +246,17 @@ function setting<const Name extends string>(
 ): Flag<Name> {
   const environment = `FOLDGATE_${name.toUpperCase().replaceAll('-', '_')}`
   return { name, value, meaning, environment, setting: path, ...more }
+}
+
+/** A flag that sets nothing, for these commands. */
+function asked<const Name extends string>(
+  name: Name,
+  value: string,
+  takers: readonly CommandName[],
+  meaning: string,
+  defaultText?: string,
+): Flag<Name> {
+  return { name, value, meaning, commands: takers, ...(defaultText !== undefined && { defaultText }) }
 }
 
 function isCommand(word: string): word is CommandName {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyProblem, spellPath, valueAt } from '../profiles/issues.ts'
-import { meantOr } from '../profiles/nearest.ts'
+import { meantOr } from '../profiles/near-miss.ts'
 import { resolveProfiles } from '../profiles/resolve.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { count, glob, group, headerName, onOff, oneOf, section, shortText } from '../profiles/values.ts'
+import {
+  count,
+  glob,
+  group,
+  headerName,
+  onOff,
+  oneOf,
+  orNull,
+  section,
+  shortText,
+} from '../profiles/values.ts'
 import { isOrigin, upstreamUrlFault } from './web-address.ts'
 
 /**
@@ -27,16 +37,14 @@ const variableName = z
 const filePath = shortText("a file's path")
 
 const keySources = (what: string, more = '') => ({
-  fromVariable: variableName
-    .nullable()
-    .default(null)
-    .describe(`Environment variable that holds ${what}. It takes a restart to change it.`),
-  fromFile: filePath
-    .nullable()
-    .default(null)
-    .describe(
-      `File that holds ${what}, relative to foldgate.yaml; read again when it changes and on SIGHUP.${more} One of the two, not both.`,
-    ),
+  fromVariable: orNull(
+    variableName,
+    `Environment variable that holds ${what}. It takes a restart to change it.`,
+  ),
+  fromFile: orNull(
+    filePath,
+    `File that holds ${what}, relative to foldgate.yaml; read again when it changes and on SIGHUP.${more} One of the two, not both.`,
+  ),
 })
 
 const seconds = (maximum: number) => count('seconds', 0, maximum)
@@ -57,12 +65,10 @@ const upstreamName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, {
 const upstreamKey = keySources('the key that Foldgate sends to this upstream')
 
 export const upstreamKeys = group({
-  url: upstreamUrl
-    .nullable()
-    .default(null)
-    .describe(
-      `Address that stands for the client's \`/v1\`, with its path. Required; only \`default\` has one, ${defaultUpstreamUrl}.`,
-    ),
+  url: orNull(
+    upstreamUrl,
+    `Address that stands for the client's \`/v1\`, with its path. Required; only \`default\` has one, ${defaultUpstreamUrl}.`,
+  ),
   api_key_env: upstreamKey.fromVariable,
   api_key_file: upstreamKey.fromFile,
   headers: z
@@ -73,16 +79,14 @@ export const upstreamKeys = group({
     )
     .default({})
     .describe('Headers that are set on every request to this upstream.'),
-  concurrency: count('requests', 1)
-    .nullable()
-    .default(null)
-    .describe('Requests at a time to this upstream; null: no limit of its own.'),
-  forward_client_key: onOff
-    .nullable()
-    .default(null)
-    .describe(
-      "Send the client's credential to this upstream; null: only to `default`, and only where Foldgate has no key of its own for it.",
-    ),
+  concurrency: orNull(
+    count('requests', 1),
+    'Requests at a time to this upstream; null: no limit of its own.',
+  ),
+  forward_client_key: orNull(
+    onOff,
+    "Send the client's credential to this upstream; null: only to `default`, and only where Foldgate has no key of its own for it.",
+  ),
 })
 
 const clientKey = keySources(
@@ -95,12 +99,10 @@ export const clientOverrides = ['bypass', 'profile', 'compact', 'conversation'] 
 export const settingsSchema = group({
   host: host.default('127.0.0.1').describe('Address that Foldgate listens on; the container sets 0.0.0.0.'),
   port: port.default(3653).describe('Port that Foldgate listens on; 0: any free one.'),
-  profiles: filePath
-    .nullable()
-    .default(null)
-    .describe(
-      'Folder of profiles, relative to foldgate.yaml; null: `profiles/` beside foldgate.yaml. Watched for changes. The built-in profiles come after these.',
-    ),
+  profiles: orNull(
+    filePath,
+    'Folder of profiles, relative to foldgate.yaml; null: `profiles/` beside foldgate.yaml. Watched for changes. The built-in profiles come after these.',
+  ),
   log_level: oneOf(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Least important lines that are logged; JSON lines, pretty on a terminal.'),
@@ -144,12 +146,10 @@ export const settingsSchema = group({
       "Keys of Foldgate's own that clients must send; empty: any client. Needed off loopback when Foldgate holds an upstream's key.",
     ),
   scope: section('Whose state is whose.', {
-    header: headerName
-      .nullable()
-      .default(null)
-      .describe(
-        "Request header that tells whose state it is, for credentials that rotate; trust it only where clients cannot set it. null: the credential or the client key's name.",
-      ),
+    header: orNull(
+      headerName,
+      "Request header that tells whose state it is, for credentials that rotate; trust it only where clients cannot set it. null: the credential or the client key's name.",
+    ),
   }),
   cors: section('Calls from web pages.', {
     origins: z
@@ -257,12 +257,10 @@ export const settingsSchema = group({
       .describe(
         'Whether a store that cannot be opened stops the start; else it becomes `memory:` with a warning.',
       ),
-    encrypt_key_env: variableName
-      .nullable()
-      .default(null)
-      .describe(
-        'Environment variable that holds the key with which everything in the store is encrypted (AES-256-GCM): a long random text, such as `openssl rand -base64 32` makes. null: it is not encrypted.',
-      ),
+    encrypt_key_env: orNull(
+      variableName,
+      'Environment variable that holds the key with which everything in the store is encrypted (AES-256-GCM): a long random text, such as `openssl rand -base64 32` makes. null: it is not encrypted.',
+    ),
   }),
   admin: section(
     'The admin listener: a page that shows what was done to conversations, metrics, the journal, and what can be done to one.',
@@ -273,12 +271,10 @@ export const settingsSchema = group({
         .describe(
           'Port of the admin listener; 0: no admin listener. Where it is taken, Foldgate goes on without.',
         ),
-      token_env: variableName
-        .nullable()
-        .default(null)
-        .describe(
-          'Environment variable that holds its bearer token, wanted of every request. Required off loopback.',
-        ),
+      token_env: orNull(
+        variableName,
+        'Environment variable that holds its bearer token, wanted of every request. Required off loopback.',
+      ),
       show_content: onOff
         .default(false)
         .describe(
@@ -290,12 +286,10 @@ export const settingsSchema = group({
     },
   ),
   archive: section('Keeping what is taken out of conversations.', {
-    dir: shortText("a folder's path")
-      .nullable()
-      .default(null)
-      .describe(
-        'Folder where what a compaction previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
-      ),
+    dir: orNull(
+      shortText("a folder's path"),
+      'Folder where what a compaction previews, clears, folds or clips is kept word for word, one Markdown file per conversation, relative to foldgate.yaml; null: none. Experimental.',
+    ),
     mention: onOff.default(false).describe('Whether summaries name the file, for models that can read it.'),
   }),
   usage: section("The provider's own token counts.", {

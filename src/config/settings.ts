@@ -2,8 +2,14 @@ import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
-import { keyClashes } from './key-clashes.ts'
-import { type Environment, type KeySource, type LiveKey, readLiveKey, readVariable } from './keys.ts'
+import {
+  type Environment,
+  keyClashes,
+  type KeySource,
+  type LiveKey,
+  readLiveKey,
+  readVariable,
+} from './keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'
@@ -18,7 +24,7 @@ import {
 } from './settings-schema.ts'
 import { canonicalUrl } from './web-address.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
-import type { NearMiss } from '../profiles/near-miss.ts'
+import { missesIn, type NearMiss } from '../profiles/near-miss.ts'
 import { profileKeys } from '../profiles/schema.ts'
 
 export type ClientOverride = (typeof clientOverrides)[number]
@@ -89,10 +95,7 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
   const raw = applyOverrides(file?.value ?? {}, overrides)
-  const { value, problems: wrong } = validate(settingsSchema, raw, {
-    nearMisses: settingsNearMisses,
-    isSecret,
-  })
+  const { value, problems: wrong } = validate(settingsSchema, raw, settingsNearMisses, isSecret)
   const directory = path === null ? cwd : dirname(path)
   const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
   const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
@@ -285,38 +288,15 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-const addressKeys = [
-  'url',
-  'base_url',
-  'api_base',
-  'base',
-  'address',
-  'endpoint',
-  'upstream_url',
-  'openai_base_url',
-  'openai_api_base',
-  'anthropic_base_url',
-  'target',
-  'backend',
-  'server',
-  'host',
-  'uri',
-]
+const addressKeys =
+  'url base_url api_base base address endpoint upstream_url openai_base_url openai_api_base anthropic_base_url target backend server host uri'.split(
+    ' ',
+  )
 
-const keyKeys = [
-  'api_key',
-  'key',
-  'apikey',
-  'token',
-  'api_token',
-  'auth_token',
-  'bearer',
-  'secret',
-  'password',
-  'openai_api_key',
-  'anthropic_api_key',
-  'authorization',
-]
+const keyKeys =
+  'api_key key apikey token api_token auth_token bearer secret password openai_api_key anthropic_api_key authorization'.split(
+    ' ',
+  )
 
 const upstreamKey =
   'api_key_env: NAME (an environment variable that holds the key) or api_key_file: FILE (a file that holds it)'
@@ -325,79 +305,70 @@ const clientKey =
 
 /** What people write in foldgate.yaml in place of a key. Of several that fit the first holds. */
 const settingsNearMisses: readonly NearMiss[] = [
-  {
-    group: '',
-    keys: ['upstreams', 'upstream', ...addressKeys.filter((key) => key !== 'host')],
-    value: 'address',
-    advice: 'write upstreams: {default: {url: VALUE}}',
-  },
-  { group: '', keys: ['upstream', 'upstreams'], advice: 'write upstreams: {default: {url: URL}}' },
-  { group: '', keys: ['host'], value: 'address', advice: 'write upstreams: {default: {url: VALUE}}' },
-  {
-    group: 'upstreams',
-    keys: addressKeys,
-    value: 'address',
-    advice: 'write upstreams: {default: {url: VALUE}}',
-  },
-  {
-    group: 'upstreams',
-    keys: keyKeys,
-    advice: `an upstream's name comes first: upstreams: {default: {…}} with ${upstreamKey}`,
-  },
-  { group: 'upstreams', keys: ['default'], value: 'address', advice: 'write default: {url: VALUE}' },
-  { group: 'upstreams', keys: ['*'], value: 'address', advice: 'write {url: VALUE} in its place' },
-  { group: 'upstreams.*', keys: ['url'], value: 'bare-address', advice: 'write http://VALUE' },
-  { group: 'upstreams.*', keys: addressKeys.filter((key) => key !== 'url'), advice: 'write url: URL' },
-  { group: 'upstreams.*', keys: keyKeys, advice: `write ${upstreamKey}` },
-  {
-    group: '',
-    keys: keyKeys,
-    advice: `write it into an upstream: upstreams: {default: {…}} with ${upstreamKey}`,
-  },
-  {
-    group: '',
-    keys: ['api_key_env', 'api_key_file'],
-    advice: 'write it into an upstream: upstreams: {default: {api_key_env: NAME}}',
-  },
-  { group: 'client_keys.*', keys: keyKeys, advice: `write ${clientKey}` },
-  { group: 'client_keys', keys: ['*'], advice: `write a group of keys: name: NAME, with ${clientKey}` },
-  {
-    group: '',
-    keys: ['client_keys'],
-    advice: `write a list of groups, each with name: NAME and ${clientKey}`,
-  },
-  {
-    group: 'admin',
-    keys: keyKeys,
-    advice: 'write token_env: NAME, an environment variable that holds the token',
-  },
-  {
-    group: 'store',
-    keys: ['encrypt_key', 'encryption_key', ...keyKeys],
-    advice: 'write encrypt_key_env: NAME, an environment variable that holds the key',
-  },
-  { group: '', keys: ['admin'], value: 'off', advice: 'write admin: {port: 0}' },
-  { group: '', keys: ['admin', 'admin_port'], value: 'number', advice: 'write admin: {port: VALUE}' },
-  { group: '', keys: ['store'], value: 'text', advice: 'write store: {url: …}' },
-  { group: '', keys: ['scope'], value: 'text', advice: 'write scope: {header: VALUE}' },
-  { group: '', keys: ['cors'], advice: 'write cors: {origins: [https://app.example.com]}' },
-  { group: '', keys: ['archive'], value: 'text', advice: 'write archive: {dir: FOLDER}' },
-  { group: '', keys: ['listen'], advice: 'write host: ADDRESS and port: NUMBER' },
-  { group: '', keys: ['log'], advice: 'write log_level: info' },
-  {
-    group: '',
-    keys: ['profile', 'profiles'],
-    advice: 'it names a folder, and each profile is a file in there: profiles/NAME.yaml',
-  },
-  {
-    group: '',
-    keys: ['window'],
-    value: 'number',
-    advice: 'it belongs in a profile: write window: {tokens: VALUE} into profiles/default.yaml',
-  },
-  {
-    group: '',
-    keys: ['model', ...Object.keys(profileKeys.shape).filter((key) => key !== 'upstream')],
-    advice: 'it belongs in a profile, such as profiles/default.yaml',
-  },
+  ...missesIn('', [
+    [['upstreams', 'upstream', ...without(addressKeys, 'host')], 'address', writeUpstream('VALUE')],
+    [['upstream', 'upstreams'], null, writeUpstream('URL')],
+    [['host'], 'address', writeUpstream('VALUE')],
+    [keyKeys, null, `write it into an upstream: upstreams: {default: {…}} with ${upstreamKey}`],
+    [
+      ['api_key_env', 'api_key_file'],
+      null,
+      'write it into an upstream: upstreams: {default: {api_key_env: NAME}}',
+    ],
+    [['client_keys'], null, `write a list of groups, each with name: NAME and ${clientKey}`],
+    [['admin'], 'off', 'write admin: {port: 0}'],
+    [['admin', 'admin_port'], 'number', 'write admin: {port: VALUE}'],
+    [['store'], 'text', 'write store: {url: …}'],
+    [['scope'], 'text', 'write scope: {header: VALUE}'],
+    [['cors'], null, 'write cors: {origins: [https://app.example.com]}'],
+    [['archive'], 'text', 'write archive: {dir: FOLDER}'],
+    [['listen'], null, 'write host: ADDRESS and port: NUMBER'],
+    [['log'], null, 'write log_level: info'],
+    [
+      ['profile', 'profiles'],
+      null,
+      'it names a folder, and each profile is a file in there: profiles/NAME.yaml',
+    ],
+    [
+      ['window'],
+      'number',
+      'it belongs in a profile: write window: {tokens: VALUE} into profiles/default.yaml',
+    ],
+    [
+      ['model', ...without(Object.keys(profileKeys.shape), 'upstream')],
+      null,
+      'it belongs in a profile, such as profiles/default.yaml',
+    ],
+  ]),
+  ...missesIn('upstreams', [
+    [addressKeys, 'address', writeUpstream('VALUE')],
+    [keyKeys, null, `an upstream's name comes first: upstreams: {default: {…}} with ${upstreamKey}`],
+    [['default'], 'address', 'write default: {url: VALUE}'],
+    [['*'], 'address', 'write {url: VALUE} in its place'],
+  ]),
+  ...missesIn('upstreams.*', [
+    [['url'], 'bare-address', 'write http://VALUE'],
+    [without(addressKeys, 'url'), null, 'write url: URL'],
+    [keyKeys, null, `write ${upstreamKey}`],
+  ]),
+  ...missesIn('client_keys', [[['*'], null, `write a group of keys: name: NAME, with ${clientKey}`]]),
+  ...missesIn('client_keys.*', [[keyKeys, null, `write ${clientKey}`]]),
+  ...missesIn('admin', [
+    [keyKeys, null, 'write token_env: NAME, an environment variable that holds the token'],
+  ]),
+  ...missesIn('store', [
+    [
+      ['encrypt_key', 'encryption_key', ...keyKeys],
+      null,
+      'write encrypt_key_env: NAME, an environment variable that holds the key',
+    ],
+  ]),
 ]
+
+function without(keys: readonly string[], one: string): readonly string[] {
+  return keys.filter((key) => key !== one)
+}
+
+function writeUpstream(address: string): string {
+  return `write upstreams: {default: {url: ${address}}}`
+}

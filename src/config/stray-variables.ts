@@ -1,4 +1,4 @@
-import { nearest } from '../profiles/nearest.ts'
+import { nearest } from '../profiles/near-miss.ts'
 import { flags } from './flags.ts'
 import type { Environment } from './keys.ts'
 import type { Settings } from './settings.ts'

@@ -22,8 +22,6 @@ export type YamlFile = {
   readonly locate: (problem: KeyProblem) => Problem
 }
 
-type LinePosition = { readonly line: number; readonly col: number }
-
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
 const yamlBytesMax = 256 * 1024
 
@@ -114,7 +112,11 @@ function keysOf(document: Document): { readonly count: number; readonly repeated
   return { count, repeated }
 }
 
-function syntaxProblem(source: string, code: ErrorCode, { line, col }: LinePosition): Problem {
+function syntaxProblem(
+  source: string,
+  code: ErrorCode,
+  { line, col }: ReturnType<LineCounter['linePos']>,
+): Problem {
   return { source, line, column: col, ...(syntaxFaults[code] ?? syntaxFault) }
 }
 

@@ -1,8 +1,7 @@
 import { request } from 'undici'
 import { z } from 'zod'
 import { parseJsonText } from '../conversation/json-value.ts'
-import type { ChatAnswer, ChatRequest } from './chat.ts'
-import type { Wire } from './wire.ts'
+import type { ChatAnswer, ChatRequest, Wire } from './wire.ts'
 
 /** Sends a request, once, and waits for all of the answer. Never rejects. */
 export type ChatClient = (request: ChatRequest) => Promise<ChatAnswer | ChatError>
@@ -28,7 +27,10 @@ export function openChatClient({ url, apiKey }: ChatTarget, wire: Wire): ChatCli
       })
       const text = await body.text()
       const answer = statusCode === 200 ? wire.answer(parseJsonText(text)) : undefined
-      if (answer === undefined) return new ChatError(`${statusCode} ${errorText(text)}`)
+      if (answer === undefined) {
+        const ownWords = errorBody.safeParse(parseJsonText(text)).data?.error.message
+        return new ChatError(`${statusCode} ${ownWords ?? text}`)
+      }
       return { ...answer, header: (name) => headers[name]?.toString() ?? null }
     } catch (error) {
       return new ChatError(error instanceof Error ? error.message : String(error), { cause: error })
@@ -42,8 +44,3 @@ export function openChatClient({ url, apiKey }: ChatTarget, wire: Wire): ChatCli
 const ANSWER_MS = 300_000
 
 const errorBody = z.object({ error: z.object({ message: z.string() }) })
-
-/** The server's own words in an error body, else the whole body. */
-function errorText(body: string): string {
-  return errorBody.safeParse(parseJsonText(body)).data?.error.message ?? body
-}

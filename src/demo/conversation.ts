@@ -1,5 +1,4 @@
-import type { AssistantMessage, ChatCall, ChatTool } from './chat.ts'
-import { facts, type Fact } from './facts.ts'
+import type { AssistantMessage, ChatCall } from './wire.ts'
 import { runTool, toolCall, tools } from './tools.ts'
 
 /** One request of the conversation, with what comes before and after it. */
@@ -16,17 +15,13 @@ export type ScriptedStep = {
   readonly asks: Fact | null
 }
 
-export type ScriptedConversation = {
-  readonly system: string
-  readonly tools: readonly ChatTool[]
-  readonly steps: readonly ScriptedStep[]
-}
+export type ScriptedConversation = ReturnType<typeof scriptedConversation>
 
 /**
  * An agent looks for a fault in a code base: a dozen turns, most with several tool rounds, and four facts that are
  * told early and asked for late. Every run holds the same conversation.
  */
-export function scriptedConversation(): ScriptedConversation {
+export function scriptedConversation() {
   const steps: ScriptedStep[] = []
   let calls = 0
   for (const [index, { user, rounds, answer, told, asks = null }] of script.entries()) {
@@ -49,6 +44,43 @@ export function scriptedConversation(): ScriptedConversation {
   }
   return { system, tools, steps }
 }
+
+/** A specific thing that is said once, early, and asked for late. */
+export type Fact = {
+  readonly name: string
+  readonly value: string
+  /** How it is told. */
+  readonly told: string
+  /** How it is asked for; the value does not stand in it. */
+  readonly question: string
+}
+
+export const facts: readonly [Fact, Fact, Fact, Fact] = [
+  {
+    name: 'port',
+    value: '47113',
+    told: 'The staging copy of the ledger database listens on port 47113, not on the usual one.',
+    question: 'Which port does the staging copy of the ledger database listen on?',
+  },
+  {
+    name: 'path',
+    value: '/srv/ledger/etc/settlement-north.toml',
+    told: 'The settings that are really in use are in /srv/ledger/etc/settlement-north.toml.',
+    question: 'In which file are the settings that are really in use? Give the whole path.',
+  },
+  {
+    name: 'id',
+    value: 'po_7QX2M94KD',
+    told: 'The first payout that was booked twice is po_7QX2M94KD.',
+    question: 'What is the id of the first payout that was booked twice?',
+  },
+  {
+    name: 'e-mail',
+    value: 'ines.halvorsen@ledger.example',
+    told: 'Before anything is deployed, ines.halvorsen@ledger.example has to agree.',
+    question: 'Who has to agree before anything is deployed? Give the e-mail address.',
+  },
+]
 
 // --- internal ---
 

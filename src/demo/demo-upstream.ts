@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import type { AssistantMessage } from './chat.ts'
-import type { Wire } from './wire.ts'
+import type { AssistantMessage, Wire } from './wire.ts'
 
 export type DemoUpstreamOptions = {
   readonly wire: Wire
@@ -13,13 +12,11 @@ export type DemoUpstreamOptions = {
   readonly reply: (step: string, prompt: string) => AssistantMessage
 }
 
-export type DemoUpstream = { readonly url: string; readonly close: () => Promise<void> }
-
 /**
  * A server on a free port of 127.0.0.1 for the demo's client. It refuses what exceeds its window in its provider's words, and
  * tells how many tokens OpenAI's prompt cache would have served.
  */
-export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<DemoUpstream> {
+export async function startDemoUpstream(options: DemoUpstreamOptions) {
   const { wire, windowTokens, count, reply } = options
   /** The latest prompt of each client, as the JSON of its parts. */
   const prompts = new Map<string, readonly string[]>()
@@ -67,7 +64,7 @@ export async function startDemoUpstream(options: DemoUpstreamOptions): Promise<D
   return {
     url: `http://127.0.0.1:${port}/v1`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

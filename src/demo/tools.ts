@@ -1,4 +1,4 @@
-import type { ChatCall } from './chat.ts'
+import type { ChatCall } from './wire.ts'
 import { type Dice, openDice, seedOf } from './dice.ts'
 
 /** The tools that the demo's agent has. */
@@ -56,15 +56,15 @@ export function sampleLog(dice: Dice, lines: number): string {
   return Array.from({ length: lines }, (_, index) => {
     const level = dice.pick(['INFO', 'INFO', 'INFO', 'DEBUG', 'WARN'])
     const subject = dice.pick(nouns).toLowerCase()
+    const time = new Date((base + index * 3) * 1000).toISOString().slice(11, 19)
     const work = `${dice.pick(verbs)} ${subject} batch=${dice.hex(8)} rows=${dice.below(5000)} took=${dice.below(900)}ms`
-    return `${clock(base + index * 3)} ${level} [${subject}-${dice.below(8)}] ${work}`
+    return `${time} ${level} [${subject}-${dice.below(8)}] ${work}`
   }).join('\n')
 }
 
 /**
- * A test run as a terminal sees it: colours, and progress that is drawn over with carriage returns.
- *
- * @internal exported for tests
+ * @internal exported for tests. A test run as a terminal sees it: colours, and progress that is drawn over with carriage
+ * returns.
  */
 export function sampleTestRun(dice: Dice, suite: string, tests: number): string {
   const out = [`\u001B[1mrunning ${suite}\u001B[0m`]
@@ -81,11 +81,7 @@ export function sampleTestRun(dice: Dice, suite: string, tests: number): string 
   return out.join('\n')
 }
 
-/**
- * A path that no other sample is likely to name.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. A path that no other sample is likely to name. */
 export function samplePath(dice: Dice): string {
   return `src/${dice.pick(nouns).toLowerCase()}/${dice.pick(verbs)}-${dice.pick(nouns).toLowerCase()}-${dice.below(40)}.ts`
 }
@@ -129,14 +125,6 @@ function noun(dice: Dice): string {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-function two(value: number): string {
-  return String(value % 60).padStart(2, '0')
-}
-
-function clock(seconds: number): string {
-  return `${String(Math.floor(seconds / 3600) % 24).padStart(2, '0')}:${two(Math.floor(seconds / 60))}:${two(seconds)}`
 }
 
 function statement(dice: Dice, subject: string): string {

@@ -1,5 +1,3 @@
-import type { AssistantMessage, ChatAnswer, ChatCall, ChatRequest } from './chat.ts'
-
 /** How a dialect writes what the demo's client and its server say to each other. */
 export type Wire = {
   /** Behind the base URL. */
@@ -11,30 +9,43 @@ export type Wire = {
   readonly answer: (body: unknown) => WireAnswer | undefined
   /** What the demo's server received. Throws where it is none of the demo's requests. */
   readonly received: (body: unknown) => ReceivedRequest
-  readonly reply: (message: AssistantMessage, usage: WireUsage) => object
+  readonly reply: (
+    message: AssistantMessage,
+    usage: Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>,
+  ) => object
   readonly refusal: (refused: Refused) => object
 }
 
 export type WireAnswer = Omit<ChatAnswer, 'header'>
 
+/** What a model said and called, as an answer. */
+export function wireAnswer(
+  said: readonly string[],
+  calls: readonly (ChatCall['function'] & { readonly id: string })[],
+  usage: ChatAnswer['usage'],
+): WireAnswer {
+  return {
+    message: {
+      role: 'assistant',
+      content: said.length === 0 ? null : said.join('\n'),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
+      }),
+    },
+    usage,
+  }
+}
+
 export type ReceivedRequest = {
   /** In their order: the system prompt, messages, or items. */
-  readonly parts: readonly ReceivedPart[]
+  readonly parts: readonly {
+    readonly json: string
+    readonly text: string
+    readonly calls: readonly ChatCall['function'][]
+  }[]
   readonly tools: readonly unknown[]
   readonly outputTokens: number
   readonly step: string
-}
-
-export type ReceivedPart = {
-  readonly json: string
-  readonly text: string
-  readonly calls: readonly ChatCall['function'][]
-}
-
-export type WireUsage = {
-  readonly promptTokens: number
-  readonly cachedTokens: number
-  readonly outputTokens: number
 }
 
 /** What an overlong request would have taken. */
@@ -43,4 +54,39 @@ export type Refused = {
   readonly historyTokens: number
   readonly toolsTokens: number
   readonly outputTokens: number
+}
+
+/** A message as the demo's client sends it. */
+export type ChatMessage =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string }
+  | AssistantMessage
+  | { role: 'tool'; tool_call_id: string; content: string }
+
+export type AssistantMessage = { role: 'assistant'; content: string | null; tool_calls?: readonly ChatCall[] }
+
+export type ChatCall = {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+export type ChatTool = {
+  readonly type: 'function'
+  readonly function: { name: string; description: string; parameters: Record<string, unknown> }
+}
+
+/** The parts of a request body that differ between the demo's requests. */
+export type ChatRequest = {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ChatTool[]
+  readonly metadata?: Record<string, string>
+  readonly max_tokens?: number
+}
+
+export type ChatAnswer = {
+  readonly message: AssistantMessage
+  readonly usage: { readonly promptTokens: number; readonly cachedTokens: number } | null
+  readonly header: (name: string) => string | null
 }

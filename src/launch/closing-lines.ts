@@ -1,5 +1,4 @@
 import { grouped } from '../log/grouped.ts'
-import type { ErrorAnswers, RunFigures } from './run-figures.ts'
 
 export type RunEnd = {
   /** How what was done can be seen. */
@@ -21,7 +20,75 @@ export function closingLines(figures: RunFigures, end: RunEnd): readonly string[
   return [`foldgate: ${nothingCame(figures)}.`, whyNothingCame, ...further]
 }
 
+/** What became of the requests of a run. */
+export type RunFigures = ReturnType<typeof readFigures>
+
+/** Reads the figures from metrics, in Prometheus' text format. */
+export function readFigures(metrics: string) {
+  const requests = (labels: Readonly<Record<string, string>>): number =>
+    sumOf(metrics, 'foldgate_requests_total', labels)
+  const tokens = (stage: string): number => sumOf(metrics, 'foldgate_prompt_tokens_total', { stage })
+  const others = requests({ endpoint: 'other' })
+  return {
+    /** Those that carried a conversation. */
+    conversations: requests({}) - others,
+    /** All others that came through: lists of models, embeddings, … */
+    others,
+    compacted: requests({ action: 'compacted' }),
+    recovered: requests({ action: 'recovered' }),
+    /** With an error of Foldgate's own. */
+    refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
+    /** Left by the program before there was an answer. */
+    left: requests({ action: 'left' }) - requests({ action: 'left', endpoint: 'other' }),
+    /** Answered with an error, by what the metric tells of them. */
+    errors: seriesOf(metrics, 'foldgate_error_answers_total').map(({ labels, value }) => ({
+      status: labels['status'] ?? '',
+      code: labels['code'] ?? '',
+      upstream: labels['upstream'] ?? '',
+      endpoint: labels['endpoint'] ?? '',
+      count: value,
+    })),
+    /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
+    receivedTokens: tokens('received'),
+    sentTokens: tokens('sent'),
+    cachedTokens: tokens('cached'),
+  }
+}
+
+/** What came between two readings. */
+export function figuresBetween(before: RunFigures, after: RunFigures): RunFigures {
+  const names = ['status', 'code', 'upstream', 'endpoint'] as const
+  return {
+    conversations: after.conversations - before.conversations,
+    others: after.others - before.others,
+    compacted: after.compacted - before.compacted,
+    recovered: after.recovered - before.recovered,
+    refused: after.refused - before.refused,
+    left: after.left - before.left,
+    errors: after.errors.flatMap((each) => {
+      const count =
+        each.count -
+        (before.errors.find((known) => names.every((name) => known[name] === each[name]))?.count ?? 0)
+      return count > 0 ? [{ ...each, count }] : []
+    }),
+    receivedTokens: after.receivedTokens - before.receivedTokens,
+    sentTokens: after.sentTokens - before.sentTokens,
+    cachedTokens: after.cachedTokens - before.cachedTokens,
+  }
+}
+
 // --- internal ---
+
+/** Conversations that were answered with the same error. */
+type ErrorAnswers = {
+  readonly status: string
+  /** Of Foldgate's own errors; empty for the upstream's. */
+  readonly code: string
+  /** The upstream's name; empty where none was asked. */
+  readonly upstream: string
+  readonly endpoint: string
+  readonly count: number
+}
 
 /** Most who quit have asked nothing. */
 const ifAsked = 'if it was asked something, "npx foldgate run --help" says what can be in the way.'
@@ -81,23 +148,9 @@ function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** What a number of requests met, as it is told: `4 answered 404 by URL`, or of all of them `all answered 404 by URL`. */
-type FailedRequests = {
-  readonly count: number
-  /** Behind the number of requests that it stands for. */
-  readonly ofSome: string
-  /** Behind the number of all requests and a comma, where all of them met it. */
-  readonly ofAll: string
-  /** What may be behind it, as a question; null where the status says it. */
-  readonly question: string | null
-}
-
 /** The failed requests, the most frequent first, by what they met and where. `addresses`: of upstreams, by their names. */
-function failedRequests(
-  errors: readonly ErrorAnswers[],
-  addresses: ReadonlyMap<string, string>,
-): readonly FailedRequests[] {
-  const met = new Map<string, FailedRequests>()
+function failedRequests(errors: readonly ErrorAnswers[], addresses: ReadonlyMap<string, string>) {
+  const met = new Map<string, ReturnType<typeof toldOf>>()
   for (const error of errors) {
     const told = toldOf(error, addresses.get(error.upstream) ?? `the upstream "${error.upstream}"`)
     const known = met.get(told.ofSome)
@@ -106,7 +159,12 @@ function failedRequests(
   return [...met.values()].toSorted((one, other) => other.count - one.count)
 }
 
-function toldOf({ status, code, endpoint, count }: ErrorAnswers, where: string): FailedRequests {
+/**
+ * What a number of requests met, as it is told: `4 answered 404 by URL`, or of all of them `all answered 404 by URL`. `ofSome`
+ * stands behind the number of requests, `ofAll` behind the number of all and a comma; `question`: what may be behind it, null
+ * where the status says it.
+ */
+function toldOf({ status, code, endpoint, count }: ErrorAnswers, where: string) {
   if (code === 'upstream_unreachable') {
     const ofSome = `did not reach ${where}`
     const ofAll = count === 1 ? `which ${ofSome}` : `none of which reached ${where}`
@@ -133,4 +191,23 @@ function questionOf(status: string, endpoint: string): string | null {
 const apis: Readonly<Record<string, string>> = {
   messages: 'Messages API (/messages)',
   responses: 'Responses API (/responses)',
+}
+
+/** The sum of a counter over the series with these labels. */
+function sumOf(text: string, name: string, wanted: Readonly<Record<string, string>>): number {
+  return seriesOf(text, name)
+    .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+function seriesOf(text: string, name: string) {
+  return text.split('\n').flatMap((line) => {
+    if (!line.startsWith(`${name}{`)) return []
+    const end = line.lastIndexOf('}')
+    const found = line.slice(name.length + 1, end).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
+    const labels: Readonly<Record<string, string>> = Object.fromEntries(
+      Array.from(found, ([, label = '', value = '']) => [label, value]),
+    )
+    return [{ labels, value: Number(line.slice(end + 1)) }]
+  })
 }

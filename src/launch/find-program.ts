@@ -1,19 +1,17 @@
-import { nearest } from '../profiles/nearest.ts'
+import { nearest } from '../profiles/near-miss.ts'
 import type { KnownProgram } from './known-program.ts'
-import { aider } from './programs/aider.ts'
-import { anyProgram } from './programs/any-program.ts'
+import { aider, anyProgram, qwen } from './programs/by-variables.ts'
 import { claude } from './programs/claude.ts'
 import { codex } from './programs/codex.ts'
 import { opencode } from './programs/opencode.ts'
-import { qwen } from './programs/qwen.ts'
 
 const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
 
-/** Which program a command starts, and after how many of its words the program's own arguments begin. */
-export type FoundProgram = { readonly program: KnownProgram; readonly ownArgumentsAt: number }
-
-/** Finds it by the command's name, by the package that a runner is told, or by where a script lies. */
-export function findProgram(command: readonly string[]): FoundProgram {
+/**
+ * Which program a command starts, and after how many of its words the program's own arguments begin: by the command's name, by
+ * the package that a runner is told, or by where a script lies.
+ */
+export function findProgram(command: readonly string[]) {
   const [first = '', ...rest] = command
   const direct = programNamed(first)
   if (direct !== null) return { program: direct, ownArgumentsAt: 1 }

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { nearestProgram } from './find-program.ts'
+import type { Environment } from '../config/keys.ts'
+import type { Additions } from './known-program.ts'
 
 export type ChildOptions = {
   /** The program and its arguments. */
@@ -41,6 +43,11 @@ export function runChild({ command, env, cwd, hasTerminal, onSignal }: ChildOpti
   })
 }
 
+/** The environment of a program that is started: the one it would have had, and what points it here. */
+export function childEnvironment(env: Environment, additions: Additions): Record<string, string | undefined> {
+  return { ...env, ...additions.env, ...aroundProxies(env) }
+}
+
 // --- internal ---
 
 /** What shells tell of a program that a signal ended: this and the signal's number. */
@@ -67,4 +74,17 @@ function notStarted(program: string, reason: string): ChildEnd {
     code: NOT_FOUND,
     message: `foldgate run: ${program} cannot be started: ${where}${advice}`,
   }
+}
+
+const proxyNames = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
+
+const ownMachine = ['127.0.0.1', 'localhost']
+
+/** A proxy on another machine would look for Foldgate there. */
+function aroundProxies(env: Environment): Record<string, string> {
+  if (proxyNames.every((name) => (env[name] ?? '') === '')) return {}
+  const excepted = (env['NO_PROXY'] ?? env['no_proxy'] ?? '').split(',').map((host) => host.trim())
+  if (excepted.includes('*')) return {}
+  const hosts = [...new Set([...excepted.filter((host) => host !== ''), ...ownMachine])].join(',')
+  return { NO_PROXY: hosts, no_proxy: hosts }
 }

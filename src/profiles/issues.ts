@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { lineToWrite, type NearMiss, readNumber } from './near-miss.ts'
-import { nearest } from './nearest.ts'
+import { lineToWrite, nearest, type NearMiss, readNumber } from './near-miss.ts'
 
 /** Something wrong with a key or its value, told to the person who wrote it. */
 export type KeyProblem = {
@@ -18,21 +17,16 @@ export type Validated<Value> =
   | { readonly value: Value; readonly problems: null }
   | { readonly value: null; readonly problems: readonly KeyProblem[] }
 
-type ValidateOptions = {
-  /** What people write in place of the schema's keys. */
-  readonly nearMisses: readonly NearMiss[]
-  /** Where a value may hold a credential, and must not be shown. Default: nowhere. */
-  readonly isSecret?: (path: readonly PropertyKey[]) => boolean
-}
-
 /**
  * Validates a value, and turns zod's issues into problems a person can act on. Schemas give each kind of value a phrase
- * that completes `"key" must be …`.
+ * that completes `"key" must be …`. `nearMisses`: what people write in place of its keys; `isSecret`: where a value may hold
+ * a credential, and must not be shown.
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  { nearMisses, isSecret = () => false }: ValidateOptions,
+  nearMisses: readonly NearMiss[],
+  isSecret: (path: readonly PropertyKey[]) => boolean = () => false,
 ): Validated<z.output<Schema>> {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data, problems: null }

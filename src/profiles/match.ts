@@ -1,6 +1,6 @@
 import { InvariantError } from '../errors.ts'
 import { globWeight, matchesGlob, mostSpecificGlob } from './glob.ts'
-import { meantOr } from './nearest.ts'
+import { meantOr } from './near-miss.ts'
 import { defaultProfileName } from './resolve.ts'
 import type { Profile } from './schema.ts'
 
@@ -76,7 +76,9 @@ function findRequested(profiles: ReadonlyMap<string, Profile>, requested: string
   if (profile !== undefined) return { kind: 'found', profile, why: 'asked for by name' }
   const known = [...profiles.keys()].sort().join(', ')
   const advice = meantOr(requested, profiles.keys(), `known profiles: ${known}`)
-  return { kind: 'unknown', requested, message: `there is no profile ${shortened(requested)}; ${advice}` }
+  // A name from a client is repeated in part only.
+  const named = JSON.stringify(requested.length > 64 ? `${requested.slice(0, 64)}…` : requested)
+  return { kind: 'unknown', requested, message: `there is no profile ${named}; ${advice}` }
 }
 
 function isBetter(fit: Fit, best: Fit): boolean {
@@ -99,9 +101,4 @@ function explain({ profile, model }: Fit): string {
   if (headers.length > 0) reasons.push(`the headers match "${headers.join(', ')}"`)
   if (model !== null) reasons.push(`the model matches "${model}"`)
   return `${reasons.join(' and ')}, and no other profile matches more specifically`
-}
-
-/** A name from a client, as errors repeat it. */
-function shortened(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
 }

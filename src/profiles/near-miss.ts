@@ -1,5 +1,3 @@
-import { plainSpelling } from './nearest.ts'
-
 /**
  * What people write in place of a key, as other programs spell it or in short, and the line to write instead: data of
  * the schemas, which know only what is right.
@@ -19,6 +17,14 @@ export type NearMiss = {
 }
 
 export type ValueKind = 'address' | 'bare-address' | 'number' | 'off' | 'on' | 'text'
+
+/** The near misses of a group: keys, values (null: any), advice. */
+export function missesIn(
+  group: string,
+  misses: readonly (readonly [keys: readonly string[], value: ValueKind | null, advice: string])[],
+): NearMiss[] {
+  return misses.map(([keys, value, advice]) => ({ group, keys, ...(value !== null && { value }), advice }))
+}
 
 /** What to write instead of the key or value at `path`; null if it is no near miss that is known. */
 export function lineToWrite(
@@ -49,7 +55,68 @@ export function readNumber(text: string): number | null {
   return unit === '%' ? number / 100 : number
 }
 
+/** Longer words are not compared: no key or name of ours is near them, and the work stays bounded. */
+const wordCharactersMax = 64
+
+/**
+ * The candidate that `word` was most likely meant to be, or null if none is near: at most one slip in
+ * three letters, or else one that has it as a whole word (`recent` for `recent_messages`). `maxTokens` and
+ * `max-tokens` are `max_tokens` to it. Of equally near ones the first wins.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  if (word.length > wordCharactersMax) return null
+  const all = [...candidates]
+  const plain = plainSpelling(word)
+  let best: string | null = null
+  let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1
+  for (const candidate of all) {
+    const distance = editDistance(plain, plainSpelling(candidate))
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best ?? all.find((candidate) => candidate.split('_').includes(word.toLowerCase())) ?? null
+}
+
+/** Asks whether the nearest candidate was meant; `otherwise` if none is near. */
+export function meantOr(word: string, candidates: Iterable<string>, otherwise: string): string {
+  const near = nearest(word, candidates)
+  return near === null ? otherwise : `did you mean "${near}"?`
+}
+
+/**
+ * @internal exported for tests. Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+ */
+export function editDistance(from: string, to: string): number {
+  let beforePrevious: readonly number[] = []
+  let previous: readonly number[] = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1]
+      let distance = Math.min(
+        cell(previous, column) + 1,
+        cell(current, column - 1) + 1,
+        cell(previous, column - 1) + (same ? 0 : 1),
+      )
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      if (swapped) distance = Math.min(distance, cell(beforePrevious, column - 2) + 1)
+      current.push(distance)
+    }
+    beforePrevious = previous
+    previous = current
+  }
+  return cell(previous, to.length)
+}
+
 // --- internal ---
+
+/** Without what spellings of one name differ in. */
+function plainSpelling(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, '')
+}
 
 const isOfKind: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   address: (value) => typeof value === 'string' && /^https?:\/\//i.test(value),
@@ -88,3 +155,7 @@ const bareAddress = /^[\w.-]{1,100}:\d{1,5}(?:\/[\w.-]{1,32}){0,4}\/?$/
 
 /** Names of models, profiles and upstreams, and patterns on them. */
 const plainName = /^[a-z][\w./:*?-]{0,63}(?<!:)$/i
+
+function cell(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY
+}

@@ -1,7 +1,6 @@
 import { type KeyProblem, spellPath, validate, valueAt } from './issues.ts'
-import { meantOr } from './nearest.ts'
+import { meantOr, missesIn, type NearMiss } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
-import type { NearMiss } from './near-miss.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
 export type RawProfiles = ReadonlyMap<string, unknown>
@@ -9,13 +8,6 @@ export type RawProfiles = ReadonlyMap<string, unknown>
 export type ProfileProblem = KeyProblem & {
   /** The profile whose file has to be mended. */
   readonly profile: string
-}
-
-export type ResolvedProfiles = {
-  /** The valid profiles, `default` always among them. Empty of those that have problems. */
-  readonly profiles: ReadonlyMap<string, Profile>
-  /** All problems of all profiles, each once; none means that every profile is there. */
-  readonly problems: readonly ProfileProblem[]
 }
 
 /** A profile's name stands in a header and in a file's name. */
@@ -26,9 +18,10 @@ export const defaultProfileName = 'default'
 
 /**
  * Follows `extends`, merges and validates. Groups merge key by key, lists and single values replace;
- * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one.
+ * `models` and `headers` are a profile's own. Without a profile named `default` the defaults make one. Profiles that have
+ * problems are left out; all problems of all profiles are told, each once.
  */
-export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
+export function resolveProfiles(raws: RawProfiles) {
   const all = raws.has(defaultProfileName) ? raws : new Map([...raws, [defaultProfileName, {}]])
   const profiles = new Map<string, Profile>()
   const problems: ProfileProblem[] = []
@@ -36,7 +29,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   for (const [name, raw] of all) {
     const own = [
       ...nameProblems(name),
-      ...(validate(profileKeys, raw, { nearMisses: profileNearMisses }).problems ?? []),
+      ...(validate(profileKeys, raw, profileNearMisses).problems ?? []),
       ...parentProblems(name, all),
     ]
     for (const problem of own) problems.push({ ...problem, profile: name })
@@ -47,7 +40,7 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
     // A profile that extends a broken one is left out in silence: the problem is told at the broken one.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
-    const { value, problems: clashes } = validate(profileSchema, merged, { nearMisses: profileNearMisses })
+    const { value, problems: clashes } = validate(profileSchema, merged, profileNearMisses)
     if (value !== null) {
       profiles.set(name, { ...value, name })
       problems.push(...fallbackProblems({ ...value, name }, all.get(name)))
@@ -60,75 +53,60 @@ export function resolveProfiles(raws: RawProfiles): ResolvedProfiles {
   return { profiles, problems }
 }
 
-/**
- * What people write in profiles in place of a key. Of several that fit the first holds.
- *
- * @internal exported for tests
- */
-export const profileNearMisses: readonly NearMiss[] = [
-  ...windowMisses(''),
-  ...windowMisses('window'),
-  short('window', 'number', 'window: {tokens: VALUE}'),
-  short('window', 'text', 'window: {tokens: auto}, or a number in the place of auto'),
-  ...reserveMisses(''),
-  ...reserveMisses('window'),
-  short('models', 'text', 'models: ["VALUE"]'),
-  { group: '', keys: ['model', 'match', 'match_models'], value: 'text', advice: 'write models: ["VALUE"]' },
-  {
-    group: '',
-    keys: ['threshold', 'compact_at', 'trigger_tokens', 'trigger_ratio'],
-    value: 'number',
-    advice: 'write trigger: VALUE',
-  },
-  short('summary', 'off', 'summary: {mode: off}'),
-  short('summary', 'on', 'strategy: summarize'),
-  short('summary', 'text', 'summary: {model: VALUE}'),
-  {
-    group: '',
-    keys: ['summary_model', 'summarizer'],
-    value: 'text',
-    advice: 'write summary: {model: VALUE}',
-  },
-  short('overflow', 'off', 'overflow: {attempts: 0}'),
-  short('recall', 'on', 'recall: {enabled: true}'),
-  short('recall', 'off', 'recall: {enabled: false}'),
-  short('render', 'off', 'render: {enabled: false}'),
-  short('clear', 'off', 'clear: {enabled: false}'),
-  short('clear', 'number', 'clear: {keep_results: VALUE}'),
-  short('preview', 'number', 'preview: {threshold_tokens: VALUE}'),
-  short('keep', 'number', 'keep: {recent_messages: VALUE}'),
-  short('recap', 'number', 'recap: {max_tokens: VALUE}'),
-  short('continuation', 'number', 'continuation: {max: VALUE}'),
-  short('limit', 'number', 'limit: {messages: VALUE}'),
-  short('every', 'number', 'every: {turns: VALUE}'),
-  {
-    group: '',
-    keys: ['upstreams', 'url', 'base_url', 'api_base', 'api_key', 'api_key_env', 'api_key_file'],
-    advice:
-      'upstreams belong in foldgate.yaml; write upstream: NAME here, the name that foldgate.yaml gives one',
-  },
-  {
-    group: '',
-    keys: [
-      'host',
-      'port',
-      'profiles',
-      'log_level',
-      'client_keys',
-      'scope',
-      'cors',
-      'hosts',
-      'limits',
-      'drain',
-      'store',
-      'admin',
-      'archive',
-      'usage',
-      'prices',
+/** The window, as servers and other proxies call it. */
+const windowWords = (
+  'context context_window context_length context_size context_tokens max_context_tokens max_context max_model_len ' +
+  'max_input_tokens num_ctx n_ctx ctx_size window_tokens window_size size length'
+).split(' ')
+
+const reserveWords = ['reserve', 'output_reserve', 'reserve_tokens', 'max-output-tokens']
+
+/** Keys of foldgate.yaml that a profile has not. */
+const settingsWords =
+  'host port profiles log_level client_keys scope cors hosts limits drain store admin archive usage prices'.split(
+    ' ',
+  )
+
+/** @internal exported for tests. What people write in profiles in place of a key. Of several that fit the first holds. */
+export const profileNearMisses: readonly NearMiss[] = missesIn('', [
+  [windowWords, 'number', 'write window: {tokens: VALUE}'],
+  [['window'], 'number', 'write window: {tokens: VALUE}'],
+  [['window'], 'text', 'write window: {tokens: auto}, or a number in the place of auto'],
+  [reserveWords, 'number', 'write window: {output_reserve: VALUE}'],
+  [['models', 'model', 'match', 'match_models'], 'text', 'write models: ["VALUE"]'],
+  [['threshold', 'compact_at', 'trigger_tokens', 'trigger_ratio'], 'number', 'write trigger: VALUE'],
+  [['summary'], 'off', 'write summary: {mode: off}'],
+  [['summary'], 'on', 'write strategy: summarize'],
+  [['summary', 'summary_model', 'summarizer'], 'text', 'write summary: {model: VALUE}'],
+  [['overflow'], 'off', 'write overflow: {attempts: 0}'],
+  [['recall'], 'on', 'write recall: {enabled: true}'],
+  [['recall'], 'off', 'write recall: {enabled: false}'],
+  [['render'], 'off', 'write render: {enabled: false}'],
+  [['clear'], 'off', 'write clear: {enabled: false}'],
+  [['clear'], 'number', 'write clear: {keep_results: VALUE}'],
+  [['preview'], 'number', 'write preview: {threshold_tokens: VALUE}'],
+  [['keep'], 'number', 'write keep: {recent_messages: VALUE}'],
+  [['recap'], 'number', 'write recap: {max_tokens: VALUE}'],
+  [['continuation'], 'number', 'write continuation: {max: VALUE}'],
+  [['limit'], 'number', 'write limit: {messages: VALUE}'],
+  [['every'], 'number', 'write every: {turns: VALUE}'],
+  [
+    ['upstreams', 'url', 'base_url', 'api_base', 'api_key', 'api_key_env', 'api_key_file'],
+    null,
+    'upstreams belong in foldgate.yaml; write upstream: NAME here, the name that foldgate.yaml gives one',
+  ],
+  [settingsWords, null, 'it belongs in foldgate.yaml, not in a profile'],
+]).concat(
+  missesIn('window', [
+    [[...windowWords, 'max_tokens'], 'number', 'write window: {tokens: VALUE}'],
+    // By its own name it is right here.
+    [
+      reserveWords.filter((key) => key !== 'output_reserve'),
+      'number',
+      'write window: {output_reserve: VALUE}',
     ],
-    advice: 'it belongs in foldgate.yaml, not in a profile',
-  },
-]
+  ]),
+)
 
 // --- internal ---
 
@@ -216,40 +194,4 @@ function mergeDeep(base: unknown, over: unknown): unknown {
 
 function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A group's name with the value of its main key. */
-function short(key: string, value: NearMiss['value'], line: string): NearMiss {
-  return { group: '', keys: [key], ...(value !== undefined && { value }), advice: `write ${line}` }
-}
-
-/** The window, as servers and other proxies call it. */
-function windowMisses(group: string): readonly NearMiss[] {
-  const keys = [
-    'context',
-    'context_window',
-    'context_length',
-    'context_size',
-    'context_tokens',
-    'max_context_tokens',
-    'max_context',
-    'max_model_len',
-    'max_input_tokens',
-    'num_ctx',
-    'n_ctx',
-    'ctx_size',
-    'window_tokens',
-    'window_size',
-    'size',
-    'length',
-  ]
-  const all = group === 'window' ? [...keys, 'max_tokens'] : keys
-  return [{ group, keys: all, value: 'number', advice: 'write window: {tokens: VALUE}' }]
-}
-
-function reserveMisses(group: string): readonly NearMiss[] {
-  const keys = ['reserve', 'output_reserve', 'reserve_tokens', 'max-output-tokens']
-  // In its own group it is right.
-  const wrong = group === 'window' ? keys.filter((key) => key !== 'output_reserve') : keys
-  return [{ group, keys: wrong, value: 'number', advice: 'write window: {output_reserve: VALUE}' }]
 }

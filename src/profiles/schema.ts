@@ -7,6 +7,7 @@ import {
   jsonValue,
   oneOf,
   onOff,
+  orNull,
   passStart,
   section,
   shareOrTokens,
@@ -54,10 +55,7 @@ export const profileKeys = group({
     .describe(
       'The profile whose values hold where this one sets none; null: only the defaults of this table. In `default` itself it has no effect.',
     ),
-  upstream: shortText("an upstream's name")
-    .nullable()
-    .default(null)
-    .describe('Name of an upstream of foldgate.yaml; null: `default`.'),
+  upstream: orNull(shortText("an upstream's name"), 'Name of an upstream of foldgate.yaml; null: `default`.'),
   window: section("The model's window.", {
     tokens: z
       .union([count('tokens', 1), z.literal('auto')], {
@@ -67,10 +65,10 @@ export const profileKeys = group({
       .describe(
         "The model's context in tokens. auto: learnt from overflow answers and truncated prompts, else asked of the server, else from a built-in table, else 128000 with a warning.",
       ),
-    max: count('tokens', 1)
-      .nullable()
-      .default(null)
-      .describe("A ceiling of the operator's own in tokens, for price tiers; null: none."),
+    max: orNull(
+      count('tokens', 1),
+      "A ceiling of the operator's own in tokens, for price tiers; null: none.",
+    ),
     output_reserve: count('tokens')
       .default(4096)
       .describe(
@@ -81,27 +79,23 @@ export const profileKeys = group({
       .describe(
         "What tokens are counted with. auto: by the model's name. o200k_digits: each digit by itself, as Qwen's and newer Mistral models; o200k_apart: signs and line ends as well, as Gemini, Gemma and Llama 2.",
       ),
-    ratio: z
-      .number({ error: 'a number from 0.1 to 10' })
-      .min(0.1, { error: 'a number from 0.1 to 10' })
-      .max(10, { error: 'a number from 0.1 to 10' })
-      .nullable()
-      .default(null)
-      .describe(
-        "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
-      ),
+    ratio: orNull(
+      z
+        .number({ error: 'a number from 0.1 to 10' })
+        .min(0.1, { error: 'a number from 0.1 to 10' })
+        .max(10, { error: 'a number from 0.1 to 10' }),
+      "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
+    ),
   }),
   trigger: shareOrTokensOrOff
     .default(1)
     .describe(
       'Where a compaction begins: a ratio of what is not fixed (1: when it would not fit), or tokens of the whole prompt, or off (recovery from overflow stays on).',
     ),
-  target: shareOrTokens
-    .nullable()
-    .default(null)
-    .describe(
-      'How far a compaction goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
-    ),
+  target: orNull(
+    shareOrTokens,
+    'How far a compaction goes: a ratio or tokens, below the trigger; null: seven tenths of it. Further where two rounds like the latest would not fit otherwise, and less far where that would take what has a right to stay.',
+  ),
   every: section(
     'Compactions by count, beside those by size; made when they are due, even where they free little.',
     {
@@ -213,14 +207,11 @@ export const profileKeys = group({
       ),
   }),
   summary: section('Summaries written by a model.', {
-    upstream: shortText("an upstream's name")
-      .nullable()
-      .default(null)
-      .describe("Upstream that writes summaries; null: the request's own, with the client's key."),
-    model: shortText("a model's name")
-      .nullable()
-      .default(null)
-      .describe("Model that writes summaries; null: the request's own."),
+    upstream: orNull(
+      shortText("an upstream's name"),
+      "Upstream that writes summaries; null: the request's own, with the client's key.",
+    ),
+    model: orNull(shortText("a model's name"), "Model that writes summaries; null: the request's own."),
     mode: oneOf(['background', 'blocking', 'off'])
       .default('background')
       .describe(
@@ -259,18 +250,14 @@ export const profileKeys = group({
         'How long a request waits for a summary that is due, in milliseconds; then a recap takes its place.',
       ),
     concurrent: count('calls', 1).default(2).describe('Summary calls at a time, per scope.'),
-    system_prompt: shortText('a prompt')
-      .nullable()
-      .default(null)
-      .describe(
-        'Own system prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
-      ),
-    user_prompt: shortText('a prompt')
-      .nullable()
-      .default(null)
-      .describe(
-        'Own user prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
-      ),
+    system_prompt: orNull(
+      shortText('a prompt'),
+      'Own system prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
+    ),
+    user_prompt: orNull(
+      shortText('a prompt'),
+      'Own user prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',
+    ),
   }),
   overflow: section('Recovery from overflow answers.', {
     attempts: count('attempts', 0, 10)
@@ -291,18 +278,16 @@ export const profileKeys = group({
       .describe(
         "Whether a resend lowers the request's own output limit when that leaves the prompt less than half of the window and the upstream refused, or when the upstream says that a lower one is enough. Where it has refused one so within the hour, the next requests are lowered before they are sent.",
       ),
-    fallback: group({
-      model: shortText("a model's name").describe('Its name, as that upstream knows it.'),
-      upstream: shortText("an upstream's name")
-        .nullable()
-        .default(null)
-        .describe("Name of an upstream of foldgate.yaml; null: the request's own."),
-    })
-      .nullable()
-      .default(null)
-      .describe(
-        'A larger model to which a request goes, once, that is refused as an overflow even in its smallest form; null: none. If that refuses it too, the client gets the first refusal.',
-      ),
+    fallback: orNull(
+      group({
+        model: shortText("a model's name").describe('Its name, as that upstream knows it.'),
+        upstream: orNull(
+          shortText("an upstream's name"),
+          "Name of an upstream of foldgate.yaml; null: the request's own.",
+        ),
+      }),
+      'A larger model to which a request goes, once, that is refused as an overflow even in its smallest form; null: none. If that refuses it too, the client gets the first refusal.',
+    ),
   }),
   recall: section('Reading back what was folded.', {
     enabled: onOff

@@ -60,7 +60,10 @@ export const shortText = (what: string) =>
 
 /** A group of keys; others are problems. */
 export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.strictObject(shape, { error: groupError })
+  z.strictObject(shape, {
+    // Unknown keys are told one by one by `issues.ts`.
+    error: (issue) => (issue.code === 'invalid_type' ? 'a group of keys' : undefined),
+  })
 
 /** A group that may be left out as a whole, since each of its keys may, with what it is for. */
 export function section<Shape extends z.core.$ZodLooseShape>(
@@ -69,6 +72,15 @@ export function section<Shape extends z.core.$ZodLooseShape>(
 ): z.ZodPrefault<z.ZodObject<Shape, z.core.$strict>>
 export function section(meaning: string, shape: z.core.$ZodLooseShape) {
   return group(shape).prefault({}).describe(meaning)
+}
+
+/** A key that may be null, and is where it is left out, with what it means. */
+export function orNull<Schema extends z.ZodType>(
+  schema: Schema,
+  meaning: string,
+): z.ZodDefault<z.ZodNullable<Schema>>
+export function orNull(schema: z.ZodType, meaning: string) {
+  return schema.nullable().default(null).describe(meaning)
 }
 
 /** A header's name, as HTTP spells it (RFC 9110, 5.6.2). */
@@ -87,9 +99,4 @@ function isJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isJson)
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isJson)
   return value === null || typeof value === 'string' || typeof value === 'boolean'
-}
-
-// Unknown keys are told one by one by `issues.ts`.
-function groupError(issue: { readonly code?: string | undefined }): string | undefined {
-  return issue.code === 'invalid_type' ? 'a group of keys' : undefined
 }

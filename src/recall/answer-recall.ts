@@ -1,14 +1,19 @@
 import type { Compacted } from '../compaction/compact.ts'
 import type { Subject } from '../subject/subject.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type LeftOut, leftOutOf } from './left-out.ts'
-import { ownLine } from './own-lines.ts'
+import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
 import { pageOf, pausing, type RecallAnswer } from './page.ts'
-import { readMessages } from './read-messages.ts'
-import { readRecallQuery, type RecallQuery } from './recall-query.ts'
+import {
+  type Asked,
+  type HandleRun,
+  lastNumber,
+  readRecallQuery,
+  type RecallQuery,
+  runsText,
+  runsWithin,
+} from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
 import { messageNumber } from '../subject/message-numbers.ts'
-import { segmentsOf } from './segments.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
 export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }
@@ -28,8 +33,10 @@ export function* answerRecall(held: RecallSource, argumentsText: string, tokensM
 
 function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): RecallAnswer {
   switch (query.kind) {
-    case 'list':
-      return listLeftOut(subject, leftOutOf(subject, compacted))
+    case 'list': {
+      const leftOut = leftOutOf(subject, compacted)
+      return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
+    }
     case 'messages':
       return readMessages(subject, query.asked)
     case 'search':
@@ -41,14 +48,6 @@ function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): Rec
 
 function* explained(problem: string): RecallAnswer['pieces'] {
   yield `${ownLine(`${problem}. {"messages":"#12-#20"} reads, {"search":"words"} finds, {} lists what was left out`)}\n`
-}
-
-/**
- * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
- * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
- */
-function listLeftOut(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer {
-  return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
 }
 
 /** What became of a message, in a model's words. */
@@ -67,6 +66,10 @@ const BEGINNING_CHARS = 80
 
 const CALLS_SHOWN_MAX = 3
 
+/**
+ * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
+ * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
+ */
 function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pieces'] {
   if (leftOut.length === 0) {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
@@ -80,18 +83,14 @@ function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pi
   for (const { index, how } of leftOut.toReversed()) {
     const [first, ...rest] = yield* pausing(segmentsOf(subject, index))
     if (first === undefined) continue
+    // A label without the name, which stands before it on the line.
     const calls = rest
       .slice(0, CALLS_SHOWN_MAX)
-      .map(({ label, text }) => ` ${tagOf(label)} ${beginning(text)}`)
+      .map(({ label, text }) => ` ${label.slice(label.indexOf('['))} ${beginning(text)}`)
     const more = rest.length > CALLS_SHOWN_MAX ? ` and ${rest.length - CALLS_SHOWN_MAX} more` : ''
     const size = subject.sizes[index] ?? 0
     yield `${first.label} ${outcomes[how]}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
   }
-}
-
-/** A label without the name, which stands before it on the line. */
-function tagOf(label: string): string {
-  return label.slice(label.indexOf('['))
 }
 
 function beginning(text: string): string {
@@ -101,4 +100,58 @@ function beginning(text: string): string {
     .trim()
   const isAll = line.length <= BEGINNING_CHARS && text.length <= 2 * BEGINNING_CHARS
   return isAll ? line : `${line.slice(0, BEGINNING_CHARS).toWellFormed()}…`
+}
+
+/** Messages word for word, in their order, each of their texts under a label. */
+function readMessages(subject: Subject, asked: Asked): RecallAnswer {
+  const last = lastNumber(subject)
+  const runs = runsWithin(asked.runs, last)
+  /** Where each message begins that was made so far: there another call can go on as if it had asked for no more. */
+  const starts: { readonly offset: number; readonly number: number }[] = []
+
+  function* pieces(): RecallAnswer['pieces'] {
+    let made = 0
+    for (const notice of noticesOf(asked, runs, last)) {
+      const line = `${ownLine(notice)}\n`
+      made += line.length
+      yield line
+    }
+    for (const run of runs) {
+      for (let number = run.first; number <= run.last; number += 1) {
+        starts.push({ offset: made, number })
+        const text = yield* pausing(messageText(subject, number))
+        made += text.length
+        yield text
+      }
+    }
+  }
+
+  return {
+    pieces: pieces(),
+    goOn: (offset) => {
+      const from = starts.findLast((start) => start.offset <= offset)
+      // What is told before the first message would not be told of other arguments.
+      if (from === undefined) return null
+      return { messages: runsText(runsFrom(runs, from.number)), offset: offset - from.offset }
+    },
+    hasEnd: runs.length > 0,
+  }
+}
+
+function* messageText(subject: Subject, number: number): Steps<string> {
+  const index = number - 1 + subject.structure.systemCount
+  return (yield* segmentsOf(subject, index)).map(segmentText).join('')
+}
+
+function runsFrom(runs: readonly HandleRun[], number: number): readonly HandleRun[] {
+  return runs
+    .filter((run) => run.last >= number)
+    .map((run) => ({ first: Math.max(number, run.first), last: run.last }))
+}
+
+function* noticesOf({ runs: askedRuns, isCut }: Asked, runs: readonly HandleRun[], last: number) {
+  const isBeyond = askedRuns.some((run) => run.first < 1 || run.last > last)
+  if (isBeyond) yield last === 0 ? 'there are no messages yet' : `there are only the messages #1-#${last}`
+  const end = runs.at(-1)
+  if (isCut && end !== undefined) yield `too many at once: here they are read up to #${end.last}`
 }

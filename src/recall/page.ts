@@ -1,7 +1,7 @@
 import type { CountSteps, CountTokens } from '../subject/subject.ts'
 import type { JsonObject } from '../conversation/json-value.ts'
 import type { Steps } from '../conversation/source.ts'
-import { ownLine } from './own-lines.ts'
+import { ownLine } from './segments.ts'
 
 /** An answer of any length, made only as far as it is looked at. */
 export type RecallAnswer = {

@@ -1,3 +1,4 @@
+import type { Subject } from '../subject/subject.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
 
 /** Messages by their numbers, `last` included. */
@@ -34,6 +35,18 @@ export function readRecallQuery(argumentsText: string): RecallQuery {
 /** Messages as a call names them. */
 export function runsText(runs: readonly HandleRun[]): string {
   return runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')
+}
+
+/** The number of the last message; 0 where there is none but the leading system block. */
+export function lastNumber({ messages, structure }: Subject): number {
+  return messages.length - structure.systemCount
+}
+
+/** What there is of these runs. */
+export function runsWithin(runs: readonly HandleRun[], last: number): readonly HandleRun[] {
+  return runs
+    .map((run) => ({ first: Math.max(1, run.first), last: Math.min(last, run.last) }))
+    .filter((run) => run.first <= run.last)
 }
 
 // --- internal ---

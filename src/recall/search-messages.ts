@@ -1,16 +1,11 @@
 import { messageNumber } from '../subject/message-numbers.ts'
 import type { Subject } from '../subject/subject.ts'
-import type { LeftOut } from './left-out.ts'
-import { ownLine, unforgedLines } from './own-lines.ts'
+import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
 import { pausing, type RecallAnswer } from './page.ts'
-import { lastNumber, runsWithin } from './read-messages.ts'
-import { type Asked, type RecallQuery, runsText } from './recall-query.ts'
+import { type Asked, lastNumber, type RecallQuery, runsText, runsWithin } from './recall-query.ts'
 import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts'
 import { argumentLines } from '../subject/looked-at.ts'
 import type { Steps } from '../conversation/source.ts'
-import { type Segment, segmentsOf, segmentText } from './segments.ts'
-
-type SearchQuery = Extract<RecallQuery, { kind: 'search' }>
 
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase
@@ -20,7 +15,7 @@ type SearchQuery = Extract<RecallQuery, { kind: 'search' }>
 export function searchMessages(
   subject: Subject,
   leftOut: readonly LeftOut[],
-  { text, among }: SearchQuery,
+  { text, among }: Extract<RecallQuery, { kind: 'search' }>,
 ): RecallAnswer {
   const asked = among === null ? {} : { messages: runsText(among.runs) }
   return {

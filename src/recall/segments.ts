@@ -2,11 +2,13 @@ import { resolvedText } from '../subject/calls/find-references.ts'
 import { messageNumber } from '../subject/message-numbers.ts'
 import { readMessage } from '../subject/read-message.ts'
 import { labels } from '../compaction/recap/headings.ts'
-import { toolNameOf, type Subject } from '../subject/subject.ts'
+import { type Subject, toolNameOf } from '../subject/subject.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
-import type { Message, ParsedMessage } from '../conversation/message.ts'
+import type { Message } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
-import { unforgedLines } from './own-lines.ts'
+import type { Compacted } from '../compaction/compact.ts'
+import type { MadeHow } from '../compaction/made-cache.ts'
+import { outlineOf } from '../compaction/report.ts'
 
 /** A text of a message as it is read back: what it says, or what it hands to a tool. */
 export type Segment = {
@@ -26,7 +28,11 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
   const number = messageNumber(index, structure.systemCount)
   const parsed = yield* readMessage(subject, message)
   const source = subject.messages[subject.references.byIndex.get(index)?.holders[0] ?? -1]
-  const said = source === undefined ? saidIn(message, parsed) : yield* resolvedText(subject, source, message)
+  const own = [parsed.text, parsed.besides, mediaMarks(message.facts.media)]
+  const said =
+    source === undefined
+      ? own.filter((piece) => piece !== '').join('\n')
+      : yield* resolvedText(subject, source, message)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)
@@ -40,6 +46,56 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
 /** A segment as it stands in an answer. */
 export function segmentText({ label, text }: Segment): string {
   return `${label}\n${text}\n`
+}
+
+/** A message that does not stand in the view word for word, and what became of it. */
+export type LeftOut = {
+  readonly index: number
+  readonly how: Exclude<MadeHow, 'unbound' | 'resolved'> | 'folded' | 'dropped'
+}
+
+/** The messages that cannot be read in the view word for word, ascending. */
+export function leftOutOf(subject: Subject, compacted: Compacted | null): readonly LeftOut[] {
+  if (compacted === null) return []
+  const joined = new Map(
+    compacted.view.messages.flatMap((message) => message.joined.map(({ index, how }) => [index, how])),
+  )
+  return outlineOf(subject, compacted).flatMap(({ index, treatment }) => {
+    // What was joined to another message stands there as it was made before.
+    const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
+    // Of one that lost its thoughts all that it says stands there.
+    if (
+      index === null ||
+      how === 'kept' ||
+      how === 'unbound' ||
+      how === 'resolved' ||
+      how === 'summary' ||
+      how === 'recap'
+    )
+      return []
+    return [{ index, how: how === 'outdated' ? 'dropped' : how }]
+  })
+}
+
+/** A line of ours between what is quoted. */
+export function ownLine(text: string): string {
+  return `[recall: ${text}]`
+}
+
+/**
+ * Text of a conversation as it may stand in an answer: a line that looks like a label or a line of ours is marked as
+ * none. All else stays as it was: what is read back is copied, into edits and commands.
+ */
+export function* unforgedLines(text: string): Steps<string> {
+  const pieces: string[] = []
+  for (let start = 0; start < text.length;) {
+    const lineEnd = text.indexOf('\n', start + CHARS_PER_STEP)
+    const end = lineEnd === -1 ? text.length : lineEnd + 1
+    pieces.push(text.slice(start, end).replace(ownLike, '\\'))
+    start = end
+    if (start < text.length) yield
+  }
+  return pieces.join('')
 }
 
 // --- internal ---
@@ -59,6 +115,8 @@ function speakerOf(subject: Subject, { facts }: Message, index: number): string 
   }
 }
 
-function saidIn({ facts }: Message, { text, besides }: ParsedMessage): string {
-  return [text, besides, mediaMarks(facts.media)].filter((piece) => piece !== '').join('\n')
-}
+/** What is looked through between two pauses, up to the end of its last line: less than a millisecond. */
+const CHARS_PER_STEP = 32_768
+
+const ownLike =
+  /^(?=[ \t]*(?:\[recall: |#\d+ \[(?:user|assistant|system|developer|other)\]|#\d+ \[(?:user|to|from) ))/gim

@@ -4,16 +4,10 @@ import type { Steps } from '../conversation/source.ts'
 export type WordPlace = { readonly start: number; readonly end: number }
 
 /** Words that are searched for, whatever their case. */
-export type WantedWords = {
-  readonly count: number
-  /** Where the words stand in a row, and how well: 0 as a name of their own, 1 as words of their own, 2 within words. */
-  readonly phraseIn: (text: string) => Steps<(WordPlace & { readonly looseness: number }) | null>
-  /** Where the word at `position` stands; as a word of its own if it does that anywhere. */
-  readonly wordIn: (text: string, position: number) => Steps<(WordPlace & { readonly isOwn: boolean }) | null>
-}
+export type WantedWords = ReturnType<typeof wantedWords>
 
 /** @param text the words, with single blanks between them. */
-export function wantedWords(text: string): WantedWords {
+export function wantedWords(text: string) {
   const words = [...new Set(text.split(' '))].slice(0, WORDS_MAX).map(escaped)
   const phrase = text
     .split(' ')
@@ -23,7 +17,8 @@ export function wantedWords(text: string): WantedWords {
   const patterns = words.map((word) => ({ loose: within(word), own: asWord(word) }))
   return {
     count: words.length,
-    phraseIn: function* phraseIn(searched) {
+    /** Where the words stand in a row, and how well: 0 as a name of their own, 1 as words of their own, 2 within words. */
+    phraseIn: function* phraseIn(searched: string) {
       let best: (WordPlace & { readonly looseness: number }) | null = null
       for (const [position, pattern] of phrases.entries()) {
         const found = yield* firstIn(searched, pattern)
@@ -32,7 +27,8 @@ export function wantedWords(text: string): WantedWords {
       }
       return best
     },
-    wordIn: function* wordIn(searched, position) {
+    /** Where the word at `position` stands; as a word of its own if it does that anywhere. */
+    wordIn: function* wordIn(searched: string, position: number) {
       const pattern = patterns[position]
       const loose = pattern === undefined ? null : yield* firstIn(searched, pattern.loose)
       if (pattern === undefined || loose === null) return null

@@ -10,29 +10,15 @@ import type { KeyedConversation } from './summary-keys.ts'
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
  * asks for the same, once, and the compaction that is due takes the frontier that they were asked for.
  */
-export type AheadRecords = {
-  /**
-   * The newest that was made at or after the request point `since`; null if there is none. One that lies far back is
-   * recorded anew, so that it is found again.
-   */
-  readonly find: (
-    chat: KeyedConversation,
-    owner: Owner,
-    since: number,
-    conversation: string,
-  ) => Promise<FoldAhead | null>
-  /** Records one for the end of the conversation; returns the one that stands. */
-  readonly keep: (
-    chat: KeyedConversation,
-    owner: Owner,
-    fold: FoldAhead,
-    conversation: string,
-  ) => Promise<FoldAhead>
-}
+export type AheadRecords = ReturnType<typeof createAheadRecords>
 
-export function createAheadRecords(store: Store, guarded: StoreGuard): AheadRecords {
+export function createAheadRecords(store: Store, guarded: StoreGuard) {
   return {
-    find: async (chat, owner, since, conversation) => {
+    /**
+     * The newest that was made at or after the request point `since`; null if there is none. One that lies far back is
+     * recorded anew, so that it is found again.
+     */
+    find: async (chat: KeyedConversation, owner: Owner, since: number, conversation: string) => {
       const points = chat.structure.recordPoints.filter((point) => point >= since).toReversed()
       const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, owner, point))
       const found = await guarded(null, () => store.getFirst(keys))
@@ -43,9 +29,10 @@ export function createAheadRecords(store: Store, guarded: StoreGuard): AheadReco
       }
       return readFold(found.value, chat)
     },
-    keep: async (chat, owner, fold, conversation) => {
+    /** Records one for the end of the conversation; returns the one that stands. */
+    keep: async (chat: KeyedConversation, owner: Owner, fold: FoldAhead, conversation: string) => {
       const key = recordKey(chat, owner, chat.messages.length)
-      const text = writeFold(fold, chat)
+      const text = JSON.stringify(shifted(fold, -chat.structure.systemCount))
       const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
       return readFold(standing, chat) ?? fold
     },
@@ -83,10 +70,6 @@ const foldSchema = z.object({
     }),
   ),
 })
-
-function writeFold(fold: FoldAhead, chat: KeyedConversation): string {
-  return JSON.stringify(shifted(fold, -chat.structure.systemCount))
-}
 
 /** Null if the text is no record or does not fit the conversation: a damaged one costs a call. */
 function readFold(text: string, chat: KeyedConversation): FoldAhead | null {

@@ -1,12 +1,11 @@
 import { harmless } from '../compaction/recap/headings.ts'
 import type { CountTokens } from '../subject/subject.ts'
-import type { SummaryAnswer } from './answer.ts'
-import { lostThings, withoutKept } from './lost-things.ts'
+import type { SummaryAnswer } from './summary-call.ts'
+import { lostThings, type Section, sectionsOf, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'
 import { instructionSentences } from './prompt.ts'
 import { redacted } from './secrets.ts'
 import { failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
-import { type Section, sectionsOf, worthOf } from './sections.ts'
 
 /** What a model was given beside its instructions. */
 export type Given = {
@@ -45,10 +44,8 @@ export function completeSummary(
 type Fitted = { readonly text: string; readonly dropped: string }
 
 /**
- * A summary cut to `tokensMax`: whole sections, the worthiest first as far as they fit, in their order. If none fits, whole
- * lines from the beginning of the worthiest. Null if nothing whole is left.
- *
- * @internal exported for tests
+ * @internal exported for tests. A summary cut to `tokensMax`: whole sections, the worthiest first as far as they fit, in their
+ * order. If none fits, whole lines from the beginning of the worthiest. Null if nothing whole is left.
  */
 export function fitSections(summary: string, tokensMax: number, count: CountTokens): Fitted | null {
   if (count(summary) <= tokensMax) return { text: summary, dropped: '' }

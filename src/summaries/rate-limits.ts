@@ -3,26 +3,23 @@ import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import type { ModelKey } from '../models/model-key.ts'
 
 /** Which upstreams take no more of a credential for now. */
-export type RateLimits = {
-  /** `retryAfterMs` is null if the upstream did not say. */
-  readonly note: (key: Payer, retryAfterMs: number | null) => void
-  readonly isLimited: (key: Payer) => boolean
-}
+export type RateLimits = ReturnType<typeof createRateLimits>
 
 /** An upstream, and the credential that it limits. */
 type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
-export function createRateLimits(heldKeyMark: HeldKeyMark): RateLimits {
+export function createRateLimits(heldKeyMark: HeldKeyMark) {
   const limited = lruCache<true>(ENTRIES_MAX)
   // Limits are a key's: another one has its own.
   const nameOf = ({ upstream, credential }: Payer): string =>
     JSON.stringify([upstream, credential, heldKeyMark(upstream)])
   return {
-    note: (key, retryAfterMs) => {
+    /** `retryAfterMs` is null if the upstream did not say. */
+    note: (key: Payer, retryAfterMs: number | null) => {
       const ttl = Math.min(Math.max(1, retryAfterMs ?? USUAL_MS), LONGEST_MS)
       limited.set(nameOf(key), true, { ttl })
     },
-    isLimited: (key) => limited.has(nameOf(key)),
+    isLimited: (key: Payer) => limited.has(nameOf(key)),
   }
 }
 

@@ -5,10 +5,7 @@ import { collectErrorFacts } from '../overflow/error-text.ts'
  * What models do not take: fields, by their names, and the ways of asking below. Kept by a key that says upstream and
  * model; no content, no credential.
  */
-export type Rejections = {
-  readonly of: (key: string) => ReadonlySet<string>
-  readonly add: (key: string, rejected: string) => void
-}
+export type Rejections = ReturnType<typeof createRejections>
 
 /** The instructions go into the user's message. */
 export const SYSTEM_ROLE = '(system role)'
@@ -19,10 +16,13 @@ export const REASONING_TOKENS = '(reasoning tokens)'
 /** The model is not asked at the end of the conversation itself. */
 export const CACHED_PROMPT = '(cached prompt)'
 
-export function createRejections(): Rejections {
+export function createRejections() {
   const known = lruCache<ReadonlySet<string>>(MODELS_MAX)
   const of = (key: string): ReadonlySet<string> => known.get(key) ?? new Set()
-  return { of, add: (key, rejected) => known.set(key, new Set([...of(key), rejected])) }
+  return {
+    of,
+    add: (key: string, rejected: string) => known.set(key, new Set([...of(key), rejected])),
+  }
 }
 
 /** Which of the optional `fields` that were sent a refusal rejects, or whether the system role; null if it names nothing. */

@@ -6,19 +6,11 @@ import type { StoreGuard } from '../stores/store-guard.ts'
  * Prompt tokens that summaries of a conversation have cost so far: however often they fail, they do not become dear. An
  * account is kept by the end of a summary, so conversations that only begin alike share the cost of that beginning alone.
  */
-export type SpentTokens = {
-  /** Prompt tokens that may still be sent for a conversation of which `expiredTokens` have been folded. */
-  readonly left: (of: Account, expiredTokens: number) => Promise<number>
-  /** Adds the tokens that were sent for a summary that ends at message `end`. The account is deleted with the conversation. */
-  readonly add: (
-    of: Account,
-    spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
-  ) => Promise<void>
-}
+export type SpentTokens = ReturnType<typeof createSpentTokens>
 
 export type Account = { readonly chat: KeyedConversation; readonly scope: string }
 
-export function createSpentTokens(store: Store, guarded: StoreGuard): SpentTokens {
+export function createSpentTokens(store: Store, guarded: StoreGuard) {
   async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
     const ends = chat.keys.flatMap((_, end) => (chat.structure.isFrontier(end) ? [end] : [])).toReversed()
     for (let at = 0; at < ends.length; at += KEYS_PER_LOOKUP) {
@@ -32,9 +24,15 @@ export function createSpentTokens(store: Store, guarded: StoreGuard): SpentToken
   }
 
   return {
-    left: async (of, expiredTokens) =>
+    /** Prompt tokens that may still be sent for a conversation of which `expiredTokens` have been folded. */
+    left: async (of: Account, expiredTokens: number) =>
       Math.max(0, Math.floor(expiredTokens * SENT_SHARE_MAX) - (await soFar(of)).tokens),
-    add: async (of, { end, promptTokens, conversation }) => {
+    /** Adds the tokens that were sent for a summary that ends at message `end`. The account is deleted with the conversation. */
+    add: async (
+      of: Account,
+      spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
+    ) => {
+      const { end, promptTokens, conversation } = spent
       const before = await soFar(of)
       // The last entry is the one that counts.
       const key = keyOf(of.scope, of.chat, Math.max(end, before.end))

@@ -30,23 +30,7 @@ export type SummaryJob = {
 }
 
 /** Has summaries written: by one writer for each key, in this process and among all that share the store. */
-export type SummaryWriter = {
-  /** The record under the first of these keys that has one; a failure is on record too. */
-  readonly find: (
-    keys: readonly string[],
-  ) => Promise<{ readonly index: number; readonly record: SummaryRecord } | null>
-  /** The record that a job comes to, whichever process does it; null if it is not done for now. Never rejects. */
-  readonly obtain: (job: SummaryJob) => Promise<SummaryRecord | null>
-  /** Whether this process writes it, or waits for another that does. */
-  readonly isPending: (key: string) => boolean
-  /**
-   * Breaks off what this process writes for a conversation, drops what it remembers of it, and takes no job for it from
-   * requests that came before. Resolves once nothing of it is written any more, with whether there was anything.
-   */
-  readonly forget: (conversation: string) => Promise<boolean>
-  /** Breaks off what is being written, and takes no more. */
-  readonly close: () => Promise<void>
-}
+export type SummaryWriter = ReturnType<typeof createSummaryWriter>
 
 export type SummaryWriterOptions = {
   readonly store: Store
@@ -59,7 +43,7 @@ export type SummaryWriterOptions = {
   readonly leaseMs?: number
 }
 
-export function createSummaryWriter(options: SummaryWriterOptions): SummaryWriter {
+export function createSummaryWriter(options: SummaryWriterOptions) {
   const { store, guarded, leaseMs = LEASE_MS } = options
   const running = new Map<string, Run>()
   // Without its store a process still uses what it has paid for.
@@ -171,7 +155,7 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
       return found === null ? await write(job, signal) : found.record
     } finally {
       clearInterval(timer)
-      await Promise.all(leases.map((key) => giveBack(key, holder)))
+      await Promise.all(leases.map(async (key) => giveBack(key, holder)))
     }
   }
 
@@ -204,10 +188,17 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
   }
 
   return {
+    /** The record under the first of these keys that has one; a failure is on record too. */
     find,
+    /** The record that a job comes to, whichever process does it; null if it is not done for now. Never rejects. */
     obtain,
-    isPending: (key) => running.has(key),
-    forget: async (conversation) => {
+    /** Whether this process writes it, or waits for another that does. */
+    isPending: (key: string) => running.has(key),
+    /**
+     * Breaks off what this process writes for a conversation, drops what it remembers of it, and takes no job for it from
+     * requests that came before. Resolves once nothing of it is written any more, with whether there was anything.
+     */
+    forget: async (conversation: string) => {
       forgottenAtMs.set(conversation, performance.now())
       const runs = [...running.values()].filter(({ job }) => job.conversation === conversation)
       // A job that ends all the same has written its record by then: a deletion after this is final.
@@ -216,6 +207,7 @@ export function createSummaryWriter(options: SummaryWriterOptions): SummaryWrite
       for (const key of keys) recent.delete(key)
       return runs.length > 0 || keys.length > 0
     },
+    /** Breaks off what is being written, and takes no more. */
     close: async () => {
       isClosing = true
       await breakOff([...running.values()], 'Foldgate shuts down.')

@@ -2,12 +2,11 @@ import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../terminal/render.ts'
 import { readMessage } from '../subject/read-message.ts'
 import { harmless, labels } from '../compaction/recap/headings.ts'
-import { toolNameOf, type Subject } from '../subject/subject.ts'
+import { type Subject, toolNameOf } from '../subject/subject.ts'
 import { mediaMarks } from '../conversation/media-marks.ts'
 import type { Message, ParsedMessage, Role } from '../conversation/message.ts'
 import type { Steps } from '../conversation/source.ts'
 import { redactedSteps } from './secrets.ts'
-import { withoutThoughts } from './thoughts.ts'
 
 /** One message of a transcript, as it stands in the prompt. */
 export type TranscriptMessage = { readonly text: string; readonly tokens: number }
@@ -31,6 +30,30 @@ export function* transcriptOf(
     yield
   }
   return shown
+}
+
+/**
+ * A text without the thoughts that a model wrote before it: in `<think>` tags and the like, closed or not. Some
+ * templates open the tag in the prompt, so that only its end is in the answer.
+ */
+export function withoutThoughts(text: string): string {
+  let start = 0
+  for (;;) {
+    opening.lastIndex = start
+    const opened = opening.exec(text)
+    if (opened === null) break
+    // Only behind its opening: with thousands of tags the whole text would be searched for each.
+    const closing = new RegExp(`</${opened[1] ?? ''}>`, 'gi')
+    closing.lastIndex = opening.lastIndex
+    if (!closing.test(text)) return ''
+    start = closing.lastIndex
+  }
+  const left = text.slice(start).trimStart()
+  const end = left.indexOf(LONE_END)
+  // A summary may speak of the tag: then headings stand before it.
+  const isLone =
+    end !== -1 && !/^#{1,4} /m.test(left.slice(0, end)) && !left.slice(0, end).includes('<think>')
+  return isLone ? left.slice(end + LONE_END.length).trimStart() : left
 }
 
 // --- internal ---
@@ -126,3 +149,8 @@ function ends(text: string, chars: number): string {
 function unlabelled(text: string): string {
   return text.replace(/^(?=[ \t]*\[(?:user|assistant|system|developer|other|to |from ))/gim, '\\')
 }
+
+/** An opening tag, behind blanks, at the place where the search stands. */
+const opening = /\s*<(think|thinking|thought|reasoning)>/iy
+
+const LONE_END = '</think>'

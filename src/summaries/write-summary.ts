@@ -1,13 +1,18 @@
 import { drive } from '../scheduling/drive.ts'
-import type { SummaryAnswer } from './answer.ts'
+import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.ts'
 import { completeSummary } from './complete-summary.ts'
-import { createOrderCalls, outputRoom, type OrderCalls } from './order-calls.ts'
 import type { SummaryOrder, SummaryResult } from './order.ts'
-import { capacityAfter, firstPiece, pieceRoom, startingCapacity } from './pieces.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
-import { CACHED_PROMPT, type Rejections } from './rejections.ts'
-import type { Ask } from './summary-call.ts'
-import { failure, type Failure, type SummaryRecord } from './summary-record.ts'
+import { CACHED_PROMPT, REASONING_TOKENS, rejectionIn, type Rejections, SYSTEM_ROLE } from './rejections.ts'
+import { failure, type Failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
+import type { JsonObject } from '../conversation/json-value.ts'
+import { FoldgateError } from '../errors.ts'
+import type { WholeAnswer } from '../overflow/classify.ts'
+import { GaveWayError } from '../upstream/gate.ts'
+import { clipText } from '../compaction/passes/clip.ts'
+import type { CountSteps } from '../subject/subject.ts'
+import type { Steps } from '../conversation/source.ts'
+import type { TranscriptMessage } from './transcript.ts'
 
 /**
  * Has a model write the summary of an order, in several calls if its messages exceed the model's window: each continues
@@ -84,7 +89,10 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
   const { settings, dialect, model } = order
   const { countSteps, digest } = order.subject
   const outputTokens = settings.max_tokens + settings.reasoning_tokens
-  let capacity = startingCapacity(order.windowTokens)
+  let capacity: Capacity = {
+    windowTokens: order.windowTokens,
+    pieceTokensMax: order.windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX,
+  }
   let outcome: SummaryRecord = failure('empty')
   let { previous, messages: rest } = order
   let overflows = 0
@@ -109,7 +117,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     })
     if (answer.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
-      capacity = capacityAfter(capacity, { ...answer, ownPromptTokens: promptTokens, piece })
+      capacity = capacityAfter(capacity, answer, promptTokens, piece)
       continue
     }
     outcome =
@@ -132,3 +140,211 @@ function failureOf(answer: Exclude<SummaryAnswer, { kind: 'text' }>): Failure {
   if (answer.kind === 'failed') return answer
   return failure(answer.kind === 'overflow' ? 'overflow' : 'upstream-error')
 }
+
+/** A prompt, and how it is sent. */
+type CallPrompt = {
+  /** By our count. */
+  readonly promptTokens: number
+  /** The model's window, in its own tokens; null if it is not known. */
+  readonly windowTokens: number | null
+  readonly hasSystemText: boolean
+  /** The whole body with these `fields` beside the prompt; if the model takes no system role, the system text stands in the user's message. */
+  readonly body: (fields: JsonObject, systemPlace: 'own' | 'user') => string
+}
+
+/** Makes the calls of one order, and keeps its account. */
+type OrderCalls = ReturnType<typeof createOrderCalls>
+
+function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections, signal: AbortSignal) {
+  const spent = {
+    calls: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWrittenTokens: 0,
+    sentTokens: 0,
+  }
+  let learntWindowTokens: number | null = null
+  // To give way once is usual, and a summary is not given up for it: its cost is saved on those to come.
+  let hasGivenWay = false
+
+  /** The text of the answer is '' if none came. */
+  async function sendOnce(
+    body: string,
+    promptTokens: number,
+  ): Promise<{ readonly answer: SummaryAnswer; readonly text: string }> {
+    const isPaid = (): boolean => spent.sentTokens + promptTokens <= order.spendableTokens
+    const charge = (): void => {
+      spent.calls += 1
+      spent.sentTokens += promptTokens
+    }
+    const payAgain = (): boolean => {
+      if (hasGivenWay && !isPaid()) return false
+      hasGivenWay = true
+      charge()
+      return true
+    }
+    if (!isPaid()) return { answer: failure('too-dear'), text: '' }
+    if (signal.aborted) return { answer: failure('cancelled'), text: '' }
+    charge()
+    let called: WholeAnswer
+    try {
+      called = await ask({ body, payAgain }, signal)
+    } catch (error) {
+      return { answer: failure(reasonOf(error, signal)), text: '' }
+    }
+    const { answer, usage } = readSummaryAnswer(called, order.dialect)
+    // A refusal is not charged: no model has read the prompt, as far as can be told.
+    const wasRead =
+      called.status >= 200 && called.status < 300 && (answer.kind === 'text' || answer.kind === 'failed')
+    spent.promptTokens += usage?.promptTokens ?? (wasRead ? promptTokens : 0)
+    spent.completionTokens +=
+      usage?.completionTokens ?? (answer.kind === 'text' ? order.subject.count(answer.text) : 0)
+    spent.cachedTokens += usage?.cachedTokens ?? 0
+    spent.cacheWrittenTokens += usage?.cacheWrittenTokens ?? 0
+    if (answer.kind === 'overflow') learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
+    return { answer, text: called.body }
+  }
+
+  async function send({
+    promptTokens,
+    windowTokens,
+    hasSystemText,
+    body,
+  }: CallPrompt): Promise<SummaryAnswer> {
+    for (let repeat = 0; ; repeat += 1) {
+      const rejected = rejections.of(order.rejectionsKey)
+      const fields = fieldsBeside(order, outputRoom(windowTokens, promptTokens), rejected)
+      const systemPlace = rejected.has(SYSTEM_ROLE) ? 'user' : 'own'
+      const { answer, text } = await sendOnce(body(fields, systemPlace), promptTokens)
+      const isRefused = answer.kind === 'refused' || answer.kind === 'limit-refused'
+      if (!isRefused || repeat === REPEATS_MAX) return answer
+      // Of a limit first the room for thoughts goes, then all of it.
+      const { mustLimit, limitFields } = order.dialect.summaries
+      const optional = Object.keys(fields).filter((name) => !mustLimit || !limitFields.includes(name))
+      const rejection =
+        answer.kind === 'limit-refused' && !rejected.has(REASONING_TOKENS)
+          ? REASONING_TOKENS
+          : rejectionIn(text, optional, hasSystemText && systemPlace === 'own')
+      if (rejection === null) return answer
+      rejections.add(order.rejectionsKey, rejection)
+    }
+  }
+
+  return {
+    /** Sends a prompt, and again without the fields that the model rejects by name, which is remembered. */
+    send,
+    spent: () => ({ ...spent, learntWindowTokens }),
+  }
+}
+
+/** What the window leaves for an answer, in the model's tokens; null if it is not known. */
+function outputRoom(windowTokens: number | null, promptTokens: number): number | null {
+  return windowTokens === null ? null : windowTokens - Math.ceil(promptTokens * TOKENS_RATIO)
+}
+
+/** Times that a call is repeated with a rejected field taken out. */
+const REPEATS_MAX = 4
+
+/** The fields beside the prompt: the limit of the answer, and the operator's, which may hold another limit. */
+function fieldsBeside(
+  { settings, limitField, dialect }: SummaryOrder,
+  outputTokensMax: number | null,
+  rejected: ReadonlySet<string>,
+): JsonObject {
+  const { parameters, max_tokens: textTokens, reasoning_tokens: reasoningTokens } = settings
+  const isLimited = dialect.summaries.limitFields.some((name) => Object.hasOwn(parameters, name))
+  const field = [limitField, ...dialect.summaries.limitFields].find((name) => !rejected.has(name))
+  const tokens = rejected.has(REASONING_TOKENS) ? textTokens : textTokens + reasoningTokens
+  const limit = Math.max(1, Math.min(tokens, outputTokensMax ?? tokens))
+  return {
+    ...(isLimited || field === undefined ? {} : { [field]: limit }),
+    ...Object.fromEntries(Object.entries(parameters).filter(([name]) => !rejected.has(name))),
+  }
+}
+
+/** Why no answer came. An error that nobody expects is a defect, and is thrown on. */
+function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
+  if (error instanceof GaveWayError) return 'too-dear'
+  if (error instanceof FoldgateError) {
+    if (error.code === 'upstream_unreachable') return 'unreachable'
+    return error.code === 'upstream_timeout' ? 'timeout' : 'broken-off'
+  }
+  if (signal.aborted) return 'cancelled'
+  throw error
+}
+
+/** The model's tokens for one of ours, at the most that is usual. */
+const TOKENS_RATIO = 1.25
+
+/** How much goes into one call, as far as that is known. */
+type Capacity = {
+  /** In the model's tokens; null if it is not known. */
+  readonly windowTokens: number | null
+  /** The most of a transcript that one call may carry, by our count. */
+  readonly pieceTokensMax: number
+}
+
+/**
+ * How much of the transcript the next call may carry beside its instructions, by our count; null if that would be too
+ * little. The output has its place in the window, half of it at the most.
+ */
+function pieceRoom(
+  { windowTokens, pieceTokensMax }: Capacity,
+  frameTokens: number,
+  outputTokens: number,
+): number | null {
+  let roomTokens = pieceTokensMax
+  if (windowTokens !== null) {
+    const promptTokens = windowTokens - Math.min(outputTokens, Math.floor(windowTokens / 2))
+    roomTokens = Math.min(roomTokens, Math.floor(promptTokens / TOKENS_RATIO) - frameTokens)
+  }
+  return roomTokens < PIECE_TOKENS_MIN ? null : roomTokens
+}
+
+/** As many of the messages as there is room for. One that is too large alone is clipped. */
+function* firstPiece(
+  messages: readonly TranscriptMessage[],
+  roomTokens: number,
+  countSteps: CountSteps,
+): Steps<readonly TranscriptMessage[]> {
+  let tokens = 0
+  let end = 0
+  for (const message of messages) {
+    tokens += message.tokens + BREAK_TOKENS
+    if (tokens > roomTokens) break
+    end += 1
+  }
+  const [first] = messages
+  if (end > 0 || first === undefined) return messages.slice(0, end)
+  const text = yield* clipText(first.text, first.tokens, roomTokens, countSteps)
+  return [{ text, tokens: yield* countSteps(text) }]
+}
+
+/** The capacity after an overflow: half of the piece that overflowed, or what fits the window that was stated. */
+function capacityAfter(
+  capacity: Capacity,
+  { window, promptTokens }: Extract<SummaryAnswer, { kind: 'overflow' }>,
+  ownPromptTokens: number,
+  piece: readonly TranscriptMessage[],
+): Capacity {
+  const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0)
+  const half = Math.floor(pieceTokens / 2)
+  if (window === null) return { ...capacity, pieceTokensMax: half }
+  // A window that was known, and is still too small: only a smaller piece helps.
+  if (capacity.windowTokens !== null && window.tokens >= capacity.windowTokens)
+    return { ...capacity, pieceTokensMax: half }
+  // The model counts more than is usual for one of ours.
+  const ratio = promptTokens === null ? 1 : Math.max(1, promptTokens / ownPromptTokens / TOKENS_RATIO)
+  return { windowTokens: window.tokens, pieceTokensMax: Math.floor(pieceTokens / ratio) }
+}
+
+/** Unknown windows are taken for one that holds this and an answer. */
+const UNKNOWN_PIECE_TOKENS = 32_000
+/** Even in a larger window: models lose what stands in the middle of a longer text, and we count it in one go. */
+const PIECE_TOKENS_MAX = 64_000
+/** A piece with less room is not worth its instructions. */
+const PIECE_TOKENS_MIN = 256
+
+/** The blank line behind a message. */
+const BREAK_TOKENS = 1

@@ -1,8 +1,7 @@
-import { columnsOf } from './columns.ts'
-import { isWithinMojibake } from './mojibake.ts'
+import { columnsOf } from './line.ts'
+import { isWithinMojibake, type Sequence } from './sequence.ts'
 import type { ScreenSize } from './screen-size.ts'
 import { Screen } from './screen.ts'
-import type { Sequence } from './sequence.ts'
 
 /**
  * The main screen, the alternate one that full-screen programs draw on, and the character sets. Tab stops are every eight

@@ -6,7 +6,7 @@ import { adminStand } from './admin-stand.ts'
 import { type AdminAnswer, adminPlace, askAdmin, deleteConversation } from './ask-admin.ts'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { challengeFor, requireToken } from '../../src/admin/admin-server.ts'
+import { challengeFor, requireToken } from '../../src/admin/admin.ts'
 
 const id = 'abcdefgh-_012345'
 

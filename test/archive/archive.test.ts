@@ -1,9 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { archiveTrouble } from '../../src/archive/archive-trouble.ts'
+import { archiveTrouble, purgeArchive, titleOf } from '../../src/archive/files.ts'
 import { type Compose, createOneAtATime, openArchive } from '../../src/archive/archive.ts'
-import { purgeArchive, titleOf } from '../../src/archive/files.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 
 const id = 'abcdefgh-_012345'

@@ -5,7 +5,7 @@ import { callOf, isTalk, type Subject, toolNameOf } from '../../src/subject/subj
 import { finish } from '../../src/conversation/source.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { templateFits } from '../../src/compaction/plan/frontier.ts'
-import { mentionsIn } from '../../src/compaction/recap/mentions.ts'
+import { mentionsIn } from '../../src/compaction/recap/names.ts'
 import { type UserMessage, userMessages } from '../../src/compaction/recap/user/user-words.ts'
 import { fitting } from '../../src/request/records/records.ts'
 import { compactedUnder } from '../support/compacted.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { harmIn, type Pair } from '../../src/compare/harm.ts'
+import { harmIn, type Pair } from '../../src/compare/pairs.ts'
 import { openDice } from '../../src/demo/dice.ts'
 
 /** Pairs of conversations that differ among each other in how much a compaction harms them, around a share of a hundred. */

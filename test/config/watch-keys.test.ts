@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
-import { watchKeys, type KeyTrouble } from '../../src/config/watch-keys.ts'
+import { type KeyTrouble, watchKeys } from '../../src/config/watch-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

@@ -196,7 +196,7 @@ test('of messages the client gets no empty text of ours, and thoughts only if it
   )
 })
 
-/** What a server demands of what the client will send back: see `item-gate.ts`. */
+/** What a server demands of what the client will send back: see `reply.ts` of the dialect. */
 test('of responses the client gets thoughts only with what they led to, if it sends back all that stood before', async () => {
   const { joinedStreams } = joiningOf(responsesReplies)
   await fc.assert(

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { closingLines } from '../../src/launch/closing-lines.ts'
-import { figuresBetween, readFigures } from '../../src/launch/run-figures.ts'
+import { closingLines, figuresBetween, readFigures } from '../../src/launch/closing-lines.ts'
 
 const addresses = new Map([['default', 'http://h/v1']])
 const end = { seen: 'seen there.', goesOn: false, isQuit: false, addresses }

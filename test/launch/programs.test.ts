@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { findProgram, nearestProgram } from '../../src/launch/find-program.ts'
-import { LaunchError, type Way } from '../../src/launch/known-program.ts'
-import { printed } from '../../src/launch/printed.ts'
-import { childEnvironment } from '../../src/launch/child-environment.ts'
+import { LaunchError, printed, type Way } from '../../src/launch/known-program.ts'
+import { childEnvironment } from '../../src/launch/start-child.ts'
 
 const vendors: Way = {
   origin: 'http://127.0.0.1:7',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { editDistance, nearest } from '../../src/profiles/nearest.ts'
+import { editDistance, nearest } from '../../src/profiles/near-miss.ts'
 import { forAll } from '../support/property-runs.ts'
 
 test.each([

@@ -9,7 +9,7 @@ import { listen } from '../support/free-port.ts'
 import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
-import { readFoldgateHeaders } from '../../src/demo/tally.ts'
+import { readFoldgateHeaders } from '../../src/demo/drawing.ts'
 import { wires } from '../../src/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)

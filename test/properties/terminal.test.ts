@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderTerminal } from '../support/at-once.ts'
-import { drawTerminal } from '../../src/terminal/draw.ts'
+import { drawTerminal } from '../../src/terminal/render.ts'
 import { finish } from '../../src/conversation/source.ts'
-import { screenSizeOf, type ScreenSize } from '../../src/terminal/screen-size.ts'
+import { type ScreenSize, screenSizeOf } from '../../src/terminal/screen-size.ts'
 import {
   arbitraryDrawing,
   arbitraryTerminalText,

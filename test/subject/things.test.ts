@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Mention } from '../../src/compaction/recap/mentions.ts'
-import { likelihoodOf, nameLines } from '../../src/compaction/recap/names.ts'
+import { likelihoodOf, type Mention, nameLines } from '../../src/compaction/recap/names.ts'
 import { needsWords, thingsIn } from '../../src/subject/things.ts'
 import { finish, type Steps } from '../../src/conversation/source.ts'
 import { subjectOf } from '../support/subject.ts'
@@ -125,7 +124,7 @@ const manyThings = (count: number): Map<string, Mention> =>
 /** The lines for things that a user's message named: no call gives them a context. */
 function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
   const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-  return nameLines(subject, { mentions, standing: [], tokensMax: 500 })
+  return nameLines(subject, mentions, [], 500)
 }
 
 describe('of thousands of things', () => {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import { columnsOf } from '../../src/terminal/columns.ts'
-import { isWithinMojibake, mojibakeLength } from '../../src/terminal/mojibake.ts'
+import { columnsOf } from '../../src/terminal/line.ts'
+import {
+  isWithinMojibake,
+  mojibakeLength,
+  type Sequence,
+  sequenceReader,
+} from '../../src/terminal/sequence.ts'
 import { screenSizeOf } from '../../src/terminal/screen-size.ts'
-import { sequenceReader, type Sequence } from '../../src/terminal/sequence.ts'
 
 test.each([
   ['a letter', 'a', '', 1],

@@ -1,7 +1,6 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
-import { boundedFigure, clock, figure, plural, shortFigure } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { boundedFigure, clock, figure, html, type HtmlEscapedString, plural, shortFigure } from './markup.ts'
 
 export type ChartOptions = {
   /** The oldest first. */
@@ -61,24 +60,16 @@ export function chart(options: ChartOptions): HtmlEscapedString {
   </figure>`
 }
 
-/** `x` in parts of `chartWidth`, `y` in pixels from the top. */
-type Point = { readonly x: number; readonly y: number }
-
-/** Where everything lies. A line is a list of pieces: each a run of requests without a gap. */
+/**
+ * Where everything lies, `x` in parts of `chartWidth`, `y` in pixels from the top. A line is a list of pieces: each a run of
+ * requests without a gap.
+ */
 type ChartGeometry = ReturnType<typeof chartGeometry>
 
 /** A level that may change from request to request, in flat pieces: the window, the budget. */
-type LevelLine = {
-  /** Of the latest request. */
-  readonly tokens: number
-  readonly steps: readonly { readonly x1: number; readonly x2: number; readonly y: number }[]
-}
+type LevelLine = ChartGeometry['window']
 
-/**
- * The width that `x` is a part of. The drawing is stretched to the place that there is.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. The width that `x` is a part of. The drawing is stretched to the place that there is. */
 export const chartWidth = 1000
 
 /** Height of the drawing, and where the values begin and end in it, in pixels. */
@@ -106,9 +97,9 @@ export function chartGeometry(rows: readonly UsageRow[]) {
   const y = (tokens: number) => tenths(chartBottom - (tokens / top) * (chartBottom - chartTop))
   const pieces = (values: readonly (number | null)[]) =>
     runs(values, () => true).map(({ from, of }) =>
-      of.map((tokens, at): Point => ({ x: x(from + at), y: y(tokens) })),
+      of.map((tokens, at) => ({ x: x(from + at), y: y(tokens) })),
     )
-  const levelLine = (values: readonly (number | null)[]): LevelLine | null => {
+  const levelLine = (values: readonly (number | null)[]) => {
     const steps = runs(values, (last, next) => last === next)
     const tokens = steps.at(-1)?.of[0]
     if (tokens === undefined) return null
@@ -117,6 +108,7 @@ export function chartGeometry(rows: readonly UsageRow[]) {
       x2: tenths((from + of.length) * band),
       y: y(of[0] ?? 0),
     })
+    // The tokens are those of the latest request.
     return { tokens, steps: steps.map(stepOf) }
   }
   return {
@@ -143,7 +135,7 @@ function legend(
   latest: UsageRow | undefined,
   { window, budget, compactions, cached }: ChartGeometry,
 ): HtmlEscapedString {
-  const key = (name: string, tokens: number | null, line: LevelLine | null) => {
+  const key = (name: string, tokens: number | null, line: LevelLine) => {
     if (line !== null) return html`<li>${swatch(name)}${name} ${figure(line.tokens)}</li>`
     return tokens === null ? null : html`<li class="soft">${name} ${figure(tokens)}, above the chart</li>`
   }
@@ -189,7 +181,7 @@ function outline(name: string, pieces: ChartGeometry['sent']): readonly HtmlEsca
   })
 }
 
-function drawnLevel(name: string, line: LevelLine | null): readonly HtmlEscapedString[] {
+function drawnLevel(name: string, line: LevelLine): readonly HtmlEscapedString[] {
   return (line?.steps ?? []).map(
     ({ x1, x2, y }) => html`<path class="line ${name}" d="M${x1} ${y} H${x2}" />`,
   )

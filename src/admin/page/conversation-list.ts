@@ -1,9 +1,16 @@
 import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
-import { clientName } from './client-name.ts'
-import { ago, boundedFigure, clock, figure, moment, plural } from './figures.ts'
-import { gauge } from './gauge.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { requestWords, type ToldRequest } from './request-words.ts'
+import {
+  ago,
+  boundedFigure,
+  clock,
+  figure,
+  foreign,
+  html,
+  type HtmlEscapedString,
+  moment,
+  plural,
+} from './markup.ts'
+import { gauge, requestWords, type ToldRequest } from './request-words.ts'
 
 /** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
 export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
@@ -51,17 +58,13 @@ export function observedWords(tokens: number): string {
 }
 
 /** A conversation with those that branched off it, or off one of its branches. */
-type ConversationTree = {
-  readonly root: ConversationCard
-  readonly branches: readonly ConversationCard[]
-}
+type ConversationTree = ReturnType<typeof treesOf>[number]
 
 /**
- * Conversations with their branches under them, that first which was used last; so the branches of each.
- *
- * @internal exported for tests
+ * @internal exported for tests. Conversations with their branches under them, that first which was used last; so the branches
+ * of each.
  */
-export function treesOf(cards: readonly ConversationCard[]): readonly ConversationTree[] {
+export function treesOf(cards: readonly ConversationCard[]) {
   const byId = new Map(cards.map((card) => [card.id, card]))
   const latestFirst = cards.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))
   const trees = Map.groupBy(latestFirst, (card) => rootOf(card, byId))
@@ -69,6 +72,20 @@ export function treesOf(cards: readonly ConversationCard[]): readonly Conversati
     root,
     branches: members.filter((member) => member !== root),
   }))
+}
+
+/** A client as people call it, with its version: `Claude Code 2.1.332` of `claude-cli/2.1.332 (external, cli)`. Null if it says nothing. */
+export function clientName(userAgent: string | null): string | null {
+  const agent = userAgent?.trim() ?? ''
+  if (agent === '') return null
+  for (const { product, name } of programs) {
+    const found = product.exec(agent)
+    if (found !== null) return named(name, found.groups?.['version'])
+  }
+  // Whatever it is, the first word is the product (RFC 9110, 10.1.5).
+  const [product = agent] = agent.split(/[\s(]/)
+  const [name = product, version] = product.split('/')
+  return named(name === '' ? agent : name, version)
 }
 
 // --- internal ---
@@ -198,4 +215,38 @@ function rootOf(card: ConversationCard, byId: ReadonlyMap<string, ConversationCa
     at = parent
   }
   return card
+}
+
+/** A version as most write it: what stands behind it after a blank or in brackets is about the machine. */
+const version = String.raw`[/ ]v?(?<version>\d[\w.+-]*)`
+
+/** Programs that call themselves otherwise than people do; the first that fits holds. */
+const programs: readonly { readonly product: RegExp; readonly name: string }[] = [
+  { product: productLike(String.raw`^claude-(?:cli|code)`), name: 'Claude Code' },
+  { product: productLike(String.raw`^codex(?:[_-]\w+)*`), name: 'Codex' },
+  { product: productLike(String.raw`\bopencode`), name: 'opencode' },
+  { product: productLike(String.raw`\bqwen-?code`), name: 'Qwen Code' },
+  { product: productLike(String.raw`^gemini-?cli`), name: 'Gemini CLI' },
+  { product: productLike(String.raw`\bcline`), name: 'Cline' },
+  { product: productLike(String.raw`\broo-?code`), name: 'Roo Code' },
+  { product: productLike(String.raw`\bkilo-?code`), name: 'Kilo Code' },
+  { product: productLike(String.raw`\bopenhands(?:-\w+)*`), name: 'OpenHands' },
+  { product: productLike(String.raw`\baider`), name: 'aider' },
+  { product: productLike(String.raw`^(?:async)?openai/python`), name: 'OpenAI Python' },
+  { product: productLike(String.raw`^(?:async)?openai/js`), name: 'OpenAI JavaScript' },
+  { product: productLike(String.raw`^(?:async)?anthropic/python`), name: 'Anthropic Python' },
+  { product: productLike(String.raw`^(?:async)?anthropic/js`), name: 'Anthropic JavaScript' },
+  { product: productLike(String.raw`\bai-sdk(?:/[a-z-]+)?`), name: 'AI SDK' },
+  { product: productLike(String.raw`^litellm`), name: 'LiteLLM' },
+  { product: productLike(String.raw`^curl`), name: 'curl' },
+]
+
+function productLike(pattern: string): RegExp {
+  return new RegExp(`${pattern}(?:${version})?(?![a-z])`, 'i')
+}
+
+/** `0.169` of `0.169.0`: a last zero tells nobody anything. */
+function named(name: string, found: string | undefined): string {
+  const shown = found?.replace(/^(\d+\.\d+)\.0$/, '$1') ?? ''
+  return shown === '' ? name : `${name} ${shown}`
 }

@@ -1,8 +1,8 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import { chart } from './chart.ts'
-import { clientName } from './client-name.ts'
 import {
   answeringMark,
+  clientName,
   conversationLink,
   conversationName,
   conversationPath,
@@ -10,15 +10,25 @@ import {
   requestState,
 } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
-import { ago, boundedFigure, clock, figure, moment, percent, plural, unknownFigure } from './figures.ts'
-import { gauge } from './gauge.ts'
+import {
+  ago,
+  boundedFigure,
+  clock,
+  figure,
+  foreign,
+  html,
+  type HtmlEscapedString,
+  moment,
+  percent,
+  plural,
+  unknownFigure,
+} from './markup.ts'
+import { gauge, requestLine } from './request-words.ts'
 import { layout, type PageSetting } from './layout.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
 import { messageList } from './message-list.ts'
 import { windowWords } from './window-words.ts'
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
-import { requestLine } from './request-words.ts'
 
 export type ConversationPageOptions = PageSetting & {
   readonly conversation: ConversationDetail
@@ -141,6 +151,7 @@ function requests({ rows, requests: total }: ConversationDetail, now: Date): Htm
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
+  // Columns that only some conversations have.
   const shows = {
     written: rows.some((row) => (row.cache_written_tokens ?? 0) > 0),
     missed: rows.some((row) => row.cache_miss !== null),
@@ -174,10 +185,12 @@ function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date
   </details>`
 }
 
-/** Columns that only some conversations have. */
-type Shown = { readonly written: boolean; readonly missed: boolean; readonly removed: boolean }
-
-function line(row: UsageRow, number: number, now: Date, shows: Shown): HtmlEscapedString {
+function line(
+  row: UsageRow,
+  number: number,
+  now: Date,
+  shows: Record<'written' | 'missed' | 'removed', boolean>,
+): HtmlEscapedString {
   return html`<tr id="request-${number}">
     <th scope="row" class="right">${figure(number)}</th>
     <td>${clock(row.time, now)}</td>

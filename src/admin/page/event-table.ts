@@ -1,9 +1,8 @@
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { JournalEvent } from '../../activity/journal/rows.ts'
-import { compactionWords, treatedInDetails, treatedNames } from './compaction-words.ts'
+import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
-import { clock, duration, figure, moment, plural } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { clock, duration, figure, foreign, html, type HtmlEscapedString, moment, plural } from './markup.ts'
 import { compactionReason } from '../compaction-reason.ts'
 
 export type EventTableOptions = {
@@ -101,14 +100,13 @@ function what(event: StoredEvent): HtmlEscapedString {
     ...(done !== null || passes.length === 0
       ? []
       : [html`<span class="passes">${passes.join(' · ')}</span>`]),
-    ...eventDetails(details, (name) => isCompaction && treatedNames.has(name)).map(
+    ...eventDetails(details, (name) => isCompaction && isTreatedName(name)).map(
       (words) => html`<span class="soft">${foreign(words)}</span>`,
     ),
   ]
   return html`${parts.map((part) => html`${part} `)}`
 }
 
-type Details = StoredEvent['details']
 type Value = string | number | boolean
 
 /** Why an event came about, in words where the reason is one of our own. Null if there is nothing to say of it. */
@@ -120,7 +118,7 @@ function eventReason({ type, reason }: Pick<StoredEvent, 'type' | 'reason'>): st
 }
 
 /** What else an event says. A detail that another version wrote is told by its own name. */
-function eventDetails(details: Details, isTold: (name: string) => boolean): readonly string[] {
+function eventDetails(details: StoredEvent['details'], isTold: (name: string) => boolean): readonly string[] {
   return Object.entries(details).flatMap(([name, value]) => {
     if (value === null || isTold(name)) return []
     const known = parts.get(name)

@@ -2,13 +2,14 @@ import type { ConversationCard } from '../../activity/conversations/conversation
 import type { StoredEvent } from '../../activity/journal/journal.ts'
 import type { ModelCard } from '../models/model-cards.ts'
 import type { UnreadCard } from '../../activity/conversations/unread-tally.ts'
-import { conversationList, conversationName } from './conversation-list.ts'
+import { clientName, conversationList, conversationName, requestState } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
-import { headlineSection, type HeadlineOptions } from './headline.ts'
 import { layout, type PageSetting } from './layout.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
-import { modelTable } from './model-table.ts'
-import { unreadTable } from './unread-table.ts'
+import { ago, figure, foreign, html, type HtmlEscapedString, moment, money, plural } from './markup.ts'
+import type { Totals } from '../../activity/conversations/totals.ts'
+import { LIST_PRICES_OF } from '../../activity/list-prices.ts'
+import { sendAllShortly } from '../send-all.ts'
+import { windowWords } from './window-words.ts'
 
 export type HomePageOptions = PageSetting &
   Omit<HeadlineOptions, 'statefulDialect'> & {
@@ -29,16 +30,311 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
     ...setting,
     title: 'Foldgate',
     conversation: null,
-    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: statefulDialect(unread) })}
+    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
     ${conversationList(conversations, setting.now)} ${unreadTable(unread, setting.now)}
     ${modelTable(models, setting.now)}
     ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
   })
 }
 
+/**
+ * @internal exported for tests. What Foldgate has been good for, in one or two sentences: gains, losses and what is not known
+ * alike.
+ */
+export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
+  const { totals, hasPrices, clientUrl, statefulDialect } = options
+  return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
+    <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices, statefulDialect)}
+  </section>`
+}
+
 // --- internal ---
 
+type HeadlineOptions = {
+  /** What all requests on record come to; null if there are none. */
+  readonly totals: Totals | null
+  /** Whether money is by the settings' `prices`; else it is by what makers list, in US dollars. */
+  readonly hasPrices: boolean
+  /** The base URL that clients are given. */
+  readonly clientUrl: string
+  /** The API of the latest request that left its conversation at the server; null if none is known. */
+  readonly statefulDialect: string | null
+}
+
 /** The API of the latest request that left its conversation at the server. */
-function statefulDialect(unread: readonly UnreadCard[]): string | null {
+function dialectOfStateful(unread: readonly UnreadCard[]): string | null {
   return unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')?.dialect ?? null
+}
+
+function invitation(clientUrl: string): HtmlEscapedString {
+  return html`<p class="statement">Ready for a first request.</p>
+    <p>Give a client this base URL; its conversation appears here while it runs.</p>
+    <p><code class="address">${clientUrl}</code></p>
+    <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
+}
+
+function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null): HtmlEscapedString {
+  const { requests, since, compactions, recoveries } = totals
+  const found = notes(totals, statefulDialect)
+  const facts = [
+    `${plural(requests, 'request')} since ${moment(since)}`,
+    plural(compactions, 'compaction'),
+    `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
+    ...(savedMoney(totals) === null
+      ? []
+      : [
+          hasPrices
+            ? 'money in the currency of your prices'
+            : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
+        ]),
+  ]
+  return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
+    <p class="soft facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
+    ${found.length > 0 && html`<div class="note">${found.map((note) => html`<p>${note}</p>`)}</div>`}`
+}
+
+function fitting(totals: Totals): HtmlEscapedString {
+  const { beyond_window: beyond, beyond_unknown: unknown, requests } = totals
+  if (beyond > 0) return html`<strong>${plural(beyond, 'request')}</strong> would not have fit.`
+  if (unknown === 0) return html`Every request would have fit as it came.`
+  return unknown < requests
+    ? html`No request is known that would not have fit.`
+    : html`Whether every request would have fit is not known.`
+}
+
+/** Null if there were some and none of them has a price. */
+function savedMoney(totals: Totals): number | null {
+  return totals.priced_requests === 0 && totals.unknown_requests > 0 ? null : totals.saved_money
+}
+
+function summaryMoney(totals: Totals): number | null {
+  return totals.priced_summaries === 0 && totals.unknown_summaries > 0 ? null : totals.summary_money
+}
+
+/** What is left when summaries are paid. Of money nothing is said if either is not known. */
+function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
+  const { saved_tokens: savedTokens, summary_tokens: summaryTokens } = totals
+  if (savedTokens === 0 && summaryTokens === 0) return html`Nothing was saved or spent so far.`
+  const saved = savedMoney(totals)
+  const paid = summaryMoney(totals) ?? (summaryTokens === 0 ? 0 : null)
+  const leftTokens = savedTokens - summaryTokens
+  const leftMoney = saved === null || paid === null ? null : saved - paid
+  const tokens = amount(leftTokens, plural(Math.abs(leftTokens), 'token'))
+  const left = money(Math.abs(leftMoney ?? 0))
+  const leftWords = hasPrices ? `${left} in money` : `about $${left} at list prices`
+  const inMoney = leftMoney === null ? null : amount(leftMoney, leftWords)
+  const spentTokens = plural(summaryTokens, 'token')
+  const spent =
+    leftMoney === null || paid === null
+      ? spentTokens
+      : `${spentTokens} and ${hasPrices ? '' : '$'}${money(paid)}`
+  const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
+  const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
+  if (leftTokens >= 0) {
+    if (leftMoney === null) return html`${tokens} saved${netOf}.`
+    if (leftMoney < 0) return html`${tokens} saved${netOf}, but that cost ${inMoney} more than it saved.`
+    return html`${tokens} and ${inMoney} saved${netOf}.`
+  }
+  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}.`
+  if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
+  return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
+}
+
+function amount(value: number, words: string): HtmlEscapedString {
+  return value < 0 ? html`<strong class="loss">${words}</strong>` : html`<strong>${words}</strong>`
+}
+
+/** What is left out of the sums, or went by unread, and what to do about it. */
+function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEscapedString[] {
+  const { unknown_requests: requests, unknown_summaries: summaries } = totals
+  const found: HtmlEscapedString[] = []
+  const hasMoney =
+    totals.priced_requests > 0 && (totals.summary_tokens === 0 || summaryMoney(totals) !== null)
+  if (hasMoney && (requests > 0 || summaries > 0)) {
+    const leftOut = [
+      ...(requests > 0 ? [plural(requests, 'changed request')] : []),
+      ...(summaries > 0 ? [plural(summaries, 'summary', 'summaries')] : []),
+    ].join(' and ')
+    found.push(
+      html`${leftOut} are not counted in money: the model has no price, or the provider stated no usage. Add
+        the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
+    )
+  }
+  if (totals.observed_tokens > 0) {
+    found.push(
+      html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
+        <code>observe</code> out of them, and they do.`,
+    )
+  }
+  if (totals.stateful_requests > 0) {
+    const their = totals.stateful_requests === 1 ? 'its' : 'their'
+    found.push(
+      html`${plural(totals.stateful_requests, 'request')} left ${their} conversation at the server, and went
+      on unread: ${sendAllShortly(statefulDialect)}.`,
+    )
+  }
+  if (totals.native_requests > 0) {
+    const their = totals.native_requests === 1 ? 'its' : 'their'
+    found.push(
+      html`${plural(totals.native_requests, 'request')} had the server compact ${their} conversation
+      (<code>reason=native</code>), and went on unread.`,
+    )
+  }
+  if (totals.beyond_unknown > 0) {
+    found.push(
+      html`Of ${plural(totals.beyond_unknown, 'request')} it is not known whether they would have fit: their
+      size or their window was not known.`,
+    )
+  }
+  return found
+}
+
+/** Requests that are part of no conversation: who sent them, what became of them and what would change that. Nothing if there are none. */
+function unreadTable(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
+  return html`<section
+    id="unread"
+    data-live
+    aria-labelledby="unread-title"
+    ${cards.length === 0 ? html`hidden` : null}
+  >
+    <h2 id="unread-title">Requests outside of conversations</h2>
+    ${cards.length > 0 && unreadRows(cards, now)}
+  </section>`
+}
+
+function unreadRows(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Client</th>
+        <th scope="col">API</th>
+        <th scope="col">What became of it</th>
+        <th scope="col" class="right">Requests</th>
+        <th scope="col" class="right">When</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${cards.map((card) => unreadRow(card, now))}
+    </tbody>
+  </table>`
+}
+
+function unreadRow(card: UnreadCard, now: Date): HtmlEscapedString {
+  const { client, dialect, path, requests, last_seen: lastSeen } = card
+  const name = clientName(client)
+  return html`<tr>
+    <th scope="row" class="text">${name === null ? 'a client without a name' : foreign(name)}</th>
+    <td>${path !== null ? html`<code>${path}</code>` : foreign((dialect ?? '').replaceAll('-', ' '))}</td>
+    <td class="text">${requestState(card)}</td>
+    <td class="right" data-name="requests">${figure(requests)}</td>
+    <td class="right soft">
+      <time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>
+    </td>
+  </tr>`
+}
+
+/** What is believed of the models in use, the one used last first, each with a button that has it forgotten. */
+function modelTable(models: readonly ModelCard[], now: Date): HtmlEscapedString {
+  return html`<section aria-labelledby="models-title">
+    <h2 id="models-title">Models</h2>
+    <div id="models" data-live tabindex="-1" aria-labelledby="models-title" role="group">
+      ${models.length === 0 ? html`<p class="soft">Nothing is believed of any model yet.</p>` : modelRows(models, now)}
+    </div>
+    <p id="said" role="status" aria-live="polite"></p>
+  </section>`
+}
+
+const MODELS_SHOWN = 20
+
+function modelRows(models: readonly ModelCard[], now: Date): HtmlEscapedString {
+  const left = models.length - MODELS_SHOWN
+  return html`<table>
+      <thead>
+        <tr>
+          <th scope="col">Model</th>
+          <th scope="col">Window</th>
+          <th scope="col" class="right">Ratio</th>
+          <th scope="col">Refuses</th>
+          <th scope="col" class="right">Since</th>
+          <th scope="col"><span class="hidden">What can be done</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${models.slice(0, MODELS_SHOWN).map((card) => modelRow(card, now))}
+      </tbody>
+    </table>
+    ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /models</code> lists them all.</p>`}`
+}
+
+function modelRow(card: ModelCard, now: Date): HtmlEscapedString {
+  const { id, upstream, credential, model, fields } = card
+  const name = model === '' ? 'no model named' : foreign(model)
+  const refused = refusedWords(fields)
+  return html`<tr id="model-${id}">
+    <th scope="row" class="text">
+      ${name}
+      <span class="under"><span>${foreign(upstream)}</span> <span>credential ${credential}</span></span>
+    </th>
+    <td class="text">${windowCell(card)}</td>
+    <td class="right" data-name="ratio">${ratioCell(fields.ratio)}</td>
+    <td class="text">${refused.join(', ')}</td>
+    <td class="right soft">${sinceCell(card, now)}</td>
+    <td class="right">
+      <button
+        type="button"
+        aria-label="Forget what is believed of ${model}"
+        data-method="DELETE"
+        data-path="/models/${encodeURIComponent(id)}"
+        data-done="Forgotten. The next answers teach it anew."
+      >
+        Forget
+      </button>
+    </td>
+  </tr>`
+}
+
+function windowCell({ window_in_force: window, fields }: ModelCard): HtmlEscapedString | string {
+  if (window === null) return 'not known before its next request'
+  const taughtBy = fields.window?.from
+  const isLoaded = fields.stated?.value.is_loaded
+  return html`${plural(window.tokens, 'token')}
+    <span class="under"><span>${windowWords({ ...window, taughtBy, isLoaded })}</span></span>`
+}
+
+function ratioCell(ratio: ModelCard['fields']['ratio']): HtmlEscapedString | string {
+  if (ratio === undefined) return ''
+  const { ratio: value, own_tokens: ownTokens } = ratio.value
+  return html`${value.toFixed(2)} <span class="under">over ${plural(ownTokens, 'token')}</span>`
+}
+
+/** What requests to this model are kept from, since it was refused. */
+function refusedWords({ refuses, placement, thoughts }: ModelCard['fields']): readonly string[] {
+  const values = [refuses?.usage?.value, refuses?.recall?.value, placement?.value, thoughts?.value]
+  const words = values.map((value) => (value === undefined ? undefined : refusals[value]))
+  return words.filter((each) => each !== undefined)
+}
+
+/** By the values of `usage`, `recall`, `placement` and `thoughts`; usage that is `stated` unasked is refused by nobody. */
+const refusals: Readonly<Record<string, string>> = {
+  named: 'usage in streams',
+  guessed: 'usage in streams, perhaps',
+  plain: 'recall',
+  'with-schema': 'recall beside a schema',
+  any: 'recall',
+  strict: 'user messages in a row',
+  original: 'whatever is rewritten',
+  kept: 'replies without their thoughts',
+  'newest-kept': 'the newest reply without its thoughts',
+  bound: 'thoughts behind another conversation',
+}
+
+/** Since when the window in force is believed; settings and tables have no time. */
+function sinceCell({ window_in_force: window, fields }: ModelCard, now: Date): HtmlEscapedString | string {
+  const belief =
+    window?.source === 'learnt' ? fields.window : window?.source === 'server' ? fields.stated : undefined
+  if (belief === undefined) return ''
+  return html`<time datetime="${belief.since}" title="${moment(belief.since)}"
+    >${ago(belief.since, now)}</time
+  >`
 }

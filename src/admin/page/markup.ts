@@ -21,3 +21,86 @@ export function html(strings: TemplateStringsArray, ...parts: readonly MarkupPar
 export function foreign(text: string): HtmlEscapedString {
   return html`<bdi>${text}</bdi>`
 }
+
+/** How the pages write numbers and times. */
+
+/** What is shown for a figure that is not known. */
+export const unknownFigure = '–'
+
+/** `12,345`; a dash where it is not known. */
+export function figure(value: number | null): string {
+  return value === null ? unknownFigure : Math.round(value).toLocaleString('en-US')
+}
+
+/** `12,345`, and `≤ 12,345` where only an upper bound is known. */
+export function boundedFigure(value: number | null, isBound: boolean): string {
+  return value !== null && isBound ? `≤ ${figure(value)}` : figure(value)
+}
+
+/** `12.3k`, for axes. */
+export function shortFigure(value: number): string {
+  return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+}
+
+/** `1 request`, `2 requests`. */
+export function plural(value: number, word: string, many = `${word}s`): string {
+  return `${figure(value)} ${Math.round(value) === 1 ? word : many}`
+}
+
+/** `83%` of 0.83. A pressure below a threshold is never shown as if it had reached it. */
+export function percent(ratio: number): string {
+  return `${Math.floor(ratio * 100 + 1e-9).toLocaleString('en-US')}%`
+}
+
+/** An amount of money without its currency, which nobody tells: two digits, more for what would vanish. */
+export function money(amount: number): string {
+  const size = Math.abs(amount)
+  if (size > 0 && size < 0.1) return amount.toLocaleString('en-US', { maximumSignificantDigits: 2 })
+  return amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+}
+
+/** `38 ms`, `1.4 s`, `2 min`; a dash where it is not known. */
+export function duration(milliseconds: number | null): string {
+  if (milliseconds === null) return unknownFigure
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`
+  return `${figure(milliseconds / 60_000)} min`
+}
+
+/** How long ago an instant (ISO 8601) was. Coarse, so that a page that is a minute old does not lie by much. */
+export function ago(instant: string, now: Date): string {
+  const seconds = (now.getTime() - Date.parse(instant)) / 1_000
+  if (Number.isNaN(seconds)) return instant
+  if (seconds < 60) return 'just now'
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
+  return day(instant)
+}
+
+/** `14:03:22` of today, else with the day: `20 Nov 14:03:22`. In UTC, as journal and log have it. */
+export function clock(instant: string, now: Date): string {
+  const time = written(instant)?.slice(11, 19)
+  if (time === undefined) return instant
+  return written(instant)?.slice(0, 10) === now.toISOString().slice(0, 10) ? time : `${day(instant)} ${time}`
+}
+
+/** `20 Nov 2026, 14:03 UTC`. */
+export function moment(instant: string): string {
+  const iso = written(instant)
+  return iso === null ? instant : `${day(instant)} ${iso.slice(0, 4)}, ${iso.slice(11, 16)} UTC`
+}
+
+// --- internal ---
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Null for what is no instant: a record from elsewhere may hold anything. */
+function written(instant: string): string | null {
+  const date = new Date(instant)
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
+}
+
+function day(instant: string): string {
+  const date = new Date(instant)
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''}`
+}

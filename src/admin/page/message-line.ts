@@ -1,10 +1,8 @@
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
 import type { EntryName } from '../../dialects/contract.ts'
-import { figure } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
-import { pinnedWords, treatmentMeanings } from './message-meanings.ts'
-import { firstWords, shownControls, unescaped, withoutOpaque } from './readable-text.ts'
+import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import type { MessageTreatment } from '../../compaction/report.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {
@@ -90,14 +88,11 @@ export function messageName(message: ShownMessage | undefined): string {
   return index === null ? `${treatment}-${standsFor?.start ?? 0}-${standsFor?.end ?? 0}` : String(index)
 }
 
-type Call = { readonly name: string; readonly argumentsText: string }
-
 /**
- * A call in a line, with what tells it from others of its tool: `read_file src/app.ts`, `bash: npm test`.
- *
- * @internal exported for tests
+ * @internal exported for tests. A call in a line, with what tells it from others of its tool: `read_file src/app.ts`, `bash:
+ * npm test`.
  */
-export function callWords({ name, argumentsText }: Call): string {
+export function callWords({ name, argumentsText }: ShownMessage['calls'][number]): string {
   const tool = name === '' ? 'a tool' : name
   const found = telling(argumentsText)
   if (found === null) return tool
@@ -106,9 +101,7 @@ export function callWords({ name, argumentsText }: Call): string {
 }
 
 /**
- * The arguments of a call as one would read them, each behind its name with its own line breaks.
- *
- * @internal exported for tests
+ * @internal exported for tests. The arguments of a call as one would read them, each behind its name with its own line breaks.
  */
 export function argumentWords(argumentsText: string): string {
   const value = parsed(argumentsText)
@@ -120,7 +113,80 @@ export function argumentWords(argumentsText: string): string {
     .join('\n')
 }
 
+/** What words of size mean that stand all over the pages. */
+export const sizeMeanings = {
+  budget: 'what a prompt may take: the window less what is kept free for the reply',
+  pressure: 'tokens of a prompt as a share of the budget; at 100% it is full',
+  trigger: 'the pressure at which a compaction begins; the profile sets it',
+} as const
+
+/** What each treatment means, for the list below the messages. */
+export const treatmentMeanings = {
+  kept: 'sent as it came, byte for byte',
+  resolved: 'only refers to an earlier result that is no longer above: sent with the text of that one',
+  rendered: 'terminal output, reduced to what a terminal would show in the end',
+  previewed: 'a large result, of which only the beginning and the end were sent',
+  cleared: 'an old result, replaced by a line that names the tool and the size',
+  unloaded: 'an image or a file, replaced by a line that names it',
+  clipped: 'cut to its share: shortened in the middle, since it would not have fit otherwise',
+  folded: 'not sent; a summary or a recap stands for it',
+  dropped: 'not sent, and nothing stands for it: there was no room',
+  outdated:
+    'reasoning that only held for what stood before it, which is compacted: its server would leave it out itself. What it led to is sent without the id that demands it',
+  unbound:
+    'sent without the reasoning in it, which only held for what stood before it: that is compacted, and its server would refuse it',
+  joined: 'its text was sent within the user message before it',
+  summary: 'written by a model, stands for what was folded',
+  recap: 'made without a model, stands for what was folded',
+} as const satisfies Record<MessageTreatment['treatment'], string>
+
+/**
+ * @internal exported for tests. A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is
+ * text that may have been cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would
+ * act on is seen.
+ */
+export function unescaped(json: string): string {
+  return json.replaceAll(/\\(?:([ntr"/\\])|u[\da-f]{4})/gi, (escape: string, character?: string) =>
+    character === undefined ? escape : (plain[character] ?? escape),
+  )
+}
+
+/** A text with what a terminal would act on made visible: `^[` for an escape. Tabs and line breaks stay. */
+export function shownControls(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\t\n]/gu, (control) => {
+    const code = control.charCodeAt(0)
+    if (control === '\r') return ''
+    return code < 0x20 ? `^${String.fromCharCode(code + 0x40)}` : code === 0x7f ? '^?' : ' '
+  })
+}
+
 // --- internal ---
+
+/** Why a message stays word for word. */
+const pinnedWords = {
+  system: 'system',
+  'history-start': 'start of the history',
+  'before-start': "before the server's compaction",
+  task: 'the task',
+  'latest-user': 'latest question',
+  'kept-turn': 'kept turn',
+  recent: 'recent',
+} as const satisfies Record<NonNullable<MessageTreatment['pinned']>, string>
+
+/** The beginning of a text in a line, without the colours of a terminal. */
+function firstWords(text: string, charactersMax: number): string {
+  const line = text
+    .slice(0, 4 * charactersMax)
+    .replaceAll(/\p{Cc}\[[\d;?]*[A-Za-z]/gu, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  return line.length <= charactersMax ? line : `${line.slice(0, charactersMax).toWellFormed()}…`
+}
+
+/** The JSON of what is no text, with its long runs of characters told by their length: only a server can read them. */
+function withoutOpaque(json: string): string {
+  return json.replaceAll(/[\w+/=-]{120,}/g, (run) => `${run.slice(0, 24)}… (${run.length} characters)`)
+}
 
 const GLIMPSE_CHARS_MAX = 160
 
@@ -165,22 +231,11 @@ const LINE_CHARS_MAX = 140
 /** Longer ones, which are cut before they come here, are no JSON any more. */
 const PARSED_CHARS_MAX = 50_000
 
-/** By which argument people know a call, the most telling first; `isName`: a file or an address, which says it by itself. */
-const tellingKeys: readonly { readonly key: string; readonly isName: boolean }[] = [
-  { key: 'command', isName: false },
-  { key: 'cmd', isName: false },
-  { key: 'file_path', isName: true },
-  { key: 'filePath', isName: true },
-  { key: 'path', isName: true },
-  { key: 'filename', isName: true },
-  { key: 'file', isName: true },
-  { key: 'notebook_path', isName: true },
-  { key: 'url', isName: true },
-  { key: 'pattern', isName: false },
-  { key: 'query', isName: false },
-  { key: 'description', isName: false },
-  { key: 'prompt', isName: false },
-]
+/** Arguments that are a file or an address, which says it by itself. */
+const namingKeys = 'file_path filePath path filename file notebook_path url'.split(' ')
+
+/** By which argument people know a call, the most telling first. */
+const tellingKeys = ['command', 'cmd', ...namingKeys, 'pattern', 'query', 'description', 'prompt']
 
 /** The files of a patch that is the whole argument. */
 const patchedFile = /^\*\*\* (?:Update|Add|Delete) File: (.{1,300})$/m
@@ -191,8 +246,9 @@ function telling(argumentsText: string): { readonly value: string; readonly isNa
     const file = patchedFile.exec(argumentsText)?.[1]
     return file === undefined ? { value: argumentsText, isName: false } : { value: file, isName: true }
   }
-  for (const { key, isName } of tellingKeys) {
+  for (const key of tellingKeys) {
     const argument = written(value[key])
+    const isName = namingKeys.includes(key)
     if (argument !== null) return { value: patchedFile.exec(argument)?.[1] ?? argument, isName }
   }
   const first = Object.values(value)
@@ -213,3 +269,5 @@ function written(argument: unknown): string | null {
 function parsed(argumentsText: string): unknown {
   return argumentsText.length > PARSED_CHARS_MAX ? null : parseJsonText(argumentsText)
 }
+
+const plain: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '', '"': '"', '/': '/', '\\': '\\' }

@@ -1,7 +1,6 @@
 import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
 import type { ShownMessage } from '../../activity/conversations/held-content.ts'
-import { figure, plural } from './figures.ts'
-import { html, type HtmlEscapedString } from './markup.ts'
+import { figure, html, type HtmlEscapedString, plural } from './markup.ts'
 import { compactionWords, treatedMessages } from './compaction-words.ts'
 import {
   messageLine,
@@ -9,10 +8,11 @@ import {
   type MessageScale,
   messageText,
   partLine,
+  shownControls,
+  sizeMeanings,
   tokenBar,
+  treatmentMeanings,
 } from './message-line.ts'
-import { sizeMeanings, treatmentMeanings } from './message-meanings.ts'
-import { shownControls } from './readable-text.ts'
 import type { PartSize } from '../../activity/request-report.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
@@ -42,10 +42,8 @@ type MessageRun =
   | { readonly kind: 'single'; readonly message: ShownMessage }
 
 /**
- * Groups messages for the eye, in their order: what was folded beside what stands for it, and long stretches of kept
- * ones.
- *
- * @internal exported for tests
+ * @internal exported for tests. Groups messages for the eye, in their order: what was folded beside what stands for it, and
+ * long stretches of kept ones.
  */
 export function messageRuns(messages: readonly ShownMessage[]): readonly MessageRun[] {
   const folds = messages
@@ -74,19 +72,13 @@ export function messageRuns(messages: readonly ShownMessage[]): readonly Message
 }
 
 /** Messages and what stands around them, each with tokens as far as these can be told. */
-type SizedRequest = {
-  readonly messages: readonly ShownMessage[]
-  readonly toolsTokens: number | null
-  readonly systemTokens: number | null
-  /** Whether tokens are the provider's count, shared out by bytes, since Foldgate had no need to count. */
-  readonly isEstimate: boolean
-}
+type SizedRequest = ReturnType<typeof sizedRequest>
 
 /** @internal exported for tests. The sizes of the latest request. */
 export function sizedRequest(
   messages: readonly ShownMessage[],
   { around, rows }: Pick<ConversationDetail, 'around' | 'rows'>,
-): SizedRequest {
+) {
   const tools = around?.tools ?? nothing
   const system = around?.system ?? nothing
   const counted = { messages, toolsTokens: tools.tokens, systemTokens: system.tokens, isEstimate: false }
@@ -103,6 +95,7 @@ export function sizedRequest(
     })),
     toolsTokens: share(tools.bytes),
     systemTokens: share(system.bytes),
+    /** Tokens are the provider's count, shared out by bytes, since Foldgate had no need to count. */
     isEstimate: true,
   }
 }

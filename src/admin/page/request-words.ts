@@ -1,5 +1,6 @@
 import type { UsageRow } from '../../activity/journal/rows.ts'
 import { sendAllAdvice } from '../send-all.ts'
+import { html, type HtmlEscapedString, percent } from './markup.ts'
 
 /** What of a request says how it went. */
 export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {
@@ -35,13 +36,45 @@ export function requestLine(request: ToldRequest): string {
   return trouble === null ? words : `${words}; ${trouble}`
 }
 
-/** Whether the client did not get what it asked for, or a part of Foldgate failed. */
+/** @internal exported for tests. Whether the client did not get what it asked for, or a part of Foldgate failed. */
 export function hasFailed(request: ToldRequest): boolean {
   const { level, trouble } = requestWords(request)
   return level === 'failed' || trouble !== null
 }
 
+/**
+ * How much of the budget was sent, as a bar with its number, and behind it in grey how much had come. The line in it is the
+ * budget; what exceeds the drawing is told by the number only. What was sent gives it its colour: a conversation of many
+ * times the window that was compacted and answered is well.
+ */
+export function gauge(of: Gauged): HtmlEscapedString {
+  const { pressure, sent_pressure: sentPressure } = of
+  if (pressure === null) return html`<span class="gauge none">not measured</span>`
+  const sent = sentPressure ?? pressure
+  const asCame = sent === pressure ? '' : `, of ${percent(pressure)} that came`
+  return html`<span class="gauge ${levelOf(of, sent)}">
+    <svg
+      viewBox="0 0 ${WIDTH} 14"
+      width="${WIDTH}"
+      height="14"
+      role="img"
+      aria-label="${percent(sent)} of the budget sent${asCame}"
+    >
+      <rect class="track" x="0" y="4" width="${WIDTH}" height="6" rx="1" />
+      <rect class="came" x="0" y="4" width="${placeOf(pressure)}" height="6" rx="1" />
+      <rect class="sent" x="0" y="4" width="${placeOf(sent)}" height="6" rx="1" />
+      <line class="budget" x1="${placeOf(1)}" x2="${placeOf(1)}" y1="1" y2="13" />
+    </svg>
+    <span class="number" aria-hidden="true">${percent(sent)}</span>
+  </span>`
+}
+
 // --- internal ---
+
+type Gauged = ToldRequest & {
+  readonly pressure: number | null
+  readonly sent_pressure: number | null
+}
 
 function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords {
   if (action === 'relayed' && reason === 'path')
@@ -51,7 +84,7 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
     )
   if (action === 'relayed' && reason === 'stateful')
     return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
-  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`, null)
+  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
   const plain = words.get(action)
@@ -59,24 +92,15 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
   return reason === null ? plain : { ...plain, words: `${plain.words}: ${reason}` }
 }
 
-const calm = (said: string, advice: string | null = null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'calm',
-})
-const steppedBack = (said: string, advice: string | null = null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'stepped-back',
-})
-const failed = (said: string, advice: string | null): RequestWords => ({
-  words: said,
-  trouble: null,
-  advice,
-  level: 'failed',
-})
+const told =
+  (level: RequestWords['level']) =>
+  (said: string, advice: string | null = null): RequestWords => ({
+    words: said,
+    trouble: null,
+    advice,
+    level,
+  })
+const [calm, steppedBack, failed] = [told('calm'), told('stepped-back'), told('failed')]
 
 const atClient = 'the client has to send it otherwise'
 const reportIt = 'the log line “a part of Foldgate failed” says more; please report it'
@@ -153,3 +177,19 @@ const words: ReadonlyMap<string, RequestWords> = new Map(
     left: calm('the client left before an answer'),
   }),
 )
+
+/** Of the drawing, in its own units. */
+const WIDTH = 120
+
+/** The pressure at the end of the drawing. */
+const PRESSURE_MAX = 1.25
+
+/** More than the budget that was answered all the same shows a budget that is too small; else it cannot fit. */
+function levelOf(of: Gauged, sent: number): 'calm' | 'high' | 'critical' {
+  if (sent <= 1) return 'calm'
+  return hasFailed(of) ? 'critical' : 'high'
+}
+
+function placeOf(pressure: number): number {
+  return Math.round((Math.min(Math.max(pressure, 0), PRESSURE_MAX) / PRESSURE_MAX) * WIDTH * 10) / 10
+}

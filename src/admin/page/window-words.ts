@@ -1,5 +1,4 @@
-import { figure } from './figures.ts'
-import { foreign, html, type HtmlEscapedString } from './markup.ts'
+import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 
 /** A window and where it comes from, as far as is known. */
 export type SourcedWindow = {

@@ -2,6 +2,7 @@ import type { Steps } from '../../conversation/source.ts'
 import { numberInMark } from '../../subject/message-numbers.ts'
 import { lookedAt } from '../../subject/looked-at.ts'
 import { isUnguessable, wordsIn } from '../../subject/things.ts'
+import { cutHead, cutTail } from './clip.ts'
 
 /**
  * What stands in the place of a cleared tool result: the tool and the size, so that it can be asked for again, the name by
@@ -39,6 +40,32 @@ export function* unguessableNames(text: string, sizeTokens: number): Steps<reado
     : [...all.slice(0, Math.ceil(most / 2)), ...all.slice(all.length - Math.floor(most / 2))]
 }
 
+/** The share of a preview that its head takes: commands print what they are first and how they ended last. */
+const HEAD_SHARE = 0.6
+
+/**
+ * A long text's head and tail, with a mark between them that states the original size in tokens and the name by which
+ * all of it can be read back, null where it cannot; the text itself where that is no longer.
+ */
+export function previewText(
+  text: string,
+  sizeTokens: number,
+  bounds: { readonly maxChars: number; readonly maxLines: number },
+  number: string | null = null,
+): string {
+  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
+  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
+  const lines = Math.max(0, bounds.maxLines - 1)
+  const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
+  const tail = cutTail(
+    text.slice(head.length),
+    chars - Math.floor(chars * HEAD_SHARE),
+    Math.floor(lines * (1 - HEAD_SHARE)),
+  )
+  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
+  return preview.length < text.length ? preview : text
+}
+
 // --- internal ---
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
@@ -51,3 +78,6 @@ const NAME_CHARS_MAX = 80
 
 /** Words between two pauses: about a millisecond. */
 const WORDS_PER_STEP = 2_000
+
+/** The line breaks around the mark. */
+const BREAKS_CHARS = 2

@@ -1,32 +1,16 @@
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
-import type { WorkRoom } from '../../subject/calls/open-work.ts'
 import { keptTokens } from '../../subject/kept-passages.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { isInstruction, readableTokens, type Subject } from '../../subject/subject.ts'
 import type { Frame } from './frame.ts'
-import { SHARE } from './shares.ts'
-import { restatedAt } from './restated.ts'
+import { SHARE } from './parts.ts'
+import { countBelow } from '../../conversation/count-below.ts'
 
 /** The most that stands for folded messages, in tokens. */
-export type RecapCaps = {
-  /** Recaps. */
-  readonly recapTokensMax: number
-  /** Recaps and summaries together … */
-  readonly tokensMax: number
-  /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
-  readonly besideTokensMin: number
-  /** … then both may take so much. */
-  readonly togetherTokensMax: number
-  /** Quoted system messages, on top. */
-  readonly systemTokensMax: number
-  /** What is kept word for word by request, on top of that. */
-  readonly keptTokensMax: number
-  /** The open list of work, on top of that. */
-  readonly work: WorkRoom | null
-}
+export type RecapCaps = ReturnType<typeof recapCaps>
 
 /** How much stands for folded messages in the view of a compaction. */
-export function recapCaps(frame: Frame): RecapCaps {
+export function recapCaps(frame: Frame) {
   const { shares, roomTokens, targetTokens } = frame
   const { recap } = frame.counts.policy
   const keptTokensMax = Math.floor(roomTokens * SHARE.kept)
@@ -47,12 +31,19 @@ export function recapCaps(frame: Frame): RecapCaps {
   const leftTokens = targetTokens - fixedTokens - recentTokens - (cutUnit?.tokensMax ?? 0)
   const tokensMax = Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(leftTokens)))
   return {
+    /** Recaps. */
     recapTokensMax: Math.min(recap.max_tokens, tokensMax, Math.floor(roomTokens * RECAP_SHARE)),
+    /** Recaps and summaries together … */
     tokensMax,
+    /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
     besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
+    /** … then both may take so much. */
     togetherTokensMax: shares.recapMax,
+    /** Quoted system messages, on top. */
     systemTokensMax: quotedSystemTokensMax(targetTokens),
+    /** What is kept word for word by request, on top of that. */
     keptTokensMax,
+    /** The open list of work, on top of that. */
     work: frame.work,
   }
 }
@@ -68,13 +59,6 @@ export type FoldPlan = {
   readonly caps: RecapCaps
   /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
   readonly summaries: readonly StandingSummary[]
-}
-
-/** What of it decides what a fold takes. */
-type Folding = Omit<FoldPlan, 'frame'> & {
-  readonly frame: Pick<Frame, 'counts' | 'pins'> & {
-    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax' | 'point'>
-  }
 }
 
 /**
@@ -139,7 +123,31 @@ export function foldAt(plan: Folding, frontier: number, kept: readonly number[] 
   }
 }
 
+/**
+ * Which messages before a frontier hold for all that follows: each that adds something, and of those that replace one another
+ * the last before the point, unless it stands behind the frontier.
+ */
+export function restatedAt(subject: Subject, point: number, frontier: number): readonly number[] {
+  const { each, replacing } = survivingIn(subject)
+  const added = each.slice(0, countBelow(each, frontier))
+  const last = replacing[countBelow(replacing, point) - 1]
+  if (last === undefined || last >= frontier) return added
+  return added.toSpliced(countBelow(added, last), 0, last)
+}
+
+/** How many messages may be restated at a point: each frontier before it is weighed with all of them. */
+export function restatedMost(subject: Subject, point: number): number {
+  return countBelow(survivingIn(subject).each, point)
+}
+
 // --- internal ---
+
+/** What of it decides what a fold takes. */
+type Folding = Omit<FoldPlan, 'frame'> & {
+  readonly frame: Pick<Frame, 'counts' | 'pins'> & {
+    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax' | 'point'>
+  }
+}
 
 /** The recap of the smallest form: enough for the names of what was done last, and a quarter of what there is. */
 const SMALLEST_RECAP_TOKENS = 128
@@ -234,4 +242,58 @@ function quoteSums(subject: Subject, start: number): readonly number[] {
     sums.push((sums[offset] ?? 0) + (isNew ? (subject.sizes[start + offset] ?? 0) + QUOTE_TOKENS : 0))
   }
   return sums
+}
+
+/** The messages that hold for all that follows, ascending: each of them, or only the last. */
+type Surviving = { readonly each: readonly number[]; readonly replacing: readonly number[] }
+
+/** By subject, of which many frontiers are looked at: hardly any conversation has such messages. */
+const survivingBySubject = new WeakMap<Subject, Surviving>()
+
+function survivingIn(subject: Subject): Surviving {
+  const known = survivingBySubject.get(subject)
+  if (known !== undefined) return known
+  const { messages, structure } = subject
+  const each: number[] = []
+  const replacing: number[] = []
+  const calls = new Map<string, number>()
+  const said = new Set<number>()
+  for (const [index, { facts }] of messages.entries()) {
+    if (index < structure.systemCount || facts.survives === undefined) continue
+    if (facts.survives === 'last') {
+      replacing.push(index)
+      continue
+    }
+    // A call is said again with its result, or not at all: in a broken conversation its result may be of another kind.
+    const unit = structure.unitStart(index)
+    for (const id of facts.callIds) calls.set(`${unit} ${id}`, index)
+    const [answered] = facts.answers
+    const call =
+      facts.survives === 'each-with-call'
+        ? callIn(subject, unit, index)
+        : answered === undefined
+          ? undefined
+          : calls.get(`${unit} ${answered}`)
+    if (call !== undefined) {
+      // In a broken conversation a call may have two results: it is said again with the first.
+      if (said.has(call)) continue
+      said.add(call)
+      each.push(call, index)
+      calls.delete(`${unit} ${answered}`)
+    } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
+  }
+  const surviving = { each: each.sort((one, other) => one - other), replacing }
+  survivingBySubject.set(subject, surviving)
+  return surviving
+}
+
+/** The call in a unit that a result answers. */
+function callIn({ messages }: Subject, unit: number, result: number): number | undefined {
+  const [answered] = messages[result]?.facts.answers ?? []
+  for (let index = unit; index < result; index += 1) {
+    const { callIds } = messages[index]?.facts ?? { callIds: [] }
+    // Of a message with several calls the others would stay without results.
+    if (answered !== undefined && callIds.length === 1 && callIds[0] === answered) return index
+  }
+  return undefined
 }

@@ -1,3 +1,5 @@
+import type { Subject } from '../../subject/subject.ts'
+
 /** What the parts of a recap begin with. */
 export const headings = {
   kept: 'Kept word for word, as it was asked for:',
@@ -35,6 +37,45 @@ export function harmless(text: string): string {
   // Nearly every text is whole, which the engine knows at once.
   const whole = text.isWellFormed() ? text : text.replace(halfCharacter, '')
   return whole.replace(/<(?=\/?conversation-)/gi, '<\\')
+}
+
+/** Writes a recap line by line within its cap. */
+export type Writer = ReturnType<typeof createWriter>
+
+/** `around`: the words before and behind everything else, which may exceed the cap by themselves. */
+export function createWriter(
+  { count, countSteps }: Pick<Subject, 'count' | 'countSteps'>,
+  tokensMax: number,
+  around: readonly [opening: string, closing: string] | null = null,
+) {
+  const lines = around === null ? [] : [around[0]]
+  const closing = around?.[1] ?? ''
+  let spent = around === null ? 0 : count(around.join('\n')) + 1
+  return {
+    /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
+    line: function* writeLine(text: string) {
+      const line = harmless(text)
+      const tokens = yield* countSteps(`\n${line}`)
+      if (spent + tokens > tokensMax) return false
+      spent += tokens
+      lines.push(line)
+      return true
+    },
+    /** What was written so far. */
+    written: () => lines.join('\n'),
+    /** Tokens of what was written, closing words included. */
+    spentTokens: () => spent,
+    /** All of it, and its tokens. */
+    close: function* close() {
+      // Byte-pair merges across a line's end could make the whole larger than its lines: then it loses its last ones.
+      for (;;) {
+        const text = `${lines.join('\n')}\n${closing}`
+        const tokens = yield* countSteps(text)
+        if (lines.length <= 1 || tokens <= tokensMax) return { text, tokens }
+        lines.pop()
+      }
+    },
+  }
 }
 
 // --- internal ---

@@ -1,33 +1,34 @@
 import type { Steps } from '../../conversation/source.ts'
 import { callSubjects } from '../../subject/calls/call-subject.ts'
-import { callOf, type Subject } from '../../subject/subject.ts'
-import { bestFirst } from './best-first.ts'
-import type { Mention } from './mentions.ts'
-import { isWholePath, needsWords, thingsIn } from '../../subject/things.ts'
-
-export type NameOptions = {
-  readonly mentions: ReadonlyMap<string, Mention>
-  /** Texts that stand in the recap or before it: what they name is not named again. */
-  readonly standing: readonly string[]
-  readonly tokensMax: number
-}
+import { callOf, isSaidByUser, readableTokens, replyStart, type Subject } from '../../subject/subject.ts'
+import { isWholePath, needsWords, thingsIn, wordsIn } from '../../subject/things.ts'
+import type { MadeCache } from '../made-cache.ts'
+import { renderTerminal } from '../../terminal/render.ts'
+import { readMessage } from '../../subject/read-message.ts'
+import { argumentLines, lookedAt } from '../../subject/looked-at.ts'
 
 /**
  * The lines that name the things which nothing else tells, those that are most likely to come up again for their
  * size, as far as the cap allows: what says little by itself with the words around it, the others behind what
- * they were named with. Lines stand in the order in which their first thing was last named.
+ * they were named with. Lines stand in the order in which their first thing was last named. What the `standing` texts name,
+ * which are in the recap or before it, is not named again.
  */
-export function* nameLines(subject: Subject, options: NameOptions): Steps<string[]> {
+export function* nameLines(
+  subject: Subject,
+  mentions: ReadonlyMap<string, Mention>,
+  standing: readonly string[],
+  tokensMax: number,
+): Steps<string[]> {
   const { countSteps } = subject
   const named = new Set<string>()
-  for (const text of options.standing) for (const { name } of thingsIn(text)) named.add(name)
+  for (const text of standing) for (const { name } of thingsIn(text)) named.add(name)
   const lines: Line[] = []
   const byContext = new Map<string, Line>()
-  let left = options.tokensMax
+  let left = tokensMax
   let loneLeft = left * LONE_SHARE
   let misses = 0
   let tried = 0
-  for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(options.mentions))) {
+  for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
     tried += 1
@@ -56,12 +57,10 @@ export function* nameLines(subject: Subject, options: NameOptions): Steps<string
 }
 
 /**
- * How likely it is, from 0 to 1, that a thing which is no longer in view is named again in the next ten or so
- * steps. What the assistant itself used often and lately comes back; what only tools printed seldom does. The
- * weights are those of a logistic regression over recorded coding runs, rounded; but for the last two: what the
- * user named is asked for where nothing is recorded, and a whole path that was said once cannot be guessed again.
- *
- * @internal exported for tests
+ * @internal exported for tests. How likely it is, from 0 to 1, that a thing which is no longer in view is named again in the
+ * next ten or so steps. What the assistant itself used often and lately comes back; what only tools printed seldom does. The
+ * weights are those of a logistic regression over recorded coding runs, rounded; but for the last two: what the user named is
+ * asked for where nothing is recorded, and a whole path that was said once cannot be guessed again.
  */
 export function likelihoodOf(name: string, mention: Mention): number {
   const { messages, ofAssistant, assistantAgeTokens } = mention
@@ -78,6 +77,78 @@ export function likelihoodOf(name: string, mention: Mention): number {
     (mention.isUsers ? 4 : 0) +
     (messages === 1 && isWholePath(name) ? 2 : 0)
   return 1 / (1 + Math.exp(-odds))
+}
+
+/**
+ * The items in the order of their worth, the best first, as far as they are asked for; of equals the one that came first.
+ * In steps: there may be tens of thousands, of which a recap takes a few hundred.
+ */
+export function* bestFirst<Item extends { readonly worth: number }>(
+  items: Iterable<Item>,
+): Steps<Iterable<Item>> {
+  const runs: Item[][] = []
+  let run: Item[] = []
+  for (const item of items) {
+    run.push(item)
+    if (run.length < SORTED_PER_STEP) continue
+    runs.push(run.sort(byWorth))
+    run = []
+    yield
+  }
+  return merged([...runs, run.sort(byWorth)])
+}
+
+/** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
+export type Mention = {
+  /** How many messages name it; those that one reply consists of are one. */
+  readonly messages: number
+  /** How many of the assistant's do. */
+  readonly ofAssistant: number
+  /** Age of the latest mention by the assistant; null where it never named it. */
+  readonly assistantAgeTokens: number | null
+  readonly isUsers: boolean
+  /** The words around its latest mention. */
+  readonly words: string
+  /** The message that names it last, and the one that names it first, or the first of the same reply. */
+  readonly latest: number
+  readonly first: number
+}
+
+/** The specific things that these messages name and the visible ones do not. */
+export function* mentionsIn(
+  subject: Subject,
+  indexes: readonly number[],
+  visible: readonly number[],
+  cache: MadeCache,
+): Steps<Map<string, Mention>> {
+  const found = new Map<string, Mention>()
+  let ageTokens = 0
+  // From the newest to the oldest: so the latest mention is the first that is met.
+  for (const index of indexes.toReversed()) {
+    const isAssistants = subject.messages[index]?.facts.role === 'assistant'
+    const first = replyStart(subject, index)
+    for (const [name, words] of yield* thingsOf(subject, index, cache)) {
+      const later = found.get(name)
+      if (later === undefined && found.size >= THINGS_MAX) continue
+      const more = later?.first === first ? 0 : 1
+      found.set(name, {
+        messages: (later?.messages ?? 0) + more,
+        ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? more : 0),
+        assistantAgeTokens: later?.assistantAgeTokens ?? (isAssistants ? ageTokens : null),
+        isUsers: isSaidByUser(subject, index) || later?.isUsers === true,
+        words: later?.words ?? words,
+        latest: later?.latest ?? index,
+        first,
+      })
+    }
+    ageTokens += readableTokens(subject, index)
+    yield
+  }
+  for (const index of visible) {
+    for (const [name] of yield* thingsOf(subject, index, cache)) found.delete(name)
+    yield
+  }
+  return found
 }
 
 // --- internal ---
@@ -143,3 +214,124 @@ const TAIL_TOKENS = 3000
 const NEVER_AGE = 6
 
 const isNumber = /^[\d.,:-]+$/
+
+/** Items sorted between two pauses: about a millisecond. */
+const SORTED_PER_STEP = 1_000
+
+function byWorth(one: { readonly worth: number }, other: { readonly worth: number }): number {
+  return other.worth - one.worth
+}
+
+/** The items of sorted runs in one order. */
+function* merged<Item extends { readonly worth: number }>(
+  runs: readonly (readonly Item[])[],
+): Generator<Item, void, void> {
+  const taken = runs.map(() => 0)
+  for (;;) {
+    let best: Item | null = null
+    let from = 0
+    for (const [index, run] of runs.entries()) {
+      const item = run[taken[index] ?? 0]
+      if (item === undefined || (best !== null && item.worth <= best.worth)) continue
+      best = item
+      from = index
+    }
+    if (best === null) return
+    taken[from] = (taken[from] ?? 0) + 1
+    yield best
+  }
+}
+
+/** Beyond so many distinct names, older ones are not looked at: a recap holds a few hundred. */
+const THINGS_MAX = 20_000
+
+/** Names of one message that are looked at; one with more is a listing or a log. */
+const NAMES_PER_MESSAGE_MAX = 500
+
+/** Words between two pauses: about a millisecond. */
+const WORDS_PER_STEP = 2_000
+
+/** Characters of the words on either side of a thing. */
+const AROUND_CHARS = 40
+
+/**
+ * The distinct things that a message names, each with the words around its first mention there; tool output
+ * as a terminal would show it in the end. Found once for each message.
+ */
+function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly NamedThing[]> {
+  const message = subject.messages[index]
+  if (message === undefined) return []
+  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash()}`
+  const known = cache.get(key)?.text ?? null
+  if (known !== null) return thingsFrom(known)
+
+  const { text, calls } = yield* readMessage(subject, message)
+  const near = lookedAt(text)
+  const things = new Map<string, string>()
+  yield* addThings(message.facts.role === 'tool' ? yield* renderTerminal(near) : near, things)
+  for (const { argumentsText } of calls)
+    yield* addThings(lookedAt(yield* argumentLines(argumentsText)), things)
+  yield
+  for (const name of numberedLines(things.keys())) things.delete(name)
+  const found = [...things]
+  // Each in a line: neither a name nor the words around one have a tab or a line break.
+  const kept = found.map(([thing, words]) => `${thing}\t${words}`).join('\n')
+  cache.set(key, { text: kept, tokens: 0, how: null })
+  return found
+}
+
+type NamedThing = readonly [name: string, words: string]
+
+function thingsFrom(text: string): readonly NamedThing[] {
+  if (text === '') return []
+  return text.split('\n').map((line) => {
+    const nameEnd = line.indexOf('\t')
+    return [line.slice(0, nameEnd), line.slice(nameEnd + 1)]
+  })
+}
+
+function* addThings(text: string, things: Map<string, string>): Steps<void> {
+  let words = 0
+  for (const thing of wordsIn(text)) {
+    words += 1
+    if (words % WORDS_PER_STEP === 0) yield
+    if (thing === null || things.has(thing.name) || things.size >= NAMES_PER_MESSAGE_MAX) continue
+    things.set(thing.name, around(text, thing.start, thing.end))
+  }
+}
+
+/**
+ * Numbers that count upwards in one message number its lines. Of a few lines they say which were looked at; of a
+ * long listing only where it begins and ends says something.
+ */
+function numberedLines(names: Iterable<string>): string[] {
+  const numbers: number[] = []
+  for (const name of names) if (isInteger.test(name)) numbers.push(Number(name))
+  numbers.sort((a, b) => a - b)
+  const within: string[] = []
+  for (let start = 0; start < numbers.length;) {
+    let end = start + 1
+    while (numbers[end] === (numbers[end - 1] ?? 0) + 1) end += 1
+    if (end - start > LOOKED_AT_LINES_MAX) within.push(...numbers.slice(start + 1, end - 1).map(String))
+    start = end
+  }
+  return within
+}
+
+/** More lines than this are a listing and no excerpt. */
+const LOOKED_AT_LINES_MAX = 40
+
+const isInteger = /^[1-9]\d{2,6}$/
+
+/** The line in which something stands, cut to a few words on either side. */
+function around(text: string, start: number, end: number): string {
+  // Line ends are looked for nearby only: a line may be megabytes long, and hold thousands of names.
+  const before = text.slice(Math.max(0, start - AROUND_CHARS), start)
+  const after = text.slice(end, end + AROUND_CHARS)
+  const lineEnd = after.indexOf('\n')
+  const words =
+    before.slice(before.lastIndexOf('\n') + 1) +
+    text.slice(start, end) +
+    after.slice(0, lineEnd === -1 ? after.length : lineEnd)
+  return words.replace(/\s+/g, ' ').trim()
+}

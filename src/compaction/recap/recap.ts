@@ -1,18 +1,15 @@
 import type { Steps } from '../../conversation/source.ts'
 import { messageNumber, numbersOf } from '../../subject/message-numbers.ts'
-import { covers, rangeIndexes, type FoldedRun } from '../layout.ts'
+import { covers, type FoldedRun, rangeIndexes } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION, type StandingSummary } from '../compaction.ts'
 import { opensMessage, type Subject } from '../../subject/subject.ts'
-import { headings, unforged } from './headings.ts'
-import { mentionsIn } from './mentions.ts'
-import { nameLines } from './names.ts'
+import { createWriter, headings, unforged, type Writer } from './headings.ts'
+import { mentionsIn, nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
-import type { World } from './world.ts'
+import { diaryLines, type World } from './world.ts'
 import type { OpenWork } from '../../subject/calls/open-work.ts'
 import type { Policy } from '../policy.ts'
-import { createWriter, type Writer } from './writer.ts'
-import { diaryLines } from './diary.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
 export const RECAP_OPEN = '<conversation-recap>'
@@ -181,22 +178,19 @@ function* written(
   const diaryTokensMax = tells('names')
     ? Math.floor(Math.max(leftTokens * DIARY_SHARE, Math.min(DIARY_TOKENS_MIN, leftTokens / 2)))
     : leftTokens
-  const diary = yield* diaryLines(subject, {
-    indexes: untold,
-    tokensMax: diaryTokensMax - subject.count(`\n${headings.diary}`),
-    nameOf: (index) => (areNamed ? messageNumber(index, subject.structure.systemCount) : null),
-  })
+  const linesTokensMax = diaryTokensMax - subject.count(`\n${headings.diary}`)
+  const diary = yield* diaryLines(subject, untold, linesTokensMax, (index) =>
+    areNamed ? messageNumber(index, subject.structure.systemCount) : null,
+  )
   if (diary.length > 0 && (yield* writer.line(headings.diary)))
     for (const line of diary) yield* writer.line(line)
   yield
   if (!tells('names')) return yield* writer.close()
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)
-  const lines = yield* nameLines(subject, {
-    mentions,
-    standing: [writer.written(), ...summaries.map(({ text }) => text)],
-    tokensMax: tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`),
-  })
+  const standing = [writer.written(), ...summaries.map(({ text }) => text)]
+  const namesTokensMax = tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`)
+  const lines = yield* nameLines(subject, mentions, standing, namesTokensMax)
   yield
   if (lines.length > 0 && (yield* writer.line(headings.names)))
     for (const line of lines) yield* writer.line(line)

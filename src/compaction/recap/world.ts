@@ -1,14 +1,14 @@
 import type { Steps } from '../../conversation/source.ts'
 import { isFile } from '../../subject/calls/command-files.ts'
-import { deedsOf, type Deed } from '../../subject/calls/deeds.ts'
-import { openWorkAt, type OpenWork } from '../../subject/calls/open-work.ts'
+import { type Deed, deedsOf } from '../../subject/calls/deeds.ts'
+import { type OpenWork, openWorkAt } from '../../subject/calls/open-work.ts'
 import type { Fold } from '../compaction.ts'
 import { passagesWithin } from '../../subject/kept-passages.ts'
 import { messageNumber } from '../../subject/message-numbers.ts'
 import { readMessage } from '../../subject/read-message.ts'
-import { opensMessage, type Subject } from '../../subject/subject.ts'
-import { inLine } from './diary.ts'
-import { labels } from './headings.ts'
+import { opensMessage, replyStart, type Subject } from '../../subject/subject.ts'
+import { harmless, inLabel, labels } from './headings.ts'
+import { argumentLines } from '../../subject/looked-at.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
 export type World = {
@@ -52,10 +52,36 @@ export function* worldAt(
   }
 }
 
-// --- internal ---
+/**
+ * What the agent said and did, a line for each of its replies, oldest first: the beginning of its words, an arrow, and its
+ * calls. The newest lines are the longest; those that no room is left for are left out.
+ */
+export function* diaryLines(
+  subject: Subject,
+  indexes: readonly number[],
+  tokensMax: number,
+  nameOf: (index: number) => string | null,
+): Steps<readonly string[]> {
+  const lines: string[] = []
+  const seen = new Set<string>()
+  let left = tokensMax
+  const replies = repliesAmong(subject, indexes)
+  for (const [age, reply] of replies.toReversed().entries()) {
+    const share = Math.max(LEAST_SHARE, 1 / (1 + age / HALF_LENGTH_REPLIES))
+    const name = nameOf(reply[0] ?? 0)
+    const told = yield* lineOf(subject, reply, share)
+    // Of what was said or done again in the same words the newest counts.
+    if (told === '' || seen.has(told)) continue
+    seen.add(told)
+    const line = `- ${name === null ? '' : `${name}: `}${told}`
+    left -= yield* subject.countSteps(`\n${line}`)
+    if (left < 0) break
+    lines.push(line)
+  }
+  return lines.toReversed()
+}
 
-/** Where a file was last changed, and where last read. */
-type Touched = { readonly change: number | null; readonly look: number | null; readonly isStale: boolean }
+// --- internal ---
 
 function fileLines(
   deeds: readonly Deed[],
@@ -63,7 +89,11 @@ function fileLines(
   isInView: (index: number) => boolean,
   placeOf: (index: number) => string,
 ): World['files'] {
-  const files = new Map<string, Touched & { readonly last: number }>()
+  /** Where each file was last changed, and where last read. */
+  const files = new Map<
+    string,
+    { change: number | null; look: number | null; isStale: boolean; last: number }
+  >()
   for (const { index, result, failed, paths, changed, isLook } of deeds) {
     for (const path of failed ? [] : paths) {
       const before = files.get(path) ?? { change: null, look: null, isStale: false }
@@ -107,4 +137,51 @@ function* failureIn(
   const given = inLine(made?.argumentsText ?? '', GIVEN_CHARS_MAX)
   const said = inLine((yield* readMessage(subject, result)).text, ANSWER_CHARS_MAX)
   return `${labels.call(made?.name ?? '')} ${placeOf(last.index)}: ${given} → ${said}`
+}
+
+const SAID_CHARS = 240
+const CALLED_CHARS = 180
+
+/** So many replies before the newest, a line is half as long. */
+const HALF_LENGTH_REPLIES = 6
+
+/** No line is shorter than this share of the newest: what is less tells nothing. */
+const LEAST_SHARE = 0.5
+
+/** The messages of each reply, ascending; what is no reply's is left out. */
+function repliesAmong(subject: Subject, indexes: readonly number[]): readonly (readonly number[])[] {
+  const own = indexes.filter((index) => subject.messages[index]?.facts.role === 'assistant')
+  return [...Map.groupBy(own, (index) => replyStart(subject, index)).values()]
+}
+
+function* lineOf(subject: Subject, reply: readonly number[], share: number): Steps<string> {
+  const said: string[] = []
+  const called: string[] = []
+  for (const index of reply) {
+    const message = subject.messages[index]
+    if (message === undefined) continue
+    const { text, calls } = yield* readMessage(subject, message)
+    if (text.trim() !== '') said.push(text.slice(0, 2 * SAID_CHARS))
+    const charsMax = Math.floor((CALLED_CHARS * share) / Math.max(1, Math.min(calls.length, CALLS_TOLD)))
+    for (const { name, argumentsText } of calls.slice(0, CALLS_TOLD)) {
+      const given = inLine(yield* argumentLines(argumentsText, 'what-stays'), charsMax)
+      called.push(`${inLabel(name)} ${given}`)
+    }
+    if (calls.length > CALLS_TOLD) called.push(`${calls.length - CALLS_TOLD} more calls`)
+    yield
+  }
+  const words = inLine(said.join(' '), Math.floor(SAID_CHARS * share))
+  return [words, called.join('; ')].filter((part) => part !== '').join(' → ')
+}
+
+/** Of a reply with more calls than this the others are told by their number. */
+const CALLS_TOLD = 4
+
+/** A text in one line, cut to so many characters. */
+function inLine(text: string, charsMax: number): string {
+  const line = text
+    .slice(0, 2 * charsMax)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return harmless(line.length <= charsMax ? line : `${line.slice(0, charsMax)}…`)
 }

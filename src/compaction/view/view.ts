@@ -11,8 +11,7 @@ import type { Subject } from '../../subject/subject.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
-import { joinUsers } from './placement.ts'
-import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
+import { joinUsers, originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 export type View = {
   readonly messages: readonly ViewMessage[]
@@ -183,15 +182,11 @@ const passOf = {
   recap: 'fold',
 } as const satisfies Record<ViewMessage['how'], PassName | null>
 
-type StandingView = {
-  readonly messages: readonly ViewMessage[]
-  readonly compaction: Compaction
-  readonly policy: Policy
-  readonly memorySpace: string
-}
-
 /** By the messages of a body: a view is kept as long as they are, to be found again. */
-const standingViews = new WeakMap<readonly Message[], StandingView>()
+const standingViews = new WeakMap<
+  readonly Message[],
+  { messages: readonly ViewMessage[]; compaction: Compaction; policy: Policy; memorySpace: string }
+>()
 
 /** The view that was made for this conversation or for the one that it grew from; null where none was. */
 function foundView({ subject, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
@@ -293,23 +288,17 @@ function* addStandIns(
   if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
 }
 
-/** What holds for all that follows, as it is said again. */
-type Restated = {
-  /** Those that may stand wherever they are put, in their order. */
-  readonly plain: readonly number[]
-  /** System messages that have to become one, before an entry of the model's or at the end. */
-  readonly systems: readonly number[]
-  /** Where the tail goes on behind that place, and behind a system message of its own there. */
-  readonly resumeAt: number
-}
-
-/** How messages are restated behind a fold, before the tail from `tail` up to `point`. */
+/**
+ * How messages that hold for all that follows are said again behind a fold, before the tail from `tail` up to `point`. `plain`:
+ * those that may stand wherever they are put; `systems`: those that have to become one, before an entry of the model's or at
+ * the end; `resumeAt`: where the tail goes on behind that place, and behind a system message of its own there.
+ */
 function restatedIn(
   { dialect, messages }: Subject,
   restated: readonly number[],
   tail: number,
   point: number,
-): Restated {
+) {
   const isSystem = (index: number): boolean => messages[index]?.facts.role === 'system'
   const systems = dialect.entries.joinedSystems === null ? [] : restated.filter(isSystem)
   if (systems.length === 0) return { plain: restated, systems, resumeAt: tail }

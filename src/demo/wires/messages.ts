@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../conversation/json-value.ts'
-import type { ChatMessage } from '../chat.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
+import { type ChatMessage, type Wire, wireAnswer } from '../wire.ts'
 
 /** Anthropic's Messages API. */
 export const messagesWire: Wire = {
@@ -34,7 +33,7 @@ export const messagesWire: Wire = {
       const blocks = blocksOf(sent.content)
       return {
         json: JSON.stringify(sent),
-        text: blocks.map(textOf).join('\n'),
+        text: blocks.map(({ text, content: result }) => text ?? result ?? '').join('\n'),
         calls: blocks.flatMap(({ name, input }) =>
           name === undefined ? [] : [{ name, arguments: JSON.stringify(input) }],
         ),
@@ -121,10 +120,6 @@ function blocksOf(given: z.output<typeof content>): readonly Block[] {
   return typeof given === 'string' ? [{ type: 'text', text: given }] : given
 }
 
-function textOf({ text, content: result }: Block): string {
-  return text ?? result ?? ''
-}
-
 /** What a request of the demo's client has, after Foldgate as well. */
 const messagesBody = z.object({
   system: z.string(),
@@ -153,33 +148,15 @@ const message = z
       })
       .nullish(),
   })
-  .transform(({ content: came, usage }): WireAnswer => {
+  .transform(({ content: came, usage }) => {
     const blocks = came.filter((each) => each !== null)
     const said = blocks.flatMap((each) => (each.type === 'text' ? [each.text] : []))
-    const calls = blocks.flatMap((each) =>
-      each.type === 'tool_use'
-        ? [
-            {
-              id: each.id,
-              type: 'function' as const,
-              function: { name: each.name, arguments: JSON.stringify(each.input) },
-            },
-          ]
-        : [],
-    )
-    const cachedTokens = usage?.cache_read_input_tokens ?? 0
-    return {
-      message: {
-        role: 'assistant',
-        content: said.length === 0 ? null : said.join('\n'),
-        ...(calls.length > 0 && { tool_calls: calls }),
-      },
-      usage:
-        usage == null
-          ? null
-          : {
-              promptTokens: usage.input_tokens + cachedTokens + (usage.cache_creation_input_tokens ?? 0),
-              cachedTokens,
-            },
-    }
+    const calls = blocks.flatMap((each) => {
+      if (each.type !== 'tool_use') return []
+      return [{ id: each.id, name: each.name, arguments: JSON.stringify(each.input) }]
+    })
+    if (usage == null) return wireAnswer(said, calls, null)
+    const cachedTokens = usage.cache_read_input_tokens ?? 0
+    const promptTokens = usage.input_tokens + cachedTokens + (usage.cache_creation_input_tokens ?? 0)
+    return wireAnswer(said, calls, { promptTokens, cachedTokens })
   })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { ChatMessage } from '../chat.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
+import { type ChatMessage, type Wire, wireAnswer } from '../wire.ts'
 
 /** OpenAI's Responses API, with all of the conversation in each request. */
 export const responsesWire: Wire = {
@@ -107,26 +106,14 @@ const response = z
       })
       .nullish(),
   })
-  .transform(({ output, usage }): WireAnswer => {
+  .transform(({ output, usage }) => {
     const items = output.filter((item) => item !== null)
     const said = items.flatMap((item) => (item.type === 'message' ? [textOf(item.content)] : []))
     const calls = items.flatMap((item) => {
       if (item.type !== 'function_call') return []
       const { call_id: id, name, arguments: args } = item
-      return [{ id, type: 'function' as const, function: { name, arguments: args } }]
+      return [{ id, name, arguments: args }]
     })
-    return {
-      message: {
-        role: 'assistant',
-        content: said.length === 0 ? null : said.join('\n'),
-        ...(calls.length > 0 && { tool_calls: calls }),
-      },
-      usage:
-        usage == null
-          ? null
-          : {
-              promptTokens: usage.input_tokens,
-              cachedTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-            },
-    }
+    const cachedTokens = usage?.input_tokens_details?.cached_tokens ?? 0
+    return wireAnswer(said, calls, usage == null ? null : { promptTokens: usage.input_tokens, cachedTokens })
   })

@@ -1,7 +1,8 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
-import { countIn, isText, nothingSaid, parseAnswerText, statesError } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
+import { countIn, isText, nothingSaid, statesError } from '../answer-json.ts'
+import { readAnswerEvent } from '../typed-events.ts'
 import { thoughtFields } from './thoughts.ts'
 
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
@@ -29,16 +30,8 @@ export function readAnswer(body: unknown): AnswerFacts | null {
 }
 
 /** What an event of a streamed chat completion says. */
-export function readEvent({ name, data, error }: ServerEvent): AnswerEvent {
-  if (error !== '' || name === 'error') {
-    const said = error === '' ? data : error
-    return { kind: 'facts', facts: { ...nothingSaid, isError: true, said: parseAnswerText(said) ?? said } }
-  }
-  const text = data.trim()
-  if (text === '[DONE]') return { kind: 'done' }
-  const facts = readAnswer(parseAnswerText(data))
-  if (facts !== null) return { kind: 'facts', facts }
-  return { kind: text === '' ? 'empty' : 'unknown' }
+export function readEvent(event: ServerEvent): AnswerEvent {
+  return readAnswerEvent(event, readAnswer)
 }
 
 /** Longer events hold media. A stream that is silent longer than any role delta or comment is not waited for. */

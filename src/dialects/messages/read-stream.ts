@@ -1,7 +1,8 @@
-import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerEvent, AnswerFacts, EventsReader, Usage } from '../answer-contract.ts'
-import { nothingSaid, parseAnswerText } from '../answer-json.ts'
+import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
+import type { AnswerFacts, EventsReader, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
+import { nothingSaid } from '../answer-json.ts'
+import { type EventFacts, typedEventsReader } from '../typed-events.ts'
 import { isServers, showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
 import { createStreamedUsage, messageUsage } from './usage.ts'
 
@@ -12,35 +13,21 @@ export function openMessageStream(): EventsReader {
   let begun: Usage | null = null
   let isSampledOften = false
 
-  function readOne({ name, data, error }: ServerEvent): AnswerEvent {
-    if (error !== '' || name === 'error') {
-      const said = error === '' ? data : error
-      return told({ isError: true, said: parseAnswerText(said) ?? said })
-    }
-    const text = data.trim()
-    if (text === '[DONE]') return { kind: 'done' }
-    const event = parseAnswerText(data)
-    if (isJsonObject(event)) return readEvent(event, stringOr(event['type'], name))
-    const facts = readMessageAnswer(event)
-    if (facts !== null) return told(facts)
-    return { kind: text === '' ? 'empty' : 'unknown' }
-  }
-
-  function readEvent(event: JsonObject, type: string): AnswerEvent {
+  function readEvent(event: JsonObject, type: string): EventFacts {
     const { message, content_block: block, delta } = event
-    if (isPresent(event['error']) || !isOfMessage(type)) return told(readMessageAnswer(event) ?? {})
+    if (isPresent(event['error']) || !isOfMessage(type)) return readMessageAnswer(event) ?? {}
     switch (type) {
       case 'message_start':
-        return told(isJsonObject(message) ? readStart(message) : {})
+        return isJsonObject(message) ? readStart(message) : {}
       case 'message_delta':
-        return told(readDelta(event))
+        return readDelta(event)
       case 'message_stop':
-        return { kind: 'done' }
+        return 'done'
       case 'content_block_start':
         isSampledOften ||= isJsonObject(block) && isServers(block)
-        return told({ hasOutput: isJsonObject(block) && showsOutput(block) })
+        return { hasOutput: isJsonObject(block) && showsOutput(block) }
       default:
-        return told({ hasOutput: isJsonObject(delta) && isPiece(delta) })
+        return { hasOutput: isJsonObject(delta) && isPiece(delta) }
     }
   }
 
@@ -65,7 +52,7 @@ export function openMessageStream(): EventsReader {
     }
   }
 
-  return readOne
+  return typedEventsReader(readEvent, readMessageAnswer)
 }
 
 /** Whether an event may say more than a piece of the output, by its type alone. */
@@ -91,8 +78,4 @@ function isOfMessage(type: string): boolean {
 /** Whether a delta says something that can be shown; a signature is none. */
 function isPiece({ text, thinking, partial_json: json, citation, content }: JsonObject): boolean {
   return [text, thinking, json, citation, content].some(isPresent)
-}
-
-function told(facts: Partial<AnswerFacts>): AnswerEvent {
-  return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
 }

@@ -36,23 +36,19 @@ export function totalUsage(usage: JsonObject | null): Usage | null {
 }
 
 /** The usage of a stream, as its events state it one by one. */
-export type StreamedUsage = {
-  readonly add: (stated: unknown) => void
-  /** Null as long as none is stated. It grows. */
-  readonly value: () => JsonObject | null
-}
+export type StreamedUsage = ReturnType<typeof createStreamedUsage>
 
 /**
  * Of the events of a stream the later ones state more: what they repeat is corrected. vLLM counts all input as new at the
  * beginning, and tells in the end what of it was cached. An input of nothing at all corrects none: some servers count it at the
  * beginning alone, and say zero in the end.
  */
-export function createStreamedUsage(): StreamedUsage {
+export function createStreamedUsage() {
   const usage: Record<string, unknown> = {}
   let fields = 0
   let isStated = false
   return {
-    add: (stated) => {
+    add: (stated: unknown) => {
       if (!isJsonObject(stated)) return
       isStated = true
       const hasInput = (totalUsage(stated)?.promptTokens ?? 0) > 0
@@ -64,6 +60,7 @@ export function createStreamedUsage(): StreamedUsage {
         usage[key] = value
       }
     },
+    /** Null as long as none is stated. It grows. */
     value: () => (isStated ? usage : null),
   }
 }

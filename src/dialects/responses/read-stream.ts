@@ -1,7 +1,8 @@
-import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../conversation/json-value.ts'
-import type { AnswerEvent, AnswerFacts, EventsReader } from '../answer-contract.ts'
-import { nothingSaid, parseAnswerText, statesError } from '../answer-json.ts'
+import { isJsonObject, isPresent, type JsonObject } from '../../conversation/json-value.ts'
+import type { EventsReader } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
+import { nothingSaid, statesError } from '../answer-json.ts'
+import { type EventFacts, typedEventsReader } from '../typed-events.ts'
 import { statusOf } from './reply/events.ts'
 import { hasOutput, isCall, isOfServer, readResponse, statementsIn } from './read-answer.ts'
 
@@ -10,46 +11,31 @@ export function openStream(): EventsReader {
   let hasCalls = false
   let isSampledOften = false
 
-  function readOne({ name, data, error }: ServerEvent): AnswerEvent {
-    if (error !== '' || name === 'error') {
-      const said = error === '' ? data : error
-      return told({ isError: true, said: parseAnswerText(said) ?? said })
-    }
-    const text = data.trim()
-    if (text === '[DONE]') return { kind: 'done' }
-    const event = parseAnswerText(data)
-    if (isJsonObject(event)) return readEvent(event, stringOr(event['type'], name))
-    const facts = readResponse(event)
-    if (facts !== null) return told(facts)
-    return { kind: text === '' ? 'empty' : 'unknown' }
-  }
-
-  function readEvent(event: JsonObject, type: string): AnswerEvent {
+  function readEvent(event: JsonObject, type: string): EventFacts {
     const { response, item, delta } = event
     if (isJsonObject(response)) return readStated(event, response, type)
     if (isJsonObject(item)) {
       hasCalls ||= isCall(item)
       isSampledOften ||= isOfServer(item)
       // Servers announce a message before they write it, and thoughts, too; of those nothing is seen yet.
-      return told({ hasOutput: item['type'] !== 'reasoning' || hasOutput(item) })
+      return { hasOutput: item['type'] !== 'reasoning' || hasOutput(item) }
     }
-    if (type.startsWith('response.') && !isPresent(event['error']))
-      return told({ hasOutput: isPresent(delta) })
-    return told(readResponse(event) ?? {})
+    if (type.startsWith('response.') && !isPresent(event['error'])) return { hasOutput: isPresent(delta) }
+    return readResponse(event) ?? {}
   }
 
-  function readStated(event: JsonObject, response: JsonObject, type: string): AnswerEvent {
+  function readStated(event: JsonObject, response: JsonObject, type: string): EventFacts {
     const status = statusOf(type, response)
     const stated = readResponse({ ...response, status }) ?? nothingSaid
     const usage = stated.usage && isSampledOften ? { ...stated.usage, isSum: true } : stated.usage
     const facts = { ...stated, usage }
     const { response: _response, ...rest } = event
     if (facts.isError || statesError(rest, true))
-      return told({ ...facts, isError: true, said: [rest, statementsIn(response)] })
-    return told(facts.finish === 'end' && hasCalls ? { ...facts, finish: 'calls' } : facts)
+      return { ...facts, isError: true, said: [rest, statementsIn(response)] }
+    return facts.finish === 'end' && hasCalls ? { ...facts, finish: 'calls' } : facts
   }
 
-  return readOne
+  return typedEventsReader(readEvent, readResponse)
 }
 
 /** Whether an event may say more than a piece of the output, by its type alone. */
@@ -71,7 +57,3 @@ const beginning = /"type"\s*:\s*"response\.(?:created|in_progress|queued)"/
 
 /** … unless it states an error. */
 const statedError = /"error"\s*:\s*[^\sn]/
-
-function told(facts: Partial<AnswerFacts>): AnswerEvent {
-  return { kind: 'facts', facts: { ...nothingSaid, ...facts } }
-}

@@ -28,7 +28,9 @@ export const claude: KnownProgram = {
     const own = await settingsVariables(place)
     const env = {
       ANTHROPIC_BASE_URL: messagesUrl(way),
-      ...(way.isAnthropic ? forAnthropic(place.env) : forOthers(way, place.env, own)),
+      ...(!way.isAnthropic && forOthers(way, place.env, own)),
+      // It searches for tools instead of sending all of them only where it knows the server, unless it is told.
+      ...(way.isAnthropic && !isSet(place.env, 'ENABLE_TOOL_SEARCH') && { ENABLE_TOOL_SEARCH: 'true' }),
       ...modelVariables(way.model),
     }
     const overridden = Object.entries(env).filter(([name]) => own[name] !== undefined)
@@ -76,11 +78,6 @@ async function settingsVariables({ env, cwd, readText }: LaunchPlace): Promise<E
       if (typeof value === 'string') found[name] = value
   }
   return found
-}
-
-/** It searches for tools instead of sending all of them only where it knows the server, unless it is told. */
-function forAnthropic(env: Environment): Record<string, string> {
-  return isSet(env, 'ENABLE_TOOL_SEARCH') ? {} : { ENABLE_TOOL_SEARCH: 'true' }
 }
 
 function forOthers({ isOneServer }: Way, env: Environment, own: Environment): Record<string, string> {

@@ -17,18 +17,20 @@ export const codex: KnownProgram = {
   packages: ['@openai/codex', '@openai/codex-linux-x64'],
   additions: async (way, place) => {
     const settings = way.isOneServer ? ownProvider(way, place) : await builtInProvider(way, place)
-    const model = way.model === null ? [] : [`model=${toml(way.model)}`]
+    const model = way.model === null ? [] : [`model=${JSON.stringify(way.model)}`]
     return variables({}, { args: [...settings, ...model].flatMap((setting) => ['-c', setting]) })
   },
 }
 
 // --- internal ---
 
+// A text of TOML is spelt as one of JSON.
+
 /** A provider that asks for no login. A key is sent if there is one. */
 function ownProvider(way: Way, { env }: LaunchPlace): readonly string[] {
   const members = [
     'name="Foldgate"',
-    `base_url=${toml(openAiUrl(way))}`,
+    `base_url=${JSON.stringify(openAiUrl(way))}`,
     'wire_api="responses"',
     ...(isSet(env, 'OPENAI_API_KEY') ? ['env_key="OPENAI_API_KEY"'] : []),
   ]
@@ -44,7 +46,7 @@ async function builtInProvider(way: Way, place: LaunchPlace): Promise<readonly s
     )
   }
   const url = isChatGpt ? `${way.origin}${way.chatGptPath}/v1` : openAiUrl(way)
-  return ['model_provider="openai"', `openai_base_url=${toml(url)}`]
+  return ['model_provider="openai"', `openai_base_url=${JSON.stringify(url)}`]
 }
 
 /** Whether it is signed in by ChatGPT, whose requests go to another server than those with a key. Only looked at. */
@@ -55,8 +57,4 @@ async function isSignedInByChatGpt({ env, readText }: LaunchPlace): Promise<bool
   if (!isJsonObject(login)) return false
   const hasTokens = isJsonObject(login['tokens'])
   return login['auth_mode'] === 'chatgpt' || (hasTokens && typeof login['OPENAI_API_KEY'] !== 'string')
-}
-
-function toml(text: string): string {
-  return JSON.stringify(text)
 }

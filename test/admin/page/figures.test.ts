@@ -4,15 +4,15 @@ import {
   ago,
   boundedFigure,
   clock,
-  plural,
   duration,
   figure,
   moment,
   money,
   percent,
-} from '../../../src/admin/page/figures.ts'
-import { gauge } from '../../../src/admin/page/gauge.ts'
-import { headlineSection } from '../../../src/admin/page/headline.ts'
+  plural,
+} from '../../../src/admin/page/markup.ts'
+import { gauge } from '../../../src/admin/page/request-words.ts'
+import { headlineSection } from '../../../src/admin/page/home-page.ts'
 import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'
 
 test('what is not known is a dash, and a bound is no count', () => {

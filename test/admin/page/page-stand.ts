@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { contentSecurityPolicy, pageAssets } from '../../../src/admin/page/assets.ts'
+import { contentSecurityPolicy, pageAssets } from '../../../src/admin/page/layout.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
@@ -12,8 +12,8 @@ import {
   detailWith,
   now,
   someConversations,
-  someTotals,
   someModels,
+  someTotals,
   someUnread,
 } from './made-up.ts'
 

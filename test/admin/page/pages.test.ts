@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { assetPaths, pageAssets } from '../../../src/admin/page/assets.ts'
+import { assetPaths, pageAssets } from '../../../src/admin/page/layout.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
-import { unescaped } from '../../../src/admin/page/readable-text.ts'
+import { unescaped } from '../../../src/admin/page/message-line.ts'
 import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
 import {
   agentEvents,
+  agentMessages,
   before,
   cardWith,
   detailWith,
   eventWith,
-  now,
+  messageWith,
   modelWith,
+  now,
   rowWith,
   someConversations,
-  someTotals,
   someModels,
+  someTotals,
   someUnread,
   toldWith,
-  agentMessages,
-  messageWith,
   visibleText,
   windowOf,
 } from './made-up.ts'

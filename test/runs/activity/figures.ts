@@ -1,9 +1,9 @@
 import type { UsageRow } from '../../../src/activity/journal/rows.ts'
-import { money } from '../../../src/admin/page/figures.ts'
+import { money } from '../../../src/admin/page/markup.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { sumOf } from '../harness/table.ts'
 import { agreeing, figure, type Figure } from './figure.ts'
-import { prices, walk, type Walk, type WalkOptions, type WalkedRequest } from './walk.ts'
+import { prices, walk, type Walk, type WalkedRequest, type WalkOptions } from './walk.ts'
 
 /**
  * Makes every request of a conversation through a Foldgate and compares all that it tells of them in more than one place

@@ -4,9 +4,7 @@ import { readMessage } from '../../../subject/read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type Subject } from '../../../subject/subject.ts'
 import { inLabel } from '../headings.ts'
 import { lookedAt } from '../../../subject/looked-at.ts'
-import { lastQuestion, referredIn } from './referred.ts'
-import { sentencesOf, type Sentence } from './sentences.ts'
-import { wordCount } from './words.ts'
+import { lastQuestion, referredIn, type Sentence, sentencesOf, wordCount } from './sentences.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
 export type UserWords = Sentence & {
@@ -75,10 +73,9 @@ export function* userMessages(subject: Subject, indexes: readonly number[]): Ste
 }
 
 /**
- * How much the reply to each of these messages looks like a word of assent, from 0 to 1: "Understood." Who lays down a
- * rule is told so; where an assistant begins every reply in that way it says nothing. By the message's index.
- *
- * @internal exported for tests
+ * @internal exported for tests. How much the reply to each of these messages looks like a word of assent, from 0 to 1:
+ * "Understood." Who lays down a rule is told so; where an assistant begins every reply in that way it says nothing. By the
+ * message's index.
  */
 export function* notedShares(
   subject: Subject,
@@ -96,9 +93,8 @@ export function* notedShares(
 }
 
 /**
- * Whether a reply begins with a sentence or a clause of a few words, whatever the language: "Got it — two spaces."
- *
- * @internal exported for tests
+ * @internal exported for tests. Whether a reply begins with a sentence or a clause of a few words, whatever the language: "Got
+ * it — two spaces."
  */
 export function beginsNoting(reply: string): boolean {
   const beginning = reply.slice(0, NOTE_CHARS).replace(/^[\s*_#>"“]+/, '')

@@ -1,11 +1,6 @@
-import {
-  isJsonObject,
-  parseJsonText,
-  stringifyJson,
-  type JsonObject,
-} from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
 import { readAnswer } from '../answers.ts'
-import { createEventReader } from '../../event-reader.ts'
+import { readEventText, writeEvent } from '../../typed-events.ts'
 
 /** What an event of a streamed chat completion says. `other`: a comment, or nothing that can be read. */
 export type Chunk =
@@ -25,12 +20,9 @@ export type ChunkChoice = {
 
 /** Reads one event, given with the blank line at its end. */
 export function readChunk(event: string): Chunk {
-  const reader = createEventReader({ eventCharactersMax: event.length })
-  const [read] = [...reader.feed(event), ...reader.end()]
-  if (read === undefined) return { kind: 'other' }
-  if (read.error !== '' || read.name === 'error') return { kind: 'error' }
-  if (read.data.trim() === '[DONE]') return { kind: 'done' }
-  const json = parseJsonText(read.data)
+  const read = readEventText(event)
+  if (read.kind !== 'data') return read
+  const { json } = read
   if (!isJsonObject(json)) return { kind: 'other' }
   if (readAnswer(json)?.isError !== false) return { kind: 'error' }
   return { kind: 'chunk', json, choice: choiceIn(json) }
@@ -38,8 +30,7 @@ export function readChunk(event: string): Chunk {
 
 /** A chunk as an event; null where it is nested too deep to be written. */
 export function writeChunk(json: JsonObject): string | null {
-  const text = stringifyJson(json)
-  return text === null ? null : `data: ${text}\n\n`
+  return writeEvent('', json)
 }
 
 // --- internal ---

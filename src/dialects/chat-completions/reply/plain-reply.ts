@@ -3,8 +3,7 @@ import type { CallRules, PlainReply, Seam } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
 import { addedFields } from '../bound-thoughts.ts'
 import { mergedDelta } from './merged-delta.ts'
-import { readReply, type ChatReply } from './reply.ts'
-import { dropsIncomplete, shownReason } from './shown-reason.ts'
+import { type ChatReply, dropsIncomplete, readReply, shownReason } from './reply.ts'
 import { addUsage } from '../../usage-sum.ts'
 
 export function createPlainReply(rules: CallRules): PlainReply {

@@ -1,11 +1,10 @@
-import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject, stringOr } from '../../../conversation/json-value.ts'
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
 import { addedFields } from '../bound-thoughts.ts'
-import { readChunk, writeChunk, type ChunkChoice } from './chunk.ts'
+import { type ChunkChoice, readChunk, writeChunk } from './chunk.ts'
 import { addDelta, type Growing } from './merged-delta.ts'
-import { replyOf } from './reply.ts'
-import { dropsIncomplete, shownReason } from './shown-reason.ts'
+import { dropsIncomplete, replyOf, shownReason } from './reply.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
 import { addUsage } from '../../usage-sum.ts'
 
@@ -195,10 +194,10 @@ type Answer<Event> = {
   held: { readonly event: Event; readonly json: JsonObject | null; readonly choice: JsonObject | null }[]
 }
 
-function newAnswer<Event>({ toolName, continues }: CallRules, seam: Seam | null): Answer<Event> {
+function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
   return {
     seam,
-    calls: createStreamedCalls({ toolName, holds: continues }),
+    calls: createStreamedCalls(rules),
     message: {},
     said: '',
     finishReason: null,

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
-import type { Reply, ReplyCall } from '../../answer-contract.ts'
+import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
+import type { CallRules, Reply, ReplyCall } from '../../answer-contract.ts'
 import { finishOf } from '../answers.ts'
 import { thoughtFields } from '../thoughts.ts'
 
@@ -38,6 +38,32 @@ export function isIncomplete(call: JsonObject): boolean {
   return typeof given === 'string' && !isJsonObject(parseJsonText(given))
 }
 
+/** Whether calls that were cut are left out: where others are complete, which a client can only make beside none that is not. */
+export function dropsIncomplete(
+  calls: readonly JsonObject[],
+  finishReason: string | null,
+  { continues, toolName }: CallRules,
+): boolean {
+  const clients = calls.filter((call) => nameOf(call) !== toolName)
+  return (
+    continues &&
+    finishReason === 'length' &&
+    clients.some(isIncomplete) &&
+    clients.some((call) => !isIncomplete(call))
+  )
+}
+
+/** Why a reply ends, as the client is told: of calls that it does not see nothing is said. */
+export function shownReason(
+  calls: readonly JsonObject[],
+  finishReason: string | null,
+  rules: CallRules,
+): string | null {
+  if (dropsIncomplete(calls, finishReason, rules)) return 'tool_calls'
+  const areOurs = calls.length > 0 && calls.every((call) => nameOf(call) === rules.toolName)
+  return areOurs && finishReason === 'tool_calls' ? 'stop' : finishReason
+}
+
 // --- internal ---
 
 /** Gemini refuses a call without its signature. Whatever else a server adds to its answers others may refuse. */
@@ -60,4 +86,8 @@ function callOf(call: JsonObject): ReplyCall {
 
 function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+function nameOf(call: JsonObject): unknown {
+  return isJsonObject(call['function']) ? call['function']['name'] : undefined
 }

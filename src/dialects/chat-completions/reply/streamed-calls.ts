@@ -1,35 +1,17 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
 import { countBelow } from '../../../conversation/count-below.ts'
+import type { CallRules } from '../../answer-contract.ts'
 import { isIncomplete } from './reply.ts'
 import { addDelta, type Growing } from './merged-delta.ts'
 
 /** The calls of a streamed reply, as their deltas come in. */
-export type StreamedCalls = {
-  /** Takes the deltas of one chunk; returns those that the client gets now, which may be the very same. */
-  readonly take: (deltas: readonly unknown[]) => readonly unknown[]
-  /** What was held back of the client's calls and goes on in the end; those that were cut are left out on demand. */
-  readonly release: (how: { readonly dropsIncomplete: boolean }) => readonly unknown[]
-  /** All calls, each as its deltas add up. */
-  readonly all: () => readonly JsonObject[]
-  readonly hasOurs: () => boolean
-  /** Whether anything of the client's calls is held back. */
-  readonly isHolding: () => boolean
-  /** Whether these are more than any reply has. */
-  readonly areTooMany: () => boolean
-}
-
-export type StreamedCallsOptions = {
-  /** The name of the tool that Foldgate answers; null where there is none. */
-  readonly toolName: string | null
-  /** Whether the client's calls are held until they are complete. */
-  readonly holds: boolean
-}
+export type StreamedCalls = ReturnType<typeof createStreamedCalls>
 
 /**
  * Tells Foldgate's own calls from the client's: deltas are held until their call is named, own ones go no further, and
- * the client's are numbered as if there were no others.
+ * the client's are numbered as if there were no others, and held until they are complete if a reply that was cut may go on.
  */
-export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): StreamedCalls {
+export function createStreamedCalls({ toolName, continues: holds }: CallRules) {
   const calls: Call[] = []
   /** The latest call of each index. */
   const byIndex = new Map<unknown, Call>()
@@ -100,7 +82,8 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
   }
 
   return {
-    take: (deltas) => {
+    /** Takes the deltas of one chunk; returns those that the client gets now, which may be the very same. */
+    take: (deltas: readonly unknown[]) => {
       const passed: unknown[] = []
       for (const delta of deltas) {
         if (!isJsonObject(delta)) {
@@ -124,15 +107,19 @@ export function createStreamedCalls({ toolName, holds }: StreamedCallsOptions): 
       const isSame = passed.length === deltas.length && passed.every((delta, at) => delta === deltas[at])
       return isSame ? deltas : passed
     },
-    release: ({ dropsIncomplete }) =>
+    /** What was held back of the client's calls and goes on in the end; those that were cut are left out on demand. */
+    release: ({ dropsIncomplete }: { readonly dropsIncomplete: boolean }) =>
       calls.flatMap((call) => {
         if (call.owner === 'ours') return []
         if (dropsIncomplete && isIncomplete(call.json)) return []
         return flushed(call)
       }),
+    /** All calls, each as its deltas add up. */
     all: () => calls.map(named),
     hasOurs: () => ours.length > 0,
+    /** Whether anything of the client's calls is held back. */
     isHolding: () => holding > 0,
+    /** Whether these are more than any reply has. */
     areTooMany: () => calls.length > CALLS_MAX,
   }
 }

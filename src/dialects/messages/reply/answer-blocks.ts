@@ -1,8 +1,8 @@
-import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../../conversation/json-value.ts'
 import type { CallRules } from '../../answer-contract.ts'
 import { parseAnswerText } from '../../answer-json.ts'
 import { createTextPieces, type TextPieces } from '../../text-pieces.ts'
-import { createBlockGate, type BlockGate } from './block-gate.ts'
+import { createBlockGate } from './reply.ts'
 
 /** A block of the answer that flows. */
 export type StreamBlock = {
@@ -24,16 +24,9 @@ export type StreamBlock = {
 }
 
 /** The blocks of the answer that flows, as its events tell of them. */
-export type AnswerBlocks = {
-  /** Takes an event of a block; the block, null if it is of none that has begun. */
-  readonly take: (type: string, event: JsonObject) => StreamBlock | null
-  readonly all: () => readonly StreamBlock[]
-  readonly counts: BlockGate['counts']
-  /** Whether there are more blocks than any model writes. */
-  readonly areTooMany: () => boolean
-}
+export type AnswerBlocks = ReturnType<typeof createAnswerBlocks>
 
-export function createAnswerBlocks(rules: CallRules, isFurther: boolean): AnswerBlocks {
+export function createAnswerBlocks(rules: CallRules, isFurther: boolean) {
   const gate = createBlockGate(rules, isFurther)
   const blocks: StreamBlock[] = []
   /** The latest at each place. */
@@ -57,7 +50,8 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
   }
 
   return {
-    take: (type, { index, content_block: begun, delta }) => {
+    /** Takes an event of a block; the block, null if it is of none that has begun. */
+    take: (type: string, { index, content_block: begun, delta }: JsonObject) => {
       if (type === 'content_block_start') return begin(isJsonObject(begun) ? begun : {}, index)
       const block = placed.get(index) ?? null
       if (block === null) return null
@@ -67,6 +61,7 @@ export function createAnswerBlocks(rules: CallRules, isFurther: boolean): Answer
     },
     all: () => blocks,
     counts: gate.counts,
+    /** Whether there are more blocks than any model writes. */
     areTooMany: () => blocks.length > BLOCKS_MAX,
   }
 }
@@ -103,15 +98,12 @@ const BLOCKS_MAX = 1_024
 const INPUT_CHARACTERS_MAX = 1 << 20
 
 function grow(block: StreamBlock, delta: JsonObject): void {
-  const { type, text, thinking, partial_json: json, citation, signature, content } = delta
+  const { type, text, thinking, partial_json: json, citation, signature, content, encrypted_content } = delta
   block.text.add(stringOr(text, '') + stringOr(thinking, '') + stringOr(json, ''))
   if (citation !== undefined) block.citations.push(citation)
   if (type === 'signature_delta') block.stated = { signature }
-  if (type === 'compaction_delta') block.stated = { content, ...encryptedIn(delta) }
-}
-
-function encryptedIn(delta: JsonObject): JsonObject {
-  return 'encrypted_content' in delta ? { encrypted_content: delta['encrypted_content'] } : {}
+  if (type === 'compaction_delta')
+    block.stated = 'encrypted_content' in delta ? { content, encrypted_content } : { content }
 }
 
 function citedAtFirst({ citations }: JsonObject): readonly unknown[] {

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../../conversation/json-value.ts'
 import type { Answers } from '../../answer-contract.ts'
 import { readMessageAnswer } from '../read-answer.ts'
-import { blockEvents } from './block-events.ts'
+import type { NewEvent } from '../../typed-events.ts'
+import { blockEvents, writeMessageEvent } from './events.ts'
 import { contentOf } from './blocks.ts'
-import { writeMessageEvent, type NewMessageEvent } from './events.ts'
 
 /** The stream of events that says what a plain message says. Null if there is no output in it. */
 export function messageAsStream(body: unknown): ReturnType<Answers['asStream']> {
@@ -14,7 +14,7 @@ export function messageAsStream(body: unknown): ReturnType<Answers['asStream']> 
   const unsaid = Object.fromEntries(Object.keys(ends).map((key) => [key, null]))
   const blocks = contentOf(body).map(blockEvents)
   if (blocks.includes(null)) return null
-  const events: readonly NewMessageEvent[] = [
+  const events: readonly NewEvent[] = [
     { type: 'message_start', message: { ...body, content: [], ...unsaid } },
     ...blocks.flatMap((each) => each ?? []),
     {

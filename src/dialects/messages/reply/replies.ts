@@ -7,14 +7,13 @@ import type {
   ReplyCall,
   Seam,
 } from '../../answer-contract.ts'
-import { isLastEvent, writeMessageEvent } from './events.ts'
+import { errorEvent } from '../../typed-events.ts'
+import { isLastEvent } from './events.ts'
 import { createMessageStream } from './reply-stream.ts'
-import { messageReply, readMessageReply } from './reply.ts'
+import { createBlockGate, dropsCutToolUse, messageReply, readMessageReply, shownStopReason } from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
 import { sumUsage, totalUsage } from '../usage.ts'
-import { createBlockGate } from './block-gate.ts'
 import { contentOf, contentText, isTextBlock, isThought, joinedBlocks } from './blocks.ts'
-import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
 import { isSigned } from '../block-kinds.ts'
 
 /** Makes one message of several, and asks a model to go on. */
@@ -23,8 +22,7 @@ export const messagesReplies: Replies = {
   plain: createPlainMessage,
   stream: createMessageStream,
   isDone: isLastEvent,
-  errorEvent: (error) =>
-    writeMessageEvent('error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? '',
+  errorEvent,
   answeredCalls: recallMessages,
   goOn: goOnMessages,
   unbound: unboundMessages,
@@ -32,12 +30,11 @@ export const messagesReplies: Replies = {
 }
 
 /**
- * The messages, as JSON, by which a model goes on after its calls were answered. The blocks of its own go back as they came,
- * thoughts included: the server has bound these to all that stood before them, and that is what stands there; and a model that
- * thinks between its calls wants them. Not so if more was said than they say: then a part of it came from an answer before, in
- * which the reply was cut, and the thoughts are bound to a request to go on that is not there any more. `round`: see `Replies`.
- *
- * @internal exported for tests
+ * @internal exported for tests. The messages, as JSON, by which a model goes on after its calls were answered. The blocks of
+ * its own go back as they came, thoughts included: the server has bound these to all that stood before them, and that is what
+ * stands there; and a model that thinks between its calls wants them. Not so if more was said than they say: then a part of it
+ * came from an answer before, in which the reply was cut, and the thoughts are bound to a request to go on that is not there
+ * any more. `round`: see `Replies`.
  */
 export function recallMessages(
   said: string,
@@ -70,10 +67,8 @@ export function goOnMessages(said: string, asked: string): readonly string[] {
 }
 
 /**
- * Messages of either kind behind another prefix than the one that the server has bound their thoughts to: without
- * these.
- *
- * @internal exported for tests
+ * @internal exported for tests. Messages of either kind behind another prefix than the one that the server has bound their
+ * thoughts to: without these.
  */
 export function unboundMessages(messages: readonly string[]): readonly string[] {
   const unbound = messages.map((json) => {

@@ -10,10 +10,9 @@ import {
   writtenArguments,
 } from './answer-blocks.ts'
 import { contentText, isTextBlock, isToolUse } from './blocks.ts'
-import { type NewMessageEvent, readMessageEvent, writeMessageEvent } from './events.ts'
-import { dropsCutToolUse, shownStopReason } from './joined-message.ts'
-import { messageReply } from './reply.ts'
-import { blockStop, textDelta } from './block-events.ts'
+import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
+import { blockStop, textDelta, writeMessageEvent } from './events.ts'
+import { dropsCutToolUse, messageReply, shownStopReason } from './reply.ts'
 
 /**
  * Events go on as they come, but for those of blocks that the client does not get to see, and what would tell it that the reply
@@ -31,7 +30,7 @@ export function createMessageStream<Event extends StreamEvent>(rules: CallRules)
 
   function take(event: Event): readonly (Event | string)[] {
     if (isBeyondUs) return [event]
-    const read = readMessageEvent(event.text)
+    const read = readTypedEvent(event.text, (type) => type !== '')
     switch (read.kind) {
       case 'other':
         return [event]
@@ -241,27 +240,7 @@ type EventEntry<Event> = {
 }
 
 /** What the client has got of a reply: one message, in which the places of the blocks follow each other without gaps. */
-type MessageClientStream<Event> = {
-  /** An event of a block that is shown. */
-  readonly showBlock: (entry: EventEntry<Event>, block: StreamBlock) => readonly (Event | string)[]
-  /** A text of a further answer. */
-  readonly showText: (block: StreamBlock, text: string) => readonly string[]
-  /** The event that states the end, for this reason and with this usage. */
-  readonly end: (
-    entry: EventEntry<Event>,
-    reason: unknown,
-    usage: JsonObject | null,
-  ) => readonly (Event | string)[]
-  /** What comes is not what the client gets, from here on. */
-  readonly change: () => void
-  readonly isChanged: () => boolean
-  /** A further answer follows. The block, if there is one, is a text that was cut and may go on in it. */
-  readonly goOn: (block: StreamBlock | null) => void
-  /** The end of a reply that broke off, as of one that was cut. */
-  readonly cut: (usage: JsonObject | null) => readonly string[]
-}
-
-function createMessageClientStream<Event>(): MessageClientStream<Event> {
+function createMessageClientStream<Event>() {
   let isChanged = false
   let hasEnded = false
   let nextIndex = 0
@@ -305,7 +284,8 @@ function createMessageClientStream<Event>(): MessageClientStream<Event> {
   }
 
   return {
-    showBlock: ({ event, type, json }, block) => {
+    /** An event of a block that is shown. */
+    showBlock: ({ event, type, json }: EventEntry<Event>, block: StreamBlock) => {
       const isEnd = type === 'content_block_stop'
       if (!isChanged) {
         if (type === 'content_block_start') place(block)
@@ -319,13 +299,15 @@ function createMessageClientStream<Event>(): MessageClientStream<Event> {
       if (isEnd && index !== null) begun.delete(index)
       return [...before, ...written({ ...json, type, index })]
     },
-    showText: (block, text) => {
+    /** A text of a further answer. */
+    showText: (block: StreamBlock, text: string) => {
       if (text === '') return []
       const before = block.shownIndex === null ? begin(block, { ...block.begun, text: '' }) : []
       block.joinedText.add(text)
       return [...before, ...(block.shownIndex === null ? [] : written(textDelta(block.shownIndex, text)))]
     },
-    end: ({ event, json }, reason, usage) => {
+    /** The event that states the end, for this reason and with this usage. */
+    end: ({ event, json }: EventEntry<Event>, reason: unknown, usage: JsonObject | null) => {
       hasEnded = true
       if (!isChanged) return [event]
       const late = stopped(begun)
@@ -333,16 +315,19 @@ function createMessageClientStream<Event>(): MessageClientStream<Event> {
       const end = { ...json, type: 'message_delta', delta: { ...delta, stop_reason: reason } }
       return [...late, ...written(usage === null ? end : { ...end, usage })]
     },
+    /** What comes is not what the client gets, from here on. */
     change: () => {
       isChanged = true
     },
     isChanged: () => isChanged,
-    goOn: (block) => {
+    /** A further answer follows. The block, if there is one, is a text that was cut and may go on in it. */
+    goOn: (block: StreamBlock | null) => {
       isChanged = true
       stale = [...begun]
       open = block?.shownIndex ?? open
     },
-    cut: (usage) => {
+    /** The end of a reply that broke off, as of one that was cut. */
+    cut: (usage: JsonObject | null) => {
       const end = {
         type: 'message_delta',
         delta: { stop_reason: 'max_tokens', stop_sequence: null },
@@ -353,7 +338,7 @@ function createMessageClientStream<Event>(): MessageClientStream<Event> {
   }
 }
 
-function written(event: NewMessageEvent): readonly string[] {
+function written(event: NewEvent): readonly string[] {
   const text = writeMessageEvent(event)
   return text === null ? [] : [text]
 }

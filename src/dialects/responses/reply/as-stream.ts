@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../../conversation/json-value.ts'
 import type { Answers } from '../../answer-contract.ts'
 import { readResponse } from '../read-answer.ts'
-import { writeEvent } from './events.ts'
-import { itemEvents, type NewEvent } from './item-events.ts'
+import { type NewEvent, writeEvent } from '../../typed-events.ts'
+import { itemEvents } from './events.ts'
 import { outputOf } from './output.ts'
 
 /** The stream of events that says what a plain response says. Null if there is no output in it. */

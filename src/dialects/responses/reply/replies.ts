@@ -7,16 +7,25 @@ import type {
   ReplyCall,
   Seam,
 } from '../../answer-contract.ts'
-import { isDone, writeEvent } from './events.ts'
+import { errorEvent } from '../../typed-events.ts'
+import { isDone } from './events.ts'
 import { createResponseStream } from './reply-stream.ts'
-import { cutCallOf, hasWholeArguments, readResponseReply, responseReply } from './reply.ts'
+import {
+  createItemGate,
+  createOwnIds,
+  cutCallOf,
+  dropsCutCall,
+  type Gated,
+  hasWholeArguments,
+  joinedResponse,
+  readResponseReply,
+  responseIdentity,
+  responseReply,
+} from './reply.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../conversation/json-value.ts'
 import { responseUsage } from '../read-answer.ts'
 import { addUsage } from '../../usage-sum.ts'
-import { createItemGate, type Gated } from './item-gate.ts'
-import { dropsCutCall, joinedResponse, responseIdentity } from './joined-response.ts'
 import { isMessage, isTextPart, joinedParts, messageParts, outputOf, outputText } from './output.ts'
-import { createOwnIds } from './own-ids.ts'
 import { isBound } from '../item-kinds.ts'
 import { unnamed } from '../unnamed.ts'
 
@@ -26,8 +35,7 @@ export const responsesReplies: Replies = {
   plain: createPlainResponse,
   stream: createResponseStream,
   isDone,
-  errorEvent: (error) =>
-    writeEvent('error', 'error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? '',
+  errorEvent,
   answeredCalls: recallItems,
   goOn: goOnItems,
   unbound: unboundItems,
@@ -35,12 +43,10 @@ export const responsesReplies: Replies = {
 }
 
 /**
- * The items, as JSON, by which a model goes on after its calls were answered. Those of its own go back as they came, thoughts
- * and ids included: the server has bound its thoughts to all that stood before them, and that is what stands there. Not so if
- * more was said than they say: then a part of it came from an answer before, in which the reply was cut, and the thoughts are
- * bound to a request to go on that is not there any more. `round`: see `Replies`.
- *
- * @internal exported for tests
+ * @internal exported for tests. The items, as JSON, by which a model goes on after its calls were answered. Those of its own go
+ * back as they came, thoughts and ids included: the server has bound its thoughts to all that stood before them, and that is
+ * what stands there. Not so if more was said than they say: then a part of it came from an answer before, in which the reply
+ * was cut, and the thoughts are bound to a request to go on that is not there any more. `round`: see `Replies`.
  */
 export function recallItems(
   said: string,
@@ -54,9 +60,13 @@ export function recallItems(
     return { json: call.json, written: writtenCall(call, id), result }
   })
   const asCame = said === (reply.text ?? '') ? itemsToSend(reply) : []
+  // An id demands the thoughts that led to the item.
   const items = calls.every(({ json }) => asCame.includes(json))
     ? asCame.map((item) => calls.find(({ json }) => json === item)?.written ?? item)
-    : [...(said === '' ? [] : [assistantSays(said)]), ...calls.map(({ written }) => withoutId(written))]
+    : [
+        ...(said === '' ? [] : [assistantSays(said)]),
+        ...calls.map(({ written: { id: _id, ...item } }) => item),
+      ]
   return [...items, ...calls.map(({ result }) => result)].map((item) => JSON.stringify(item))
 }
 
@@ -197,9 +207,4 @@ function writtenCall({ json, name, argumentsText }: ReplyCall, id: string): Json
   const call = { ...json, type: 'function_call', call_id: id, name, arguments: argumentsText }
   // Servers read the arguments of past calls as JSON.
   return hasWholeArguments(call) ? call : { ...call, arguments: '{}' }
-}
-
-/** An id demands the thoughts that led to the item. */
-function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
-  return item
 }

@@ -2,15 +2,20 @@ import { isJsonObject, type JsonObject, stringOr } from '../../../conversation/j
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { addUsage } from '../../usage-sum.ts'
 import { responseFinish, responseUsage } from '../read-answer.ts'
-import { createClientStream, type Entry } from './client-stream.ts'
-import { isEnding, readReplyEvent, statusOf } from './events.ts'
-import { itemEvents, type NewEvent } from './item-events.ts'
-import { dropsCutCall } from './joined-response.ts'
+import {
+  createClientStream,
+  type Entry,
+  grownItem,
+  isClosing,
+  partIndexOf,
+  partTexts,
+  seamedParts,
+  type StreamItem,
+} from './client-stream.ts'
+import { type NewEvent, readTypedEvent } from '../../typed-events.ts'
+import { isEnding, itemEvents, statusOf } from './events.ts'
+import { createItemGate, dropsCutCall, hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
 import { isMessage, outputText } from './output.ts'
-import { hasWholeArguments, isFunctionCall, responseReply } from './reply.ts'
-import { isClosing, partTexts, seamedParts, type StreamItem } from './stream-item.ts'
-import { grownItem, partIndexOf } from './growing-item.ts'
-import { createItemGate } from './item-gate.ts'
 
 /**
  * Events go on as they come, but for those of items that the client does not get to see, and what would tell it that the reply
@@ -28,7 +33,7 @@ export function createResponseStream<Event extends StreamEvent>(rules: CallRules
 
   function take(event: Event): readonly (Event | string)[] {
     if (isBeyondUs) return [event]
-    const read = readReplyEvent(event.text)
+    const read = readTypedEvent(event.text, (type) => type.startsWith('response.'))
     switch (read.kind) {
       case 'other':
         return [event]
@@ -230,19 +235,10 @@ function newAnswer<Event>(rules: CallRules, seam: Seam | null): Answer<Event> {
 }
 
 /** The items of the answer that flows, as its events tell of them. */
-type AnswerItems = {
-  /** Takes an event; the item that it is about, null if it is about none. */
-  readonly take: (type: string, event: JsonObject) => StreamItem | null
-  readonly all: () => readonly StreamItem[]
-  readonly hasOurs: () => boolean
-  /** Whether there are so many items, or parts of one, that each further event would take long. */
-  readonly areTooMany: () => boolean
-  /** No more items come: what waited for one is decided on. */
-  readonly end: () => void
-}
+type AnswerItems = ReturnType<typeof createAnswerItems>
 
-function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
-  const gate = createItemGate<StreamItem>(rules, isFurther)
+function createAnswerItems(rules: CallRules, isFurther: boolean) {
+  const gate = createItemGate(rules, isFurther)
   const items: StreamItem[] = []
   let hasLongItem = false
 
@@ -288,7 +284,8 @@ function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
   }
 
   return {
-    take: (type, event) => {
+    /** Takes an event; the item that it is about, null if it is about none. */
+    take: (type: string, event: JsonObject) => {
       const { item: json, output_index: index } = event
       if (type === 'response.output_item.added' && isJsonObject(json)) return add(json, index, false)
       const known = itemOf(event)
@@ -297,7 +294,9 @@ function createAnswerItems(rules: CallRules, isFurther: boolean): AnswerItems {
     },
     all: () => items,
     hasOurs: gate.hasOurs,
+    /** Whether there are so many items, or parts of one, that each further event would take long. */
     areTooMany: () => hasLongItem || items.length > ITEMS_MAX,
+    /** No more items come: what waited for one is decided on. */
     end: gate.end,
   }
 }

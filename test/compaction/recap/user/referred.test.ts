@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { referredIn } from '../../../../src/compaction/recap/user/referred.ts'
+import { referredIn } from '../../../../src/compaction/recap/user/sentences.ts'
 
 const items = ['1. Rewrite the store.', '2. Add a lock.', '3. Drop the feature.']
 const list = `I see these ways:\n${items.join('\n')}`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chooseWords } from '../../../../src/compaction/recap/user/choose-words.ts'
+import { chooseWords } from '../../../../src/compaction/recap/user/said.ts'
 import { beginsNoting, notedShares, userMessages } from '../../../../src/compaction/recap/user/user-words.ts'
 import { summaryText } from '../../../../src/compaction/standing-summary.ts'
 import { finish } from '../../../../src/conversation/source.ts'
