@@ -69,8 +69,7 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
     const number =
       policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
     // Equal bytes stand at several places, and each of them has a number of its own.
-    const name =
-      source === undefined ? message.facts.hash() : `${message.facts.hash()}<${source.facts.hash()}`
+    const name = source === undefined ? message.facts.hash : `${message.facts.hash}<${source.facts.hash}`
     const key = `${name}:${subject.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
     let made = cache.get(key)
     if (made === undefined) {

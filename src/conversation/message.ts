@@ -36,8 +36,8 @@ export type Media = {
  * content, so that a cache of facts stays small beside the conversations it describes.
  */
 export type MessageFacts = {
-  /** Names its bytes within its scope and dialect: made as soon as somebody asks, for the shortest conversations nobody does. */
-  readonly hash: () => string
+  /** Names its bytes within its scope and dialect. */
+  readonly hash: string
   /** Who speaks. */
   readonly role: Role
   /** Whether a request was made before it: it is the model's word, and unless it is bound to the message before it the first. */

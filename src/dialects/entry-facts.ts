@@ -39,15 +39,13 @@ export function createFactsReader(
     const { start, end } = entry
     const holder = holderOf(source, entry, digest)
     if (holder === 'unreadable') return null
-    const within = `${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
-    if (source.length < REMEMBERED_BODY_BYTES)
-      return yield* readFacts(dialect, source, entry, digest, namedLater(source, entry, within))
     const hash =
       end - start <= HASHED_BYTES_MAX ? source.hash(start, end) : yield* source.hashSteps(start, end)
-    const key = `${hash} ${within}`
+    const key = `${hash} ${scope} ${dialect.name}${holder === null ? '' : ` ${holder.hash}`}`
+    if (source.length < REMEMBERED_BODY_BYTES) return yield* readFacts(dialect, source, entry, digest, key)
     const known = memo.get(key)
     if (known !== undefined) return known === 'unreadable' ? null : known
-    const facts = yield* readFacts(dialect, source, entry, digest, named(key))
+    const facts = yield* readFacts(dialect, source, entry, digest, key)
     memo.set(key, facts ?? 'unreadable')
     return facts
   }
@@ -86,7 +84,7 @@ export function parseEntry(dialect: Dialect, source: Source, message: Message): 
 }
 
 /**
- * The facts of an entry under this name; null if it is no JSON object, has a key twice or is nobody's by its keys, or if its
+ * The facts of an entry under this hash; null if it is no JSON object, has a key twice or is nobody's by its keys, or if its
  * dialect cannot tell what it is. Never throws.
  *
  * @internal exported for tests
@@ -96,7 +94,7 @@ export function* readFacts(
   source: Source,
   entry: EntrySpan,
   digest: Digest,
-  hash: MessageFacts['hash'],
+  hash: string,
 ): Steps<MessageFacts | 'stateful' | null> {
   const reading =
     entry.end - entry.start <= READ_BYTES_MAX
@@ -174,15 +172,6 @@ const SHORT_RESULT_BYTES = 8_192
 
 /** Longer ones are not looked into. */
 const JUDGED_BYTES_MAX = 262_144
-
-/** A name that is there. What is remembered holds nothing else: no body, of which it is a part. */
-function named(name: string): MessageFacts['hash'] {
-  return () => name
-}
-
-function namedLater(source: Source, { start, end }: Span, within: string): MessageFacts['hash'] {
-  return () => `${source.hash(start, end)} ${within}`
-}
 
 /** What may be a mark for what is kept, or a letter of one as an escape: what holds none of these is not looked into. */
 const mayMark = /<keep>|\\u00[3-7]/

@@ -115,7 +115,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
 const HEAVY_BYTES_MIN = 512 * 1024
 
 /** What is remembered of a message of usual size, in bytes: no content. */
-const FACTS_BYTES = 736
+const FACTS_BYTES = 640
 
 /** A smaller body is read as fast as one before it would be found, in bytes. */
 const LAST_BODY_BYTES_MIN = 64 * 1024

@@ -44,15 +44,13 @@ export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }:
       if (rows.length === 0) return
       const nowMs = Date.now()
       const kept = rows.slice(-rowsMax)
-      const { insert, isDue, deleteOldest } =
-        writing.get(journal) ?? prepareWriting(database, tableOf(journal))
-      writing.set(journal, { insert, isDue, deleteOldest })
+      const { insert, deleteOldest } = writing.get(journal) ?? prepareWriting(database, tableOf(journal))
+      writing.set(journal, { insert, deleteOldest })
       transaction(database, () => {
         for (const { text, group = null } of kept) {
           insert.run(lifetimeMs === 0 ? null : nowMs + lifetimeMs, group, Buffer.from(text, 'utf8'))
         }
-        const isDueNow = isDue.get(rowsMax, nowMs) !== undefined
-        if (isDueNow) deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
+        deleteOldest.run(kept.length + SWEEP_ROWS, rowsMax, nowMs)
       })
     },
     readRows: async (journal, { from, beyond, limit }) => {
@@ -83,15 +81,12 @@ export function sqliteJournals(database: DatabaseSync, { bytesMax, lifetimeMs }:
 const SWEEP_ROWS = 16
 
 function prepareWriting(database: DatabaseSync, table: string) {
-  const isOver = `(id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`
   return {
     insert: database.prepare(`INSERT INTO ${table} (expires_ms, conversation, text) VALUES (?, ?, ?)`),
-    isDue: database.prepare(
-      `SELECT id FROM (SELECT id, expires_ms FROM ${table} ORDER BY id LIMIT 1) WHERE ${isOver}`,
-    ),
     // Only the first rows are looked at: expired ones mostly stand there, and are never read wherever they stand.
     deleteOldest: database.prepare(
-      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) AND ${isOver}`,
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id LIMIT ?) ` +
+        `AND (id <= (SELECT max(id) FROM ${table}) - ? OR expires_ms <= ?)`,
     ),
   }
 }

@@ -57,7 +57,7 @@ test('who says a block is read around it, and equal blocks of two speakers are t
   const messages = read(bodyOf(message('user', 'Hi', 'there'), message('assistant', 'Hi')))
   expect(messages?.map(({ facts }) => facts.role)).toEqual(['user', 'user', 'assistant'])
   expect(messages?.map(({ facts }) => facts.opensReply)).toEqual([false, false, true])
-  expect(new Set(messages?.map(({ facts }) => facts.hash())).size).toBe(3)
+  expect(new Set(messages?.map(({ facts }) => facts.hash)).size).toBe(3)
 })
 
 test.each([

@@ -9,7 +9,6 @@ import { createLastBodies, type LastBodies } from '../../src/request/read/last-b
 import { readBytes } from '../../src/request/read/read-chat.ts'
 import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { forAllAsync, weighed } from '../support/property-runs.ts'
-import { toldFacts } from '../support/chat-completions.ts'
 import { times } from '../support/times.ts'
 
 const readingWith = (lastBodies: LastBodies | null) => ({
@@ -28,9 +27,7 @@ function told(chat: Chat | string): unknown {
   const { entrySpans: _, ...settings } = body
   return {
     settings,
-    messages: messages.map(({ start, end, facts }) => {
-      return { start, end, facts: toldFacts(facts), text: source.text(start, end) }
-    }),
+    messages: messages.map(({ start, end, facts }) => ({ start, end, facts, text: source.text(start, end) })),
     structure: {
       ...structure,
       latestUserBefore: indexes.slice(0, -1).map(structure.latestUserBefore),

@@ -47,12 +47,7 @@ export function* readMessages(
 
 export function* readFacts(source: Source, entry: EntrySpan): Steps<MessageFacts | null> {
   const hash = source.hash(entry.start, entry.end)
-  return ofChat(yield* entryFacts.readFacts(chatCompletions, source, entry, digest, () => hash))
-}
-
-/** Facts as they can be compared: with the name of their bytes instead of what makes it. */
-export function toldFacts(facts: MessageFacts | 'stateful' | null) {
-  return facts === null || facts === 'stateful' ? facts : { ...facts, hash: facts.hash() }
+  return ofChat(yield* entryFacts.readFacts(chatCompletions, source, entry, digest, hash))
 }
 
 /** No message of a chat completion stands for something that only the server has. */

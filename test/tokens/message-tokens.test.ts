@@ -8,7 +8,7 @@ import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/t
 
 const counter = await loadCounter('o200k_base')
 const plain: MessageFacts = {
-  hash: () => 'h',
+  hash: 'h',
   role: 'user',
   bytes: 40,
   elements: 0,

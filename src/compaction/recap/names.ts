@@ -261,7 +261,7 @@ const AROUND_CHARS = 40
 function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly NamedThing[]> {
   const message = subject.messages[index]
   if (message === undefined) return []
-  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash()}`
+  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return thingsFrom(known)
 

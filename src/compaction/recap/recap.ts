@@ -111,7 +111,7 @@ function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boole
   for (const index of indexes) {
     // Equal bytes stand at several places, and each of them has a number of its own.
     const number = areNamed ? messageNumber(index, systemCount) : ''
-    hashes.push(`${subject.messages[index]?.facts.hash()}${isStandIn(index) ? '*' : ''}${number}`)
+    hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${number}`)
     if (hashes.length % HASHES_PER_STEP === 0) yield
   }
   return hashes.join(' ')

@@ -99,7 +99,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       refreshedAtMs: -Infinity,
       isRefreshDue: false,
       isLost: false,
-      isUnloaded: false,
       looked: null,
     }
     asked.set(key, model)
@@ -203,16 +202,15 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       if (isNew && !model.isRefreshDue) return looked.window
       start(subject, model)
       const states = readings(subject)
-      model.isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
       const figure = figureIn(states)
-      const isLoaded = figure?.basis === 'loaded' && !model.isUnloaded
+      const isGone = isUnloaded(states)
       const window = figure && {
         tokens: figure.tokens,
         kind: figure.kind,
         inputTokens: figure.inputTokens,
-        isLoaded,
+        isLoaded: figure.basis === 'loaded' && !isGone,
       }
-      model.looked = { window, readingsCount, atMs: nowMs() }
+      model.looked = { window, isUnloaded: isGone, readingsCount, atMs: nowMs() }
       return window
     },
     shouldWait: (question) => {
@@ -235,7 +233,11 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     },
     answered: (question) => {
       const subject = subjectOf(question)
-      if (subject !== null && asked.get(subject.key)?.isUnloaded === true) refresh(subject)
+      const model = subject === null ? undefined : asked.get(subject.key)
+      if (subject === null || model === undefined) return
+      // What was found out since the latest look may be just that.
+      const isLooked = model.looked?.readingsCount === readingsCount
+      if (isLooked ? model.looked?.isUnloaded === true : isUnloaded(readings(subject))) refresh(subject)
     },
     lost: (question) => {
       const subject = subjectOf(question)
@@ -250,6 +252,11 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       await Promise.all([...runs.values(), ...underway])
     },
   }
+}
+
+/** Whether the server has unloaded the model. */
+function isUnloaded(states: readonly ProbeState[]): boolean {
+  return states.some(({ reading }) => reading?.isUnloaded === true)
 }
 
 /** A probe and what it found out; null while it runs, and where it was not asked. */
@@ -371,11 +378,10 @@ type AskedModel = {
   isRefreshDue: boolean
   /** Whether its server was gone, and has said nothing since. */
   isLost: boolean
-  /** Whether the latest look found that the server had unloaded it. */
-  isUnloaded: boolean
   /** What the latest look found, and how much had been found out by then. */
   looked: {
     readonly window: ServerWindow | null
+    readonly isUnloaded: boolean
     readonly readingsCount: number
     readonly atMs: number
   } | null

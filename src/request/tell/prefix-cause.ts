@@ -53,6 +53,6 @@ const CONVERSATIONS_MAX = 4_096
 function aroundHistory({ source, body, messages, structure }: Chat): string {
   const spans = [...spansAround(body.system, body.billingLine), body.tools, body.legacyTools, body.schema]
   const hashes = spans.map((span) => (span === null ? '' : source.hash(span.start, span.end)))
-  for (const { facts } of messages.slice(0, structure.systemCount)) hashes.push(facts.hash())
+  for (const { facts } of messages.slice(0, structure.systemCount)) hashes.push(facts.hash)
   return hashes.join(' ')
 }

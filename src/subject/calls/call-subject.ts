@@ -28,7 +28,7 @@ export function* callSubjects(
 ): Steps<readonly CallSubject[]> {
   const message = subject.messages[index]
   if (message === undefined || message.facts.callNames.length === 0) return NONE
-  const key = `${subject.memorySpace} ${message.facts.hash()}`
+  const key = `${subject.memorySpace} ${message.facts.hash}`
   const known = read.get(key)
   if (known !== undefined) return known
   const { calls } = yield* readMessage(subject, message)

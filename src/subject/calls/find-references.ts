@@ -114,7 +114,7 @@ function* growthOf(
   source: Message,
   reference: Message,
 ): Steps<number> {
-  const key = `${subject.memorySpace} ${source.facts.hash()} ${reference.facts.hash()}`
+  const key = `${subject.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
   const known = growths.get(key)
   if (known !== undefined) return known
   const own = yield* subject.countSteps((yield* readMessage(subject, reference)).text)
