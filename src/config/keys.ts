@@ -18,7 +18,7 @@ export type KeySource = {
 }
 
 /**
- * A key as it is now. A key from a file may change while the process runs (`watch-keys.ts`), so that nobody keeps a copy
+ * A key as it is now. A key from a file may change while the process runs (`watch-files.ts`), so that nobody keeps a copy
  * of it.
  */
 export type LiveKey = {
