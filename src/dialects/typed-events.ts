@@ -55,11 +55,11 @@ export function errorEvent(error: JsonObject): string {
 }
 
 /** What one event says of an answer, or that it is the end. */
-export type EventFacts = Partial<AnswerFacts> | 'done'
+export type AnswerEventFacts = Partial<AnswerFacts> | 'done'
 
 /** A reader of a stream whose events have types, by what each says, and of a plain answer that stands in its place. */
 export function typedEventsReader(
-  readEvent: (event: JsonObject, type: string) => EventFacts,
+  readEvent: (event: JsonObject, type: string) => AnswerEventFacts,
   readPlain: (json: unknown) => AnswerFacts | null,
 ): EventsReader {
   return (event) =>
@@ -71,7 +71,7 @@ export function typedEventsReader(
 /** What an event of an answer says, by what `factsOf` makes of its JSON: facts, the end, or null if it is no answer. */
 export function readAnswerEvent(
   { name, data, error }: ServerEvent,
-  factsOf: (json: unknown, name: string) => EventFacts | null,
+  factsOf: (json: unknown, name: string) => AnswerEventFacts | null,
 ): AnswerEvent {
   if (error !== '' || name === 'error') {
     const said = error === '' ? data : error

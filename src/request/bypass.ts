@@ -42,7 +42,7 @@ export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts)
   if (unbound !== null) {
     const judged = await send(unbound.bytes)
     if (thoughtRefusalOf(judged, dialect) !== 'missing') {
-      if (isAnswered(judged)) void parts.records.sendElsewhere(unbound.of, unbound.compaction)
+      if (isAnswered(judged)) parts.records.sendElsewhere(unbound.of, unbound.compaction)
       return settledUnread(arrived, judged, { action: 'bypassed', reason: 'thoughts', sentAtMs }, parts)
     }
     discard(judged.answer)

@@ -5,7 +5,7 @@ import { root, sources } from './pages.ts'
 
 /** In which room, or file of it, a bound stands, and how docs/privacy.md speaks of what it bounds. */
 const bounds = `
-src/request | FACTS_BYTES = 736 | facts of messages | half of \`limits.remembered_mb\`
+src/request | FACTS_BYTES = 640 | facts of messages | half of \`limits.remembered_mb\`
 src/models | PROMPTS_MAX = 20_000 | what prompts cost | 20,000 prompts
 src/request | LAST_BODY_IDLE_MS = 600_000 | the latest bodies | 10 minutes
 src/request | LAST_BODY_BYTES_MIN = 64 * 1024 | the latest bodies | 64 kB

@@ -202,8 +202,8 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       : null
     const sent = smaller ?? first
     const compaction = sent.compacted?.compaction ?? null
-    if (smaller !== null && compaction !== null) await records.replace(request, compaction)
-    await records.see(chat, place, { ...remembered, compaction })
+    if (smaller !== null && compaction !== null) records.replace(request, compaction)
+    records.see(chat, place, { ...remembered, compaction })
     return {
       told: [told(first), smaller === null ? null : told(smaller)],
       goesOn: chat.grewFrom !== null && newest !== null && compaction === newest,

@@ -161,6 +161,23 @@ describe('the file', () => {
     expect(reader.prepare('SELECT id FROM journal_events').all()).toEqual([{ id: 6 }])
   })
 
+  // The oldest row alone was asked whether it was over: one that is kept for ever hid all those behind it.
+  test('loses rows that have outlived their time behind one that has not', async () => {
+    const path = await newPath()
+    const before = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 0 })
+    await before.appendRows('events', [{ text: 'kept' }])
+    await before.close()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const store = await openSqliteStore({ path, bytesMax: MEGABYTE, lifetimeMs: 20_000 })
+    onTestFinished(store.close)
+    for (let row = 0; row < 5; row += 1) await store.appendRows('events', [{ text: 'old' }])
+    vi.setSystemTime(Date.now() + 20_001)
+    await store.appendRows('events', [{ text: 'new' }])
+    const ids = readerOf(path).prepare('SELECT id FROM journal_events').all()
+    expect(ids).toEqual([{ id: 1 }, { id: 7 }])
+  })
+
   // A writer died while the clock was a day ahead. Until that day was over nobody else could write its summary.
   test('holds nobody up by a lease that was granted before the clock went back', async () => {
     const path = await newPath()

@@ -2,7 +2,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../../conversation/jso
 import type { AnswerFacts, EventsReader, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid } from '../answer-json.ts'
-import { type EventFacts, typedEventsReader } from '../typed-events.ts'
+import { type AnswerEventFacts, typedEventsReader } from '../typed-events.ts'
 import { isServers, showsOutput, messageFinish, readMessageAnswer, removedThoughts } from './read-answer.ts'
 import { createStreamedUsage, messageUsage } from './usage.ts'
 
@@ -13,7 +13,7 @@ export function openMessageStream(): EventsReader {
   let begun: Usage | null = null
   let isSampledOften = false
 
-  function readEvent(event: JsonObject, type: string): EventFacts {
+  function readEvent(event: JsonObject, type: string): AnswerEventFacts {
     const { message, content_block: block, delta } = event
     if (isPresent(event['error']) || !isOfMessage(type)) return readMessageAnswer(event) ?? {}
     switch (type) {

@@ -2,7 +2,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../../conversation/jso
 import type { EventsReader } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid, statesError } from '../answer-json.ts'
-import { type EventFacts, typedEventsReader } from '../typed-events.ts'
+import { type AnswerEventFacts, typedEventsReader } from '../typed-events.ts'
 import { statusOf } from './reply/events.ts'
 import { hasOutput, isCall, isOfServer, readResponse, statementsIn } from './read-answer.ts'
 
@@ -11,7 +11,7 @@ export function openStream(): EventsReader {
   let hasCalls = false
   let isSampledOften = false
 
-  function readEvent(event: JsonObject, type: string): EventFacts {
+  function readEvent(event: JsonObject, type: string): AnswerEventFacts {
     const { response, item, delta } = event
     if (isJsonObject(response)) return readStated(event, response, type)
     if (isJsonObject(item)) {
@@ -24,7 +24,7 @@ export function openStream(): EventsReader {
     return readResponse(event) ?? {}
   }
 
-  function readStated(event: JsonObject, response: JsonObject, type: string): EventFacts {
+  function readStated(event: JsonObject, response: JsonObject, type: string): AnswerEventFacts {
     const status = statusOf(type, response)
     const stated = readResponse({ ...response, status }) ?? nothingSaid
     const usage = stated.usage && isSampledOften ? { ...stated.usage, isSum: true } : stated.usage

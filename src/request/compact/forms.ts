@@ -257,7 +257,7 @@ async function recorded(
   { cache, records, keepTaken }: FormParts,
 ): Promise<{ readonly standing: Compaction | null; readonly isOurs: boolean }> {
   if (made.point === request.remembered.compaction?.point) {
-    await records.replace(request, made)
+    records.replace(request, made)
     return { standing: made, isOurs: true }
   }
   const standing = await records.keep(request, made)
@@ -266,7 +266,7 @@ async function recorded(
   // Another replica's compaction is followed, so that both send the same bytes.
   const { compaction } = await advanced(request, counted, standing, NOTHING_NEW, cache)
   if (compaction !== null) await keepTaken(request, counted, compaction)
-  if (compaction !== null && compaction !== standing) await records.replace(request, compaction)
+  if (compaction !== null && compaction !== standing) records.replace(request, compaction)
   return { standing: compaction, isOurs: false }
 }
 

@@ -29,14 +29,17 @@ export type Records = {
   readonly find: (chat: Chat, place: RecordPlace) => Eventual<Remembered>
   /** Records a compaction; returns the one that stands, which is another's where that came first. */
   readonly keep: (of: RecordedConversation, compaction: Compaction) => Eventual<Compaction>
-  /** Records a compaction in the place of one at the same point: a view that was refused is not followed again. */
-  readonly replace: (of: RecordedConversation, compaction: Compaction) => Eventual<void>
+  /**
+   * Records a compaction in the place of one at the same point: a view that was refused is not followed again. Nobody waits
+   * for it: it is found from now on, by this process.
+   */
+  readonly replace: (of: RecordedConversation, compaction: Compaction) => void
   /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
-  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => Eventual<void>
+  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => void
   /** Whether bound thoughts may have been taken out of a conversation of this scope. */
   readonly holdsThoughts: (scope: string) => Eventual<boolean>
   /** Records that this request was seen, in the compaction that `remembered` names. */
-  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => Eventual<void>
+  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => void
   /**
    * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
    * that of a conversation that was deleted is not kept here.
@@ -151,8 +154,8 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
   }
 
-  function see(chat: Chat, place: RecordPlace, remembered: Remembered): Eventual<void> {
-    return guarded(undefined, () => {
+  function see(chat: Chat, place: RecordPlace, remembered: Remembered): void {
+    void guarded(undefined, () => {
       const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
       const { keys } = chat
       const prefixes = prefixesOf(place)
@@ -205,9 +208,9 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     })
   }
 
-  function replace(of: RecordedConversation, compaction: Compaction): Eventual<void> {
+  function replace(of: RecordedConversation, compaction: Compaction): void {
     const { chat, place, remembered } = of
-    return guarded(undefined, () =>
+    void guarded(undefined, () =>
       store.put([
         { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
         ...thoughtsOf(chat, place),

@@ -40,7 +40,7 @@ export async function fittingForm(
   }
   const smaller = await tightened(form, how, sending, parts)
   if (smaller === null || smaller.sentTokens > budgetTokens) return null
-  await recordForm(smaller, sending, parts)
+  recordForm(smaller, sending, parts)
   return smaller
 }
 
@@ -139,7 +139,7 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
     if (again === null) return standing(refused)
     outcome = { ...again, remedy: 'recovered' }
   }
-  if (isAnswered(outcome)) await learnFromRecovery(refusedForms, outcome.form, sending, parts)
+  if (isAnswered(outcome)) learnFromRecovery(refusedForms, outcome.form, sending, parts)
   return outcome
 }
 
@@ -172,12 +172,12 @@ function credible(
 }
 
 /** Learns from an accepted form about those refused before it: only now it is certain that their size was the reason. */
-async function learnFromRecovery(
+function learnFromRecovery(
   refused: readonly RefusedForm[],
   accepted: Form,
   sending: Sending,
   parts: RequestParts,
-): Promise<void> {
+): void {
   const { request } = sending
   // Without numbers a refusal says nothing of a size, unless a smaller form is accepted.
   const sizes = refused
@@ -185,22 +185,22 @@ async function learnFromRecovery(
     .map(({ form, sentTokens }) => promptTokensOf(request.measure, form, sentTokens))
   if (sizes.length > 0)
     parts.windows.recovered(request.modelKey, request.remembered.conversation, Math.min(...sizes))
-  await recordForm(accepted, sending, parts)
+  recordForm(accepted, sending, parts)
 }
 
 /**
  * Records the compaction of a smaller form, so that the next request goes on from it. Not behind the beginning of a reply that
  * is bound: the client has its thoughts and sends them back, and they hold behind the form before.
  */
-export async function recordForm(
+export function recordForm(
   { compacted }: Form,
   { request, isReplyBound }: Sending,
   { records }: RequestParts,
-): Promise<void> {
+): void {
   if (isReplyBound) return
   const compaction = compacted?.compaction ?? null
   if (compaction === null || compaction === request.form.compacted?.compaction) return
-  await records.replace(request, compaction)
+  records.replace(request, compaction)
 }
 
 /** An overflow that says nothing of its window; a server in trouble, or one that finds nothing, may mean something else. */

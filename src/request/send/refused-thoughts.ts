@@ -33,7 +33,7 @@ export const cureThoughts =
       if (refusal === 'missing' || request.chat.signedMessages !== undefined)
         parts.models.set(request.modelKey, 'thoughts', said, 'refusal')
       const compaction = cured.compacted?.compaction ?? null
-      if (compaction !== null) await parts.records.replace(request, compaction)
+      if (compaction !== null) parts.records.replace(request, compaction)
       return { ...second, remedy: 'restored', refusedThoughts: refusal }
     }
 

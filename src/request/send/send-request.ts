@@ -92,8 +92,8 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
   const before = isOthers ? compaction : remembered.compaction
   // Beside the answer, not before it: a store may be slow.
   if (isAnswered(outcome) && answered === null && before !== null && mayThink(request))
-    void records.sendElsewhere(request, before)
-  void records.see(chat, place, { ...remembered, compaction })
+    records.sendElsewhere(request, before)
+  records.see(chat, place, { ...remembered, compaction })
   if (isRecovered(outcome)) sending.measure = await measureAfterRefusal(sending, parts)
   return { ...request, measure: sending.measure, outcome, sending }
 }
@@ -381,7 +381,7 @@ const trySmaller =
         for (const each of [before.answered, answered])
           parts.windows.recovered(modelKey, each.conversation, each.promptTokens)
       noteOf(tried, wording, { refusedAtMs: null, answered })
-      await recordForm(second.form, sending, parts)
+      recordForm(second.form, sending, parts)
       return { ...second, remedy: 'recovered' }
     }
 

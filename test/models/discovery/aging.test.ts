@@ -127,6 +127,25 @@ describe('a model that has answered is loaded', () => {
     await answered(at)
   })
 
+  // A look once a second told what the look before had found: that the model was unloaded came a moment after it, and the
+  // answer that loaded it again, smaller, was taken for nothing new. The next prompt was made for the former window.
+  test('also where that it was unloaded was found out while it answered', async () => {
+    let state: object = { ...loadedModel, loaded_context_length: 30_000 }
+    await using at = await discovery({
+      'GET /api/v0/models': (...given) => json({ data: [state] })(...given),
+    })
+    expect(await at.tokens('m')).toBe(30_000)
+    state = unloadedModel
+    at.clock.nowMs += 300_000
+    at.look('m')
+    await at.settled('m')
+    state = loadedModel
+    at.clock.nowMs += 3_000
+    at.windows.answered(at.question('m'))
+    await at.settled('m')
+    expect(at.look('m')).toBe(6000)
+  })
+
   test('nobody is asked where that was known, or nothing is to be known', async () => {
     await using at = await discovery(vllm(8192, 'm'))
     at.windows.answered(at.question('m'))

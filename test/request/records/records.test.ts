@@ -45,7 +45,7 @@ function asker(store: Store = newStore()) {
   return async function ask(messages: readonly TestMessage[], of = place): Promise<Identity> {
     const chat = await chatWith(messages)
     const remembered = await records.find(chat, of)
-    await records.see(chat, of, remembered)
+    records.see(chat, of, remembered)
     return { conversation: remembered.conversation, parent: remembered.parent }
   }
 }
@@ -289,7 +289,7 @@ async function seenIn(newest: Compaction, ...older: readonly Compaction[]) {
   const found = await records.find(chat, place)
   for (const compaction of [...older, newest])
     await records.keep({ chat, place, remembered: found }, compaction)
-  await records.see(chat, place, { ...found, compaction: newest })
+  records.see(chat, place, { ...found, compaction: newest })
   return { records, conversation: found.conversation }
 }
 
@@ -301,7 +301,7 @@ describe('a request whose end was edited', () => {
     expect(found).toMatchObject({ conversation, parent: null, sharedUntil: 9 })
     expect(found.compaction).toEqual({ ...folding(6), point: 9, latestUser: -1 })
     // From then on it is recorded there, for whoever shares as much.
-    await records.see(chat, place, found)
+    records.see(chat, place, found)
     const next = await endingIn('Well?')
     const again = await records.find(next, place)
     expect(again.compaction).toEqual(found.compaction)
