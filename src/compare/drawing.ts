@@ -1,5 +1,4 @@
-import { grouped } from '../log/grouped.ts'
-import { aligned } from '../log/lines.ts'
+import { aligned, grouped } from '../log/lines.ts'
 import { CONVERSATIONS_MIN, type Harm, kinds, PAIRS_MIN, type Plan, type Result } from './pairs.ts'
 
 export function drawPlan(plan: Plan & { readonly window: number | null; readonly state: string }): string {

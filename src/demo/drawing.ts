@@ -1,5 +1,4 @@
-import { grouped } from '../log/grouped.ts'
-import { fitted, wrapped } from '../log/lines.ts'
+import { fitted, grouped, wrapped } from '../log/lines.ts'
 import { ChatError } from './chat-client.ts'
 import type { ChatAnswer } from './wire.ts'
 

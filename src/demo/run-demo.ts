@@ -2,7 +2,7 @@ import { type ChatClient, ChatError, type ChatTarget, openChatClient } from './c
 import { type Fact, facts, scriptedConversation, type ScriptedConversation } from './conversation.ts'
 import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
 import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './drawing.ts'
-import { grouped } from '../log/grouped.ts'
+import { grouped } from '../log/lines.ts'
 import { type DialectName, wires } from './wires.ts'
 import type { ChatMessage } from './wire.ts'
 import { runTool } from './tools.ts'

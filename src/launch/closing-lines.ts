@@ -1,4 +1,4 @@
-import { grouped } from '../log/grouped.ts'
+import { grouped } from '../log/lines.ts'
 
 export type RunEnd = {
   /** How what was done can be seen. */

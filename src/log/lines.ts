@@ -33,3 +33,8 @@ export function aligned(
     isRight(at) ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)
   return rows.map((row) => row.map(set).join('  ').trimEnd())
 }
+
+/** A number with its thousands apart. */
+export function grouped(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}

@@ -1,4 +1,4 @@
-import { isAnthropic, isSubscriptionToken } from './anthropic.ts'
+import { asksForBeta, isAnthropic, isSubscriptionToken } from './anthropic.ts'
 
 /** Headers that hold a credential, those first that count first where there are several. */
 const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const
@@ -80,6 +80,20 @@ export function heldKeyHeader(
   if (isAnthropic(new URL(upstreamOrigin).hostname) && !isForBearer(key, path)) return ['x-api-key', key]
   return ['authorization', `Bearer ${key}`]
 }
+
+/**
+ * Whether a request to Anthropic is paid by a subscription: it carries a token of OAuth and no key of the API
+ * (Claude Code, signed in with a Pro or Max plan).
+ */
+export function isOfSubscription(rawHeaders: readonly string[]): boolean {
+  if ((headerValue(rawHeaders, 'x-api-key') ?? '') !== '') return false
+  const token = /^Bearer\s+(.+)$/i.exec(headerValue(rawHeaders, 'authorization') ?? '')?.[1]
+  if (token === undefined) return false
+  return isSubscriptionToken(token) || asksForBeta(rawHeaders, /(?:^|,)\s*oauth-\d{4}-/)
+}
+
+/** The flag of the beta that lets such a token in. */
+export const subscriptionBeta = 'oauth-2025-04-20'
 
 // --- internal ---
 

@@ -1,5 +1,4 @@
-import { grouped } from '../../log/grouped.ts'
-import { aligned, cut, fitted, wrapped } from '../../log/lines.ts'
+import { aligned, cut, fitted, grouped, wrapped } from '../../log/lines.ts'
 import { escaped } from '../../log/log.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import type { CountsByRole, ExplainedMessage, Explanation, TokensByCategory } from './explanation.ts'

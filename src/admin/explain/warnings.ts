@@ -5,8 +5,8 @@ import type { Rule } from '../../dialects/contract.ts'
 import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
-import type { Explanation, ExplainWarning } from './explanation.ts'
-import { grouped } from '../../log/grouped.ts'
+import type { ExplainWarning, Explanation } from './explanation.ts'
+import { grouped } from '../../log/lines.ts'
 
 export type WarnedOf = Pick<
   Explanation,

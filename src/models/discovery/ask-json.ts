@@ -1,8 +1,12 @@
 import type { Answer, OwnRequest, Upstreams } from '../../upstream/upstreams.ts'
-import { clientCredential, credentialHeadersOf } from '../../upstream/credential.ts'
-import { isOfSubscription, subscriptionBeta } from '../../upstream/subscription.ts'
+import {
+  clientCredential,
+  credentialHeadersOf,
+  isOfSubscription,
+  subscriptionBeta,
+} from '../../upstream/credential.ts'
 import { keysOfQuery } from '../../upstream/target.ts'
-import { answerText } from './answer-text.ts'
+import { answerText } from '../../upstream/answer-body.ts'
 import type { Probe } from './probes.ts'
 import type { WindowQuestion } from './window-question.ts'
 

@@ -65,8 +65,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
   const underway = new Set<Promise<void>>()
   const closing = new AbortController()
   const told = new Set<string>()
-  /** How often something was found out about any model: a list tells of many. */
-  let readingsCount = 0
 
   function subjectOf(question: WindowQuestion): Subject | null {
     const known = subjects.get(question)
@@ -99,7 +97,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       refreshedAtMs: -Infinity,
       isRefreshDue: false,
       isLost: false,
-      looked: null,
     }
     asked.set(key, model)
     return model
@@ -160,7 +157,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       onReading: (probe, reading) => {
         noteUse(subject.access, probe, reading.use, nowMs())
         subject.said.take(probe, reading)
-        readingsCount += 1
         if (reading.trouble !== 'no-answer') site.origin.isMute = false
         if (reading.use !== 'failed') model.isLost = false
         else if (model.isLost) model.isRefreshDue = true
@@ -195,23 +191,13 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     lookup: (question) => {
       const subject = subjectOf(question)
       if (subject === null) return null
-      const model = askedModel(subject.key)
-      const { looked } = model
-      const isNew =
-        looked !== null && looked.readingsCount === readingsCount && nowMs() - looked.atMs < LOOK_MS
-      if (isNew && !model.isRefreshDue) return looked.window
-      start(subject, model)
+      start(subject, askedModel(subject.key))
       const states = readings(subject)
       const figure = figureIn(states)
-      const isGone = isUnloaded(states)
-      const window = figure && {
-        tokens: figure.tokens,
-        kind: figure.kind,
-        inputTokens: figure.inputTokens,
-        isLoaded: figure.basis === 'loaded' && !isGone,
-      }
-      model.looked = { window, isUnloaded: isGone, readingsCount, atMs: nowMs() }
-      return window
+      if (figure === null) return null
+      const { tokens, kind, inputTokens, basis } = figure
+      const isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
+      return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !isUnloaded }
     },
     shouldWait: (question) => {
       const subject = subjectOf(question)
@@ -233,11 +219,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     },
     answered: (question) => {
       const subject = subjectOf(question)
-      const model = subject === null ? undefined : asked.get(subject.key)
-      if (subject === null || model === undefined) return
-      // What was found out since the latest look may be just that.
-      const isLooked = model.looked?.readingsCount === readingsCount
-      if (isLooked ? model.looked?.isUnloaded === true : isUnloaded(readings(subject))) refresh(subject)
+      if (subject === null || !asked.has(subject.key)) return
+      if (readings(subject).some(({ reading }) => reading?.isUnloaded === true)) refresh(subject)
     },
     lost: (question) => {
       const subject = subjectOf(question)
@@ -252,11 +235,6 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       await Promise.all([...runs.values(), ...underway])
     },
   }
-}
-
-/** Whether the server has unloaded the model. */
-function isUnloaded(states: readonly ProbeState[]): boolean {
-  return states.some(({ reading }) => reading?.isUnloaded === true)
 }
 
 /** A probe and what it found out; null while it runs, and where it was not asked. */
@@ -378,17 +356,7 @@ type AskedModel = {
   isRefreshDue: boolean
   /** Whether its server was gone, and has said nothing since. */
   isLost: boolean
-  /** What the latest look found, and how much had been found out by then. */
-  looked: {
-    readonly window: ServerWindow | null
-    readonly isUnloaded: boolean
-    readonly readingsCount: number
-    readonly atMs: number
-  } | null
 }
-
-/** What is known is looked through anew after this time, in milliseconds, and whether anything has to be asked again. */
-const LOOK_MS = 1_000
 
 /** A server that takes longer has the next request answered instead. */
 const TIME_BOX_MS = 5_000

@@ -6,7 +6,7 @@ import { openUpstreams } from '../../upstream/open-upstreams.ts'
 import { proxiesFrom } from '../../upstream/pools.ts'
 import { rootOf } from '../../upstream/root-paths.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { answerText } from './answer-text.ts'
+import { answerText } from '../../upstream/answer-body.ts'
 import { questionHeaders } from './ask-json.ts'
 import { readModelList } from './model-list.ts'
 

@@ -1,5 +1,4 @@
-import type { Cancellation } from '../../upstream/cancellation.ts'
-import { waitFor } from '../../scheduling/wait-for.ts'
+import { type Cancellation, waitFor } from '../../upstream/cancellation.ts'
 
 /**
  * The requests under way at one upstream. A local server's slots share one memory: when the prompts under way

@@ -13,7 +13,7 @@ import { standingSummary, summaryNote } from '../../compaction/standing-summary.
 import type { Failures } from '../../activity/failures.ts'
 import type { AcceptedCredentials } from '../../models/accepted-credentials.ts'
 import { drive } from '../../scheduling/drive.ts'
-import { waitFor } from '../../scheduling/wait-for.ts'
+import { waitFor } from '../../upstream/cancellation.ts'
 import type { AheadRecords } from '../../summaries/ahead-records.ts'
 import type { SpentTokens } from '../../summaries/spent-tokens.ts'
 import { summaryKey } from '../../summaries/summary-keys.ts'

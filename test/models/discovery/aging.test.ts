@@ -127,8 +127,8 @@ describe('a model that has answered is loaded', () => {
     await answered(at)
   })
 
-  // A look once a second told what the look before had found: that the model was unloaded came a moment after it, and the
-  // answer that loaded it again, smaller, was taken for nothing new. The next prompt was made for the former window.
+  // Nobody tried this: a request looks before it is sent, and that the model was unloaded meanwhile comes a moment after it.
+  // Who goes by that look takes the answer, which has loaded it again with less, for nothing new.
   test('also where that it was unloaded was found out while it answered', async () => {
     let state: object = { ...loadedModel, loaded_context_length: 30_000 }
     await using at = await discovery({
