@@ -10,7 +10,7 @@ import type {
 } from '../conversation/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../conversation/json-value.ts'
 import type { Source, Span, Steps } from '../conversation/source.ts'
-import type { BodyEdit, NotRead, NotReadReason, OutputLimit } from './contract.ts'
+import type { BodyEdit, BodyFacts, NotRead, NotReadReason, OutputLimit } from './contract.ts'
 
 /** The members of a body by their names, and the values of those that are read. */
 export type BodyMembers = Pick<BodyScan, 'history'> & {
@@ -67,28 +67,21 @@ export function findHistory(source: Source, name: string): number | null {
   return null
 }
 
-/** Servers refuse options of a stream beside a plain answer: they go, with one of the commas beside them. */
-export function withoutStreamingOf(
+/** What every dialect states in the same members: the model, and whether the answer is a stream. */
+export function sharedFacts(
   source: Source,
-  spans: ReadonlyMap<string, ValueSpan>,
-  members: readonly BodyMember[],
-): readonly BodyEdit[] {
-  const stream = spans.get('stream')
-  if (stream === undefined) return []
-  const plain = { at: { start: stream.start, end: stream.end }, text: 'false' }
-  const at = members.findIndex(({ key }) => readKey(source, key) === 'stream_options')
-  const [before, entry, after] = [members[at - 1], members[at], members[at + 1]]
-  if (entry === undefined) return [plain]
-  const options =
-    before === undefined
-      ? { start: entry.key.start, end: after?.key.start ?? entry.value.end }
-      : { start: before.value.end, end: entry.value.end }
-  return [plain, { at: options, text: '' }]
-}
-
-/** Where the model's name stands, or can be put in. */
-export function modelPlaceIn({ spans, members }: BodyMembers): Span {
-  return spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1)
+  { spans, values, members }: BodyMembers,
+): Pick<BodyFacts, 'model' | 'modelPlace' | 'fieldNames' | 'isStreamed' | 'withoutStreaming'> {
+  const model = values.get('model')
+  const isStreamed = values.get('stream') === true
+  return {
+    model: typeof model === 'string' ? model : null,
+    // Where the name stands, or can be put in.
+    modelPlace: spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1),
+    fieldNames: [...spans.keys()],
+    isStreamed,
+    withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
+  }
 }
 
 /** Where a text may be put in. */
@@ -133,6 +126,25 @@ export function isForced(choice: unknown): boolean {
 }
 
 // --- internal ---
+
+/** Servers refuse options of a stream beside a plain answer: they go, with one of the commas beside them. */
+function withoutStreamingOf(
+  source: Source,
+  spans: ReadonlyMap<string, ValueSpan>,
+  members: readonly BodyMember[],
+): readonly BodyEdit[] {
+  const stream = spans.get('stream')
+  if (stream === undefined) return []
+  const plain = { at: { start: stream.start, end: stream.end }, text: 'false' }
+  const at = members.findIndex(({ key }) => readKey(source, key) === 'stream_options')
+  const [before, entry, after] = [members[at - 1], members[at], members[at + 1]]
+  if (entry === undefined) return [plain]
+  const options =
+    before === undefined
+      ? { start: entry.key.start, end: after?.key.start ?? entry.value.end }
+      : { start: before.value.end, end: entry.value.end }
+  return [plain, { at: options, text: '' }]
+}
 
 /** How much of a body is looked at first, in bytes: mostly the history begins there. */
 const LOOKED_AT_BYTES = 16_384

@@ -15,13 +15,12 @@ import {
   emptySpan,
   findHistory,
   isForced,
-  modelPlaceIn,
+  sharedFacts,
   notRead,
   outputLimitOf,
   positiveInteger,
   readMembers,
   spanOpening,
-  withoutStreamingOf,
 } from '../body-members.ts'
 import { boundOf, unboundMessage, unboundTurns } from './bound-thoughts.ts'
 import {
@@ -332,21 +331,17 @@ export function* readChatBody(
 ): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
   const found = yield* readMembers(source, { history: 'messages', content: null }, readNames, limits, known)
   if (!found.read) return found
-  const { spans, values, members, history: messageSpans } = found
+  const { spans, values, history: messageSpans } = found
   const messages = spans.get('messages')
   const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
   if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
-  const isStreamed = values.get('stream') === true
+  const shared = sharedFacts(source, found)
   const streamOptions = values.get('stream_options')
-  const model = values.get('model')
   const tools = spanOpening('[', source, spans.get('tools'))
   return {
     read: true,
     body: {
-      model: typeof model === 'string' ? model : null,
-      modelPlace: modelPlaceIn(found),
-      fieldNames: [...spans.keys()],
-      isStreamed,
+      ...shared,
       // How much is in it is not the same where some of it was known.
       history: { start: messages.start, end: messages.end },
       canGoOn: true,
@@ -362,8 +357,7 @@ export function* readChatBody(
       isToolForced: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
       wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
-      usageRequest: isStreamed ? usageRequestOf(spans, streamOptions) : null,
-      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
+      usageRequest: shared.isStreamed ? usageRequestOf(spans, streamOptions) : null,
     },
   }
 }

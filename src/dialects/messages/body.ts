@@ -3,12 +3,11 @@ import { isJsonObject, isPresent, parseJson, parseJsonText, stringOr } from '../
 import type { Source, Span, Steps } from '../../conversation/source.ts'
 import {
   type BodyMembers,
-  modelPlaceIn,
+  sharedFacts,
   notRead,
   outputLimitOf,
   readMembers,
   spanOpening,
-  withoutStreamingOf,
 } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
 import type { BodyEdit, BodyFacts, NotRead, OutputLimit } from '../contract.ts'
@@ -36,22 +35,18 @@ export function* readMessagesBody(
   const keys = { history: 'messages', content: 'content' }
   const found = yield* readMembers(source, keys, readNames, limits, known)
   if (!found.read) return found
-  const { spans, values, members, history } = found
+  const { spans, values, history } = found
   if (isPresent(values.get('thread'))) return notRead('stateful')
   if (editsItself(values.get('context_management'))) return notRead('native')
   const messages = spans.get('messages')
   const isEmpty = history === null || (history.length === 0 && known === null)
   if (messages === undefined || history === null || isEmpty) return notRead('no-messages')
   const system = systemOf(source, found)
-  const isStreamed = values.get('stream') === true
-  const model = values.get('model')
+  const shared = sharedFacts(source, found)
   return {
     read: true,
     body: {
-      model: typeof model === 'string' ? model : null,
-      modelPlace: modelPlaceIn(found),
-      fieldNames: [...spans.keys()],
-      isStreamed,
+      ...shared,
       history: { start: messages.start, end: messages.end },
       canGoOn: true,
       entrySpans: yield* wholeMessages(source, history),
@@ -67,7 +62,6 @@ export function* readMessagesBody(
       wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: true,
       usageRequest: null,
-      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
     },
   }
 }

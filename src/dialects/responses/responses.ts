@@ -4,12 +4,11 @@ import {
   type BodyMembers,
   findHistory,
   isForced,
-  modelPlaceIn,
+  sharedFacts,
   notRead,
   outputLimitOf,
   readMembers,
   spanOpening,
-  withoutStreamingOf,
 } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
@@ -247,7 +246,7 @@ function* readResponsesBody(
 ): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
   const found = yield* readMembers(source, { history: 'input', content: null }, readNames, limits, known)
   if (!found.read) return found
-  const { spans, values, members, history } = found
+  const { spans, values, history } = found
   if (isPresent(values.get('previous_response_id')) || isPresent(values.get('conversation')))
     return notRead('stateful')
   // vLLM's: a history in another form, which stands before the input.
@@ -259,15 +258,11 @@ function* readResponsesBody(
   const entrySpans = text === null ? history : [{ ...text, keys: 0, longStrings: [text] }]
   const isEmpty = entrySpans === null || (entrySpans.length === 0 && known === null)
   if (input === undefined || entrySpans === null || isEmpty) return notRead('no-messages')
-  const isStreamed = values.get('stream') === true
-  const model = values.get('model')
+  const shared = sharedFacts(source, found)
   return {
     read: true,
     body: {
-      model: typeof model === 'string' ? model : null,
-      modelPlace: modelPlaceIn(found),
-      fieldNames: [...spans.keys()],
-      isStreamed,
+      ...shared,
       history: { start: input.start, end: input.end },
       canGoOn: text === null && values.get('store') === false,
       entrySpans,
@@ -283,7 +278,6 @@ function* readResponsesBody(
       wantsStaleRefused: false,
       showsUsage: true,
       usageRequest: null,
-      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
     },
   }
 }
