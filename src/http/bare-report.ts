@@ -75,15 +75,8 @@ export function clientOf({ incoming }: Pick<ClientRequest, 'incoming'>): string 
 
 const UNKNOWN_TIME = new Date(0).toISOString()
 
-/** The second that was written last, and how: requests that come within one share all but the milliseconds. */
-let written = { secondMs: Number.NaN, text: '' }
-
 function timeBy(nowMs: () => number): string {
-  const atMs = Math.floor(nowMs())
-  const secondMs = atMs - (atMs % 1000)
-  if (written.secondMs !== secondMs)
-    written = { secondMs, text: new Date(secondMs).toISOString().slice(0, -'000Z'.length) }
-  return `${written.text}${String(atMs - secondMs).padStart(3, '0')}Z`
+  return new Date(nowMs()).toISOString()
 }
 
 /** Programs name themselves in fewer; a row of each request is kept. */

@@ -74,13 +74,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return {
     name: `sqlite:${path}`,
     getFirst: (keys) => {
-      if (keys.length === 1) {
-        const value = standingValue(keys[0] ?? '')
-        return value === null ? null : { index: 0, value }
-      }
       const few = keys.slice(0, FEW_KEYS).map(shortKey)
       const [first = '', second = '', third = ''] = few
-      const rows = keys.length === 0 ? [] : statements.findFew.all(first, second, third, Date.now())
+      const rows = statements.findFew.all(first, second, third, Date.now())
       for (const [index, short] of few.entries()) {
         const value = textIn(rows.find((row) => row['short_key'] === short)?.['value'])
         if (value !== null) return { index, value }
