@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { complain, say, type Command } from './commands/command.ts'
 import { help } from './commands/help.ts'
 import { type CommandName, parseArguments } from './config/flags.ts'
-import { isKnownProgram, knownCommands } from './launch/find-program.ts'
+import { isKnownProgram, knownCommands } from './commands/run/find-program.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {

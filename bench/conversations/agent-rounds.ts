@@ -1,5 +1,5 @@
-import { openDice, type Dice } from '../../src/demo/dice.ts'
-import { runTool, tools as demoTools } from '../../src/demo/tools.ts'
+import { openDice, type Dice } from '../../src/commands/demo/dice.ts'
+import { runTool, tools as demoTools } from '../../src/commands/demo/tools.ts'
 
 export type AgentRounds = {
   /** The system message and the task, as JSON without the brackets of the list. */

@@ -19,7 +19,7 @@ export async function observePath(work: () => Promise<void>): Promise<Path> {
   await session.post('Profiler.stopPreciseCoverage')
   session.disconnect()
   return result
-    .filter(({ url }) => url.startsWith(SOURCES) && !url.startsWith(`${SOURCES}demo/`))
+    .filter(({ url }) => url.startsWith(SOURCES) && !url.startsWith(`${SOURCES}commands/demo/`))
     .map(({ url, functions }) => ({
       file: url.slice(SOURCES.length),
       functions: functions

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import type { Conversations } from '../activity/conversations/conversations.ts'
-import { type EventFilter, isAskedFor, type Journal, type Signals } from '../activity/journal/journal.ts'
+import type { Conversations } from '../telemetry/conversations/conversations.ts'
+import { type EventFilter, isAskedFor, type Journal, type Signals } from '../telemetry/journal/journal.ts'
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
 import { FoldgateError } from '../errors.ts'
-import { receiveBody, type ReceiveBodyOptions } from '../http/receive-body.ts'
+import { receiveBody, type ReceiveBodyOptions } from '../server/receive-body.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 import type { ModelCard } from './models/model-cards.ts'
 import { contentSecurityPolicy, pageAssets, type PageSetting } from './page/layout.ts'
@@ -14,7 +14,7 @@ import { homePage } from './page/home-page.ts'
 import type { HtmlEscapedString } from './page/markup.ts'
 import { setImmediate } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { eventTypes, type JournalEvent } from '../activity/journal/rows.ts'
+import { eventTypes, type JournalEvent } from '../telemetry/journal/rows.ts'
 
 /** What routes of the admin listener find in their context. */
 export type AdminEnvironment = { Bindings: HttpBindings }

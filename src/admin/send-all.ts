@@ -1,4 +1,4 @@
-import { dialects } from '../dialects/dialects.ts'
+import { dialects } from '../formats/formats.ts'
 
 /** The same of one dialect, by its name; of all if none has that name. */
 export function sendAllAdvice(dialect: string | null | undefined): string {

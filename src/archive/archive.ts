@@ -2,8 +2,8 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { archiveFile, deleteArchived } from './files.ts'
-import { makeFolder } from '../stores/make-folder.ts'
-import { NoAnswerError, within } from '../stores/within.ts'
+import { makeFolder } from '../storage/make-folder.ts'
+import { NoAnswerError, within } from '../storage/within.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = ReturnType<typeof openArchive>

@@ -1,8 +1,8 @@
 import { access, constants, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isConversationId } from '../conversation/keys.ts'
-import { StoreError, troubleOf } from '../stores/store-error.ts'
-import { within } from '../stores/within.ts'
+import { StoreError, troubleOf } from '../storage/store-error.ts'
+import { within } from '../storage/within.ts'
 
 /** The file of a conversation; null for a text that is no conversation's id: it may come from a store that others write to. */
 export function archiveFile(dir: string, conversation: string): string | null {

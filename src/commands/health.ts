@@ -1,6 +1,6 @@
 import { loadSettings } from '../config/settings.ts'
-import { onThisMachine } from '../http/listen.ts'
-import { addressOf } from '../http/listeners.ts'
+import { onThisMachine } from '../server/listen.ts'
+import { addressOf } from '../server/listeners.ts'
 import { complain, say, type CommandContext } from './command.ts'
 
 /** Asks the Foldgate that runs with these settings whether it is up. */

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises'
 import { purgeArchive } from '../archive/files.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
-import { openBareStore, storeLocation } from '../stores/open-store.ts'
-import type { UserPlace } from '../stores/state-folder.ts'
-import { StoreError, troubleOf } from '../stores/store-error.ts'
+import { openBareStore, storeLocation } from '../storage/open-store.ts'
+import type { UserPlace } from '../storage/state-folder.ts'
+import { StoreError, troubleOf } from '../storage/store-error.ts'
 import { type CommandContext, complain, flagText, say } from './command.ts'
 
 /** Deletes what is stored and archived: all of it, or what belongs to one conversation. */

@@ -1,8 +1,8 @@
 import type { Settings } from '../config/settings.ts'
 import { holdsCredential } from '../config/settings-rules.ts'
 import { isLoopback } from '../config/web-address.ts'
-import type { ListenAddress } from '../http/listen.ts'
-import { addressOf, type Listening } from '../http/listeners.ts'
+import type { ListenAddress } from '../server/listen.ts'
+import { addressOf, type Listening } from '../server/listeners.ts'
 import { hasSummaries } from '../profiles/effective.ts'
 import type { Profile } from '../profiles/schema.ts'
 

@@ -5,7 +5,7 @@ import { UNTOUCHED } from './layout.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import type { Policy, Room } from './policy.ts'
-import { isSaidByUser } from '../subject/subject.ts'
+import { isSaidByUser } from './history/subject.ts'
 import type { TokenCounts } from './token-counts.ts'
 
 /** A request point at which a further compaction may be due. */

@@ -2,7 +2,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import type { Clip, Compaction, Reach } from './compaction.ts'
 import type { Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
-import { replyStart, toolNameOf, type Rounds, type Subject } from '../subject/subject.ts'
+import { replyStart, toolNameOf, type Rounds, type Subject } from './history/subject.ts'
 
 /**
  * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are cleared or clipped, and before which point

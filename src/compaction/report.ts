@@ -3,8 +3,8 @@ import { covers } from './layout.ts'
 import { baseOf } from './view/view-message.ts'
 import { type PassName, passOrder } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { type Rounds, type Subject, toolNameOf } from '../subject/subject.ts'
-import { pastOf } from '../subject/past.ts'
+import { type Rounds, type Subject, toolNameOf } from './history/subject.ts'
+import { pastOf } from './history/past.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {

@@ -1,11 +1,11 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 import type { StandingSummary, SummaryRange } from './compaction.ts'
 import { rangeIndexes } from './layout.ts'
-import { numberRange } from '../subject/message-numbers.ts'
+import { numberRange } from './history/message-numbers.ts'
 import type { PreparedFold } from './plan/options.ts'
 import { createWriter, harmless } from './recap/headings.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'
-import type { Subject } from '../subject/subject.ts'
+import type { Subject } from './history/subject.ts'
 
 /** The tags around a summary, by which a model and a later pass can tell it from the user's words. */
 export const SUMMARY_OPEN = '<conversation-summary>'

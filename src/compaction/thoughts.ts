@@ -1,6 +1,6 @@
 import { FOLD_VERSION, type Compaction } from './compaction.ts'
 import { UNTOUCHED } from './layout.ts'
-import { hasBoundThoughts, type Rounds } from '../subject/subject.ts'
+import { hasBoundThoughts, type Rounds } from './history/subject.ts'
 
 // Compactions that change nothing but which thoughts are sent: those that an upstream has refused, or demands.
 

@@ -1,12 +1,12 @@
 import { countBelow } from '../conversation/count-below.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 import type { Compaction } from './compaction.ts'
 import { editAt, editsOf, type Editing, type Edits } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
-import { sumOf } from '../subject/size-sums.ts'
-import { anyHasBoundThoughts, readableTokens, type Subject } from '../subject/subject.ts'
+import { sumOf } from './history/size-sums.ts'
+import { anyHasBoundThoughts, readableTokens, type Subject } from './history/subject.ts'
 import { messageEditor, type Edit } from './message-edits.ts'
 
 /**

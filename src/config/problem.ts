@@ -1,4 +1,4 @@
-import { escaped } from '../log/log.ts'
+import { escaped } from '../telemetry/log/log.ts'
 
 /** Something wrong with a setting or a profile. */
 export type Problem = {

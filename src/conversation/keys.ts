@@ -1,6 +1,6 @@
 import type { Growth } from './structure.ts'
 import type { Message, ParsedMessage } from './message.ts'
-import type { Digest, Steps } from './source.ts'
+import type { Digest, Steps } from '../json/source.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {

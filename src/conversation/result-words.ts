@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from './json-value.ts'
+import { isJsonObject, parseJsonText } from '../json/json-value.ts'
 import { remindersIn, withoutReminders } from './reminders.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { addUnanswered, takeAnswered, type UnansweredIds } from './call-ids.ts'
 import { countBelow } from './count-below.ts'
 import type { Message } from './message.ts'
-import type { Steps } from './source.ts'
+import type { Steps } from '../json/source.ts'
 
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {

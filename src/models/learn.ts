@@ -1,4 +1,4 @@
-import type { Usage } from '../dialects/answer-contract.ts'
+import type { Usage } from '../formats/answer-contract.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import type { Counts } from './counts/counts.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseJsonText } from '../conversation/json-value.ts'
+import { parseJsonText } from '../json/json-value.ts'
 import { surroundingsSchema } from './counts/overheads.ts'
 import { seenRatioSchema } from './counts/seen-ratio.ts'
 

@@ -1,6 +1,6 @@
 import { lruCache } from '../lru-cache.ts'
-import type { StoreGuard } from '../stores/store-guard.ts'
-import type { Store, StoreEntry } from '../stores/store.ts'
+import type { StoreGuard } from '../storage/store-guard.ts'
+import type { Store, StoreEntry } from '../storage/store.ts'
 import type { ModelKey } from './model-key.ts'
 import {
   beliefAt,

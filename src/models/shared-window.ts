@@ -1,6 +1,6 @@
-import type { Digest } from '../conversation/source.ts'
+import type { Digest } from '../json/source.ts'
 import { lruCache } from '../lru-cache.ts'
-import type { Store, StoreEntry } from '../stores/store.ts'
+import type { Store, StoreEntry } from '../storage/store.ts'
 import { modelKeyOf, type ModelKey } from './model-key.ts'
 import { isNewer, readModelRecord, type Field, type ModelRecord } from './model-record.ts'
 

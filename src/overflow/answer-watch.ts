@@ -1,9 +1,9 @@
 import { judgeJson, type JudgedJson, type WindowKnowledge } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
-import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
+import type { AnswerFacts, Answers } from '../formats/answer-contract.ts'
+import { createEventReader, type ServerEvent } from '../formats/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
-import { createTextPieces } from '../dialects/text-pieces.ts'
+import { createTextPieces } from '../formats/text-pieces.ts'
 
 /**
  * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached

@@ -1,7 +1,7 @@
 import { classifyError, type ErrorKnowledge } from './classify-error.ts'
 import { plainClassification, type Classification } from './classification.ts'
-import type { AnswerFacts, Answers } from '../dialects/answer-contract.ts'
-import { parseAnswerText } from '../dialects/answer-json.ts'
+import type { AnswerFacts, Answers } from '../formats/answer-contract.ts'
+import { parseAnswerText } from '../formats/answer-json.ts'
 import { collectErrorFactsFrom } from './error-text.ts'
 
 export type WindowKnowledge = ErrorKnowledge & {

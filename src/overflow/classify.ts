@@ -2,9 +2,9 @@ import { judgeJson, type WindowKnowledge } from './classify-ending.ts'
 import { classifyError } from './classify-error.ts'
 import type { Classification } from './classification.ts'
 import { collectErrorFacts, collectErrorFactsFrom } from './error-text.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
-import type { Answers } from '../dialects/answer-contract.ts'
-import { createEventReader } from '../dialects/event-reader.ts'
+import { parseJsonText } from '../json/json-value.ts'
+import type { Answers } from '../formats/answer-contract.ts'
+import { createEventReader } from '../formats/event-reader.ts'
 import { createStreamJudge } from './stream-judge.ts'
 
 export type WholeAnswer = {

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
 import { isFault } from './other-matter.ts'
 import { hasGap, ownWords } from './own-words.ts'
 

@@ -9,7 +9,7 @@ import {
   saysWhy,
 } from './embedded-json.ts'
 import { ownWords, plainText } from './own-words.ts'
-import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
 import { readCount } from './token-numbers.ts'
 
 /** What an error says, whatever shape it came in: normalised text, codes, statuses and stated sizes. */

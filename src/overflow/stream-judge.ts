@@ -1,7 +1,7 @@
 import { classifyEnding, classifyInnerError, type WindowKnowledge } from './classify-ending.ts'
 import type { Classification } from './classification.ts'
-import type { AnswerFacts, Answers, Finish, Usage } from '../dialects/answer-contract.ts'
-import type { ServerEvent } from '../dialects/event-reader.ts'
+import type { AnswerFacts, Answers, Finish, Usage } from '../formats/answer-contract.ts'
+import type { ServerEvent } from '../formats/event-reader.ts'
 
 /**
  * What the stream has shown so far: `waiting` (nothing that counts), `output`, `ended` (an end that leaves

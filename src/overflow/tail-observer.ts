@@ -7,10 +7,10 @@ import type {
   Finish,
   RemovedThoughts,
   Usage,
-} from '../dialects/answer-contract.ts'
-import { parseAnswerText } from '../dialects/answer-json.ts'
-import { createEventReader, type ServerEvent } from '../dialects/event-reader.ts'
-import { createTextPieces } from '../dialects/text-pieces.ts'
+} from '../formats/answer-contract.ts'
+import { parseAnswerText } from '../formats/answer-json.ts'
+import { createEventReader, type ServerEvent } from '../formats/event-reader.ts'
+import { createTextPieces } from '../formats/text-pieces.ts'
 
 /** What an answer that was passed on turned out to be. */
 export type TailReport = {

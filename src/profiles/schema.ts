@@ -14,7 +14,7 @@ import {
   shareOrTokensOrOff,
   shortText,
 } from './values.ts'
-import { dialects } from '../dialects/dialects.ts'
+import { dialects } from '../formats/formats.ts'
 
 /** Fields of a summary call that are not the operator's, in any dialect. */
 const ownParameters: ReadonlySet<string> = new Set(

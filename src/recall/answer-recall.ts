@@ -1,6 +1,6 @@
 import type { Compacted } from '../compaction/compact.ts'
-import type { Subject } from '../subject/subject.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { Subject } from '../compaction/history/subject.ts'
+import type { Steps } from '../json/source.ts'
 import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
 import { pageOf, pausing, type RecallAnswer } from './page.ts'
 import {
@@ -13,7 +13,7 @@ import {
   runsWithin,
 } from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
-import { messageNumber } from '../subject/message-numbers.ts'
+import { messageNumber } from '../compaction/history/message-numbers.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
 export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }

@@ -1,6 +1,6 @@
-import type { CountSteps, CountTokens } from '../subject/subject.ts'
-import type { JsonObject } from '../conversation/json-value.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { CountSteps, CountTokens } from '../compaction/history/subject.ts'
+import type { JsonObject } from '../json/json-value.ts'
+import type { Steps } from '../json/source.ts'
 import { ownLine } from './segments.ts'
 
 /** An answer of any length, made only as far as it is looked at. */

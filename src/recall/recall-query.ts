@@ -1,5 +1,5 @@
-import type { Subject } from '../subject/subject.ts'
-import { isJsonObject, parseJsonText, type JsonObject } from '../conversation/json-value.ts'
+import type { Subject } from '../compaction/history/subject.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
 
 /** Messages by their numbers, `last` included. */
 export type HandleRun = { readonly first: number; readonly last: number }

@@ -1,4 +1,4 @@
-import type { RecallTool } from '../dialects/contract.ts'
+import type { RecallTool } from '../formats/contract.ts'
 
 /** The tool with which a model reads earlier messages back, by a name that none of the client's tools has. */
 export function recallTool(taken: ReadonlySet<string>): RecallTool {

@@ -1,11 +1,11 @@
-import { messageNumber } from '../subject/message-numbers.ts'
-import type { Subject } from '../subject/subject.ts'
+import { messageNumber } from '../compaction/history/message-numbers.ts'
+import type { Subject } from '../compaction/history/subject.ts'
 import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
 import { pausing, type RecallAnswer } from './page.ts'
 import { type Asked, lastNumber, type RecallQuery, runsText, runsWithin } from './recall-query.ts'
 import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts'
-import { argumentLines } from '../subject/looked-at.ts'
-import type { Steps } from '../conversation/source.ts'
+import { argumentLines } from '../compaction/history/looked-at.ts'
+import type { Steps } from '../json/source.ts'
 
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase

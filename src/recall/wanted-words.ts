@@ -1,4 +1,4 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 
 /** Where in a text something was found. */
 export type WordPlace = { readonly start: number; readonly end: number }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { finish, type Steps } from '../conversation/source.ts'
+import { finish, type Steps } from '../json/source.ts'
 import type { Eventual } from './eventual.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { shiftedRange } from '../compaction/compaction.ts'
-import { parseJsonText } from '../conversation/json-value.ts'
+import { parseJsonText } from '../json/json-value.ts'
 import type { FoldAhead } from '../compaction/ahead.ts'
-import type { Store } from '../stores/store.ts'
-import type { StoreGuard } from '../stores/store-guard.ts'
+import type { Store } from '../storage/store.ts'
+import type { StoreGuard } from '../storage/store-guard.ts'
 import type { KeyedConversation } from './summary-keys.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 import wordings from './clients-compaction-prompts.json' with { type: 'json' }
 
 /**

@@ -1,5 +1,5 @@
 import { harmless } from '../compaction/recap/headings.ts'
-import type { CountTokens } from '../subject/subject.ts'
+import type { CountTokens } from '../compaction/history/subject.ts'
 import type { SummaryAnswer } from './summary-call.ts'
 import { lostThings, type Section, sectionsOf, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'

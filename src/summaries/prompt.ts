@@ -1,4 +1,4 @@
-import type { Digest } from '../conversation/source.ts'
+import type { Digest } from '../json/source.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { sections } from './sections.ts'
 import type { TranscriptMessage } from './transcript.ts'

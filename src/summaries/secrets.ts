@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../conversation/source.ts'
+import { finish, type Steps } from '../json/source.ts'
 
 /**
  * @internal exported for tests. Shapes of secrets, most specific first. A summary is stored and is sent to a model that the

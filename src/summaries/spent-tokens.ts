@@ -1,6 +1,6 @@
 import type { KeyedConversation } from './summary-keys.ts'
-import type { Store } from '../stores/store.ts'
-import type { StoreGuard } from '../stores/store-guard.ts'
+import type { Store } from '../storage/store.ts'
+import type { StoreGuard } from '../storage/store-guard.ts'
 
 /**
  * Prompt tokens that summaries of a conversation have cost so far: however often they fail, they do not become dear. An

@@ -1,7 +1,7 @@
 import type { SummaryRange } from '../compaction/compaction.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { SUMMARY_VERSION } from './prompt.ts'
-import type { Digest } from '../conversation/source.ts'
+import type { Digest } from '../json/source.ts'
 import type { Message } from '../conversation/message.ts'
 import type { Structure } from '../conversation/structure.ts'
 

@@ -1,10 +1,10 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
-import { renderTerminal } from '../terminal/render.ts'
-import { readMessage } from '../subject/read-message.ts'
+import { renderTerminal } from '../compaction/terminal/render.ts'
+import { readMessage } from '../compaction/history/read-message.ts'
 import { harmless, labels } from '../compaction/recap/headings.ts'
-import { type Subject, toolNameOf } from '../subject/subject.ts'
+import { type Subject, toolNameOf } from '../compaction/history/subject.ts'
 import { mediaMarks, type Message, type ParsedMessage, type Role } from '../conversation/message.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 import { redactedSteps } from './secrets.ts'
 
 /** One message of a transcript, as it stands in the prompt. */

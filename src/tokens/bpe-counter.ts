@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../conversation/source.ts'
+import { finish, type Steps } from '../json/source.ts'
 import { InvariantError } from '../errors.ts'
 import { countShort, mergeBytes } from './byte-pairs.ts'
 import {

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../conversation/source.ts'
+import { finish, type Steps } from '../json/source.ts'
 import { counterOver, vocabularySteps, type TokenCounter, type Vocabulary } from './bpe-counter.ts'
 import type { EncodingName } from './families.ts'
 import type { Cut } from './piece-grammar.ts'

@@ -1,5 +1,5 @@
 import type { Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { mediaTokens } from './media-tokens.ts'
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../conversation/source.ts'
+import type { Steps } from '../json/source.ts'
 
 /** A rank file of js-tiktoken, as its modules export it. */
 export type RankFile = { readonly pat_str: string; readonly bpe_ranks: string }

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
-import type { Steps } from '../conversation/source.ts'
+import { isJsonObject, type JsonObject } from '../json/json-value.ts'
+import type { Steps } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { functionAsType, plainJson, pythonJson } from './typescript-tools.ts'
 import { familyFinder } from './families.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../conversation/json-value.ts'
+import { isJsonObject, type JsonObject } from '../json/json-value.ts'
 
 /** A function that the model may call, as the request describes it. */
 export type FunctionTool = {

@@ -1,5 +1,5 @@
-import type { Dialect } from '../dialects/contract.ts'
-import { dialects } from '../dialects/dialects.ts'
+import type { Dialect } from '../formats/contract.ts'
+import { dialects } from '../formats/formats.ts'
 import { FoldgateError } from '../errors.ts'
 import type { UpstreamAddress } from './address.ts'
 import { isRootPath, rootOf } from './root-paths.ts'

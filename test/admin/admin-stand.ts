@@ -1,4 +1,4 @@
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { chatOf, postChat, type ChatReply } from '../support/post-chat.ts'
 import { completion, type FakeUpstream, type Script } from '../support/fake-upstream.ts'
 import type { FoldgateOptions, RunningFoldgate } from '../support/foldgate.ts'

@@ -1,7 +1,7 @@
-import { createFailures } from '../../src/activity/failures.ts'
-import { createStoreGuard, type StoreGuard } from '../../src/stores/store-guard.ts'
-import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { createFailures } from '../../src/telemetry/failures.ts'
+import { createStoreGuard, type StoreGuard } from '../../src/storage/store-guard.ts'
+import { openMemoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
 
 export const memoryStore = (): Store => openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 })
 

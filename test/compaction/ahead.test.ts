@@ -3,7 +3,7 @@ import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compacti
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/plan/options.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight, compact } from '../support/compacted.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { parseMessage } from '../support/chat-completions.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import {
   call,

@@ -10,7 +10,7 @@ import {
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { policyOf, subjectOf } from '../support/subject.ts'

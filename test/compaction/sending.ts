@@ -1,6 +1,6 @@
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import type { Subject } from '../../src/subject/subject.ts'
+import type { Subject } from '../../src/compaction/history/subject.ts'
 import { compactedUnder, PRIMING_TOKENS, type CompactedOptions } from '../support/compacted.ts'
 import { growing } from '../support/conversations.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'

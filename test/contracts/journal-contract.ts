@@ -7,7 +7,7 @@ import {
   journalRowsMax,
   type Store,
   type StoreLimits,
-} from '../../src/stores/store.ts'
+} from '../../src/storage/store.ts'
 import { putValue } from '../support/put-value.ts'
 
 /** How time passes for a store, and how long what is to be outlived is kept. */

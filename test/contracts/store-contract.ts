@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Store, StoreLimits } from '../../src/stores/store.ts'
+import type { Store, StoreLimits } from '../../src/storage/store.ts'
 import { journalContract, type StoreClock } from './journal-contract.ts'
 import { putValue } from '../support/put-value.ts'
 

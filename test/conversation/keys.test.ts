@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { meaningKeys } from '../../src/conversation/keys.ts'
-import { finish, type Digest } from '../../src/conversation/source.ts'
+import { finish, type Digest } from '../../src/json/source.ts'
 import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { digest } from '../support/source.ts'
 

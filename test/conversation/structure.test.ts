@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/chat-completions.ts'

@@ -5,27 +5,27 @@ import { root, sources } from './pages.ts'
 
 /** In which room, or file of it, a bound stands, and how docs/privacy.md speaks of what it bounds. */
 const bounds = `
-src/request | FACTS_BYTES = 640 | facts of messages | half of \`limits.remembered_mb\`
+src/pipeline | FACTS_BYTES = 640 | facts of messages | half of \`limits.remembered_mb\`
 src/models | PROMPTS_MAX = 20_000 | what prompts cost | 20,000 prompts
-src/request | LAST_BODY_IDLE_MS = 600_000 | the latest bodies | 10 minutes
-src/request | LAST_BODY_BYTES_MIN = 64 * 1024 | the latest bodies | 64 kB
+src/pipeline | LAST_BODY_IDLE_MS = 600_000 | the latest bodies | 10 minutes
+src/pipeline | LAST_BODY_BYTES_MIN = 64 * 1024 | the latest bodies | 64 kB
 src/tokens | rememberedMax = 16_384 | the memo of pieces of text | 16,384
-src/request | TOOL_LISTS_MAX = 1_000 | sizes of tool lists | 1,000
-src/request | HELD_BYTES_MAX = 4 * 1024 * 1024 | the beginning of an answer | at most 4 MB
-src/request | BODY_BYTES_MAX = 32 * 1024 * 1024 | the beginning of an answer | 32 MB
-src/request | REPLY_BYTES_MAX = 32 * 1024 * 1024 | the beginning of an answer | 32 MB
-src/request/reply/reply-to.ts | EVENT_BYTES_MAX = 4 * 1024 * 1024 | the beginning of an answer | 4 MB
+src/pipeline | TOOL_LISTS_MAX = 1_000 | sizes of tool lists | 1,000
+src/pipeline | HELD_BYTES_MAX = 4 * 1024 * 1024 | the beginning of an answer | at most 4 MB
+src/pipeline | BODY_BYTES_MAX = 32 * 1024 * 1024 | the beginning of an answer | 32 MB
+src/pipeline | REPLY_BYTES_MAX = 32 * 1024 * 1024 | the beginning of an answer | 32 MB
+src/pipeline/reply/reply-to.ts | EVENT_BYTES_MAX = 4 * 1024 * 1024 | the beginning of an answer | 4 MB
 src/summaries | RECENT_MAX = 500 | summaries, or why | latest 500
 src/summaries | JOBS_BYTES_MAX = 128 * 1024 * 1024 | which conversation a summary | 128 MB
-src/activity/conversations/conversation-list.ts | CONVERSATIONS_MAX = 1_000 | figures of requests | 1,000 conversations
-src/activity | ROWS_MAX = 20_000 | figures of requests | 20,000 requests
-src/activity | OUTLINE_BYTES_MAX = 32 * 1024 * 1024 | what became of each | 32 MB
-src/activity | BODY_BYTES_MAX = 64 * 1024 * 1024 | the bodies of these | 64 MB
+src/telemetry/conversations/conversation-list.ts | CONVERSATIONS_MAX = 1_000 | figures of requests | 1,000 conversations
+src/telemetry | ROWS_MAX = 20_000 | figures of requests | 20,000 requests
+src/telemetry | OUTLINE_BYTES_MAX = 32 * 1024 * 1024 | what became of each | 32 MB
+src/telemetry | BODY_BYTES_MAX = 64 * 1024 * 1024 | the bodies of these | 64 MB
 src/models/models.ts | MODELS_MAX = 4096 | what is believed of a model | 4,096 models
 src/models/models.ts | MODELS_MAX = 4096 | prompts that were refused | 4,096 models
 src/models | CONVERSATIONS_MAX = 64 | prompts that were refused | 64 conversations
 src/models/discovery/server-windows.ts | MODELS_MAX = 4_096 | windows that servers stated | 4,096 models
-src/http | DIGESTS_MAX = 4096 | the HMAC of a request's | 4,096
+src/server | DIGESTS_MAX = 4096 | the HMAC of a request's | 4,096
 `
 
 test('what docs/privacy.md says is held in memory is what the source lets be held', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands, flags } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
-import { storeLocation } from '../../src/stores/open-store.ts'
+import { storeLocation } from '../../src/storage/open-store.ts'
 import { readDockerfile } from '../runs/image/dockerfile.ts'
 import { root } from './pages.ts'
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { commands, flags } from '../../src/config/flags.ts'
-import { eventTypes } from '../../src/activity/journal/rows.ts'
-import { metricNames } from '../../src/activity/metrics/metrics.ts'
+import { eventTypes } from '../../src/telemetry/journal/rows.ts'
+import { metricNames } from '../../src/telemetry/metrics/metrics.ts'
 import { httpStatusOf } from '../../src/errors.ts'
 import { allPages, anchorsOf, fencedBlocks, type Page, root, sources } from './pages.ts'
 
@@ -119,17 +119,21 @@ describe('what is told is told whole', () => {
     expect(names.filter((name) => headings(name) !== 'Set Tried Know')).toEqual([])
   })
 
-  test('the glossary has every folder, header, metric and event', async () => {
+  test('CONTRIBUTING says what every folder of src holds', async () => {
+    const page = pageAt('CONTRIBUTING.md')
+    expect((await foldersOf('src')).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('the glossary has every header, metric and event', async () => {
     const page = pageAt('docs/glossary.md').toLowerCase()
     const words = new Set(
       [page, page.replaceAll('x-foldgate-', '')].flatMap((text) => text.split(/[^a-z-]+/)),
     )
-    const folders = await foldersOf('src')
     const headers = found(await sources(), /x-foldgate-([a-z-]+)/g)
     const metricWords = Object.keys(metricNames)
       .flatMap((name) => name.replace(/^foldgate_/, '').split('_'))
       .filter((word) => !ofPrometheus.has(singular(word)))
-    const missing = [...folders, ...headers, ...eventTypes, ...metricWords].filter(
+    const missing = [...headers, ...eventTypes, ...metricWords].filter(
       (name) => !words.has(name) && !words.has(singular(name)) && !words.has(`${name}s`),
     )
     expect([...new Set(missing)]).toEqual([])

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadCounter } from '../../src/tokens/encodings.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { longRun } from '../support/conversations.ts'
 import {
   completion,
@@ -15,7 +15,7 @@ import {
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
 import { freePort } from '../support/free-port.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
-import { isLearnt, sharedStore } from '../request/records/shared-store.ts'
+import { isLearnt, sharedStore } from '../pipeline/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
 

@@ -6,9 +6,9 @@ import { createWindows } from '../../src/models/windows.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
 import { beliefAt } from '../../src/models/model-record.ts'
 import { readSharedWindow } from '../../src/models/shared-window.ts'
-import { digest } from '../../src/request/read/body-source.ts'
-import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { digest } from '../../src/pipeline/read/body-source.ts'
+import { openMemoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { modelsOn, unknownWindow } from '../support/models.ts'
 
 const hourMs = 3_600_000

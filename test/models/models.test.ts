@@ -2,11 +2,11 @@ import { modelKeyOf } from '../../src/models/model-key.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAcceptedCredentials } from '../../src/models/accepted-credentials.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
-import { createFailures } from '../../src/activity/failures.ts'
-import { createStoreGuard } from '../../src/stores/store-guard.ts'
-import { digest } from '../../src/request/read/body-source.ts'
-import type { Store } from '../../src/stores/store.ts'
-import { sharedStore } from '../request/records/shared-store.ts'
+import { createFailures } from '../../src/telemetry/failures.ts'
+import { createStoreGuard } from '../../src/storage/store-guard.ts'
+import { digest } from '../../src/pipeline/read/body-source.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { sharedStore } from '../pipeline/records/shared-store.ts'
 
 const key = modelKeyOf('default', 'c1', 'm', 'http://upstream')
 const total = (tokens: number) => ({ tokens, kind: 'total' as const })

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openDice } from '../../src/demo/dice.ts'
+import { openDice } from '../../src/commands/demo/dice.ts'
 import { assistant, prose, round, system, user } from '../compaction/sending.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { fakeUpstream, json, type ReceivedRequest, type Script } from '../support/fake-upstream.ts'

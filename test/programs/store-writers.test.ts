@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSqliteStore } from '../../src/stores/sqlite-store.ts'
+import { openSqliteStore } from '../../src/storage/sqlite-store.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { startCommand } from '../support/run-command.ts'
 
-const stores = new URL('../../src/stores/sqlite-store.ts', import.meta.url).href
+const stores = new URL('../../src/storage/sqlite-store.ts', import.meta.url).href
 
 /** Values name their key and repeat one letter, so that a torn one would show. */
 const writing = `

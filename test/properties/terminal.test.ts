@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderTerminal } from '../support/at-once.ts'
-import { drawTerminal } from '../../src/terminal/render.ts'
-import { finish } from '../../src/conversation/source.ts'
-import { type ScreenSize, screenSizeOf } from '../../src/terminal/screen-size.ts'
+import { drawTerminal } from '../../src/compaction/terminal/render.ts'
+import { finish } from '../../src/json/source.ts'
+import { type ScreenSize, screenSizeOf } from '../../src/compaction/terminal/screen-size.ts'
 import {
   arbitraryDrawing,
   arbitraryTerminalText,

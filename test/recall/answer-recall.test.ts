@@ -3,10 +3,10 @@ import type { RecallSource } from '../../src/recall/answer-recall.ts'
 import { prose, round, rounds, system, user } from '../compaction/sending.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
 import { ask, askAll, held } from './asking.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
-import { chatCompletions } from '../../src/dialects/chat-completions/chat-completions.ts'
+import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
 
 const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_000 } }

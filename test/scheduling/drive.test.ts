@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Steps } from '../../src/conversation/source.ts'
+import type { Steps } from '../../src/json/source.ts'
 import { breathe, drive, workFor } from '../../src/scheduling/drive.ts'
 import { times } from '../support/times.ts'
 

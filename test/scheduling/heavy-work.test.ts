@@ -3,7 +3,7 @@ import { ClientGoneError } from '../../src/errors.ts'
 import { createHeavyWork, type HeavyTurn } from '../../src/scheduling/heavy-work.ts'
 import type { Holder } from '../../src/scheduling/fair-share.ts'
 import { completion } from '../support/fake-upstream.ts'
-import { summaryStand, withheld } from '../request/summaries/summary-stand.ts'
+import { summaryStand, withheld } from '../pipeline/summaries/summary-stand.ts'
 import { eventually } from '../support/eventually.ts'
 
 const present = new AbortController().signal

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A module of `src`, by its path there (`request/handle.ts`), with the paths of those that it imports, types included. */
+/** A module of `src`, by its path there (`pipeline/handle.ts`), with the paths of those that it imports, types included. */
 type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly string[] }
 
 /** The modules of `src`, in the order of their paths. */
@@ -42,13 +42,12 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
  * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
 const floors = [
-  'errors.ts lru-cache.ts optional-packages.ts conversation terminal',
-  'tokens profiles dialects',
-  'subject',
+  'errors.ts lru-cache.ts optional-packages.ts json conversation',
+  'tokens profiles formats',
   'compaction overflow',
-  'activity archive config log models recall scheduling stores summaries upstream',
-  'http request',
-  'admin demo launch compare',
+  'archive config models recall scheduling storage summaries telemetry upstream',
+  'pipeline server',
+  'admin',
   'app.ts',
   'commands',
   'cli.ts main.ts',
@@ -84,13 +83,13 @@ const wireNames = [
 const sharedNames = ['tool_calls', 'prompt_tokens', 'completion_tokens']
 
 /**
- * The lines outside of `dialects` that name a wire format. The demo is a client and may. What servers write in their
+ * The lines outside of `formats` that name a wire format. The demo is a client and may. What servers write in their
  * errors is recognised in `overflow`: a name within a pattern or a sample of one is a server's word, and only a member
  * that is read counts there.
  */
 export const wireLines = (files: readonly SourceFile[]): readonly string[] =>
   files
-    .filter(({ path }) => !/^(?:dialects|demo)\//.test(path))
+    .filter(({ path }) => !/^(?:formats|commands\/demo)\//.test(path))
     .flatMap(({ path, text }) => {
       const named = path.startsWith('overflow/') ? WIRE_MEMBER : WIRE_NAME
       return text
@@ -107,7 +106,7 @@ export const importsOfDialects = (files: readonly SourceFile[]): readonly string
     .flatMap(({ path, imports }) =>
       imports
         .filter((target) => {
-          const dialect = /^dialects\/[^/]+\//.exec(target)?.[0]
+          const dialect = /^formats\/[^/]+\//.exec(target)?.[0]
           return dialect !== undefined && !sharedFolders.has(dialect) && !path.startsWith(dialect)
         })
         .map((target) => `${path} imports ${target}`),
@@ -157,10 +156,10 @@ const roomOf = (path: string): string => path.split('/')[0] ?? path
 
 const floorOf = (path: string): number => placed.get(roomOf(path)) ?? floors.length
 
-const LIST_OF_DIALECTS = 'dialects/dialects.ts'
+const LIST_OF_DIALECTS = 'formats/formats.ts'
 
-/** Folders in `dialects` that belong to none of them. */
-const sharedFolders: ReadonlySet<string> = new Set(['dialects/content/', 'dialects/media/'])
+/** Folders in `formats` that belong to none of them. */
+const sharedFolders: ReadonlySet<string> = new Set(['formats/content/', 'formats/media/'])
 
 const WIRE_MEMBER = new RegExp(`\\[['"](?:${[...wireNames, ...sharedNames].join('|')})['"]\\]`)
 

@@ -21,7 +21,7 @@ describe('the tree of src', () => {
     expect(upwardImports(files)).toEqual([])
   })
 
-  test('names a wire format in src/dialects alone', () => {
+  test('names a wire format in src/formats alone', () => {
     expect(wireLines(files)).toEqual([])
   })
 
@@ -36,15 +36,15 @@ describe('the tree of src', () => {
 
 test('what these tests look for is found where it stands', () => {
   const made = [
-    { path: 'request/a.ts', text: `export type Same = 0\nconst x = y['choices']`, imports: ['http/b.ts'] },
-    { path: 'http/b.ts', text: 'export type Same = number', imports: ['request/a.ts', 'app.ts'] },
-    { path: 'cellar/c.ts', text: '// choices', imports: ['dialects/responses/read.ts'] },
+    { path: 'pipeline/a.ts', text: `export type Same = 0\nconst x = y['choices']`, imports: ['server/b.ts'] },
+    { path: 'server/b.ts', text: 'export type Same = number', imports: ['pipeline/a.ts', 'app.ts'] },
+    { path: 'cellar/c.ts', text: '// choices', imports: ['formats/responses/read.ts'] },
     { path: 'overflow/d.ts', text: "/'tool_use' ids/", imports: [] },
   ]
-  expect(circlesIn(made)).toEqual([['request/a.ts', 'http/b.ts']])
-  expect(upwardImports(made)).toEqual(['http/b.ts imports app.ts'])
+  expect(circlesIn(made)).toEqual([['pipeline/a.ts', 'server/b.ts']])
+  expect(upwardImports(made)).toEqual(['server/b.ts imports app.ts'])
   expect(roomsWithoutFloor(made)).toEqual(['cellar'])
-  expect(wireLines(made)).toEqual(["request/a.ts:2: const x = y['choices']"])
-  expect(importsOfDialects(made)).toEqual(['cellar/c.ts imports dialects/responses/read.ts'])
+  expect(wireLines(made)).toEqual(["pipeline/a.ts:2: const x = y['choices']"])
+  expect(importsOfDialects(made)).toEqual(['cellar/c.ts imports formats/responses/read.ts'])
   expect([...namesExportedTwice(made).keys()]).toEqual(['Same'])
 })

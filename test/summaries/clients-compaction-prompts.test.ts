@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import wordings from '../../src/summaries/clients-compaction-prompts.json' with { type: 'json' }
 import { isCompactionPrompt } from '../../src/summaries/clients-compaction-prompts.ts'
 

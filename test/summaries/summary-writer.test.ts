@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAheadRecords } from '../../src/summaries/ahead-records.ts'
 import { createRateLimits } from '../../src/summaries/rate-limits.ts'
-import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { openMemoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
 import {
   createSummaryWriter,
   type SummaryWriter,

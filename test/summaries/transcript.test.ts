@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { brokenConversation, longRun, validConversation } from '../support/conversations.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'

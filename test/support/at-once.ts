@@ -1,7 +1,7 @@
-import { renderTerminal as rendering } from '../../src/terminal/render.ts'
+import { renderTerminal as rendering } from '../../src/compaction/terminal/render.ts'
 import { standingSummary as standing } from '../../src/compaction/standing-summary.ts'
-import { finish, type Steps, type Source } from '../../src/conversation/source.ts'
-import type { Subject } from '../../src/subject/subject.ts'
+import { finish, type Steps, type Source } from '../../src/json/source.ts'
+import type { Subject } from '../../src/compaction/history/subject.ts'
 
 /** Work that can be paused, done without a pause: for tests of what comes of it. */
 export const atOnce =

@@ -1,6 +1,6 @@
-import { scanBody } from '../../src/conversation/body-scan.ts'
-import type { BodyLimits, EntrySpan } from '../../src/conversation/body-spans.ts'
-import { finish, type Source, type Span } from '../../src/conversation/source.ts'
+import { scanBody } from '../../src/json/body-scan.ts'
+import type { BodyLimits, EntrySpan } from '../../src/json/body-spans.ts'
+import { finish, type Source, type Span } from '../../src/json/source.ts'
 
 /** More than any test's body holds that is not about these limits. */
 export const bodyLimits: BodyLimits = {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isJsonObject, parseJsonText, type JsonObject } from '../../src/conversation/json-value.ts'
+import { isJsonObject, parseJsonText, type JsonObject } from '../../src/json/json-value.ts'
 import type { ReceivedRequest } from './fake-upstream.ts'
 
 /** How a gateway hands on what Claude has thought, beside the text of a reply. */

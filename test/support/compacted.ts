@@ -2,9 +2,9 @@ import { compactionFor, type Compacted, type CompactOptions } from '../../src/co
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import type { Subject } from '../../src/subject/subject.ts'
+import type { Subject } from '../../src/compaction/history/subject.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
-import { finish, type Steps } from '../../src/conversation/source.ts'
+import { finish, type Steps } from '../../src/json/source.ts'
 import { subjectOf } from './subject.ts'
 
 /** What primes a reply, in tokens. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { type Dice, openDice } from '../../src/demo/dice.ts'
-import { sampleHits, samplePath, sampleSource, sampleTestRun } from '../../src/demo/tools.ts'
+import { type Dice, openDice } from '../../src/commands/demo/dice.ts'
+import { sampleHits, samplePath, sampleSource, sampleTestRun } from '../../src/commands/demo/tools.ts'
 
 /** A message as a client sends it, valid or not. */
 export type TestMessage = { role: string; [field: string]: unknown }

@@ -1,5 +1,5 @@
-import { openDice } from '../../src/demo/dice.ts'
-import { samplePath, sampleSource } from '../../src/demo/tools.ts'
+import { openDice } from '../../src/commands/demo/dice.ts'
+import { samplePath, sampleSource } from '../../src/commands/demo/tools.ts'
 
 export type PlainMessage = { readonly role: 'user' | 'assistant'; readonly content: string }
 

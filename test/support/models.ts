@@ -1,9 +1,9 @@
 import { createCounts, type Counts } from '../../src/models/counts/counts.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import type { WindowSources } from '../../src/models/resolve-window.ts'
-import { digest } from '../../src/request/read/body-source.ts'
-import { openMemoryStore } from '../../src/stores/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { digest } from '../../src/pipeline/read/body-source.ts'
+import { openMemoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 
 /** Nothing is known of a window. */

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/storage/store.ts'
 
 /** Writes one value. */
 export const putValue = (

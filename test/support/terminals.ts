@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import xterm from '@xterm/headless'
 import { anyCharacter } from './any-character.ts'
-import type { ScreenSize } from '../../src/terminal/screen-size.ts'
+import type { ScreenSize } from '../../src/compaction/terminal/screen-size.ts'
 
 const esc = '\u001b'
 const escaped = (text: string): string => `${esc}${text}`

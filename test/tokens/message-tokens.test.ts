@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'

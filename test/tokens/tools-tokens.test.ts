@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/conversation/source.ts'
+import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
 import { schemaTokens, toolRuleOf, toolsTokens } from '../../src/tokens/tools-tokens.ts'

@@ -10,8 +10,8 @@ import {
   pathAtUpstream,
   queryWithoutKey,
 } from '../../src/upstream/target.ts'
-import { mayCarryConversation } from '../../src/http/confinement.ts'
-import { routeOf } from '../../src/http/routes.ts'
+import { mayCarryConversation } from '../../src/server/confinement.ts'
+import { routeOf } from '../../src/server/routes.ts'
 
 function joined(url: string, requestTarget: string): string {
   const target = parseTarget(requestTarget)

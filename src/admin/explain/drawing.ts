@@ -1,5 +1,5 @@
-import { aligned, cut, fitted, grouped, wrapped } from '../../log/lines.ts'
-import { escaped } from '../../log/log.ts'
+import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
+import { escaped } from '../../telemetry/log/log.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import type { CountsByRole, ExplainedMessage, Explanation, TokensByCategory } from './explanation.ts'
 

@@ -1,6 +1,6 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
 import type { PassName } from '../../compaction/policy.ts'
-import type { EntryName } from '../../dialects/contract.ts'
+import type { EntryName } from '../../formats/contract.ts'
 import type { FoundRatio } from '../../tokens/families.ts'
 
 /**

@@ -1,11 +1,11 @@
-import type { Chat, UnreadReason } from '../../request/request.ts'
+import type { Chat, UnreadReason } from '../../pipeline/request.ts'
 import { HOW_TO_SEND_ALL } from '../send-all.ts'
-import { dialects } from '../../dialects/dialects.ts'
-import { createFactsReader } from '../../dialects/entry-facts.ts'
-import type { BodyLimits } from '../../conversation/body-spans.ts'
+import { dialects } from '../../formats/formats.ts'
+import { createFactsReader } from '../../formats/entry-facts.ts'
+import type { BodyLimits } from '../../json/body-spans.ts'
 import { FoldgateError } from '../../errors.ts'
-import { digest } from '../../request/read/body-source.ts'
-import { readBytes, type ReadChatOptions } from '../../request/read/read-chat.ts'
+import { digest } from '../../pipeline/read/body-source.ts'
+import { readBytes, type ReadChatOptions } from '../../pipeline/read/read-chat.ts'
 
 /** The scope of explain's own reading; no client has it. */
 export const ASKED_SCOPE = 'explain'

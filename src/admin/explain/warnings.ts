@@ -1,12 +1,12 @@
-import type { Chat } from '../../request/request.ts'
-import { READ_BYTES_MAX } from '../../conversation/unread.ts'
-import { finish } from '../../conversation/source.ts'
-import type { Rule } from '../../dialects/contract.ts'
+import type { Chat } from '../../pipeline/request.ts'
+import { READ_BYTES_MAX } from '../../json/unread.ts'
+import { finish } from '../../json/source.ts'
+import type { Rule } from '../../formats/contract.ts'
 import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
 import type { ExplainWarning, Explanation } from './explanation.ts'
-import { grouped } from '../../log/lines.ts'
+import { grouped } from '../../telemetry/log/lines.ts'
 
 export type WarnedOf = Pick<
   Explanation,

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../activity/journal/rows.ts'
+import type { UsageRow } from '../../telemetry/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
 import { boundedFigure, clock, figure, html, type HtmlEscapedString, plural, shortFigure } from './markup.ts'
 

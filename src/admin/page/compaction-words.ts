@@ -1,5 +1,5 @@
 import type { MessageTreatment } from '../../compaction/report.ts'
-import type { HeldOutline, Treated } from '../../activity/request-report.ts'
+import type { HeldOutline, Treated } from '../../telemetry/request-report.ts'
 import { figure, plural } from './markup.ts'
 
 /**

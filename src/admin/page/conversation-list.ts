@@ -1,4 +1,4 @@
-import type { ConversationCard } from '../../activity/conversations/conversation-list.ts'
+import type { ConversationCard } from '../../telemetry/conversations/conversation-list.ts'
 import {
   ago,
   boundedFigure,

@@ -1,4 +1,4 @@
-import type { ConversationDetail } from '../../activity/conversations/conversations.ts'
+import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
 import { chart } from './chart.ts'
 import {
   answeringMark,
@@ -27,7 +27,7 @@ import { gauge, requestLine } from './request-words.ts'
 import { layout, type PageSetting } from './layout.ts'
 import { messageList } from './message-list.ts'
 import { windowWords } from './window-words.ts'
-import type { UsageRow } from '../../activity/journal/rows.ts'
+import type { UsageRow } from '../../telemetry/journal/rows.ts'
 import { compactionReason } from '../compaction-reason.ts'
 
 export type ConversationPageOptions = PageSetting & {

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../activity/journal/journal.ts'
-import type { JournalEvent } from '../../activity/journal/rows.ts'
+import type { StoredEvent } from '../../telemetry/journal/journal.ts'
+import type { JournalEvent } from '../../telemetry/journal/rows.ts'
 import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
 import { clock, duration, figure, foreign, html, type HtmlEscapedString, moment, plural } from './markup.ts'

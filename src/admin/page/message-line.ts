@@ -1,7 +1,7 @@
-import type { ShownMessage } from '../../activity/conversations/held-content.ts'
-import type { EntryName } from '../../dialects/contract.ts'
+import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
+import type { EntryName } from '../../formats/contract.ts'
 import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
-import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
 import type { MessageTreatment } from '../../compaction/report.ts'
 
 /** What all messages of a list are drawn by. */

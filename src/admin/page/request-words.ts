@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../activity/journal/rows.ts'
+import type { UsageRow } from '../../telemetry/journal/rows.ts'
 import { sendAllAdvice } from '../send-all.ts'
 import { html, type HtmlEscapedString, percent } from './markup.ts'
 

@@ -1,7 +1,7 @@
-import type { Steps } from '../../conversation/source.ts'
-import { numberInMark } from '../../subject/message-numbers.ts'
-import { lookedAt } from '../../subject/looked-at.ts'
-import { isUnguessable, wordsIn } from '../../subject/things.ts'
+import type { Steps } from '../../json/source.ts'
+import { numberInMark } from '../history/message-numbers.ts'
+import { lookedAt } from '../history/looked-at.ts'
+import { isUnguessable, wordsIn } from '../history/things.ts'
 import { cutHead, cutTail } from './clip.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { scanObject, skipWhitespace } from '../../conversation/json-scan.ts'
-import type { Steps } from '../../conversation/source.ts'
+import { scanObject, skipWhitespace } from '../../json/json-scan.ts'
+import type { Steps } from '../../json/source.ts'
 import { waterLevel } from '../../conversation/water-level.ts'
-import { numberInMark } from '../../subject/message-numbers.ts'
-import type { CountSteps } from '../../subject/subject.ts'
+import { numberInMark } from '../history/message-numbers.ts'
+import type { CountSteps } from '../history/subject.ts'
 
 /** The share of a clipped text that its head takes. */
 const HEAD_SHARE = 0.5

@@ -1,4 +1,4 @@
-import type { Steps } from '../../conversation/source.ts'
+import type { Steps } from '../../json/source.ts'
 import type { Compaction } from '../compaction.ts'
 import { plannedTokens } from '../token-counts.ts'
 import { ascending } from '../thoughts.ts'

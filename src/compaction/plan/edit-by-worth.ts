@@ -1,6 +1,6 @@
 import { countBelow } from '../../conversation/count-below.ts'
-import type { Steps } from '../../conversation/source.ts'
-import { supersededIn } from '../../subject/calls/superseded.ts'
+import type { Steps } from '../../json/source.ts'
+import { supersededIn } from '../history/calls/superseded.ts'
 import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
 import type { Draft } from './draft.ts'
 import { runs, thresholdOf, type Frame } from './frame.ts'

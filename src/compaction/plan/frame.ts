@@ -1,4 +1,4 @@
-import type { Steps } from '../../conversation/source.ts'
+import type { Steps } from '../../json/source.ts'
 import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import type { Compaction } from '../compaction.ts'
@@ -6,7 +6,7 @@ import { mayBeCleared } from '../edits.ts'
 import { UNTOUCHED } from '../layout.ts'
 import type { Policy, Room } from '../policy.ts'
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
-import { openWorkAt, type WorkRoom } from '../../subject/calls/open-work.ts'
+import { openWorkAt, type WorkRoom } from '../history/calls/open-work.ts'
 import { hasLimit } from './limit.ts'
 import type { PlanOptions } from './options.ts'
 import {
@@ -20,7 +20,7 @@ import {
   sharesOf,
 } from './parts.ts'
 import { countBelow } from '../../conversation/count-below.ts'
-import { opensMessage, type Subject } from '../../subject/subject.ts'
+import { opensMessage, type Subject } from '../history/subject.ts'
 
 /** What a compaction is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
 export type Frame = Rights &

@@ -1,6 +1,6 @@
 import type { Compaction } from '../compaction.ts'
 import type { Policy } from '../policy.ts'
-import { isSystem, type Subject } from '../../subject/subject.ts'
+import { isSystem, type Subject } from '../history/subject.ts'
 import type { TokenCounts } from '../token-counts.ts'
 
 /** The task and the latest user message, by their indexes; -1 where there is none. */

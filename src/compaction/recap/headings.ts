@@ -1,4 +1,4 @@
-import type { Subject } from '../../subject/subject.ts'
+import type { Subject } from '../history/subject.ts'
 
 /** What the parts of a recap begin with. */
 export const headings = {

@@ -1,11 +1,11 @@
-import type { Steps } from '../../conversation/source.ts'
-import { callSubjects } from '../../subject/calls/call-subject.ts'
-import { callOf, isSaidByUser, readableTokens, replyStart, type Subject } from '../../subject/subject.ts'
-import { isWholePath, needsWords, thingsIn, wordsIn } from '../../subject/things.ts'
+import type { Steps } from '../../json/source.ts'
+import { callSubjects } from '../history/calls/call-subject.ts'
+import { callOf, isSaidByUser, readableTokens, replyStart, type Subject } from '../history/subject.ts'
+import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/things.ts'
 import type { MadeCache } from '../made-cache.ts'
-import { renderTerminal } from '../../terminal/render.ts'
-import { readMessage } from '../../subject/read-message.ts'
-import { argumentLines, lookedAt } from '../../subject/looked-at.ts'
+import { renderTerminal } from '../terminal/render.ts'
+import { readMessage } from '../history/read-message.ts'
+import { argumentLines, lookedAt } from '../history/looked-at.ts'
 
 /**
  * The lines that name the things which nothing else tells, those that are most likely to come up again for their

@@ -1,14 +1,14 @@
-import type { Steps } from '../../conversation/source.ts'
-import { messageNumber, numbersOf } from '../../subject/message-numbers.ts'
+import type { Steps } from '../../json/source.ts'
+import { messageNumber, numbersOf } from '../history/message-numbers.ts'
 import { covers, type FoldedRun, rangeIndexes } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION, type StandingSummary } from '../compaction.ts'
-import { opensMessage, type Subject } from '../../subject/subject.ts'
+import { opensMessage, type Subject } from '../history/subject.ts'
 import { createWriter, headings, unforged, type Writer } from './headings.ts'
 import { mentionsIn, nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
 import { diaryLines, type World } from './world.ts'
-import type { OpenWork } from '../../subject/calls/open-work.ts'
+import type { OpenWork } from '../history/calls/open-work.ts'
 import type { Policy } from '../policy.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */

@@ -1,14 +1,14 @@
-import type { Steps } from '../../conversation/source.ts'
-import { isFile } from '../../subject/calls/command-files.ts'
-import { type Deed, deedsOf } from '../../subject/calls/deeds.ts'
-import { type OpenWork, openWorkAt } from '../../subject/calls/open-work.ts'
+import type { Steps } from '../../json/source.ts'
+import { isFile } from '../history/calls/command-files.ts'
+import { type Deed, deedsOf } from '../history/calls/deeds.ts'
+import { type OpenWork, openWorkAt } from '../history/calls/open-work.ts'
 import type { Fold } from '../compaction.ts'
-import { passagesWithin } from '../../subject/kept-passages.ts'
-import { messageNumber } from '../../subject/message-numbers.ts'
-import { readMessage } from '../../subject/read-message.ts'
-import { opensMessage, replyStart, type Subject } from '../../subject/subject.ts'
+import { passagesWithin } from '../history/kept-passages.ts'
+import { messageNumber } from '../history/message-numbers.ts'
+import { readMessage } from '../history/read-message.ts'
+import { opensMessage, replyStart, type Subject } from '../history/subject.ts'
 import { harmless, inLabel, labels } from './headings.ts'
-import { argumentLines } from '../../subject/looked-at.ts'
+import { argumentLines } from '../history/looked-at.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
 export type World = {

@@ -1,8 +1,8 @@
-import { standaloneJson, type ViewItem } from '../../conversation/splice.ts'
+import { standaloneJson, type ViewItem } from '../../json/splice.ts'
 import type { SummaryRange } from '../compaction.ts'
 import { RECAP_FRAME_TOKENS } from '../layout.ts'
 import type { MadeHow } from '../made-cache.ts'
-import type { Subject } from '../../subject/subject.ts'
+import type { Subject } from '../history/subject.ts'
 
 /** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
 export type ViewMessage = {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../conversation/json-value.ts'
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import {
   firstFigure,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../config/keys.ts'
 import type { Settings } from '../../config/settings.ts'
-import { isJsonObject, parseJsonText } from '../../conversation/json-value.ts'
+import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
 import { isRefusedConnection } from '../../upstream/failure.ts'
 import { openUpstreams } from '../../upstream/open-upstreams.ts'
 import { proxiesFrom } from '../../upstream/pools.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Totals } from '../../../src/activity/conversations/totals.ts'
+import type { Totals } from '../../../src/telemetry/conversations/totals.ts'
 import {
   ago,
   boundedFigure,

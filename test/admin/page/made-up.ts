@@ -1,12 +1,12 @@
-import type { ConversationCard } from '../../../src/activity/conversations/conversation-list.ts'
-import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
-import type { ConversationDetail } from '../../../src/activity/conversations/conversations.ts'
-import type { UnreadCard } from '../../../src/activity/conversations/unread-tally.ts'
-import { totalsSchema, type Totals } from '../../../src/activity/conversations/totals.ts'
-import type { UsageRow } from '../../../src/activity/journal/rows.ts'
+import type { ConversationCard } from '../../../src/telemetry/conversations/conversation-list.ts'
+import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { UnreadCard } from '../../../src/telemetry/conversations/unread-tally.ts'
+import { totalsSchema, type Totals } from '../../../src/telemetry/conversations/totals.ts'
+import type { UsageRow } from '../../../src/telemetry/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
-import { journalEvent, usageRow } from '../../activity/rows.ts'
-import type { StoredEvent } from '../../../src/activity/journal/journal.ts'
+import { journalEvent, usageRow } from '../../telemetry/rows.ts'
+import type { StoredEvent } from '../../../src/telemetry/journal/journal.ts'
 
 /** When all of this is looked at. */
 export const now = new Date('2026-11-20T14:30:00.000Z')

@@ -6,7 +6,7 @@ import { compactionWords, treatedInDetails } from '../../../src/admin/page/compa
 import { messageRuns, sizedRequest } from '../../../src/admin/page/message-list.ts'
 import { hasFailed, requestLine, requestWords } from '../../../src/admin/page/request-words.ts'
 import { agentMessages, before, cardWith, messageWith, rowWith } from './made-up.ts'
-import type { ShownMessage } from '../../../src/activity/conversations/held-content.ts'
+import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
 
 const told = (action: string, reason: string | null = null, status: number | null = 200) =>
   requestWords({ action, reason, status })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { journalEventSchema, usageRowSchema } from '../../../src/activity/journal/rows.ts'
-import type { Store } from '../../../src/stores/store.ts'
-import { keptOpen } from '../../request/summaries/summary-stand.ts'
+import { journalEventSchema, usageRowSchema } from '../../../src/telemetry/journal/rows.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { keptOpen } from '../../pipeline/summaries/summary-stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { adminStand, conversationOf, type AdminStand } from '../admin-stand.ts'
 import { memoryStore } from '../memory.ts'
-import { idOf } from '../../activity/rows.ts'
+import { idOf } from '../../telemetry/rows.ts'
 
 /** A run that fits, of which a compaction frees a good deal. */
 const fitting = longRun(12, 1)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { openDice } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/tools.ts'
+import { openDice } from '../../../src/commands/demo/dice.ts'
+import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { startMessagesUpstream } from '../../support/messages/messages-upstream.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clearedText, unguessableNames } from '../../../src/compaction/passes/clear.ts'
-import { finish } from '../../../src/conversation/source.ts'
+import { finish } from '../../../src/json/source.ts'
 import { policyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Subject } from '../../../src/subject/subject.ts'
+import type { Subject } from '../../../src/compaction/history/subject.ts'
 import { violationsOf } from '../../support/chat-completions.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'

@@ -13,7 +13,7 @@
  * something disagrees.
  */
 import { existsSync } from 'node:fs'
-import { openBareStore } from '../../../src/stores/open-store.ts'
+import { openBareStore } from '../../../src/storage/open-store.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { filesIn, readFolderCommand, refuse, runCommand, say, text, whole } from '../harness/command.ts'
 import { lastTokens, longestOf } from '../harness/subject.ts'

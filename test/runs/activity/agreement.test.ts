@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openBareStore, type StoreLocation } from '../../../src/stores/open-store.ts'
+import { openBareStore, type StoreLocation } from '../../../src/storage/open-store.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { longRun } from '../../support/conversations.ts'

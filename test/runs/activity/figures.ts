@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../../src/activity/journal/rows.ts'
+import type { UsageRow } from '../../../src/telemetry/journal/rows.ts'
 import { money } from '../../../src/admin/page/markup.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { sumOf } from '../harness/table.ts'

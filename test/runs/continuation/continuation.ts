@@ -9,7 +9,7 @@
  * texts of all recorded replies are cut at every character and joined in this process, as text that goes on where it
  * stopped and as text that begins with the words that the model is asked to begin with. Exits with 1 where one differs.
  */
-import { continuationSeam, lastWordsOf } from '../../../src/request/reply/further-answers.ts'
+import { continuationSeam, lastWordsOf } from '../../../src/pipeline/reply/further-answers.ts'
 import { fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { postChat } from '../../support/post-chat.ts'
@@ -17,7 +17,7 @@ import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import { readFolderCommand, refuse, runCommand, say } from '../harness/command.ts'
 import { readLines, readRecordings } from '../harness/recordings.ts'
 import { alignedTable, sumOf } from '../harness/table.ts'
-import { readAsClient, type Client } from '../../dialects/chat-completions/reply/streamed.ts'
+import { readAsClient, type Client } from '../../formats/chat/reply/streamed.ts'
 
 async function run(args: readonly string[], elapsed: () => string): Promise<boolean> {
   const { folder } = readFolderCommand(args, {}, 'npm run continuation -- FOLDER')

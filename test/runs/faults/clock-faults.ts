@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { completion, fakeUpstream, overflow, type Script } from '../../support/fake-upstream.ts'
-import { summaryStand } from '../../request/summaries/summary-stand.ts'
+import { summaryStand } from '../../pipeline/summaries/summary-stand.ts'
 import { compactedRow, conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault, Row } from './fault.ts'
 import { startWatched, toldText, whatWasTold } from './watched.ts'

@@ -10,7 +10,7 @@ import {
   summariesIn,
   type Agent,
   type Turn,
-} from '../../request/summaries/growing-agent.ts'
+} from '../../pipeline/summaries/growing-agent.ts'
 import { type Fault, type Row, merged } from './fault.ts'
 import { startWatched, toldText, whatWasTold } from './watched.ts'
 import { nonsense, refusals, brokenConnections, slowAnswers } from './upstream-faults.ts'

@@ -1,5 +1,5 @@
-import { scanObject, skipWhitespace } from '../../../src/conversation/json-scan.ts'
-import { parseJsonText } from '../../../src/conversation/json-value.ts'
+import { scanObject, skipWhitespace } from '../../../src/json/json-scan.ts'
+import { parseJsonText } from '../../../src/json/json-value.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import type { ReceivedRequest } from '../../support/fake-upstream.ts'
 import { blockBreaks } from '../../support/messages/block-rules.ts'

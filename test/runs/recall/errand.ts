@@ -1,4 +1,4 @@
-import { RECALL_NO_MORE } from '../../../src/request/recall/recall-answers.ts'
+import { RECALL_NO_MORE } from '../../../src/pipeline/recall/recall-answers.ts'
 import { readRecallPage } from '../../support/recall-pages.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'

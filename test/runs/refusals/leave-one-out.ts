@@ -1,7 +1,7 @@
 import { classifyAnswer } from '../../support/chat-completions.ts'
 import { overflowCodes } from '../../../src/overflow/error-codes.ts'
 import { collectErrorFacts } from '../../../src/overflow/error-text.ts'
-import { createEventReader } from '../../../src/dialects/event-reader.ts'
+import { createEventReader } from '../../../src/formats/event-reader.ts'
 import { overflowSignatures } from '../../../src/overflow/classify-error.ts'
 import { answerOfRecorded, type RecordedAnswer } from './expected.ts'
 

@@ -1,4 +1,4 @@
-import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
+import { openDice, seedOf, type Dice } from '../../../src/commands/demo/dice.ts'
 import { assistantTurn, paragraph, pastedText, prose, topics, userTurn, type Topic } from './filler.ts'
 import { deal, listingOf, phrasingsOf, scenariosOf, type Form, type Half, type Phrasing } from './phrasing.ts'
 

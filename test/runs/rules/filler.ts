@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Dice } from '../../../src/demo/dice.ts'
-import { sampleLog, sampleSource } from '../../../src/demo/tools.ts'
+import type { Dice } from '../../../src/commands/demo/dice.ts'
+import { sampleLog, sampleSource } from '../../../src/commands/demo/tools.ts'
 import { times } from '../../support/times.ts'
 
 /**

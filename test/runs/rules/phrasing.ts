@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { openDice, seedOf, type Dice } from '../../../src/demo/dice.ts'
+import { openDice, seedOf, type Dice } from '../../../src/commands/demo/dice.ts'
 
 export const forms = [
   'prohibition',

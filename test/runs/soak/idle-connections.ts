@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDice } from '../../../src/demo/dice.ts'
+import { openDice } from '../../../src/commands/demo/dice.ts'
 import { startSoaked } from './program.ts'
 import { startSoakUpstream } from './upstream.ts'
 import { openFilesMax, vitalSigns } from './program.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDice, type Dice } from '../../../src/demo/dice.ts'
+import { openDice, type Dice } from '../../../src/commands/demo/dice.ts'
 import type { FoldgateProgram } from '../../support/foldgate-program.ts'
 import { startSoaked } from './program.ts'
 import { liveMegabytes } from './program.ts'

@@ -1,5 +1,5 @@
-import { type Dice, openDice, seedOf } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/tools.ts'
+import { type Dice, openDice, seedOf } from '../../../src/commands/demo/dice.ts'
+import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 

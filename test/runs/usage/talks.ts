@@ -1,5 +1,5 @@
-import { openDice, seedOf } from '../../../src/demo/dice.ts'
-import { sampleSource } from '../../../src/demo/tools.ts'
+import { openDice, seedOf } from '../../../src/commands/demo/dice.ts'
+import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { png } from '../../support/images.ts'
 import { longConversation } from '../../support/long-conversation.ts'

@@ -2,7 +2,7 @@ import { isObject, textOf, valueDigest } from '../strict-upstream/wire-message.t
 
 /**
  * A block, or another object of a body of the Messages API, as the upstream sees it: nothing of it is trusted. It is read
- * here anew, and not with the readers of `src/dialects`, because this side judges what those produce.
+ * here anew, and not with the readers of `src/formats`, because this side judges what those produce.
  */
 export type WireBlock = Readonly<Record<string, unknown>>
 

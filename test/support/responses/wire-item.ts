@@ -2,7 +2,7 @@ import { isObject, textOf, valueDigest } from '../strict-upstream/wire-message.t
 
 /**
  * An item as the Responses upstream sees it: a JSON object of which nothing is trusted. It is read here anew, and
- * not with the readers of `src/dialects`, because this side judges what those produce.
+ * not with the readers of `src/formats`, because this side judges what those produce.
  */
 export type WireItem = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { spokenForms } from '../../../dialects/responses/forms.ts'
+import { spokenForms } from '../../../formats/responses/forms.ts'
 import { text as anyText } from '../../../support/arbitrary-conversation.ts'
 import { anyJson, anyOf, anyOr, damages, escaped, withSome, oneText, upTo } from '../arbitrary.ts'
 import { itemHistory, messageHistory, treatmentOf, type History } from '../check.ts'

@@ -1,0 +1,213 @@
+import { grouped } from '../../telemetry/log/lines.ts'
+
+export type RunEnd = {
+  /** How what was done can be seen. */
+  readonly seen: string
+  /** Whether Foldgate goes on. */
+  readonly goesOn: boolean
+  /** Whether the program ended as one does that its user has quit. */
+  readonly isQuit: boolean
+  /** Addresses of the upstreams, by their names. */
+  readonly addresses: ReadonlyMap<string, string>
+}
+
+/** What is said at the end of a run: what became of its requests, and where that can be seen. */
+export function closingLines(figures: RunFigures, end: RunEnd): readonly string[] {
+  const { seen, goesOn, isQuit, addresses } = end
+  if (figures.conversations > 0) return [`foldgate: ${whatWasDone(figures, addresses)}`, `foldgate: ${seen}`]
+  const further = goesOn ? [`foldgate: ${seen}`] : []
+  if (isQuit) return [`foldgate: ${nothingCame(figures)}; ${ifAsked}`, ...further]
+  return [`foldgate: ${nothingCame(figures)}.`, whyNothingCame, ...further]
+}
+
+/** What became of the requests of a run. */
+export type RunFigures = ReturnType<typeof readFigures>
+
+/** Reads the figures from metrics, in Prometheus' text format. */
+export function readFigures(metrics: string) {
+  const requests = (labels: Readonly<Record<string, string>>): number =>
+    sumOf(metrics, 'foldgate_requests_total', labels)
+  const tokens = (stage: string): number => sumOf(metrics, 'foldgate_prompt_tokens_total', { stage })
+  const others = requests({ endpoint: 'other' })
+  return {
+    /** Those that carried a conversation. */
+    conversations: requests({}) - others,
+    /** All others that came through: lists of models, embeddings, … */
+    others,
+    compacted: requests({ action: 'compacted' }),
+    recovered: requests({ action: 'recovered' }),
+    /** With an error of Foldgate's own. */
+    refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
+    /** Left by the program before there was an answer. */
+    left: requests({ action: 'left' }) - requests({ action: 'left', endpoint: 'other' }),
+    /** Answered with an error, by what the metric tells of them. */
+    errors: seriesOf(metrics, 'foldgate_error_answers_total').map(({ labels, value }) => ({
+      status: labels['status'] ?? '',
+      code: labels['code'] ?? '',
+      upstream: labels['upstream'] ?? '',
+      endpoint: labels['endpoint'] ?? '',
+      count: value,
+    })),
+    /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
+    receivedTokens: tokens('received'),
+    sentTokens: tokens('sent'),
+    cachedTokens: tokens('cached'),
+  }
+}
+
+/** What came between two readings. */
+export function figuresBetween(before: RunFigures, after: RunFigures): RunFigures {
+  const names = ['status', 'code', 'upstream', 'endpoint'] as const
+  return {
+    conversations: after.conversations - before.conversations,
+    others: after.others - before.others,
+    compacted: after.compacted - before.compacted,
+    recovered: after.recovered - before.recovered,
+    refused: after.refused - before.refused,
+    left: after.left - before.left,
+    errors: after.errors.flatMap((each) => {
+      const count =
+        each.count -
+        (before.errors.find((known) => names.every((name) => known[name] === each[name]))?.count ?? 0)
+      return count > 0 ? [{ ...each, count }] : []
+    }),
+    receivedTokens: after.receivedTokens - before.receivedTokens,
+    sentTokens: after.sentTokens - before.sentTokens,
+    cachedTokens: after.cachedTokens - before.cachedTokens,
+  }
+}
+
+// --- internal ---
+
+/** Conversations that were answered with the same error. */
+type ErrorAnswers = {
+  readonly status: string
+  /** Of Foldgate's own errors; empty for the upstream's. */
+  readonly code: string
+  /** The upstream's name; empty where none was asked. */
+  readonly upstream: string
+  readonly endpoint: string
+  readonly count: number
+}
+
+/** Most who quit have asked nothing. */
+const ifAsked = 'if it was asked something, "npx foldgate run --help" says what can be in the way.'
+
+const whyNothingCame =
+  'foldgate: the program may not read these base URLs, have another server in its own settings, or had nothing to ask; "npx foldgate run --print -- COMMAND" shows what it is given, "npx foldgate run --help" says what can be in the way.'
+
+function nothingCame({ others }: RunFigures): string {
+  if (others === 0) return 'no request came through'
+  return `no conversation came through, only ${counted(others, 'other request')}`
+}
+
+function whatWasDone(figures: RunFigures, addresses: RunEnd['addresses']): string {
+  const { receivedTokens, sentTokens, cachedTokens } = figures
+  const told = [whatBecame(figures, addresses)]
+  const saved = receivedTokens - sentTokens
+  if (saved > 0) told.push(`${grouped(saved)} of ${grouped(receivedTokens)} prompt tokens saved`)
+  if (cachedTokens > 0 && sentTokens > 0) {
+    const percent = Math.min(100, Math.round((100 * cachedTokens) / sentTokens))
+    told.push(`${percent} % of what was sent came from the provider's cache`)
+  }
+  const text = told.join('; ')
+  return text.endsWith('?') ? text : `${text}.`
+}
+
+/** Success is told of those alone that were answered. */
+function whatBecame(figures: RunFigures, addresses: RunEnd['addresses']): string {
+  const { conversations, compacted, recovered, refused, left, errors } = figures
+  const requests = counted(conversations, 'request')
+  const failed = failedRequests(errors, addresses)
+  const [first] = failed
+  const failedCount = failed.reduce((sum, { count }) => sum + count, 0)
+  // A refusal whose status nobody tells: of an API that is not compacted.
+  const otherwise = refused - errors.reduce((sum, { code, count }) => sum + (code === '' ? 0 : count), 0)
+  if (first !== undefined && first.count >= conversations) {
+    const question = first.question === null ? '' : `: ${first.question}`
+    return `${requests}, ${first.ofAll}${question}`
+  }
+  const untouched = conversations - failedCount - Math.max(0, otherwise) - left
+  const asItCame = `sent as ${untouched === 1 ? 'it' : 'they'} came`
+  const done: string[] = []
+  if (compacted + recovered > 0)
+    done.push(`${grouped(compacted)} compacted`, `${grouped(recovered)} recovered from an overflow`)
+  else if (untouched === conversations) return `${requests}, ${asItCame}`
+  else if (untouched > 0) done.push(`${grouped(untouched)} ${asItCame}`)
+  done.push(...failed.map(({ count, ofSome }) => `${grouped(count)} ${ofSome}`))
+  if (otherwise > 0) done.push(`${grouped(otherwise)} refused`)
+  if (left > 0) done.push(`${grouped(left)} given up by the program before the answer`)
+  return `${requests}: ${joined(done)}`
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The failed requests, the most frequent first, by what they met and where. `addresses`: of upstreams, by their names. */
+function failedRequests(errors: readonly ErrorAnswers[], addresses: ReadonlyMap<string, string>) {
+  const met = new Map<string, ReturnType<typeof toldOf>>()
+  for (const error of errors) {
+    const told = toldOf(error, addresses.get(error.upstream) ?? `the upstream "${error.upstream}"`)
+    const known = met.get(told.ofSome)
+    met.set(told.ofSome, known === undefined ? told : { ...known, count: known.count + told.count })
+  }
+  return [...met.values()].toSorted((one, other) => other.count - one.count)
+}
+
+/**
+ * What a number of requests met, as it is told: `4 answered 404 by URL`, or of all of them `all answered 404 by URL`. `ofSome`
+ * stands behind the number of requests, `ofAll` behind the number of all and a comma; `question`: what may be behind it, null
+ * where the status says it.
+ */
+function toldOf({ status, code, endpoint, count }: ErrorAnswers, where: string) {
+  if (code === 'upstream_unreachable') {
+    const ofSome = `did not reach ${where}`
+    const ofAll = count === 1 ? `which ${ofSome}` : `none of which reached ${where}`
+    return { count, ofSome, ofAll, question: 'does the server run?' }
+  }
+  const all = count === 1 ? '' : 'all '
+  if (code !== '') {
+    const ofSome = `refused by Foldgate (${code})`
+    return { count, ofSome, ofAll: all + ofSome, question: null }
+  }
+  const ofSome = `answered ${status} by ${where}`
+  return { count, ofSome, ofAll: all + ofSome, question: questionOf(status, endpoint) }
+}
+
+function questionOf(status: string, endpoint: string): string | null {
+  if (status === '401' || status === '403') return 'does it know the key?'
+  if (status !== '404' && status !== '405') return null
+  const api = apis[endpoint]
+  return api === undefined
+    ? 'is the address right, and has it the model?'
+    : `does the server speak the ${api}, and has it the model?`
+}
+
+const apis: Readonly<Record<string, string>> = {
+  messages: 'Messages API (/messages)',
+  responses: 'Responses API (/responses)',
+}
+
+/** The sum of a counter over the series with these labels. */
+function sumOf(text: string, name: string, wanted: Readonly<Record<string, string>>): number {
+  return seriesOf(text, name)
+    .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+function seriesOf(text: string, name: string) {
+  return text.split('\n').flatMap((line) => {
+    if (!line.startsWith(`${name}{`)) return []
+    const end = line.lastIndexOf('}')
+    const found = line.slice(name.length + 1, end).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
+    const labels: Readonly<Record<string, string>> = Object.fromEntries(
+      Array.from(found, ([, label = '', value = '']) => [label, value]),
+    )
+    return [{ labels, value: Number(line.slice(end + 1)) }]
+  })
+}

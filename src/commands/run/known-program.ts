@@ -1,0 +1,120 @@
+import type { Environment } from '../../config/keys.ts'
+
+/** Where the Foldgate of a run is, and what is known of the servers behind it. */
+export type Way = {
+  /** Scheme, host and port. */
+  readonly origin: string
+  /**
+   * The path there, without a version, under which the Messages API is reached; empty for the root. Empty too where none
+   * is: there, requests of that API would reach OpenAI's server.
+   */
+  readonly messagesPath: string
+  /** Whether that leads to Anthropic's own servers. */
+  readonly isAnthropic: boolean
+  /** Whether one server was named for everything; else requests go where the vendors are, or the environment said. */
+  readonly isOneServer: boolean
+  /** The path there under which ChatGPT's server for Codex is reached; null where it is not. */
+  readonly chatGptPath: string | null
+  /** The model that the command line names; null if it names none. */
+  readonly model: string | null
+}
+
+/** What a program finds when it is started. */
+export type LaunchPlace = {
+  readonly env: Environment
+  readonly cwd: string
+  /** Its own arguments. */
+  readonly args: readonly string[]
+  /** The text of a file of the user's; null where there is none that can be read. */
+  readonly readText: (path: string) => Promise<string | null>
+}
+
+/** What a program is started with beside what it would have had. */
+export type Additions = {
+  /** Variables of its environment, which replace those of the same name. */
+  readonly env: Readonly<Record<string, string>>
+  /** Arguments that come before its own. */
+  readonly args: readonly string[]
+  /** Variables as they may be shown, where they hold what is the user's own. */
+  readonly shown: Readonly<Record<string, string>>
+  /** Why variables are set, by their names, where name and value do not say it. */
+  readonly reasons: Readonly<Record<string, string>>
+}
+
+/** A program that is known by its name: how it is told where its requests go. */
+export type KnownProgram = {
+  readonly name: string
+  /** As it is typed. */
+  readonly commands: readonly string[]
+  /** Its packages, as a runner of packages is told them, or as they lie in a folder. */
+  readonly packages: readonly string[]
+  /** Variables that it sets itself, from settings of its own, over those of its environment. Default: none. */
+  readonly ownVariables?: (place: LaunchPlace) => Promise<Environment>
+  /** Whether it may ask a provider of its own, past the one server, since nobody has named a model of that. Default: no. */
+  readonly lacksModel?: (way: Pick<Way, 'isOneServer' | 'model'>, place: LaunchPlace) => boolean
+  /** Throws a `LaunchError` where what the user has set cannot be read. */
+  readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
+}
+
+/** Why a command is not started. The message says what to do. */
+export class LaunchError extends Error {
+  override readonly name = 'LaunchError'
+}
+
+/** Additions that are variables only, none of them the user's. */
+export function variables(
+  env: Readonly<Record<string, string>>,
+  { args = [], reasons = {} }: Partial<Pick<Additions, 'args' | 'reasons'>> = {},
+): Additions {
+  return { env, args, shown: {}, reasons }
+}
+
+/** The base URL of the OpenAI APIs. */
+export function openAiUrl({ origin }: Way): string {
+  return `${origin}/v1`
+}
+
+/** The base URL of the Messages API: without the version, which its clients add. */
+export function messagesUrl({ origin, messagesPath }: Way): string {
+  return origin + messagesPath
+}
+
+/** Whether a variable is set, and to something. */
+export function isSet(env: Environment, name: string): boolean {
+  return (env[name] ?? '').trim() !== ''
+}
+
+/** Whether arguments have this option, with its value behind it or in it. */
+export function hasOption(args: readonly string[], option: string): boolean {
+  return args.some((word) => word === option || word.startsWith(`${option}=`))
+}
+
+/** A key for servers that want none: their clients do. */
+export const placeholderKey = 'none'
+
+/** Why such a key is set. */
+export const placeholderReason = 'no key is set, and the program wants one: local servers want none'
+
+/** A key's variable, where the environment has none and the one server that was named may need none. */
+export function keyIfNone(name: string, { isOneServer }: Way, env: Environment): Record<string, string> {
+  return isOneServer && !isSet(env, name) ? { [name]: placeholderKey } : {}
+}
+
+/**
+ * What a command would be started with: a variable a line, under the reason for it where there is one, as a shell's
+ * comment; then the arguments, each as a shell takes it.
+ */
+export function printed({ env, args, shown, reasons }: Additions): string {
+  const set = Object.entries(env).flatMap(([name, value]) => {
+    const line = `${name}=${shown[name] ?? value}`
+    return reasons[name] === undefined ? [line] : [`# ${reasons[name]}`, line]
+  })
+  const added = args.length === 0 ? [] : [`arguments before its own: ${args.map(quoted).join(' ')}`]
+  return [...set, ...added].join('\n')
+}
+
+// --- internal ---
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}

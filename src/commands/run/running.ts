@@ -1,0 +1,161 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { parseJsonText } from '../../json/json-value.ts'
+import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
+import { makeFolder } from '../../storage/make-folder.ts'
+import { stateFile, type UserPlace } from '../../storage/state-folder.ts'
+import { StoreError } from '../../storage/store-error.ts'
+
+const runningSchema = z.object({
+  /** By this it proves at `/healthz` that it is the one that wrote this. */
+  secret: z.string(),
+  /** Where clients reach it: scheme, host and port. */
+  origin: z.url(),
+  /** Its admin listener; null where it has none. */
+  admin: z.url().nullable(),
+  /** Addresses of its upstreams, by their names; empty where an older one did not say them. */
+  addresses: z.record(z.string(), z.string()).default({}),
+  /** What is behind it. */
+  behind: z.object({
+    messagesPath: z.string(),
+    isAnthropic: z.boolean(),
+    isOneServer: z.boolean(),
+    chatGptPath: z.string().nullable(),
+  }),
+})
+
+/** A Foldgate that runs, as it says itself in a file in the user's state directory. */
+export type RunningFoldgate = z.output<typeof runningSchema>
+
+/**
+ * Says that a Foldgate runs, in a file that only its user reads. Resolves with what takes the file away; without a folder
+ * for it nothing is said, and only who knows the port finds it.
+ */
+export async function announce(
+  running: RunningFoldgate,
+  pid: number,
+  place: UserPlace,
+): Promise<() => Promise<void>> {
+  const folder = folderIn(place)
+  if (folder === null) return async () => {}
+  const path = join(folder, `${pid}.json`)
+  try {
+    if (isLink(folder)) return async () => {}
+    makeFolder(folder)
+    // What lies there is of a process that had the same number: a link is not written through, and its mode may be another.
+    await rm(path, { force: true })
+    await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600, flag: 'wx' })
+  } catch {
+    // A read-only system has no such folder; a start does not depend on it.
+    return async () => {}
+  }
+  return () => rm(path, { force: true })
+}
+
+/**
+ * The Foldgate of this user that was started last, at this port if one is named, and proves that it is the one; `unproved`
+ * where one says that it has that port and proves nothing there. Files of processes that are gone are taken away.
+ */
+export async function findRunning(
+  place: UserPlace,
+  port: number | null = null,
+): Promise<RunningFoldgate | 'unproved' | null> {
+  let isUnproved = false
+  const files = ownFiles(folderIn(place))
+  for (const { path, pid } of files.toSorted((one, other) => other.startedMs - one.startedMs)) {
+    const running = readRunning(path)
+    const isAsked = port === null || portOf(running?.origin) === port
+    if (running !== null && isAsked && (await answers(running.origin, running.secret))) return running
+    if (isGone(pid)) await rm(path, { force: true }).catch(() => {})
+    else if (running !== null && isAsked && port !== null) isUnproved = true
+  }
+  return isUnproved ? 'unproved' : null
+}
+
+/** Whether a Foldgate answers there, and no other program that has such a path. `secret`: the very one that has written it down. */
+export async function answers(origin: string, secret: string | null = null): Promise<boolean> {
+  const challenge = randomText()
+  try {
+    const answer = await fetch(`${origin}/healthz`, {
+      headers: { [identityHeaders.challenge]: challenge },
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    await answer.body?.cancel()
+    const proof = answer.headers.get(identityHeaders.proof) ?? ''
+    const isOne = answer.ok && answer.headers.get('server') === ownSign.server
+    return isOne && (secret === null || isProof(proof, proofOf(secret, challenge, portOf(origin))))
+  } catch {
+    return false
+  }
+}
+
+// --- internal ---
+
+const ANSWER_MS = 2_000
+
+function portOf(origin = ''): number {
+  const port = URL.parse(origin)?.port
+  return port === '' ? HTTP_PORT : Number(port)
+}
+
+/** What a URL leaves out. */
+const HTTP_PORT = 80
+
+/** What lies there as `PID.json`, a file of this user's and no link; none if the folder itself is a link, or may not be read. */
+function ownFiles(folder: string | null) {
+  if (folder === null || isLink(folder)) return []
+  return namesIn(folder).flatMap((name) => {
+    const pid = /^(\d+)\.json$/.exec(name)?.[1]
+    const path = join(folder, name)
+    const file = pid === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false })
+    const isOwn = file?.isFile() === true && file.uid === (process.getuid?.() ?? file.uid)
+    return isOwn ? [{ path, pid: Number(pid), startedMs: file.mtimeMs }] : []
+  })
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // What is not there is none, and what may not be looked at is not used.
+    return false
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Null if it is gone by now, may not be read, or says something else. */
+function readRunning(path: string): RunningFoldgate | null {
+  try {
+    return runningSchema.safeParse(parseJsonText(readFileSync(path, 'utf8'))).data ?? null
+  } catch {
+    return null
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
+function folderIn(place: UserPlace): string | null {
+  try {
+    return stateFile(place, 'running')
+  } catch (error) {
+    if (error instanceof StoreError) return null
+    throw error
+  }
+}

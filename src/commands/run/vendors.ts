@@ -1,0 +1,96 @@
+import type { ConfiguredUpstream, Settings } from '../../config/settings.ts'
+import { defaultUpstreamUrl } from '../../config/settings-schema.ts'
+import { problemOf, type Problem } from '../../config/problem.ts'
+import type { Environment } from '../../config/keys.ts'
+import { canonicalUrl, upstreamUrlFault } from '../../config/web-address.ts'
+import { parseUpstreamAddress } from '../../upstream/address.ts'
+import type { Way } from './known-program.ts'
+
+/** The upstreams under which the vendors' servers are reached beside the default one. */
+const anthropicName = 'anthropic'
+const chatGptName = 'chatgpt'
+
+/** What a program has to know of the servers behind a Foldgate. */
+export type Behind = Omit<Way, 'origin' | 'model'>
+
+/** Where the requests of a run go. */
+export type Destinations = { readonly upstreams: Settings['upstreams']; readonly behind: Behind }
+
+/** What is behind a Foldgate with these upstreams. */
+export function behindOf(upstreams: Settings['upstreams']): Behind {
+  const standard = upstreams.get('default')
+  return behind(upstreams, standard === undefined || !isVendors(standard))
+}
+
+/** The addresses of upstreams by their names, as they may be shown. */
+export function addressesOf(upstreams: Settings['upstreams']): ReadonlyMap<string, string> {
+  return new Map([...upstreams].map(([name, { url }]) => [name, parseUpstreamAddress(url).display]))
+}
+
+/**
+ * If the settings name a server, that one is for everything. Else each API goes where the environment had it go, or to
+ * its vendor; the client's own key goes along.
+ */
+export function destinationsOf(
+  settings: Pick<Settings, 'upstreams'>,
+  env: Environment,
+): Destinations | Problem {
+  const standard = settings.upstreams.get('default')
+  if (standard === undefined || !isVendors(standard)) {
+    return { upstreams: settings.upstreams, behind: behind(settings.upstreams, true) }
+  }
+  const openAi = addressIn(['OPENAI_BASE_URL', 'OPENAI_API_BASE'], env)
+  const messages = addressIn(['ANTHROPIC_BASE_URL'], env)
+  for (const found of [openAi, messages]) if (found !== null && 'message' in found) return found
+  const upstreams = new Map(settings.upstreams)
+  if (openAi !== null && 'url' in openAi) upstreams.set('default', { ...standard, url: openAi.url })
+  // The base URL of this API ends before the version, which stands for the path of an upstream.
+  const messagesAt = messages !== null && 'url' in messages ? messages.url : 'https://api.anthropic.com'
+  for (const added of [
+    vendor(anthropicName, `${messagesAt}/v1`),
+    vendor(chatGptName, 'https://chatgpt.com/backend-api/codex'),
+  ])
+    if (!upstreams.has(added.name)) upstreams.set(added.name, added)
+  return { upstreams, behind: behind(upstreams, false) }
+}
+
+// --- internal ---
+
+function behind(upstreams: Settings['upstreams'], isOneServer: boolean): Behind {
+  const serving = isOneServer ? upstreams.get('default') : upstreams.get(anthropicName)
+  const hasChatGpt = !isOneServer && upstreams.has(chatGptName)
+  return {
+    isOneServer,
+    messagesPath: serving === undefined || isOneServer ? '' : `/u/${anthropicName}`,
+    isAnthropic: serving !== undefined && parseUpstreamAddress(serving.url).isAnthropic,
+    chatGptPath: hasChatGpt ? `/u/${chatGptName}` : null,
+  }
+}
+
+/** Whether nothing was set: with a key of Foldgate's own it is its owner who has said where it goes. */
+function isVendors({ url, key, headers }: ConfiguredUpstream): boolean {
+  return url === canonicalUrl(defaultUpstreamUrl) && key === null && Object.keys(headers).length === 0
+}
+
+function vendor(name: string, url: string): ConfiguredUpstream {
+  return {
+    name,
+    url,
+    key: null,
+    headers: {},
+    concurrency: null,
+    forward_client_key: true,
+    drops_client_key: false,
+  }
+}
+
+/** The address in the first of these variables that is set. */
+function addressIn(names: readonly string[], env: Environment): { readonly url: string } | Problem | null {
+  const name = names.find((each) => (env[each] ?? '').trim() !== '')
+  if (name === undefined) return null
+  const text = (env[name] ?? '').trim()
+  const fault = upstreamUrlFault(text)
+  if (fault !== null)
+    return problemOf(name, `has to be ${fault}`, 'unset it, or name the server by --upstream')
+  return { url: canonicalUrl(text) }
+}

@@ -1,0 +1,85 @@
+import type { Steps } from '../../../json/source.ts'
+import { callOf, type Subject } from '../subject.ts'
+import { callSubjects, type CallSubject } from './call-subject.ts'
+
+/** A call, what it deals with, and where it was answered. One file has one path, however calls spell it. */
+export type Deed = CallSubject & {
+  readonly index: number
+  readonly position: number
+  /** The first result; null as long as there is none. */
+  readonly result: number | null
+  /** Whether that tells of a failure. */
+  readonly failed: boolean
+}
+
+/** What deeds are read from. */
+export type Doing = Pick<
+  Subject,
+  'dialect' | 'source' | 'messages' | 'structure' | 'grewFrom' | 'memorySpace' | 'digest'
+>
+
+/** All calls of a conversation, in their order: those of the one that it grew from are taken over. */
+export function* deedsOf(subject: Doing): Steps<readonly Deed[]> {
+  const { messages, grewFrom } = subject
+  const known = deedsByMessages.get(messages)
+  if (known !== undefined) return known
+  const before = grewFrom === null ? undefined : deedsByMessages.get(grewFrom.messages)
+  const from = before === undefined ? 0 : (grewFrom?.shared ?? 0)
+  const deeds: Deed[] = []
+  const places = new Map<string, number>()
+  const spellings = createSpellings()
+  for (const deed of before ?? []) {
+    if (deed.index >= from) break
+    const isOpen = deed.result !== null && deed.result >= from
+    places.set(
+      `${deed.index} ${deed.position}`,
+      deeds.push(isOpen ? { ...deed, result: null, failed: false } : deed) - 1,
+    )
+    for (const path of deed.paths) spellings(path)
+  }
+  for (let index = from; index < messages.length; index += 1) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    const facts = messages[index]?.facts
+    if (facts === undefined) break
+    for (const [position, call] of (yield* callSubjects(subject, index)).entries()) {
+      const [paths, changed] = [call.paths.map(spellings), call.changed.map(spellings)]
+      const deed = { ...call, paths, changed, index, position, result: null, failed: false }
+      places.set(`${index} ${position}`, deeds.push(deed) - 1)
+    }
+    const call = facts.answers.length === 1 ? callOf(subject, index) : null
+    const place = call === null ? -1 : (places.get(`${call.index} ${call.position}`) ?? -1)
+    const deed = deeds[place]
+    if (deed?.result !== null) continue
+    const failed =
+      facts.failed === 'stated' ||
+      (facts.failed === 'worded' && (!deed.isLook || facts.bytes <= FAILURE_BYTES_MAX))
+    deeds[place] = { ...deed, result: index, failed }
+  }
+  deedsByMessages.set(messages, deeds)
+  return deeds
+}
+
+// --- internal ---
+
+const MESSAGES_PER_STEP = 256
+
+const deedsByMessages = new WeakMap<Subject['messages'], readonly Deed[]>()
+
+/** What is read may begin with any words; where it is longer than this, they are those of a file. */
+const FAILURE_BYTES_MAX = 1_024
+
+/** So many files of one name are told apart. */
+const SAME_NAME_MAX = 16
+
+/** The spelling by which a path was known before: a command names a file from where it is, others by the whole path. */
+function createSpellings(): (path: string) => string {
+  const byName = new Map<string, string[]>()
+  return function spelledFirst(path) {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const seen = byName.get(name) ?? []
+    byName.set(name, seen)
+    const first = seen.findLast((other) => other === path || other.endsWith(`/${path}`))
+    if (first === undefined && seen.length < SAME_NAME_MAX) seen.push(path)
+    return first ?? path
+  }
+}

@@ -1,0 +1,124 @@
+import { countBelow } from '../../../conversation/count-below.ts'
+import type { Message } from '../../../conversation/message.ts'
+import { remindersIn, withoutReminders } from '../../../conversation/reminders.ts'
+import type { Steps } from '../../../json/source.ts'
+import { lruCache } from '../../../lru-cache.ts'
+import { NO_REFERENCES, type Reference, type References, type Subject, toolNameOf } from '../subject.ts'
+import { readMessage } from '../read-message.ts'
+import { deedsOf, type Doing } from './deeds.ts'
+
+/**
+ * Which results refer to which: one that refers back (`refersBack`) and comes from the same tool with the same arguments as
+ * an earlier result that had content, else from the same tool for the same path, stands for that text, unless a call between
+ * them has changed the path.
+ */
+export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Steps<References> {
+  const { messages } = subject
+  if (!messages.some(({ facts }) => facts.refersBack === true)) return NO_REFERENCES
+  const byIndex = new Map<number, Reference>()
+  const groups = new Map<number, readonly number[]>()
+  const newest = newestResults()
+  const answered = (yield* deedsOf(subject)).flatMap((deed) =>
+    deed.result === null || deed.failed ? [] : [{ ...deed, result: deed.result }],
+  )
+  for (const [order, deed] of answered.sort((one, other) => one.result - other.result).entries()) {
+    if (order % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
+    const { result, asked, paths, changed, isLook } = deed
+    const message = messages[result]
+    if (message === undefined) continue
+    const files = isLook ? paths : []
+    const names = [asked, ...files.map((path) => `${toolNameOf(subject, result)} ${path}`)]
+    if (message.facts.refersBack !== true) {
+      // What a change answers is no text of the file, and what was read before it holds no longer.
+      if (changed.length > 0) newest.forget(changed)
+      else if (message.facts.media.length === 0 && (yield* hasText(subject, message)))
+        newest.add([result], names, paths)
+      continue
+    }
+    const holders = newest.find(names)
+    const source = messages[holders?.[0] ?? -1]
+    if (holders === undefined || source === undefined) continue
+    const position = holders.push(result) - 1
+    byIndex.set(result, { holders, position, growthTokens: yield* growthOf(subject, source, message) })
+    for (const holder of holders) groups.set(holder, holders)
+    if (holders.length >= HOLDERS_MAX) newest.add(holders.slice(0, 1), names, paths)
+  }
+  return {
+    byIndex,
+    indexes: [...byIndex.keys()],
+    followersOf: (index) => {
+      const holders = groups.get(index)
+      return holders === undefined ? [] : holders.slice(countBelow(holders, index + 1))
+    },
+  }
+}
+
+/** What stands in the place of a reference: the text that it refers to, and what its client reminds of beside it. */
+export function* resolvedText(
+  subject: Pick<Subject, 'source' | 'dialect'>,
+  source: Message,
+  reference: Message,
+): Steps<string> {
+  const { text } = yield* readMessage(subject, source)
+  const own = (yield* readMessage(subject, reference)).text
+  const reminders = withoutReminders(own).trim() === '' ? [] : remindersIn(own).map((each) => `\n${each}`)
+  return [RESOLVED_LINE, '\n', text, ...reminders].join('')
+}
+
+// --- internal ---
+
+/** Says that the text is the earlier one; no client has said so. */
+const RESOLVED_LINE = '[unchanged since the earlier call, whose result is repeated here]'
+
+const RESULTS_PER_STEP = 256
+
+/** One that is referred to more often begins anew: each reference looks at those before it. */
+const HOLDERS_MAX = 64
+
+/** The newest results that had content, by what they were asked by. */
+function newestResults() {
+  const found = new Map<string, number[]>()
+  const namesOf = new Map<string, Set<string>>()
+  return {
+    add: (holders: number[], names: readonly string[], paths: readonly string[]): void => {
+      for (const name of names) found.set(name, holders)
+      for (const path of paths) {
+        const known = namesOf.get(path) ?? new Set<string>()
+        namesOf.set(path, known)
+        for (const name of names) known.add(name)
+      }
+    },
+    find: (names: readonly string[]): number[] | undefined =>
+      names.map((name) => found.get(name)).find((holders) => holders !== undefined),
+    forget: (paths: readonly string[]): void => {
+      for (const path of paths) {
+        for (const name of namesOf.get(path) ?? []) found.delete(name)
+        namesOf.delete(path)
+      }
+    },
+  }
+}
+
+/** Results that are shorter than this are looked at: an empty one is nothing to refer to. */
+const EMPTY_BYTES_MAX = 256
+
+function* hasText(subject: Doing, message: Message): Steps<boolean> {
+  if (message.facts.bytes > EMPTY_BYTES_MAX) return true
+  return (yield* readMessage(subject, message)).text.trim() !== ''
+}
+
+const growths = lruCache<number>(4_096)
+
+function* growthOf(
+  subject: Doing & Pick<Subject, 'countSteps'>,
+  source: Message,
+  reference: Message,
+): Steps<number> {
+  const key = `${subject.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
+  const known = growths.get(key)
+  if (known !== undefined) return known
+  const own = yield* subject.countSteps((yield* readMessage(subject, reference)).text)
+  const growth = (yield* subject.countSteps(yield* resolvedText(subject, source, reference))) - own
+  growths.set(key, growth)
+  return growth
+}

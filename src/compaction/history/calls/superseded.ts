@@ -1,0 +1,89 @@
+import { countBelow } from '../../../conversation/count-below.ts'
+import type { Steps } from '../../../json/source.ts'
+import type { Subject } from '../subject.ts'
+import { deedsOf } from './deeds.ts'
+
+/** What later messages make of results, as it stands at a point: what lies behind it plays no part. */
+export type Superseded = {
+  /** Whether it is untrue: its file was changed, or the same command or file was read again and says something else. */
+  readonly isStale: (result: number, point: number) => boolean
+  /** Whether it says again what an earlier result of the same call says, and that still holds. */
+  readonly isRepeated: (result: number, point: number) => boolean
+  /** Whether a later result tells of the same file, or answers the same call. */
+  readonly isFollowed: (result: number, point: number) => boolean
+  /** The latest result that says the same; itself if none does. */
+  readonly latestEqual: (result: number, point: number) => number
+}
+
+/** What becomes of the results of a conversation: looked through once, whatever the number of points. */
+export function* supersededIn(subject: Subject): Steps<Superseded> {
+  const known = supersededByMessages.get(subject.messages)
+  if (known !== undefined) return known
+  const staleFrom = new Map<number, number>()
+  const followedFrom = new Map<number, number>()
+  const repeats = new Map<number, number[]>()
+  const repeated = new Set<number>()
+  const shown = new Map<string, Shown[]>()
+  const makeStale = (result: number, from: number): void => {
+    staleFrom.set(result, Math.min(from, staleFrom.get(result) ?? from))
+  }
+  for (const [order, deed] of (yield* deedsOf(subject)).entries()) {
+    if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
+    const { result, failed, asked, paths, changed, work, index } = deed
+    // The list is told as it is now, or not at all.
+    if (work !== null && result !== null) makeStale(result, result)
+    // What refers to an earlier result says nothing new.
+    const isShown = result !== null && !subject.references.byIndex.has(result)
+    // The same call is known by its words, and tests that are run again may well fail again.
+    for (const name of failed ? [asked] : [asked, ...paths]) {
+      const meaning = subject.messages[result ?? -1]?.facts.meaning ?? ''
+      const left: Shown[] = []
+      let first = result
+      for (const older of (shown.get(name) ?? []).slice(-SHOWN_MAX)) {
+        const isAgain = isShown && name === asked
+        const isEqual = isAgain && older.meaning === meaning
+        if (changed.includes(name)) makeStale(older.result, index)
+        else if (isAgain && !isEqual) makeStale(older.result, result)
+        else left.push(older)
+        if (isEqual) first = Math.min(first ?? older.first, older.first)
+        if (result !== null && !followedFrom.has(older.result)) followedFrom.set(older.result, result)
+      }
+      if (isShown && first !== null && first < result) {
+        repeated.add(result)
+        const equal = repeats.get(first)
+        if (equal === undefined) repeats.set(first, [result])
+        else equal.push(result)
+      }
+      shown.set(name, isShown && first !== null ? [...left, { result, meaning, first }] : left)
+    }
+  }
+  const isStale = (result: number, point: number): boolean => isBefore(staleFrom.get(result), point)
+  const superseded = {
+    isStale,
+    isRepeated: (result: number, point: number) =>
+      result < point && repeated.has(result) && !isStale(result, point),
+    isFollowed: (result: number, point: number) => isBefore(followedFrom.get(result), point),
+    latestEqual: (result: number, point: number) => {
+      const equal = repeats.get(result) ?? []
+      return equal[countBelow(equal, point) - 1] ?? result
+    },
+  }
+  supersededByMessages.set(subject.messages, superseded)
+  return superseded
+}
+
+// --- internal ---
+
+/** A result that says something of a file, or that a call was answered with, and the first that said the same. */
+type Shown = { readonly result: number; readonly meaning: string; readonly first: number }
+
+function isBefore(from: number | undefined, point: number): boolean {
+  return from !== undefined && from < point
+}
+
+const supersededByMessages = new WeakMap<Subject['messages'], Superseded>()
+
+const DEEDS_PER_STEP = 32
+
+/** Of one file no more results are looked at. */
+const SHOWN_MAX = 64

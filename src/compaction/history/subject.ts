@@ -1,0 +1,206 @@
+import type { Message } from '../../conversation/message.ts'
+import type { Dialect } from '../../formats/contract.ts'
+import type { Digest, Source, Steps } from '../../json/source.ts'
+import type { Growth, Structure } from '../../conversation/structure.ts'
+
+/** Counts tokens of a text exactly, in one encoding. */
+export type CountTokens = (text: string) => number
+
+/** The same of a text of any length, with pauses. */
+export type CountSteps = (text: string) => Steps<number>
+
+/** What a user or the operator asked to be kept word for word in one message. */
+export type KeptPassages = {
+  readonly texts: readonly string[]
+  /** What all passages up to here take, equal ones once, in tokens. */
+  readonly tokensUntil: number
+}
+
+/** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
+export type Subject = {
+  readonly dialect: Dialect
+  readonly source: Source
+  readonly messages: readonly Message[]
+  readonly structure: Structure
+  /** The conversation that it was found to go on from; null where none was. */
+  readonly grewFrom: Growth | null
+  /** Whether the thoughts of the newest reply stay at a compaction, since its server demands them; left out if not. */
+  readonly keepsNewestThoughts?: boolean
+  /** What of the past before the server's own compaction is left out, as what follows needs its room; it weighs nothing. */
+  readonly omitted: ReadonlySet<number>
+  /** Tokens of each message as the client sent it, framing included. */
+  readonly sizes: readonly number[]
+  /** What each of a message's media weighs within its size, in tokens, in their order. */
+  readonly mediaSizes: (index: number) => readonly number[]
+  /** What thoughts in a message weigh within its size that are bound to what stood before them, if it holds more than those. */
+  readonly boundTokens: (index: number) => number
+  /** Which results only refer to earlier ones. */
+  readonly references: References
+  /** What users and the operator asked to be kept word for word, by the messages in which they did. */
+  readonly kept: ReadonlyMap<number, KeptPassages>
+  /** For what Foldgate writes itself and is short. */
+  readonly count: CountTokens
+  /** For whatever a client may have made long. */
+  readonly countSteps: CountSteps
+  readonly digest: Digest
+  /** Scope, encoding and model: what is remembered of a message under one is not used under another. */
+  readonly memorySpace: string
+}
+
+/** Tokens of message `index` that anybody can read: of thoughts that are bound to a server none. */
+export function readableTokens(
+  { messages, sizes, boundTokens }: Pick<Subject, 'messages' | 'sizes' | 'boundTokens'>,
+  index: number,
+): number {
+  const bound = messages[index]?.facts.bound
+  if (bound === 'whole') return 0
+  const size = sizes[index] ?? 0
+  return bound === 'part' ? Math.max(0, size - boundTokens(index)) : size
+}
+
+/** Whether a message holds thoughts that are bound to what stood before them, or is nothing else. */
+export function hasBoundThoughts({ facts }: Message): boolean {
+  return facts.bound === 'whole' || facts.bound === 'part'
+}
+
+/** Whether any of these messages does: asked of the same list at several places of a request, and looked for once. */
+export function anyHasBoundThoughts(messages: readonly Message[]): boolean {
+  const known = knownBound.get(messages)
+  if (known !== undefined) return known
+  const isBound = messages.some(hasBoundThoughts)
+  knownBound.set(messages, isBound)
+  return isBound
+}
+
+/** What of a conversation tells which results answer which calls. */
+export type Rounds = Pick<Subject, 'messages' | 'structure'>
+
+/** A call by the message that makes it, and its position among that message's calls. */
+export type CallPlace = { readonly index: number; readonly position: number }
+
+/** A reply of the model: its messages, from `start` up to `end`, and the calls that they make, in their order. */
+type Reply = {
+  readonly start: number
+  readonly end: number
+  readonly callIds: readonly string[]
+  readonly calls: readonly CallPlace[]
+}
+
+/** The reply that message `index` is a part of, or a result for; of any other message what would be one. */
+export function replyAt(rounds: Rounds, index: number): Reply {
+  const { messages, structure } = rounds
+  // What follows decides nothing: an answer that comes late would give an older one another call.
+  const start = structure.lastUnitStart(index + 1)
+  const latest = latestReplies.get(structure)
+  if (latest?.start === start) return latest
+  const callIds: string[] = []
+  const calls: CallPlace[] = []
+  let end = start
+  do {
+    for (const [position, id] of messages[end]?.facts.callIds.entries() ?? []) {
+      callIds.push(id)
+      calls.push({ index: end, position })
+    }
+    end += 1
+  } while (replyStart(rounds, end) === start)
+  const reply = { start, end, callIds, calls }
+  latestReplies.set(structure, reply)
+  return reply
+}
+
+/** The first message of the reply that message `index` is a part of; the message itself where it is part of none. */
+export function replyStart({ messages, structure }: Rounds, index: number): number {
+  return messages[index]?.facts.opensReply === true ? structure.lastUnitStart(index + 1) : index
+}
+
+/** Whether a message begins with entry `index`, as a reader counts them: what one reply consists of is one. */
+export function opensMessage(rounds: Rounds, index: number): boolean {
+  return replyStart(rounds, index) === index
+}
+
+/** Whether message `index` is part of a reply that makes no calls: the model talks. */
+export function isTalk(subject: Rounds, index: number): boolean {
+  return subject.messages[index]?.facts.role === 'assistant' && replyAt(subject, index).calls.length === 0
+}
+
+/** The call that message `index` answers, or the first of what it is part of; null where it has to do with none. */
+export function callOf(subject: Rounds, index: number): CallPlace | null {
+  const facts = subject.messages[index]?.facts
+  if (facts === undefined) return null
+  if (facts.callIds.length > 0 && facts.answers.length === 0) return { index, position: 0 }
+  const { end, callIds, calls } = replyAt(subject, index)
+  const [answersId] = facts.answers
+  if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
+  // Results mostly come in the order of their calls.
+  const inOrder = index - end
+  const found =
+    answersId === '' || callIds[inOrder] === answersId ? inOrder : (firstsOf(callIds).get(answersId) ?? -1)
+  return calls[found] ?? calls[inOrder] ?? null
+}
+
+/** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
+export function toolNameOf(subject: Rounds, index: number): string {
+  const facts = subject.messages[index]?.facts
+  if (facts === undefined) return ''
+  if (facts.name !== null && facts.name !== '') return facts.name
+  const call = callOf(subject, index)
+  return call === null ? '' : (subject.messages[call.index]?.facts.callNames[call.position] ?? '')
+}
+
+/** Whether message `index` is one of the operator's, wherever it stands. */
+export function isSystem(subject: Pick<Subject, 'messages'>, index: number): boolean {
+  const role = subject.messages[index]?.facts.role
+  return role === 'system' || role === 'developer'
+}
+
+/** Whether it is a system message that says something in words: what sets tools or parameters is said again as it is. */
+export function isInstruction(subject: Pick<Subject, 'messages'>, index: number): boolean {
+  return isSystem(subject, index) && subject.messages[index]?.facts.survives === undefined
+}
+
+/** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
+export function isSaidByUser(subject: Subject, index: number): boolean {
+  return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
+}
+
+/** A result that only refers to an earlier one, in the place of that one's text. */
+export type Reference = {
+  /** The results with that text or in its place, ascending: the first has it, all others refer to it. */
+  readonly holders: readonly number[]
+  /** Which of them this one is. */
+  readonly position: number
+  /** How much more it takes with the text than as it came, in tokens; may be below zero. */
+  readonly growthTokens: number
+}
+
+/** The references of a conversation, by their indexes. */
+export type References = {
+  readonly byIndex: ReadonlyMap<number, Reference>
+  /** The same indexes, ascending. */
+  readonly indexes: readonly number[]
+  /** The holders behind a result, if others refer to it. */
+  readonly followersOf: (index: number) => readonly number[]
+}
+
+/** A conversation in which nothing refers to anything. */
+export const NO_REFERENCES: References = { byIndex: new Map(), indexes: [], followersOf: () => [] }
+
+// --- internal ---
+
+const knownBound = new WeakMap<readonly Message[], boolean>()
+
+/** Its calls are asked for by one result after the other. */
+const latestReplies = new WeakMap<Structure, Reply>()
+
+/** By the ids of a reply's calls, of which each is looked for once in a large round. */
+const firstsByIds = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
+
+/** Where each id stands first. */
+function firstsOf(ids: readonly string[]): ReadonlyMap<string, number> {
+  const known = firstsByIds.get(ids)
+  if (known !== undefined) return known
+  const firsts = new Map<string, number>()
+  for (const [position, id] of ids.entries()) if (!firsts.has(id)) firsts.set(id, position)
+  firstsByIds.set(ids, firsts)
+  return firsts
+}

@@ -1,0 +1,105 @@
+import { backslash, braceOpen, bracketOpen, colon, comma, quote } from '../json/json-characters.ts'
+import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../json/json-value.ts'
+import type { AnswerFacts } from './answer-contract.ts'
+
+/**
+ * The value of a text that an upstream has written; undefined if it is no JSON, or so much that to parse it would hold up
+ * everybody: a few megabytes of `{}` take half a second. Never throws.
+ */
+export function parseAnswerText(text: string): unknown {
+  return isTooMuch(text) ? undefined : parseJsonText(text)
+}
+
+/** Whether a text of JSON takes too long to be parsed in one go. */
+export function isTooMuch(text: string): boolean {
+  if (text.length <= FREE_CHARACTERS) return false
+  let effort = 0
+  for (let index = 0; index < text.length && effort <= EFFORT_MAX; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === quote) index = endOfString(text, index)
+    else if (code === comma) effort += 1
+    else if (code === braceOpen || code === bracketOpen) effort += OPENING_EFFORT
+    else if (code === colon) effort += KEY_EFFORT
+  }
+  return effort > EFFORT_MAX
+}
+
+/**
+ * Whether a body of any server states an error, be it beside an answer. A message or details alone are one only if no
+ * answer stands there: `hasAnswer`.
+ */
+export function statesError(body: JsonObject, hasAnswer: boolean): boolean {
+  if (isPresent(body['error']) || isText(body['error_message']) || isText(body['error_type'])) return true
+  if (body['object'] === 'error' || body['type'] === 'error') return true
+  if (body['success'] === false && isPresent(body['errors'])) return true
+  // MiniMax answers 200 with an empty answer and says here what went wrong.
+  const baseResponse = body['base_resp']
+  if (isJsonObject(baseResponse) && baseResponse['status_code'] !== undefined) {
+    return baseResponse['status_code'] !== 0
+  }
+  return !hasAnswer && (isText(body['message']) || isPresent(body['detail']))
+}
+
+/** What of a body may say what went wrong, where a reply and what the client gave stand beside it. */
+export function statementsOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+}
+
+/** A number of tokens, for example; null where a field is none. */
+export function countIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** Whether a field says something in words. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** What an answer says that says nothing yet. */
+export const nothingSaid: AnswerFacts = {
+  hasOutput: false,
+  finish: null,
+  usage: null,
+  model: null,
+  isOllama: false,
+  isError: false,
+  removedThoughts: null,
+  cacheMiss: null,
+  said: null,
+}
+
+// --- internal ---
+
+const stating: ReadonlySet<string> = new Set([
+  'error',
+  'errors',
+  'error_code',
+  'error_message',
+  'error_type',
+  'code',
+  'message',
+  'detail',
+  'base_resp',
+])
+
+/** A shorter text is parsed in some milliseconds, whatever it holds. */
+const FREE_CHARACTERS = 131_072
+
+/** How long lists, objects and keys take, measured in elements of a list: what is counted is what V8 makes. */
+const OPENING_EFFORT = 8
+const KEY_EFFORT = 12
+
+/** About thirty milliseconds. */
+const EFFORT_MAX = 1_000_000
+
+/** Where the string ends that begins at `start`; the end of the text if it does not. */
+function endOfString(text: string, start: number): number {
+  let close = text.indexOf('"', start + 1)
+  while (close !== -1) {
+    let before = close - 1
+    while (text.charCodeAt(before) === backslash) before -= 1
+    if ((close - before) % 2 === 1) return close
+    close = text.indexOf('"', close + 1)
+  }
+  return text.length
+}

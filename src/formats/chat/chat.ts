@@ -1,0 +1,517 @@
+import { errorBody } from '../../errors.ts'
+import type {
+  BodyEdit,
+  BodyFacts,
+  Described,
+  Dialect,
+  EntryShape,
+  NotRead,
+  RecallTools,
+  Template,
+  Violation,
+} from '../contract.ts'
+import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
+import {
+  emptySpan,
+  findHistory,
+  isForced,
+  sharedFacts,
+  notRead,
+  outputLimitOf,
+  positiveInteger,
+  readMembers,
+  spanOpening,
+} from '../body-members.ts'
+import { boundOf, unboundMessage, unboundTurns } from './bound-thoughts.ts'
+import {
+  contentIn,
+  joinedMessages,
+  valueText,
+  withContent,
+  withoutMembers,
+} from '../content/joined-content.ts'
+import { repairConversation } from './repair.ts'
+import { asStream } from './reply/as-stream.ts'
+import { readChunk, writeChunk } from './reply/chunk.ts'
+import { createPlainReply } from './reply/plain-reply.ts'
+import { createReplyStream } from './reply/reply-stream.ts'
+import { readReply } from './reply/reply.ts'
+import { goOnTurn, recallTurn } from './reply/turns.ts'
+import { slotsOf } from './slots.ts'
+import { textPart } from '../content/text-part.ts'
+import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
+import { summaryCalls } from './summaries.ts'
+import { createUsageHider } from './usage-hider.ts'
+import { thoughtRefusalIn, wantsStaleRefused } from '../thought-refusals.ts'
+import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
+import { takeAnswerOf, type UnansweredIds, unansweredIdsOf } from '../../conversation/call-ids.ts'
+import type { Digest, Source, Steps } from '../../json/source.ts'
+import { type Speech, templateViolations, violation } from '../template-rules.ts'
+import type { BodyLimits, KnownHistory, ValueSpan } from '../../json/body-spans.ts'
+import type { ParsedMessage, Role } from '../../conversation/message.ts'
+import { audioReference } from '../media/media.ts'
+import { type Call, readCalls } from './calls.ts'
+import { addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
+import { readThoughts } from './thoughts.ts'
+
+/**
+ * The fields that a chat completion of a client key confined to profiles may have: those of OpenAI's API, and what servers
+ * and providers take beside them, by who made them up. None chooses a model but `model`. Not here is what does, or may do so
+ * at some gateway: fallbacks, adapters, draft models, addresses, deployments. `metadata` is OpenAI's own and as common as
+ * harmless, though a gateway can be set up to go by tags in it. Spelled otherwise they are other fields: servers in Go read
+ * a field whatever the case of its letters.
+ */
+const chatFields: ReadonlySet<string> = new Set([
+  // OpenAI
+  'model',
+  'messages',
+  'audio',
+  'frequency_penalty',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_tokens',
+  'metadata',
+  'modalities',
+  'moderation',
+  'n',
+  'parallel_tool_calls',
+  'prediction',
+  'presence_penalty',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'response_format',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+  'web_search_options',
+  // vLLM, SGLang
+  'add_generation_prompt',
+  'add_special_tokens',
+  'allowed_token_ids',
+  'bad_words',
+  'best_of',
+  'cache_salt',
+  'chat_template',
+  'chat_template_kwargs',
+  'continue_final_message',
+  'detokenize',
+  'documents',
+  'echo',
+  'ebnf',
+  'guided_choice',
+  'guided_decoding_backend',
+  'guided_grammar',
+  'guided_json',
+  'guided_regex',
+  'guided_whitespace_pattern',
+  'ignore_eos',
+  'include_reasoning',
+  'include_stop_str_in_output',
+  'length_penalty',
+  'logits_processors',
+  'min_p',
+  'min_tokens',
+  'mm_processor_kwargs',
+  'priority',
+  'prompt_logprobs',
+  'regex',
+  'repetition_penalty',
+  'request_id',
+  'return_token_ids',
+  'return_tokens_as_token_ids',
+  'separate_reasoning',
+  'skip_special_tokens',
+  'spaces_between_special_tokens',
+  'stop_token_ids',
+  'stream_reasoning',
+  'structured_outputs',
+  'thinking_token_budget',
+  'top_k',
+  'truncate_prompt_tokens',
+  'use_beam_search',
+  // llama.cpp
+  'cache_prompt',
+  'dry_allowed_length',
+  'dry_base',
+  'dry_multiplier',
+  'dry_penalty_last_n',
+  'dry_sequence_breakers',
+  'dynatemp_exponent',
+  'dynatemp_range',
+  'grammar',
+  'grammar_lazy',
+  'grammar_triggers',
+  'id_slot',
+  'json_schema',
+  'mirostat',
+  'mirostat_eta',
+  'mirostat_tau',
+  'n_indent',
+  'n_keep',
+  'n_predict',
+  'n_probs',
+  'parse_tool_calls',
+  'post_sampling_probs',
+  'reasoning_format',
+  'repeat_last_n',
+  'repeat_penalty',
+  'return_progress',
+  'return_tokens',
+  'samplers',
+  't_max_predict_ms',
+  'thinking_forced_open',
+  'timings_per_token',
+  'top_n_sigma',
+  'typical_p',
+  'xtc_probability',
+  'xtc_threshold',
+  // Ollama
+  'format',
+  'keep_alive',
+  'options',
+  'think',
+  // Mistral, DeepSeek, Qwen, xAI, Groq, Together, OpenRouter
+  'cache_control',
+  'compound_custom',
+  'deferred',
+  'disable_tool_validation',
+  'do_sample',
+  'enable_search',
+  'enable_thinking',
+  'exclude_reasoning',
+  'incremental_output',
+  'prompt_mode',
+  'provider',
+  'random_seed',
+  'reasoning',
+  'reasoning_budget',
+  'reasoning_split',
+  'repetition_penalty_range',
+  'safe_prompt',
+  'search_options',
+  'search_parameters',
+  'session_id',
+  'thinking',
+  'thinking_budget',
+  'top_a',
+  'transforms',
+  'usage',
+  'verbosity_level',
+  'vl_high_resolution_images',
+])
+
+const recallTools: RecallTools = {
+  // Without `strict`, which servers want of all tools or of none.
+  tool: ({ name, description, properties }) => ({
+    type: 'function',
+    function: { name, description, parameters: { type: 'object', properties } },
+  }),
+
+  namesIn: (tools) =>
+    tools.flatMap((tool) => {
+      const described = isJsonObject(tool) ? [tool, tool['function'], tool['custom']] : []
+      return described.flatMap((each) =>
+        isJsonObject(each) && typeof each['name'] === 'string' ? each['name'] : [],
+      )
+    }),
+}
+
+/** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
+export const chatCompletions: Dialect = {
+  name: 'chat-completions',
+  entryName: 'message',
+  howToSendAll: null,
+  paths: ['chat/completions'],
+  bodies: {
+    knownFields: chatFields,
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: readChatBody,
+    isSurelyOwn: () => false,
+    systemText: () => '',
+  },
+  entries: {
+    describe: describeMessage,
+    fromText: null,
+    parse: parseMessage,
+    slots: slotsOf,
+    edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),
+    withoutMedia: (source, message, kept, mark) =>
+      withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
+    unbound: unboundMessage,
+    user: (text) => JSON.stringify({ role: 'user', content: text }),
+    joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
+    joinedSystems: null,
+  },
+  rules: { violations: violationsOf, systemMayLead: true, repair: repairConversation },
+  answers: {
+    limits: chatLimits,
+    read: readAnswer,
+    openStream: () => readEvent,
+    isTelling,
+    asStream,
+    thoughtRefusal: thoughtRefusalIn,
+    usageHider: createUsageHider,
+  },
+  replies: {
+    read: readReply,
+    plain: createPlainReply,
+    stream: createReplyStream,
+    isDone: (event) => readChunk(event).kind === 'done',
+    errorEvent: (error) => writeChunk(error) ?? '',
+    answeredCalls: recallTurn,
+    goOn: goOnTurn,
+    unbound: unboundTurns,
+    bindsThoughts: false,
+  },
+  summaries: summaryCalls,
+  recall: recallTools,
+  bindsThoughts: () => true,
+  cacheMarks: null,
+  errorBody,
+}
+
+/**
+ * Where a conversation breaks the rules, ascending. Calls without ids are matched by count.
+ *
+ * @internal exported for tests
+ */
+export function* violationsOf(
+  messages: readonly EntryShape[],
+  template: Template,
+): Steps<readonly Violation[]> {
+  const violations = messages.flatMap(emptyCallsAt)
+  yield
+  for (const found of yield* roundViolations(messages)) violations.push(found)
+  if (template === 'strict') {
+    for (const found of templateViolations(messages.map(speechOf), 'messages')) violations.push(found)
+  }
+  return violations.sort((one, other) => one.index - other.index)
+}
+
+/** What is parsed for what it says; every other value only has to be JSON. */
+const readNames: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'stream_options',
+  'max_completion_tokens',
+  'max_tokens',
+  'n',
+  'tool_choice',
+  'thinking',
+  'function_call',
+])
+
+/** @internal exported for tests. Reads the body of a chat completion request around its messages. */
+export function* readChatBody(
+  source: Source,
+  limits: BodyLimits,
+  known: KnownHistory | null,
+): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+  const found = yield* readMembers(source, { history: 'messages', content: null }, readNames, limits, known)
+  if (!found.read) return found
+  const { spans, values, history: messageSpans } = found
+  const messages = spans.get('messages')
+  const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
+  if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
+  const shared = sharedFacts(source, found)
+  const streamOptions = values.get('stream_options')
+  const tools = spanOpening('[', source, spans.get('tools'))
+  return {
+    read: true,
+    body: {
+      ...shared,
+      // How much is in it is not the same where some of it was known.
+      history: { start: messages.start, end: messages.end },
+      canGoOn: true,
+      entrySpans: messageSpans,
+      outputLimit: outputLimitOf('max_completion_tokens', found) ?? outputLimitOf('max_tokens', found),
+      outputLeastTokens: 1,
+      repliesWanted: positiveInteger(values.get('n')) ?? 1,
+      system: null,
+      billingLine: null,
+      tools,
+      legacyTools: spanOpening('[', source, spans.get('functions')),
+      schema: spanOpening('{', source, spans.get('response_format')),
+      isToolForced: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
+      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
+      showsUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
+      usageRequest: shared.isStreamed ? usageRequestOf(spans, streamOptions) : null,
+    },
+  }
+}
+
+/** What a parsed message is; null if its role is no string, or if it is nested too deep. */
+function* describeMessage(
+  message: JsonObject,
+  digest: Digest,
+  unreadBytes: (text: string) => number,
+): Steps<Described | null> {
+  const roleText = message['role']
+  if (typeof roleText !== 'string') return null
+  const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'
+  const calls = readCalls(message)
+  const said: Said = { content: [], media: [] }
+  const { content, media } = said
+  if (!(yield* addSaid(said, contentParts(message['content']), digest, unreadBytes))) return null
+  const odd = oddContent(message)
+  if (calls === null || odd === null) return null
+  if (odd !== '') content.push({ kind: 'content', text: odd })
+  const { refusal, audio } = message
+  if (typeof refusal === 'string') content.push({ kind: 'text', text: refusal })
+  if (isJsonObject(audio) && typeof audio['id'] === 'string') {
+    const reference = audioReference(audio['id'], digest)
+    media.push(reference)
+    content.push({ kind: reference.kind, text: reference.digest })
+  }
+  const list = message['tool_calls']
+  const isAssistant = role === 'assistant'
+  const saysMore = calls.length > 0 || odd !== '' || typeof refusal === 'string' || isPresent(audio)
+  return {
+    facts: {
+      role,
+      opensReply: isAssistant,
+      joinsNext: false,
+      ...(isAssistant ? boundOf(message, saysMore) : {}),
+      emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
+    },
+    answers: role === 'tool' ? [stringOr(message['tool_call_id'], '')] : [],
+    meaning: {
+      role: role === 'other' ? roleText : role,
+      name: stringOr(message['name'], null),
+      content,
+      calls,
+    },
+    media,
+  }
+}
+
+/** @internal exported for tests. The texts of a parsed message. */
+export function parseMessage(message: JsonObject): ParsedMessage & { readonly calls: readonly Call[] } {
+  const { texts, opaqueCharacters } = readThoughts(message)
+  const refusal = stringOr(message['refusal'], '')
+  const odd = oddContent(message) ?? ''
+  const uncut = new Set([...texts, refusal, odd])
+  uncut.delete('')
+  const besides = message['role'] === 'assistant' ? [odd, refusal] : [odd]
+  return {
+    text: textOf(message['content']),
+    calls: readCalls(message) ?? [],
+    uncut: [...uncut].join('\n'),
+    besides: besides.filter((text) => text !== '').join('\n'),
+    opaqueCharacters,
+  }
+}
+
+// --- internal ---
+
+function speechOf({ role, callIds }: EntryShape, index: number): Speech {
+  return { index, role, isCall: callIds.length > 0 }
+}
+
+type Round = { readonly index: number; readonly unanswered: UnansweredIds }
+
+function emptyCallsAt({ emptyCalls }: EntryShape, index: number): Violation[] {
+  if (!emptyCalls) return []
+  return [violation(index, 'calls-emptied', `Invalid 'messages[${index}].tool_calls': the list is empty.`)]
+}
+
+/** Messages between two pauses: about a millisecond. */
+const MESSAGES_PER_STEP = 1_024
+
+function* roundViolations(messages: readonly EntryShape[]): Steps<readonly Violation[]> {
+  const violations: Violation[] = []
+  let round: Round | null = null
+  for (const [index, { role, callIds, answers }] of messages.entries()) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    if (role === 'tool') {
+      if (round === null || !takeAnswerOf(round.unanswered, answers[0] ?? ''))
+        violations.push(orphanAt(index))
+      continue
+    }
+    for (const unanswered of unansweredIn(round)) violations.push(unanswered)
+    round =
+      role === 'assistant' && callIds.length > 0 ? { index, unanswered: unansweredIdsOf(callIds) } : null
+  }
+  for (const unanswered of unansweredIn(round)) violations.push(unanswered)
+  return violations
+}
+
+function orphanAt(index: number): Violation {
+  const text = `'messages[${index}]' has role 'tool' but answers no call of the assistant message before it.`
+  return violation(index, 'result-orphaned', text)
+}
+
+function unansweredIn(round: Round | null): readonly Violation[] {
+  const waiting = round === null ? [] : [...round.unanswered].filter(([, count]) => count > 0)
+  if (round === null || waiting.length === 0) return []
+  const ids = waiting.map(([id]) => (id === '' ? '(no id)' : id)).join(', ')
+  const text = `The tool calls of 'messages[${round.index}]' must each be answered by a tool message right after it. Without an answer: ${ids}`
+  return [violation(round.index, 'call-unanswered', text)]
+}
+
+/**
+ * Users' messages, given as JSON, as they are joined: where not all bear one name none bears one, and each has its own before
+ * its text. Else the words of all would be those of whoever spoke first.
+ */
+function saidApart(messages: readonly string[]): readonly string[] {
+  const names = messages.map((message) => valueText(message, 'name'))
+  if (names.every((name) => name === names[0])) return messages
+  return messages.map((message, position) => {
+    const said = (names[position] ?? '').slice(1, -1)
+    const content = contentIn(message)
+    if (said === '' || content === null) return message
+    const isEmpty = /^\[\s*\]$/.test(content.json)
+    const named =
+      content.kind === 'string'
+        ? `"${said}: ${content.json.slice(1)}`
+        : `[${textPart(`"${said}:"`)}${isEmpty ? '' : ','}${content.json.slice(1)}`
+    return withContent(withoutMembers(message, NAME), named)
+  })
+}
+
+const NAME: ReadonlySet<string> = new Set(['name'])
+
+/** `streamOptions` as they were parsed; undefined if there are none. */
+function usageRequestOf(spans: ReadonlyMap<string, ValueSpan>, streamOptions: unknown): BodyEdit | null {
+  const stream = spans.get('stream')
+  const options = spans.get('stream_options')
+  if (stream === undefined) return null
+  if (options === undefined) return { at: emptySpan(stream.end), text: `,"stream_options":{${askForUsage}}` }
+  if (streamOptions === null) return { at: options, text: `{${askForUsage}}` }
+  if (!isJsonObject(streamOptions) || Object.hasOwn(streamOptions, 'include_usage')) return null
+  const isEmpty = Object.keys(streamOptions).length === 0
+  return { at: emptySpan(options.start + 1), text: isEmpty ? askForUsage : `${askForUsage},` }
+}
+
+const askForUsage = '"include_usage":true'
+
+const roleOf: Readonly<Record<string, Role>> = {
+  system: 'system',
+  developer: 'developer',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+}
+
+/** A content that is neither text nor parts, as JSON; '' if it is one of these, null if it is nested too deep. */
+function oddContent({ content }: JsonObject): string | null {
+  const isOdd = isJsonObject(content) || typeof content === 'number' || typeof content === 'boolean'
+  return isOdd ? stringifyJson(content) : ''
+}

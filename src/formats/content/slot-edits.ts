@@ -1,0 +1,115 @@
+import type { EntrySpans } from '../../json/json-scan.ts'
+import { readKey } from '../../json/json-value.ts'
+import type { Source, Span, Steps } from '../../json/source.ts'
+import { elementsIn, entriesIn } from '../../json/spans-in.ts'
+import type { Slot } from '../contract.ts'
+import { contentParts, textOf, type ContentPart, type TextPart } from './content-parts.ts'
+
+/**
+ * An entry with other texts in some of its slots, and with the last so many media where its text is one part of several.
+ * Everything else keeps its bytes: key order, unknown fields, numbers.
+ */
+export function* edited(
+  source: Source,
+  message: Span,
+  texts: ReadonlyMap<Slot, string>,
+  mediaKept: number,
+  textPart: TextPart,
+): Steps<string> {
+  const edits: { readonly at: Span; readonly json: string }[] = []
+  for (const [{ spans, writtenAs }, text] of texts) {
+    for (const at of spans) {
+      const json = writtenAs === 'json' ? text : JSON.stringify(text)
+      edits.push({
+        at,
+        json: writtenAs === 'part' ? yield* partsWith(source, at, textPart(json), mediaKept) : json,
+      })
+    }
+  }
+  yield
+  let written = ''
+  let from = message.start
+  for (const { at, json } of edits.sort((one, other) => one.at.start - other.at.start)) {
+    written += source.text(from, at.start) + json
+    from = at.end
+  }
+  return written + source.text(from, message.end)
+}
+
+/** An entry whose parts stand at `array` with its last `kept` media, and a mark where the first of the others stood; null if nothing goes. */
+export function* withoutMedia(
+  source: Source,
+  message: Span,
+  array: Span | null,
+  kept: number,
+  mark: string,
+  textPart: TextPart,
+): Steps<{ readonly json: string; readonly text: string } | null> {
+  if (array === null || firstOf(source, array) !== '[') return null
+  const parts = yield* rawParts(source, array)
+  let dropped = parts.filter(({ kind }) => kind === 'media').length - kept
+  if (dropped <= 0) return null
+  const left: string[] = []
+  let isMarked = false
+  for (const { kind, json } of parts) {
+    if (kind !== 'media' || dropped <= 0) left.push(json)
+    else {
+      dropped -= 1
+      if (!isMarked) left.push(textPart(JSON.stringify(mark)))
+      isMarked = true
+    }
+  }
+  const json = `[${left.join(',')}]`
+  yield
+  return {
+    json: source.text(message.start, array.start) + json + source.text(array.end, message.end),
+    text: textOf(JSON.parse(json)),
+  }
+}
+
+/** The first character of a value. */
+export function firstOf(source: Source, { start }: Span): string {
+  return source.latin1(start, start + 1)
+}
+
+/** The last value under this key, as JSON.parse would take it. */
+export function valueOf(source: Source, fields: readonly EntrySpans[], key: string): Span | null {
+  return fields.findLast((field) => readKey(source, field.key) === key)?.value ?? null
+}
+
+/** The same within the object at `object`. */
+export function valueIn(source: Source, object: Span, key: string): Span | null {
+  return valueOf(source, entriesIn(source, object) ?? [], key)
+}
+
+// --- internal ---
+
+/** Parts between two pauses: about a millisecond. */
+const PARTS_PER_STEP = 1_024
+
+/** The parts of a content with this one for its text: thoughts before it, where their providers want them, and the last media behind it. */
+function* partsWith(source: Source, array: Span, textPart: string, mediaKept: number): Steps<string> {
+  const raw = yield* rawParts(source, array)
+  const rawOf = (wanted: ContentPart['kind']): string[] =>
+    raw.filter(({ kind }) => kind === wanted).map(({ json }) => json)
+  const media = rawOf('media')
+  const kept = media.slice(Math.max(0, media.length - mediaKept))
+  return `[${[...rawOf('reasoning'), textPart, ...kept].join(',')}]`
+}
+
+/** The parts of a content array as they are spelt. */
+function* rawParts(
+  source: Source,
+  array: Span,
+): Steps<readonly { readonly kind: ContentPart['kind']; readonly json: string }[]> {
+  const spans = elementsIn(source, array) ?? []
+  yield
+  const parts = contentParts(JSON.parse(source.text(array.start, array.end)))
+  const raw: { readonly kind: ContentPart['kind']; readonly json: string }[] = []
+  for (const [position, { kind }] of parts.entries()) {
+    const span = spans[position] ?? array
+    raw.push({ kind, json: source.text(span.start, span.end) })
+    if (position % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+  }
+  return raw
+}

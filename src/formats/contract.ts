@@ -1,0 +1,356 @@
+import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../json/body-spans.ts'
+import type { JsonObject } from '../json/json-value.ts'
+import type { Meaning } from '../conversation/keys.ts'
+import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
+import type { Digest, Source, Span, Steps } from '../json/source.ts'
+import type { ViewItem } from '../json/splice.ts'
+import type { ErrorBody } from '../errors.ts'
+import type { Answers, Replies } from './answer-contract.ts'
+
+/**
+ * All that is known of one wire format. Code outside of `src/formats` works with entries, their facts and their slots, and
+ * asks the dialect of its request for everything that has a name on the wire. Each dialect is a folder of its own, listed in
+ * `dialects.ts`; `test/contracts/dialect-contract.ts` is the suite that each passes.
+ */
+export type Dialect = {
+  /** `chat-completions`, for example. */
+  readonly name: string
+  /** What people call an entry of its history. */
+  readonly entryName: EntryName
+  /** What makes a client send all of a conversation that it leaves at the server; null if there is nothing to leave. */
+  readonly howToSendAll: string | null
+  /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
+  readonly paths: readonly [string, ...string[]]
+  readonly bodies: Bodies
+  readonly entries: Entries
+  readonly rules: Rules
+  readonly answers: Answers
+  readonly replies: Replies
+  readonly summaries: SummaryCalls
+  readonly recall: RecallTools
+  /**
+   * Whether thoughts that are signed are taken only behind the conversation that they were made in, by the names of the model,
+   * and whether it is asked at its vendor's own address: elsewhere a signature may bind nothing.
+   */
+  readonly bindsThoughts: (names: readonly string[], isAnthropic: boolean) => boolean
+  /** How clients mark what a provider's prompt cache is to keep; null if they do not, or if Foldgate sets no mark of its own. */
+  readonly cacheMarks: CacheMarks | null
+  /** An error of Foldgate's own, as its clients read one. */
+  readonly errorBody: ErrorBody
+}
+
+/** What people call an entry. */
+export type EntryName = 'message' | 'item' | 'block'
+
+// --- bodies ---
+
+/** Reads the body of a request around the entries of its history. */
+export type Bodies = {
+  /** The fields that a client key confined to profiles may send: all that are known to choose no other model. */
+  readonly knownFields: ReadonlySet<string>
+  /** Where the bracket of the history stands, as far as the beginning of a body tells; null if it is not near. Never throws. */
+  readonly findHistory: (source: Source) => number | null
+  /**
+   * Reads a body without parsing it as a whole: all of it is scanned, so that it is known to be JSON, and only the values
+   * that decide how the request is treated are parsed. A history that is `known` is passed over. Never throws.
+   */
+  readonly read: (
+    source: Source,
+    limits: BodyLimits,
+    known: KnownHistory | null,
+  ) => Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead>
+  /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
+  readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
+  /** The text of a parsed `BodyFacts.system`. */
+  readonly systemText: (system: unknown) => string
+}
+
+/** The most tokens that a reply may have, under which field, and where that number stands. */
+export type OutputLimit = {
+  readonly field: string
+  readonly tokens: number
+  readonly value: Span
+  /** How many of them thinking may have: less than all of them, and no less than `tokensMin`. Left out if the body does not say. */
+  readonly thinking?: { readonly tokens: number; readonly tokensMin: number; readonly value: Span }
+}
+
+/** What Foldgate reads of a body. Everything else in it is relayed as it stands. */
+export type BodyFacts = {
+  readonly model: string | null
+  /** Where its name stands, or can be put in: an empty place, before the first key, if the body has none. */
+  readonly modelPlace: Span
+  /** The keys of the body, decoded. */
+  readonly fieldNames: readonly string[]
+  readonly isStreamed: boolean
+  /** The array that holds the entries, with its brackets. */
+  readonly history: Span
+  /**
+   * Whether the reply may be made of several answers: further entries can stand behind the history, and the server keeps no
+   * answer under a name that a later request could give.
+   */
+  readonly canGoOn: boolean
+  /** Its elements but for those that were known: delimited, not yet parsed. */
+  readonly entrySpans: readonly EntrySpan[]
+  /** The most tokens that the reply may have, and where that number stands; null if none is set. */
+  readonly outputLimit: OutputLimit | null
+  /** To how few tokens that limit may be lowered: a budget of thoughts has to be below it. */
+  readonly outputLeastTokens: number
+  /** How many replies are asked for. */
+  readonly repliesWanted: number
+  /** What is said beside the history as the operator's: it counts and is never touched. Null if nothing is. */
+  readonly system: ValueSpan | null
+  /**
+   * What takes a line out of it that changes with each request, is read by the maker's billing and means nothing to a model;
+   * null if there is none.
+   */
+  readonly billingLine: BodyEdit | null
+  /** The list of tools, to which one can be added; null if there is none. */
+  readonly tools: ValueSpan | null
+  /** An older form of the list of tools. */
+  readonly legacyTools: ValueSpan | null
+  /** The schema that the reply has to keep to. */
+  readonly schema: ValueSpan | null
+  /** Whether the reply has to call a tool. */
+  readonly isToolForced: boolean
+  /** Whether it is to be refused if thoughts in it do not hold, by the client's own word. */
+  readonly wantsStaleRefused: boolean
+  /** Whether the client gets to see the usage of a streamed reply. */
+  readonly showsUsage: boolean
+  /** What makes a stream state its usage; null if the client has decided that, wants no stream, or need not ask. */
+  readonly usageRequest: BodyEdit | null
+  /** What makes the request one for a plain answer; null if it is one. */
+  readonly withoutStreaming: readonly BodyEdit[] | null
+}
+
+/** A text in the place of some bytes of a body. */
+export type BodyEdit = { readonly at: Span; readonly text: string }
+
+/** Why a body was not read. `message-unreadable` is for the caller, who reads the entries. */
+export type NotReadReason =
+  | Exclude<BodyFault, 'no-json'>
+  | 'bom'
+  | 'not-json-object'
+  | 'duplicate-key'
+  | 'invalid-value'
+  | 'no-messages'
+  | 'message-unreadable'
+  /** The history, or a part of it, is kept at the server, or stands elsewhere than where the dialect has it. */
+  | 'stateful'
+  /** The client has the server compact it. */
+  | 'native'
+
+export type NotRead = { readonly read: false; readonly reason: NotReadReason }
+
+// --- entries ---
+
+/** Reads and writes the entries of a history. */
+export type Entries = {
+  /**
+   * What a parsed entry is; null if that cannot be told with certainty, and `stateful` if it stands for something that only the
+   * server has. `unreadBytes`: see `Described`. `holder`: what it
+   * stands in, as `{"role":"user","content":[]}` for a block of a message; null if it is an element of the history itself.
+   */
+  readonly describe: (
+    entry: JsonObject,
+    digest: Digest,
+    unreadBytes: (text: string) => number,
+    holder: JsonObject | null,
+  ) => Steps<Described | 'stateful' | null>
+  /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
+  readonly fromText: ((text: string) => JsonObject) | null
+  /** The texts of a parsed entry. */
+  readonly parse: (entry: JsonObject) => ParsedMessage
+  /** The slots of an entry that may be written anew, `parsed` being what was read of it. */
+  readonly slots: (source: Source, entry: Span, parsed: ParsedMessage) => Steps<readonly Slot[]>
+  /**
+   * The entry with other texts in some of its slots; everything else keeps its bytes, but that of the media beside a text only
+   * the last `mediaKept` stay.
+   */
+  readonly edited: (
+    source: Source,
+    entry: Span,
+    texts: ReadonlyMap<Slot, string>,
+    mediaKept: number,
+  ) => Steps<string>
+  /**
+   * The entry with only its last `kept` media, and a mark in the place of the first of the others; `text` is what it says
+   * then. Null if nothing goes.
+   */
+  readonly withoutMedia: (
+    source: Source,
+    entry: Span,
+    kept: number,
+    mark: string,
+  ) => Steps<{ readonly json: string; readonly text: string } | null>
+  /**
+   * The entry, given as JSON, without the bound thoughts in it, and without what only holds together with such thoughts that
+   * stood before it (`MessageFacts.bound`).
+   */
+  readonly unbound: (entry: string) => string
+  /** A user's entry that says a text. */
+  readonly user: (text: string) => string
+  /**
+   * Users' entries as one, with the fields of the one at `base` and the type of its content; their texts keep their encoding.
+   * Null if one of them has no content that can be joined.
+   */
+  readonly joined: (entries: readonly string[], base: number) => string | null
+  /** System messages as one, null where nothing is left to say; null where any number may stand in a row, wherever. */
+  readonly joinedSystems: ((entries: readonly string[]) => string | null) | null
+}
+
+/** What a dialect knows of an entry: what its facts are made of. */
+export type Described = {
+  readonly facts: Pick<
+    MessageFacts,
+    | 'role'
+    | 'opensReply'
+    | 'joinsNext'
+    | 'joinsPrevious'
+    | 'startsHistory'
+    | 'bound'
+    | 'survives'
+    | 'cacheMarks'
+    | 'kind'
+    | 'emptyCalls'
+    | 'failed'
+  >
+  readonly answers: MessageFacts['answers']
+  readonly meaning: Meaning
+  /** Sizes of media include the bytes that were not read of them, which `unreadBytes` tells of a text. */
+  readonly media: readonly Media[]
+}
+
+/** A place in an entry that a pass may write anew. */
+export type Slot = {
+  readonly kind: 'text' | 'result' | 'thought' | 'arguments'
+  /** What stands there, decoded. */
+  readonly text: string
+  /** Whether that is JSON, which has to stay JSON. */
+  readonly isJson: boolean
+  /** Where the values stand: several, if a server writes the same thoughts in several fields. */
+  readonly spans: readonly Span[]
+  /** How a new text is written: as a string of JSON, as the JSON that it is, or as a part among others. */
+  readonly writtenAs: 'string' | 'json' | 'part'
+}
+
+// --- rules ---
+
+/** What makes a sequence of entries valid, and how a broken one is mended. */
+export type Rules = {
+  /** Where a sequence breaks the rules, ascending. */
+  readonly violations: (entries: readonly EntryShape[], template: Template) => Steps<readonly Violation[]>
+  /** Whether a history may begin with the operator's words. */
+  readonly systemMayLead: boolean
+  /**
+   * A broken conversation as one that obeys the rules of calls and results; null if there is nothing to repair. What was
+   * made of a prefix stays as the conversation grows (P5).
+   */
+  readonly repair: (source: Source, entries: readonly Message[]) => Steps<Repaired | null>
+}
+
+/** What the rules look at; the facts of an entry are one. */
+export type EntryShape = Pick<MessageFacts, 'role' | 'callIds' | 'answers' | 'emptyCalls'>
+
+/**
+ * `lenient`: what the makers of the dialect demand. `strict`: what the chat templates of many open models demand on top: one
+ * system message, at the beginning; then a user message; then assistant and user in turns, tool rounds aside.
+ */
+export type Template = 'lenient' | 'strict'
+
+export type Violation = {
+  /** The entry that breaks the rule: for an unanswered call, the one that makes it. */
+  readonly index: number
+  readonly rule: Rule
+  readonly message: string
+}
+
+export type Rule =
+  | 'call-unanswered'
+  | 'calls-emptied'
+  | 'result-orphaned'
+  | 'system-misplaced'
+  | 'user-preceded'
+  | 'role-repeated'
+
+/** What was repaired, and how often. */
+export type Repairs = {
+  /** Calls that got a result. */
+  readonly answered: number
+  /** Results without an id that got the one of their call. */
+  readonly paired: number
+  /** Results that became text. */
+  readonly orphans: number
+  /** Empty lists of calls that were taken out. */
+  readonly emptied: number
+}
+
+export type Repaired = {
+  readonly items: readonly ViewItem[]
+  /** Which of the items are user messages that stand for results: nobody said them. */
+  readonly standIns: ReadonlySet<number>
+  readonly repairs: Repairs
+}
+
+// --- summaries ---
+
+/** Asks a model of this dialect for a summary. */
+export type SummaryCalls = {
+  /** Headers that a server wants of every request, by lower-case name, with what is sent if the client did not say it. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The fields under which the limit of the output may stand, the one first that more servers take. */
+  readonly limitFields: readonly [string, ...string[]]
+  /** Whether a server demands such a limit. */
+  readonly mustLimit: boolean
+  /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */
+  readonly ownFields: ReadonlySet<string>
+  /** The field that holds what is asked. A system text may stand in the user's entry, for servers that take no other. */
+  readonly asked: (system: string, user: string, systemPlace: 'own' | 'user') => JsonObject
+  /**
+   * A client's own body with other `entries`, `fields` beside them and one more tool: asked so, a server reads the
+   * conversation from its cache. What belongs to the client's own answer is left out.
+   */
+  readonly continued: (
+    body: JsonObject,
+    entries: readonly string[],
+    tool: JsonObject | null,
+    fields: JsonObject,
+  ) => string
+  /** What was written in a plain answer; null if there is no place for it. */
+  readonly read: (body: unknown) => Written | null
+}
+
+export type Written = {
+  readonly text: string
+  readonly hasThoughts: boolean
+  readonly hasCalls: boolean
+  readonly hasRefusal: boolean
+}
+
+// --- prompt caches ---
+
+/** Marks for a provider's prompt cache. */
+export type CacheMarks = {
+  /** More of them a request may not have. */
+  readonly countMax: number
+  /** Those that stand around the history, and the one for all of it. */
+  readonly around: (source: Source, history: Span) => readonly CacheTtl[]
+  /** A user's entry, given as JSON, with a mark at its end, or behind its first part; null if it has no place for one. */
+  readonly marked: (entry: string, ttl: CacheTtl, at: 'end' | 'beginning') => string | null
+}
+
+// --- recall ---
+
+/** How a tool of Foldgate's stands beside the client's. */
+export type RecallTools = {
+  /** The tool as an element of a list of tools. */
+  readonly tool: (tool: RecallTool) => JsonObject
+  /** The names that the tools of a list take, whatever their kind. */
+  readonly namesIn: (tools: readonly unknown[]) => readonly string[]
+}
+
+export type RecallTool = {
+  readonly name: string
+  readonly description: string
+  /** Of its arguments, as a JSON schema has them. */
+  readonly properties: JsonObject
+}

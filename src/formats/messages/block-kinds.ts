@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
+
+/**
+ * What a block of a message is, by its type:
+ *
+ * - `said`: somebody's words, or an image, a document or anything else that a user shows.
+ * - `thought`: thinking, which belongs to what the model did next.
+ * - `call`, `result`: a call that the client answers, and its answer.
+ * - `done`: what the server did in the course of a reply, without the client: a search, a run of code, an MCP call, and what
+ *   came of it.
+ * - `setting`: tools that are in force from there on.
+ * - `start`: the server's own compaction, behind which the history begins anew.
+ * - `unknown`: the model's, of a type made up after this was written.
+ */
+export type BlockKind = 'said' | 'thought' | 'call' | 'result' | 'done' | 'setting' | 'start' | 'unknown'
+
+/** The kind of a parsed block of a message of this role. */
+export function blockKindOf(block: JsonObject, role: string): BlockKind {
+  const { type } = block
+  if (typeof type !== 'string') return 'said'
+  if (Object.hasOwn(kinds, type)) return kinds[type] ?? 'unknown'
+  if (role !== 'assistant') return 'said'
+  // The server's tools, each with a result of its own name: `web_search_tool_result`, `bash_code_execution_tool_result`.
+  if (type.endsWith('_tool_result') || type.endsWith('_tool_use')) return 'done'
+  return type === 'text' || type === 'image' || type === 'document' ? 'said' : 'unknown'
+}
+
+/** Whether what stands in a block holds for all that follows it: tools that a search has found, or that were listed. */
+export function holdsTools({ type, name, content }: JsonObject): boolean {
+  if (type === 'mcp_tool_listing' || type === 'tool_search_tool_result') return true
+  if (type === 'server_tool_use') return typeof name === 'string' && name.startsWith('tool_search_tool')
+  return type === 'tool_result' && Array.isArray(content) && content.some(isReference)
+}
+
+/** Whether one of the blocks of a system message changes which tools there are from there on. */
+export function changesTools(content: unknown): boolean {
+  return (
+    Array.isArray(content) &&
+    content.some(
+      (block) =>
+        isJsonObject(block) && (block['type'] === 'tool_addition' || block['type'] === 'tool_removal'),
+    )
+  )
+}
+
+/** Whether a system message says how much the model may still use, and nothing else: the next that does takes its place. */
+export function tellsRoomLeft({ role, content }: JsonObject): boolean {
+  if (role !== 'system') return false
+  const parts: readonly unknown[] = Array.isArray(content) ? content : []
+  const only = parts.length === 1 ? parts[0] : null
+  const text = isJsonObject(only) ? only['text'] : content
+  return typeof text === 'string' && text.length <= ROOM_CHARACTERS_MAX && roomLeft.test(text)
+}
+
+/** Whether thoughts are such as a server has bound to what stood before them, and nobody else can read or sign. */
+export function isSigned({ type, signature }: JsonObject): boolean {
+  return type === 'redacted_thinking' || (typeof signature === 'string' && signature !== '')
+}
+
+// --- internal ---
+
+const kinds: Readonly<Record<string, BlockKind>> = {
+  thinking: 'thought',
+  redacted_thinking: 'thought',
+  tool_use: 'call',
+  tool_result: 'result',
+  server_tool_use: 'done',
+  mcp_tool_use: 'done',
+  mcp_tool_result: 'done',
+  mcp_tool_listing: 'setting',
+  compaction: 'start',
+}
+
+/** As Claude Code writes it behind each result. */
+const roomLeft = /^<total_tokens>\d+ tokens left<\/total_tokens>$/
+const ROOM_CHARACTERS_MAX = 100
+
+function isReference(part: unknown): boolean {
+  return isJsonObject(part) && part['type'] === 'tool_reference'
+}

@@ -1,0 +1,251 @@
+import { findHistory } from '../body-members.ts'
+import { textOf } from '../content/content-parts.ts'
+import { joinedMessages } from '../content/joined-content.ts'
+import { textPart } from '../content/text-part.ts'
+import type { Dialect, EntryShape, RecallTools, Template, Violation } from '../contract.ts'
+import { isMessagesBody, readMessagesBody } from './body.ts'
+import { messagesCacheMarks } from './cache-marks.ts'
+import { describeBlock, parseBlock } from './describe.ts'
+import { repairBlocks } from './repair.ts'
+import { messagesReplies } from './reply/replies.ts'
+import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
+import { messagesSummaries } from './summaries.ts'
+import type { Answers } from '../answer-contract.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
+import { readMessageAnswer } from './read-answer.ts'
+import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
+import { messageAsStream } from './reply/as-stream.ts'
+import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
+import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-value.ts'
+import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
+import type { Steps } from '../../json/source.ts'
+import { speechesOf, templateViolations, violation } from '../template-rules.ts'
+
+/**
+ * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
+ * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
+ * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
+ */
+const messagesFields: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'cache_control',
+  'compaction',
+  'container',
+  'context_management',
+  'diagnostics',
+  'inference_geo',
+  'max_tokens',
+  'metadata',
+  'output_config',
+  'output_format',
+  'service_tier',
+  'speed',
+  'stop_sequences',
+  'stream',
+  'system',
+  'temperature',
+  'thinking',
+  'thread',
+  'tool_choice',
+  'tools',
+  'top_k',
+  'top_p',
+  // vLLM, SGLang, llama.cpp, OpenRouter
+  'chat_template_kwargs',
+  'kv_transfer_params',
+  'min_p',
+  'provider',
+  'repetition_penalty',
+  'seed',
+  'session_id',
+  'user',
+])
+
+/** @internal exported for tests. Reads what a server answers to a request for a message. */
+export const messagesAnswers: Answers = {
+  // What was left out of a prompt stands in the first event, block by block; longer ones hold media.
+  limits: { eventCharactersMax: 4 * 1024 * 1024, undecidedCharactersMax: 1024 * 1024, endingBytes: 4_096 },
+  read: readMessageAnswer,
+  openStream: openMessageStream,
+  isTelling: isTellingMessageEvent,
+  asStream: messageAsStream,
+  thoughtRefusal: thoughtRefusalIn,
+  // Every stream states its usage.
+  usageHider: null,
+}
+
+const messagesRecallTools: RecallTools = {
+  tool: ({ name, description, properties }) => ({
+    name,
+    description,
+    input_schema: { type: 'object', properties },
+  }),
+
+  namesIn: (tools) =>
+    tools.flatMap((tool) => (isJsonObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [])),
+}
+
+/**
+ * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
+ * a user's that brings results; every other message is one as a whole.
+ */
+export const messages: Dialect = {
+  name: 'messages',
+  entryName: 'block',
+  howToSendAll: 'have the client send all of its messages, without thread',
+  paths: ['messages'],
+  bodies: {
+    knownFields: messagesFields,
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: readMessagesBody,
+    isSurelyOwn: isMessagesBody,
+    systemText: textOf,
+  },
+  entries: {
+    describe: describeBlock,
+    fromText: null,
+    parse: parseBlock,
+    slots: blockSlots,
+    edited: editedBlock,
+    withoutMedia: withoutBlockMedia,
+    // Thoughts are blocks of their own, and nothing names them.
+    unbound: (entry) => entry,
+    user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
+    joined: (entries, base) => joinedMessages(entries, base, textPart),
+    joinedSystems,
+  },
+  rules: { violations: blockViolations, systemMayLead: false, repair: repairBlocks },
+  answers: messagesAnswers,
+  replies: messagesReplies,
+  summaries: messagesSummaries,
+  recall: messagesRecallTools,
+  // Imitators sign with a UUID, or with whatever was sent.
+  bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
+  cacheMarks: messagesCacheMarks,
+  errorBody: messagesErrorBody,
+}
+
+/**
+ * System messages as the one that says what is left of them in the end: the API takes no two in a row. What is added and taken
+ * away again, or the other way round, is not said; null where nothing is left.
+ *
+ * @internal exported for tests
+ */
+export function joinedSystems(entries: readonly string[]): string | null {
+  const parsed = entries.map(parseJsonText).filter(isJsonObject)
+  const blocks = parsed.flatMap(({ content }) => blocksIn(content))
+  const changes = new Map<string, JsonObject>()
+  for (const block of blocks) {
+    const tool = changedTool(block)
+    if (tool === null) continue
+    const before = changes.get(tool)
+    if (before === undefined) changes.set(tool, block)
+    else if (before['type'] !== block['type']) changes.delete(tool)
+  }
+  const standing = new Set<unknown>(changes.values())
+  const content = blocks.filter((block) => changedTool(block) === null || standing.has(block))
+  if (content.length === 0) return null
+  return JSON.stringify(Object.assign({}, ...parsed, { content }))
+}
+
+// --- internal ---
+
+/**
+ * A text, and apart from it the tag that opens it: what is marked at the tag ends before what stands within, which is
+ * another one after each compaction.
+ */
+function openedTexts(text: string): readonly string[] {
+  const tag = /^<[a-z-]+>\n/.exec(text)?.[0] ?? ''
+  return [tag, text.slice(tag.length)].filter((part) => part !== '')
+}
+
+function textBlock(text: string): object {
+  return { type: 'text', text }
+}
+
+/** The body of an error answer, in the shape that Anthropic's clients read, with Foldgate's own code beside the type. */
+function messagesErrorBody({ code, message, param }: FoldgateError): string {
+  const type = errorTypeOf[httpStatusOf[code]]
+  return JSON.stringify({ type: 'error', error: { type, message, param, code }, request_id: null })
+}
+
+/** What Anthropic's API calls the errors of a status, or of the nearest that it answers with. */
+const errorTypeOf: Readonly<Record<(typeof httpStatusOf)[ErrorCode], string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  426: 'invalid_request_error',
+  431: 'request_too_large',
+  500: 'api_error',
+  502: 'api_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
+
+/**
+ * Where a history breaks the rules, ascending. The calls of a reply are answered right behind it, before anything else is said.
+ */
+function* blockViolations(blocks: readonly EntryShape[], template: Template): Steps<readonly Violation[]> {
+  const violations: Violation[] = []
+  const open: UnansweredIds = new Map()
+  let calls: { readonly index: number; readonly id: string }[] = []
+  let isReply = false
+
+  function closeRound(): void {
+    for (const { index, id } of calls) if (takeAnswered(open, id)) violations.push(unanswered(index, id))
+    calls = []
+    open.clear()
+  }
+
+  for (const [index, { role, callIds, answers }] of blocks.entries()) {
+    if (index % BLOCKS_PER_STEP === BLOCKS_PER_STEP - 1) yield
+    const isResult = role === 'tool'
+    if (role === 'assistant') {
+      if (!isReply) closeRound()
+      addUnanswered(open, callIds)
+      for (const id of callIds) calls.push({ index, id })
+    } else if (!isResult) closeRound()
+    isReply = role === 'assistant'
+    for (const id of answers) if (!takeAnswerOf(open, id)) violations.push(orphan(index, id))
+  }
+  closeRound()
+  yield
+  if (template === 'strict')
+    for (const found of templateViolations(speechesOf(blocks), 'messages')) violations.push(found)
+  return violations.sort((one, other) => one.index - other.index)
+}
+
+/** Blocks between two pauses: about a millisecond. */
+const BLOCKS_PER_STEP = 1_024
+
+function unanswered(index: number, id: string): Violation {
+  return violation(
+    index,
+    'call-unanswered',
+    `Block ${index}: no result of the call ${id} stands right behind its reply.`,
+  )
+}
+
+function orphan(index: number, id: string): Violation {
+  return violation(
+    index,
+    'result-orphaned',
+    `Block ${index}: the result of ${id} answers no call of the reply right before it.`,
+  )
+}
+
+function blocksIn(content: unknown): readonly JsonObject[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isJsonObject) : []
+}
+
+/** Which tool a block adds or takes away; null for any other block. */
+function changedTool({ type, tool }: JsonObject): string | null {
+  if (type !== 'tool_addition' && type !== 'tool_removal') return null
+  const name = isJsonObject(tool) ? (tool['name'] ?? tool['tool_name']) : undefined
+  return typeof name === 'string' ? name : JSON.stringify(tool)
+}

@@ -1,0 +1,53 @@
+import { isJsonObject, stringOr, type JsonObject } from '../../../json/json-value.ts'
+
+/** The blocks of a message's content; none if there is no list of them. */
+export function contentOf({ content }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(content) ? content.filter(isJsonObject) : []
+}
+
+export function isTextBlock(block: JsonObject): boolean {
+  return block['type'] === 'text'
+}
+
+/** Whether a block is a call that the client answers. What the server's own tools did has types of its own. */
+export function isToolUse(block: JsonObject): boolean {
+  return block['type'] === 'tool_use'
+}
+
+/** Whether a block is such as a server may bind to all that stood before it. */
+export function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking' || type === 'connector_text'
+}
+
+/** What the texts among some blocks say. Neighbours are one text, cut where what is cited begins and ends. */
+export function contentText(blocks: readonly JsonObject[]): string {
+  let text = ''
+  let before: JsonObject | undefined
+  for (const block of blocks) {
+    if (isTextBlock(block)) {
+      const words = stringOr(block['text'], '')
+      const isApart = before !== undefined && !isTextBlock(before) && text !== '' && words !== ''
+      text += (isApart ? '\n\n' : '') + words
+    }
+    before = block
+  }
+  return text
+}
+
+/** Blocks of which the last may be a text that was cut and goes on in the next ones. */
+export function joinedBlocks(
+  before: readonly JsonObject[],
+  next: readonly JsonObject[],
+): readonly JsonObject[] {
+  const [last, first] = [before.at(-1), next[0]]
+  if (last === undefined || first === undefined || !isTextBlock(last) || !isTextBlock(first))
+    return [...before, ...next]
+  const [some, others]: unknown[] = [last['citations'], first['citations']]
+  const citations = [some, others].filter((list) => Array.isArray(list)).flat()
+  const joined = {
+    ...last,
+    text: stringOr(last['text'], '') + stringOr(first['text'], ''),
+    ...(citations.length > 0 ? { citations } : {}),
+  }
+  return [...before.slice(0, -1), joined, ...next.slice(1)]
+}

@@ -1,0 +1,83 @@
+import { type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
+import { type NewEvent, writeEvent } from '../../typed-events.ts'
+
+/** An event as text; null if it is nested too deep to be written. */
+export function writeMessageEvent(event: NewEvent): string | null {
+  return writeEvent(event.type, event)
+}
+
+/** Whether an event is the last word of a stream; looked up without parsing it. */
+export function isLastEvent(event: string): boolean {
+  return lastWord.test(event)
+}
+
+/** The events that say what a whole block says, at this place of the content. Null if it is nested too deep to be written. */
+export function blockEvents(block: JsonObject, index: number): readonly NewEvent[] | null {
+  const written = pieces(block)
+  if (written === null) return null
+  const { begun, deltas } = written
+  return [
+    { type: 'content_block_start', index, content_block: begun },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    blockStop(index),
+  ]
+}
+
+export function blockStop(index: number): NewEvent {
+  return { type: 'content_block_stop', index }
+}
+
+export function textDelta(index: number, text: string): NewEvent {
+  return { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
+}
+
+// --- internal ---
+
+const lastWord = /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m
+
+type Pieces = { readonly begun: JsonObject; readonly deltas: readonly JsonObject[] }
+
+/** A block as it begins, and what writes the rest of it. */
+function pieces(block: JsonObject): Pieces | null {
+  const { type, text, thinking, signature, citations, input, content, encrypted_content: encrypted } = block
+  switch (type) {
+    case 'text': {
+      const cited = Array.isArray(citations) ? citations : []
+      return {
+        begun: { ...block, text: '', ...(cited.length > 0 ? { citations: [] } : {}) },
+        deltas: [
+          ...(text === '' ? [] : [{ type: 'text_delta', text: stringOr(text, '') }]),
+          ...cited.map((citation: unknown) => ({ type: 'citations_delta', citation })),
+        ],
+      }
+    }
+    case 'thinking':
+      return {
+        begun: { ...block, thinking: '', signature: '' },
+        deltas: [
+          ...(thinking === '' ? [] : [{ type: 'thinking_delta', thinking: stringOr(thinking, '') }]),
+          ...(typeof signature === 'string' ? [{ type: 'signature_delta', signature }] : []),
+        ],
+      }
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use': {
+      const json = stringifyJson(input ?? {})
+      if (json === null) return null
+      return { begun: { ...block, input: {} }, deltas: [{ type: 'input_json_delta', partial_json: json }] }
+    }
+    case 'compaction':
+      return {
+        begun: { ...block, content: null },
+        deltas: [
+          {
+            type: 'compaction_delta',
+            content,
+            ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+          },
+        ],
+      }
+    default:
+      return { begun: block, deltas: [] }
+  }
+}

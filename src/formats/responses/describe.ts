@@ -1,0 +1,200 @@
+import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../json/json-value.ts'
+import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
+import type { Digest, Steps } from '../../json/source.ts'
+import { addSaid, contentParts, MEDIA_PER_STEP, type Said, textOf } from '../content/content-parts.ts'
+import type { Described } from '../contract.ts'
+import { readMedia } from '../media/media.ts'
+import { sharedIdsOf } from '../shared-ids.ts'
+import { answeredIdOf, readCall } from './calls.ts'
+import { definesTools, isBound, kindOf, type ItemKind } from './item-kinds.ts'
+import { foundBy, foundKeys, picturesBeside, saidIn, withoutPictures } from './outputs.ts'
+
+/** What a parsed item is; null if that cannot be told, and `stateful` if it names one that only the server has. */
+export function* describeItem(
+  item: JsonObject,
+  digest: Digest,
+  unreadBytes: (text: string) => number,
+): Steps<Described | 'stateful' | null> {
+  const kind = kindOf(item)
+  if (kind === 'reference') return 'stateful'
+  const role = roleOf(kind, item)
+  const read = yield* meaningOf(kind, item, digest, unreadBytes)
+  const call = kind === 'call' ? readCall(item) : NO_CALL
+  if (read === null || call === null) return null
+  const isReply = role === 'assistant'
+  const goesOn = kind === 'unknown' || isOfProgram(item)
+  const isDeveloper = role === 'developer' || role === 'system'
+  return {
+    facts: {
+      role,
+      opensReply: isReply && !goesOn,
+      joinsNext: isReply,
+      // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
+      ...(goesOn ? { joinsPrevious: true } : {}),
+      ...(kind === 'start' ? { startsHistory: true } : {}),
+      ...boundBy(kind, item),
+      // Of an unknown one any id may be shared: that of a call, of an approval.
+      ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
+      ...survivalOf(kind, item),
+      ...namedBy(kind, item),
+      emptyCalls: false,
+    },
+    answers: kind === 'result' ? [answeredIdOf(item)] : [],
+    meaning: {
+      role: isDeveloper || kind === 'message' ? stringOr(item['role'], role) : kind,
+      name: null,
+      content: read.content,
+      calls: call === NO_CALL ? [] : [call],
+    },
+    media: read.media,
+  }
+}
+
+/** The texts of a parsed item. */
+export function parseItem(item: JsonObject): ParsedMessage {
+  const kind = kindOf(item)
+  const call = kind === 'call' ? readCall(item) : null
+  return {
+    text: kind === 'message' || kind === 'result' ? textOf(saidIn(kind, item)) : '',
+    calls: call === null ? [] : [call],
+    uncut: uncutOf(kind, item),
+    besides: '',
+    opaqueCharacters: opaqueOf(item),
+  }
+}
+
+// --- internal ---
+
+const NO_CALL = Symbol('no call')
+
+/** What says nothing of an item, or differs each time. */
+const unsaid: ReadonlySet<string> = new Set(['id', 'status', 'internal_chat_message_metadata_passthrough'])
+
+/** What only the server can read is counted by a rule of its own. */
+const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content'])
+
+/** The same of an item whose findings count as the text that they are, and not as JSON. */
+const notFound: ReadonlySet<string> = new Set([...notText, foundKeys.text, ...foundKeys.parts])
+
+const spokenRoles: Readonly<Record<string, Role>> = {
+  system: 'system',
+  developer: 'developer',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+}
+
+function roleOf(kind: ItemKind, item: JsonObject): Role {
+  switch (kind) {
+    case 'message':
+      return spokenRoles[stringOr(item['role'], '')] ?? 'other'
+    case 'thought':
+    case 'call':
+    case 'done':
+      return 'assistant'
+    case 'result':
+      return 'tool'
+    case 'setting':
+      return 'developer'
+    case 'start':
+    case 'order':
+    case 'reference':
+    case 'unknown':
+      return 'other'
+  }
+}
+
+/** Whether a program of the model's has made a call, or has ended: it is one with all that it calls, over several requests. */
+function isOfProgram({ type, caller }: JsonObject): boolean {
+  return type === 'program_output' || (isJsonObject(caller) && caller['type'] === 'program')
+}
+
+function boundBy(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'bound'> {
+  if (kind === 'thought') return isBound(item) ? { bound: 'whole' } : {}
+  // Its answer finds it by that name.
+  if (kind === 'call' && typeof item['call_id'] !== 'string')
+    return typeof item['id'] === 'string' ? { bound: 'demands' } : {}
+  const isModels =
+    kind === 'call' ||
+    kind === 'done' ||
+    kind === 'unknown' ||
+    (kind === 'message' && item['role'] === 'assistant')
+  return isModels && typeof item['id'] === 'string' ? { bound: 'follows' } : {}
+}
+
+function survivalOf(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'survives'> {
+  if (definesTools(item)) return { survives: 'each' }
+  return kind === 'setting' ? { survives: 'last' } : {}
+}
+
+/** The type of what is nobody's words, call or result, if it is a name: a client may write there what it likes. */
+function namedBy(kind: ItemKind, { type }: JsonObject): Pick<MessageFacts, 'kind'> {
+  if (kind === 'message' || kind === 'call' || kind === 'result') return {}
+  return typeof type === 'string' && typeName.test(type) ? { kind: type } : {}
+}
+
+const typeName = /^[a-z][\w.-]{0,63}$/
+
+/** Whether it says a text or parts; what a client finds of tools is neither. */
+function saysContent(kind: ItemKind, item: JsonObject): boolean {
+  return kind === 'message' || (kind === 'result' && !definesTools(item))
+}
+
+function* meaningOf(
+  kind: ItemKind,
+  item: JsonObject,
+  digest: Digest,
+  unreadBytes: (text: string) => number,
+): Steps<Said | null> {
+  const read: Said = { content: [], media: [] }
+  if (saysContent(kind, item)) {
+    if (!(yield* addSaid(read, contentParts(saidIn(kind, item)), digest, unreadBytes))) return null
+  } else if (kind !== 'thought' && kind !== 'call') {
+    const said = stringifyJson(withoutPictures(item), unsaid)
+    if (said === null) return null
+    read.content.push({ kind: stringOr(item['type'], ''), text: said })
+  }
+  for (const picture of picturesBeside(item)) {
+    const media = readMedia(picture, digest, unreadBytes)
+    if (media === null) return null
+    read.media.push({ ...media, place: 'beside' })
+    read.content.push({ kind: media.kind, text: media.digest })
+    if (read.media.length % MEDIA_PER_STEP === 0) yield
+  }
+  return read
+}
+
+/** What counts of an item beside its text and its call, and is never rewritten. */
+function uncutOf(kind: ItemKind, item: JsonObject): string {
+  switch (kind) {
+    case 'thought':
+      return [item['summary'], item['content']].flatMap(thoughtsIn).join('\n')
+    case 'done': {
+      const rest = withoutPictures(item)
+      const found = foundBy(rest)
+      return [stringifyJson(rest, found.length === 0 ? notText : notFound) ?? '', ...found].join('\n')
+    }
+    case 'setting':
+    case 'unknown':
+      return stringifyJson(withoutPictures(item), notText) ?? ''
+    case 'result':
+      return saysContent(kind, item) ? '' : (stringifyJson(item, notText) ?? '')
+    case 'message':
+    case 'call':
+    case 'start':
+    case 'order':
+    case 'reference':
+      return ''
+  }
+}
+
+function thoughtsIn(parts: unknown): readonly string[] {
+  if (!Array.isArray(parts)) return []
+  return parts.flatMap((part: unknown) =>
+    isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+  )
+}
+
+function opaqueOf({ encrypted_content: encrypted }: JsonObject): number {
+  return typeof encrypted === 'string' ? encrypted.length : 0
+}

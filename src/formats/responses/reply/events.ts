@@ -1,0 +1,107 @@
+import { type JsonObject, stringOr } from '../../../json/json-value.ts'
+import type { NewEvent } from '../../typed-events.ts'
+import { isMessage, messageParts } from './output.ts'
+
+/** Whether an event of this type is the last of a response. */
+export function isEnding(type: string): boolean {
+  return Object.hasOwn(endings, type)
+}
+
+/** The status of a response in an event of this type, which says it too. */
+export function statusOf(type: string, response: JsonObject): unknown {
+  return response['status'] ?? (isEnding(type) ? endings[type] : undefined)
+}
+
+/** Whether an event is the last word of a stream; looked up without parsing it. */
+export function isDone(event: string): boolean {
+  return lastWord.test(event)
+}
+
+/** The events that say what a whole item says, at this place of the output. */
+export function itemEvents(item: JsonObject, outputIndex: number): readonly NewEvent[] {
+  const added = (begun: JsonObject): NewEvent => ({
+    type: 'response.output_item.added',
+    output_index: outputIndex,
+    item: begun,
+  })
+  const place = { item_id: item['id'], output_index: outputIndex }
+  if (isMessage(item)) {
+    return [
+      added({ ...item, status: 'in_progress', content: [] }),
+      ...messageParts(item).flatMap((part, index) => partEvents(part, { ...place, content_index: index })),
+      itemDone(item, outputIndex),
+    ]
+  }
+  const text = callTexts[stringOr(item['type'], '')]
+  if (text === undefined || typeof item[text.key] !== 'string')
+    return [added(item), itemDone(item, outputIndex)]
+  return [
+    added({ ...item, status: 'in_progress', [text.key]: '' }),
+    { type: `${text.event}.delta`, ...place, delta: item[text.key] },
+    { type: `${text.event}.done`, ...place, [text.key]: item[text.key] },
+    itemDone(item, outputIndex),
+  ]
+}
+
+/** The events by which a message that is being written ends: its last part does, and then itself. */
+export function messageEnd(item: JsonObject, outputIndex: number): readonly NewEvent[] {
+  const parts = messageParts(item)
+  const last = parts.at(-1)
+  const place = { item_id: item['id'], output_index: outputIndex, content_index: parts.length - 1 }
+  return [...(last === undefined ? [] : partEnd(last, place)), itemDone(item, outputIndex)]
+}
+
+export function itemDone(item: JsonObject, outputIndex: number): NewEvent {
+  return { type: 'response.output_item.done', output_index: outputIndex, item }
+}
+
+// --- internal ---
+
+const endings: Readonly<Record<string, string>> = {
+  'response.completed': 'completed',
+  'response.incomplete': 'incomplete',
+  'response.failed': 'failed',
+}
+
+const lastWord =
+  /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
+
+/** The texts that calls have, and the events that write them. */
+const callTexts: Readonly<Record<string, { readonly key: string; readonly event: string }>> = {
+  function_call: { key: 'arguments', event: 'response.function_call_arguments' },
+  custom_tool_call: { key: 'input', event: 'response.custom_tool_call_input' },
+}
+
+/** The same of the parts of a message. */
+const partTexts: Readonly<Record<string, { readonly key: string; readonly event: string }>> = {
+  output_text: { key: 'text', event: 'response.output_text' },
+  refusal: { key: 'refusal', event: 'response.refusal' },
+}
+
+function partEvents(part: JsonObject, place: JsonObject): readonly NewEvent[] {
+  const text = partTexts[stringOr(part['type'], '')]
+  const begun =
+    text === undefined ? part : { ...part, [text.key]: '', ...emptied(part, 'annotations', 'logprobs') }
+  const written =
+    text === undefined
+      ? []
+      : [{ type: `${text.event}.delta`, ...place, delta: part[text.key], ...probabilities(part) }]
+  return [{ type: 'response.content_part.added', ...place, part: begun }, ...written, ...partEnd(part, place)]
+}
+
+function partEnd(part: JsonObject, place: JsonObject): readonly NewEvent[] {
+  const text = partTexts[stringOr(part['type'], '')]
+  const done = { type: 'response.content_part.done', ...place, part }
+  if (text === undefined) return [done]
+  return [{ type: `${text.event}.done`, ...place, [text.key]: part[text.key], ...probabilities(part) }, done]
+}
+
+/** The events of a text state the probabilities of its tokens, even if there are none. */
+function probabilities(part: JsonObject): JsonObject {
+  if (part['type'] !== 'output_text') return {}
+  return { logprobs: Array.isArray(part['logprobs']) ? part['logprobs'] : [] }
+}
+
+function emptied(part: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.filter((key) => Array.isArray(part[key])).map((key) => [key, []]))
+}

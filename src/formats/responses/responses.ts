@@ -1,0 +1,305 @@
+import { isJsonObject, isPresent } from '../../json/json-value.ts'
+import { errorBody } from '../../errors.ts'
+import {
+  type BodyMembers,
+  findHistory,
+  isForced,
+  sharedFacts,
+  notRead,
+  outputLimitOf,
+  readMembers,
+  spanOpening,
+} from '../body-members.ts'
+import { textOf } from '../content/content-parts.ts'
+import { joinedMessages } from '../content/joined-content.ts'
+import type {
+  BodyFacts,
+  Dialect,
+  EntryShape,
+  NotRead,
+  RecallTools,
+  Template,
+  Violation,
+} from '../contract.ts'
+import { describeItem, parseItem } from './describe.ts'
+import { repairInput } from './repair.ts'
+import { responsesReplies } from './reply/replies.ts'
+import { editedItem, itemSlots, withoutItemMedia } from './slots.ts'
+import { responsesSummaries } from './summaries.ts'
+import { inputTextPart } from './text-part.ts'
+import { unnamed } from './unnamed.ts'
+import type { Answers } from '../answer-contract.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
+import { readResponse } from './read-answer.ts'
+import { isTellingEvent, openStream } from './read-stream.ts'
+import { responseAsStream } from './reply/as-stream.ts'
+import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
+import type { Source, Steps } from '../../json/source.ts'
+import { speechesOf, templateViolations, violation } from '../template-rules.ts'
+import type { BodyLimits, KnownHistory } from '../../json/body-spans.ts'
+import { firstOf, valueIn } from '../content/slot-edits.ts'
+
+/**
+ * The fields that a request of a client key confined to profiles may have: those of OpenAI's API, and what servers take beside
+ * them. None chooses a model but `model`. Not here are `prompt`, which names a stored prompt with a model of its own, and what
+ * may choose one at some gateway.
+ */
+const responsesFields: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'background',
+  'client_metadata',
+  'context_management',
+  'conversation',
+  'image',
+  'include',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'previous_response_id',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+  'user',
+  // vLLM, SGLang, OpenRouter
+  'cache_salt',
+  'enable_response_messages',
+  'frequency_penalty',
+  'include_stop_str_in_output',
+  'min_p',
+  'mm_processor_kwargs',
+  'modalities',
+  'presence_penalty',
+  'previous_input_messages',
+  'priority',
+  'provider',
+  'repetition_penalty',
+  'request_id',
+  'seed',
+  'session_id',
+  'stop',
+  'stop_token_ids',
+  'structured_outputs',
+  'top_k',
+])
+
+/** @internal exported for tests. Reads what a server answers to a request for a response, or for a compaction. */
+export const responsesAnswers: Answers = {
+  // The last event of a stream repeats all of its output, and the first ones the instructions and the tools.
+  limits: {
+    eventCharactersMax: 8 * 1024 * 1024,
+    undecidedCharactersMax: 4 * 1024 * 1024,
+    endingBytes: 256 * 1024,
+  },
+  read: readResponse,
+  openStream,
+  isTelling: isTellingEvent,
+  asStream: responseAsStream,
+  thoughtRefusal: thoughtRefusalIn,
+  // Every stream states its usage.
+  usageHider: null,
+}
+
+const responsesRecallTools: RecallTools = {
+  tool: ({ name, description, properties }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: { type: 'object', properties },
+    // Left out, it would be true, which wants every property to be required.
+    strict: false,
+  }),
+
+  namesIn: (tools) =>
+    tools.flatMap((tool) => {
+      if (!isJsonObject(tool)) return []
+      const inNamespace = Array.isArray(tool['tools']) ? responsesRecallTools.namesIn(tool['tools']) : []
+      return [...(typeof tool['name'] === 'string' ? [tool['name']] : []), ...inNamespace]
+    }),
+}
+
+/** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
+export const responses: Dialect = {
+  name: 'responses',
+  entryName: 'item',
+  howToSendAll:
+    'have the client send all of it, with store: false and neither previous_response_id nor conversation; in the Vercel AI SDK with providerOptions: { openai: { store: false } }',
+  paths: ['responses', 'responses/compact'],
+  bodies: {
+    knownFields: responsesFields,
+    findHistory: (source) => findHistory(source, 'input'),
+    read: readResponsesBody,
+    isSurelyOwn: () => false,
+    systemText: (instructions) =>
+      Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),
+  },
+  entries: {
+    describe: describeItem,
+    fromText: (text) => ({ role: 'user', content: text }),
+    parse: parseItem,
+    slots: itemSlots,
+    edited: editedItem,
+    withoutMedia: withoutItemMedia,
+    unbound: unnamed,
+    user: (text) =>
+      JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
+    joined: (items, base) => joinedMessages(items, base, inputTextPart),
+    joinedSystems: null,
+  },
+  rules: { violations: itemViolations, systemMayLead: true, repair: repairInput },
+  answers: responsesAnswers,
+  replies: responsesReplies,
+  summaries: responsesSummaries,
+  recall: responsesRecallTools,
+  bindsThoughts: () => true,
+  cacheMarks: null,
+  errorBody,
+}
+
+// --- internal ---
+
+function textOfItem(item: unknown): string {
+  return isJsonObject(item) ? textOf(item['content']) : ''
+}
+
+/**
+ * Where an input breaks the rules, ascending. A call is answered behind the reply that makes it and before the next one; what a
+ * user says meanwhile may stand between.
+ */
+function* itemViolations(items: readonly EntryShape[], template: Template): Steps<readonly Violation[]> {
+  const violations: Violation[] = []
+  const open: UnansweredIds = new Map()
+  let calls: { readonly index: number; readonly ids: readonly string[] }[] = []
+  let isReply = false
+
+  function closeRound(): void {
+    for (const { index, ids } of calls)
+      for (const id of ids) if (takeAnswered(open, id)) violations.push(unanswered(index, id))
+    calls = []
+    open.clear()
+  }
+
+  for (const [index, { role, callIds, answers }] of items.entries()) {
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
+    if (role === 'assistant') {
+      if (!isReply) closeRound()
+      isReply = true
+      addUnanswered(open, callIds)
+      if (callIds.length > 0) calls.push({ index, ids: callIds })
+    } else if (role !== 'other') isReply = false
+    for (const id of answers) if (!takeAnswerOf(open, id)) violations.push(orphan(index, id))
+  }
+  closeRound()
+  yield
+  if (template === 'strict')
+    for (const found of templateViolations(speechesOf(items), 'input')) violations.push(found)
+  return violations.sort((one, other) => one.index - other.index)
+}
+
+/** Items between two pauses: about a millisecond. */
+const ITEMS_PER_STEP = 1_024
+
+function unanswered(index: number, id: string): Violation {
+  return violation(index, 'call-unanswered', `No tool output found for the call ${id} at 'input[${index}]'.`)
+}
+
+function orphan(index: number, id: string): Violation {
+  return violation(
+    index,
+    'result-orphaned',
+    `No tool call found for the output with call_id ${id} at 'input[${index}]'.`,
+  )
+}
+
+/** What is parsed for what it says; every other value only has to be JSON. */
+const readNames: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'max_output_tokens',
+  'store',
+  'tool_choice',
+  'previous_response_id',
+  'conversation',
+  'context_management',
+])
+
+/** Reads the body of a request for a response around its input. */
+function* readResponsesBody(
+  source: Source,
+  limits: BodyLimits,
+  known: KnownHistory | null,
+): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+  const found = yield* readMembers(source, { history: 'input', content: null }, readNames, limits, known)
+  if (!found.read) return found
+  const { spans, values, history } = found
+  if (isPresent(values.get('previous_response_id')) || isPresent(values.get('conversation')))
+    return notRead('stateful')
+  // vLLM's: a history in another form, which stands before the input.
+  const before = spanOpening('[', source, spans.get('previous_input_messages'))
+  if (before !== null && before.elements > 0) return notRead('stateful')
+  if (compactsItself(values.get('context_management'))) return notRead('native')
+  const input = spans.get('input')
+  const text = input !== undefined && firstOf(source, input) === '"' ? input : null
+  const entrySpans = text === null ? history : [{ ...text, keys: 0, longStrings: [text] }]
+  const isEmpty = entrySpans === null || (entrySpans.length === 0 && known === null)
+  if (input === undefined || entrySpans === null || isEmpty) return notRead('no-messages')
+  const shared = sharedFacts(source, found)
+  return {
+    read: true,
+    body: {
+      ...shared,
+      history: { start: input.start, end: input.end },
+      canGoOn: text === null && values.get('store') === false,
+      entrySpans,
+      outputLimit: outputLimitOf('max_output_tokens', found),
+      outputLeastTokens: 1,
+      repliesWanted: 1,
+      system: systemOf(source, found),
+      billingLine: null,
+      tools: spanOpening('[', source, spans.get('tools')),
+      legacyTools: null,
+      schema: schemaOf(source, found),
+      isToolForced: isForced(values.get('tool_choice')),
+      wantsStaleRefused: false,
+      showsUsage: true,
+      usageRequest: null,
+    },
+  }
+}
+
+/** Whether the server is asked to compact the history from some size on. */
+function compactsItself(management: unknown): boolean {
+  const edits = Array.isArray(management) ? management : [management]
+  return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
+}
+
+function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {
+  const instructions = spans.get('instructions')
+  const isSaid = instructions !== undefined && /^["[]$/.test(firstOf(source, instructions))
+  return isSaid ? instructions : null
+}
+
+/** The form of the reply, if it is another than text. */
+function schemaOf(source: Source, { spans }: BodyMembers): BodyFacts['schema'] {
+  const text = spanOpening('{', source, spans.get('text'))
+  const format = text === null ? null : valueIn(source, text, 'format')
+  if (text === null || format === null || firstOf(source, format) !== '{') return null
+  const type = valueIn(source, format, 'type')
+  const isText = type === null || source.latin1(type.start, type.end) === '"text"'
+  return isText ? null : { ...format, elements: text.elements }
+}

@@ -1,0 +1,122 @@
+import type { Compaction } from '../compaction/compaction.ts'
+import { spliceMessages, type ViewItem } from '../json/splice.ts'
+import type { ClientRequest } from '../server/client-request.ts'
+import { declaredBytes } from '../server/receive-body.ts'
+import { drive } from '../scheduling/drive.ts'
+import type { RequestParts } from './parts.ts'
+import { readRequest } from './read-request.ts'
+import type { ArrivedRequest, Judged } from './request.ts'
+import type { RecordedConversation } from './records/records.ts'
+import { judge } from './send/judge.ts'
+import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
+import { discard, isAnswered } from './send/outcome.ts'
+import { thoughtRefusalOf } from './send/refused-thoughts.ts'
+import type { Settled } from './tell/tell-answer.ts'
+import { settledUnread } from './unread.ts'
+import type { Steps } from '../json/source.ts'
+import { readForm, wholeText } from '../compaction/history/read-message.ts'
+import type { Subject } from '../compaction/history/subject.ts'
+
+// A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought
+// behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
+
+/** Whether a request has to be looked at though its client wants it left alone. */
+export async function isLookedAt(
+  { incoming, scope }: ClientRequest,
+  { bodyLimits, records }: Pick<RequestParts, 'bodyLimits' | 'records'>,
+): Promise<boolean> {
+  const declared = declaredBytes(incoming)
+  if (declared === null || declared > Math.min(bodyLimits.bodyBytesMax, bodyLimits.budget.max)) return false
+  return records.holdsThoughts(scope.scope)
+}
+
+/**
+ * Sends the client's bytes; of a conversation that was compacted without the thoughts that are bound to what stood before them,
+ * of which all may go. If their server demands some, it binds none, and gets them all.
+ */
+export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts): Promise<Settled> {
+  const { exchange, dialect, body, turn } = arrived
+  const unbound = await parts.failures.around('reading', null, () => unboundBody(arrived, parts))
+  turn.end()
+  const sentAtMs = performance.now()
+  if (unbound !== null) {
+    const judged = await send(unbound.bytes)
+    if (thoughtRefusalOf(judged, dialect) !== 'missing') {
+      if (isAnswered(judged)) parts.records.sendElsewhere(unbound.of, unbound.compaction)
+      return settledUnread(arrived, judged, { action: 'bypassed', reason: 'thoughts', sentAtMs }, parts)
+    }
+    discard(judged.answer)
+  }
+  return settledUnread(arrived, await send(null), { action: 'bypassed', reason: null, sentAtMs }, parts)
+
+  /** `changed` null: the body as it came. */
+  async function send(changed: Buffer | null): Promise<Judged> {
+    const answer = await parts.upstreams.send({
+      ...exchange,
+      upstream: exchange.upstreamName,
+      body: changed ?? body.raw,
+      ...(changed === null ? {} : { headerOverrides: { 'content-encoding': null } }),
+    })
+    if (changed === null) return { answer, held: [], verdict: 'good', classification: null }
+    return judge(answer, {
+      answers: dialect.answers,
+      mayOverflow: false,
+      mayBeRefused: false,
+      holdMs: 0,
+      knownWindowTokens: null,
+      expectedPromptTokens: null,
+    })
+  }
+}
+
+// --- internal ---
+
+type UnboundBody = {
+  readonly bytes: Buffer
+  /** The conversation, and the compaction that it stands in. */
+  readonly of: RecordedConversation
+  readonly compaction: Compaction
+}
+
+/** Null if nothing in it is dead, or nothing is to be changed. */
+async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promise<UnboundBody | null> {
+  const { options, body } = arrived
+  if (options.profile !== null && !parts.profiles().has(options.profile)) return null
+  const read = await readRequest(arrived, parts)
+  if ('unread' in read || read.profile.observe) return null
+  const { chat, place } = read
+  const bounds = new Set(chat.messages.map(({ facts }) => facts.bound))
+  // What a server demands together with thoughts it does not refuse without: it leaves out what does not hold.
+  if (bounds.has('follows') || bounds.has('demands') || !(bounds.has('whole') || bounds.has('part')))
+    return null
+  const remembered = await parts.records.find(chat, place)
+  if (remembered.compaction === null) return null
+  const items = await drive(thoughtlessItems(chat))
+  if (items.length === 0) return null
+  const pieces = spliceMessages(chat.messages, items, chat.body.history, chat.bytes.length)
+  body.charge(bytesIn(pieces))
+  const bytes = await drive(bytesInSteps(chat.bytes, pieces))
+  return { bytes, of: { chat, place, remembered }, compaction: remembered.compaction }
+}
+
+/** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
+function* thoughtlessItems(
+  subject: Pick<Subject, 'source' | 'dialect' | 'messages'>,
+): Steps<readonly ViewItem[]> {
+  const items: ViewItem[] = []
+  for (const [index, message] of subject.messages.entries()) {
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    const { bound } = message.facts
+    if (bound === 'whole') continue
+    if (bound !== 'part') {
+      items.push({ kind: 'kept', index })
+      continue
+    }
+    const form = yield* readForm(subject, message, true)
+    items.push({ kind: 'made', json: yield* wholeText(subject.source, message, form), place: index })
+  }
+  return items
+}
+
+/** Messages between two pauses: less than a millisecond. */
+const MESSAGES_PER_STEP = 512

@@ -1,0 +1,377 @@
+import { type Advanced, type Compacted, compactionFor, tighten } from '../../compaction/compact.ts'
+import { type View, viewUnder } from '../../compaction/view/view.ts'
+import type { Compaction } from '../../compaction/compaction.ts'
+import type { MadeCache } from '../../compaction/made-cache.ts'
+import type { PreparedFold } from '../../compaction/plan/options.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import { unboundCompaction, withNewestThoughts } from '../../compaction/thoughts.ts'
+import { withoutFile } from '../../compaction/standing-summary.ts'
+import type { Steps } from '../../json/source.ts'
+import { spliceMessages, type ViewItem } from '../../json/splice.ts'
+import type { EntryShape } from '../../formats/contract.ts'
+import { InvariantError } from '../../errors.ts'
+import type { KeepTaken } from '../../archive/archiving.ts'
+import { breathe, drive } from '../../scheduling/drive.ts'
+import { leavingOut, withoutPast } from '../measure/without-past.ts'
+import type { Records } from '../records/records.ts'
+import type { Chat, Counted, Form, FormRequest } from '../request.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
+import type { CacheTtl } from '../../conversation/message.ts'
+
+// Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
+// InvariantError.
+
+export type FormParts = {
+  readonly cache: MadeCache
+  readonly records: Pick<Records, 'keep' | 'replace'>
+  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
+  readonly keepTaken: KeepTaken
+}
+
+export type NextFormOptions = {
+  /** A compaction now, whatever the pressure. */
+  readonly forced: boolean
+  /** The fold for a compaction that is due, with its summaries; null where a recap is to stand for what is folded. */
+  readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
+}
+
+export type SmallerFormOptions = {
+  readonly previous: Compaction | null
+  readonly budgetTokens: number
+  /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
+  readonly fills: boolean
+  readonly keepRecent: number
+  readonly smallest: boolean
+  /** Own count of what was refused. */
+  readonly refusedTokens: number
+}
+
+/** A conversation with all of its messages: the client's own bytes, or the repaired ones. */
+export function originalForm(chat: Chat, sentTokens: number): Form {
+  return {
+    chat,
+    pieces: [{ start: 0, end: chat.bytes.length }],
+    compacted: null,
+    isRewritten: chat.repairs !== null,
+    strict: false,
+    clampedOutputTokens: null,
+    sentTokens,
+    made: null,
+  }
+}
+
+/** The form under the compaction that the request stands in, one more if one is due. */
+export async function nextForm(
+  request: FormRequest,
+  counted: Counted,
+  { forced, foldFor }: NextFormOptions,
+  parts: FormParts,
+): Promise<Form> {
+  const { cache, keepTaken } = parts
+  const newest = request.remembered.compaction
+  const beganMs = performance.now()
+  let due = await advanced(request, counted, newest, { forced, prepared: null }, cache)
+  if (due.compaction !== null && due.compaction !== newest) {
+    const prepared = await foldFor(due)
+    if (prepared !== null) due = await advanced(request, counted, newest, { forced, prepared }, cache)
+    const isKept = due.compaction === null || (await keepTaken(request, counted, due.compaction))
+    if (prepared !== null && !isKept) {
+      const bare = await drive(bareFold(request, counted, prepared))
+      due = await advanced(request, counted, newest, { forced, prepared: bare }, cache)
+    }
+  }
+  const { compaction, beforeTokens } = due
+  if (compaction === null || compaction === newest) return formUnder(request, counted, compaction, cache)
+  const { standing, isOurs } = await recorded(request, counted, compaction, parts)
+  const form = await formUnder(request, counted, standing, cache)
+  if (!isOurs) return form
+  const tokensBefore = counted.aroundTokens + (beforeTokens ?? counted.conversationTokens)
+  return { ...form, made: { compaction, tokensBefore, milliseconds: performance.now() - beganMs } }
+}
+
+/** The form that `nextForm` would make: nothing is recorded, and recaps stand for summaries. */
+export async function dryRun(
+  request: FormRequest,
+  counted: Counted,
+  forced: boolean,
+  cache: MadeCache,
+): Promise<Form> {
+  const now = { forced, prepared: null }
+  const { compaction } = await advanced(request, counted, request.remembered.compaction, now, cache)
+  return formUnder(request, counted, compaction, cache)
+}
+
+/** The view of a compaction under another placement: `request.strict` says which. */
+export async function placedAnew(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  { cache, keepTaken }: FormParts,
+): Promise<Form> {
+  const { compaction: standing } = await advanced(request, counted, compaction, NOTHING_NEW, cache)
+  if (standing !== null && standing !== compaction) await keepTaken(request, counted, standing)
+  return formUnder(request, counted, standing, cache)
+}
+
+/**
+ * The form without any thoughts before the end of the request that are bound, on the way that `compaction` has led so far; null if
+ * none would go. On record once it was accepted.
+ */
+export function thoughtlessForm(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  cache: MadeCache,
+): Promise<Form> | null {
+  const { messages } = request.chat
+  const bare = unboundCompaction(compaction, messages.length)
+  return anyHasBoundThoughts(messages) ? formUnder(request, counted, bare, cache) : null
+}
+
+/**
+ * The view of a compaction with the thoughts of the newest reply that it takes out, or of all that it keeps, where they are not
+ * bound; null if it takes none of them out.
+ */
+export function thoughtfulForm(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction,
+  cache: MadeCache,
+): Promise<Form> | null {
+  if (!anyHasBoundThoughts(request.chat.messages)) return formUnder(request, counted, compaction, cache)
+  const whole = withNewestThoughts(request.chat, compaction)
+  return whole === null ? null : formUnder(request, counted, whole, cache)
+}
+
+/** A smaller form after a refusal; null where nothing more can be taken away. It is on record once it was accepted. */
+export async function tightenedForm(
+  request: FormRequest,
+  counted: Counted,
+  how: SmallerFormOptions,
+  { cache, keepTaken }: FormParts,
+): Promise<Form | null> {
+  const beganMs = performance.now()
+  const { strict } = request
+  const within = withoutPast(counted, how.budgetTokens) ?? counted
+  const { aroundTokens } = within.room
+  const fills = how.fills && !how.smallest
+  const viewWithin = async (budgetTokens: number): Promise<Tightened | null> => {
+    const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
+    const room = { budgetTokens, aroundTokens }
+    const made = await drive(tighten(within.subject, cache, { ...how, strict, policy, room }))
+    if (made === null || made.compaction === null) return null
+    return { ...(await drive(formOf(request, within, made))), compaction: made.compaction }
+  }
+  const tightened = await (fills ? filledView(how.budgetTokens, viewWithin) : viewWithin(how.budgetTokens))
+  if (tightened === null) return withoutPastFor(request, counted, how, cache)
+  const { compaction, ...form } = tightened
+  await keepTaken(request, counted, compaction)
+  const milliseconds = performance.now() - beganMs
+  return { ...form, made: { compaction, tokensBefore: how.refusedTokens, milliseconds } }
+}
+
+/** A view by its own count. */
+type Sized = { readonly sentTokens: number }
+
+/**
+ * The largest view found within a budget. A compaction leaves room below its budget, for the rounds to come and because
+ * recaps come out shorter than they were planned; so it is planned with more until what comes out fills the budget. Null
+ * where nothing can be taken away.
+ *
+ * @internal exported for tests
+ */
+export async function filledView<Planned extends Sized>(
+  budgetTokens: number,
+  viewWithin: (plannedTokens: number) => Promise<Planned | null>,
+): Promise<Planned | null> {
+  let largest = await viewWithin(budgetTokens)
+  let plannedTokens = budgetTokens
+  let moreTokens = Number.POSITIVE_INFINITY
+  for (let plans = 1; largest !== null && plans < PLANS_MAX; plans += 1) {
+    const spareTokens = budgetTokens - largest.sentTokens
+    moreTokens = Math.min(moreTokens, spareTokens)
+    if (moreTokens < budgetTokens * SPARE_SHARE_MIN) break
+    const view = await viewWithin(plannedTokens + moreTokens)
+    if (view === null || view.sentTokens > budgetTokens) {
+      moreTokens = Math.floor(moreTokens / 2)
+      continue
+    }
+    plannedTokens += moreTokens
+    moreTokens = Number.POSITIVE_INFINITY
+    if (view.sentTokens > largest.sentTokens) largest = view
+  }
+  return largest
+}
+
+// --- internal ---
+
+/** Where nothing else can go, what the server has compacted itself does; null where there is nothing of that. */
+async function withoutPastFor(
+  request: FormRequest,
+  counted: Counted,
+  { previous, budgetTokens, smallest }: SmallerFormOptions,
+  cache: MadeCache,
+): Promise<Form | null> {
+  // It has been tried before the last attempt.
+  const bare = smallest ? null : leavingOut(counted, budgetTokens)
+  return bare === null ? null : formUnder(request, bare, previous, cache)
+}
+
+type Tightened = Form & { readonly compaction: Compaction }
+
+type Now = { readonly forced: boolean; readonly prepared: PreparedFold | null }
+
+const NOTHING_NEW: Now = { forced: false, prepared: null }
+
+/** The compaction that a request stands in which goes on from `newest`. */
+function advanced(
+  { profile, remembered, strict }: FormRequest,
+  { subject, room, compaction, differenceTokens }: Counted,
+  newest: Compaction | null,
+  now: Now,
+  cache: MadeCache,
+): Promise<Advanced> {
+  return drive(
+    compactionFor(subject, cache, {
+      policy: profile,
+      newest,
+      seenUntil: remembered.seenUntil,
+      sharedUntil: remembered.sharedUntil,
+      room,
+      // The provider's count is known of the view of this very compaction, and of no other.
+      differenceTokens: newest === compaction ? differenceTokens : 0,
+      strict,
+      ...now,
+    }),
+  )
+}
+
+/**
+ * Records a compaction that was just made. `standing` is the one that the next request will find: another replica's, if
+ * that was first.
+ */
+async function recorded(
+  request: FormRequest,
+  counted: Counted,
+  made: Compaction,
+  { cache, records, keepTaken }: FormParts,
+): Promise<{ readonly standing: Compaction | null; readonly isOurs: boolean }> {
+  if (made.point === request.remembered.compaction?.point) {
+    records.replace(request, made)
+    return { standing: made, isOurs: true }
+  }
+  const standing = await records.keep(request, made)
+  if (standing === made || JSON.stringify(standing) === JSON.stringify(made))
+    return { standing, isOurs: true }
+  // Another replica's compaction is followed, so that both send the same bytes.
+  const { compaction } = await advanced(request, counted, standing, NOTHING_NEW, cache)
+  if (compaction !== null) await keepTaken(request, counted, compaction)
+  if (compaction !== null && compaction !== standing) records.replace(request, compaction)
+  return { standing: compaction, isOurs: false }
+}
+
+async function formUnder(
+  request: FormRequest,
+  counted: Counted,
+  compaction: Compaction | null,
+  cache: MadeCache,
+): Promise<Form> {
+  const { profile: policy, strict } = request
+  await breathe()
+  const view = await drive(viewUnder(counted.subject, cache, { policy, compaction, strict }))
+  await breathe()
+  const form = await drive(formOf(request, counted, { compaction, view }))
+  await breathe()
+  return form
+}
+
+/** A fold whose new summaries name no file: what they stand for could not be kept in one. */
+function bareFold(
+  { remembered, profile }: FormRequest,
+  { subject }: Counted,
+  fold: PreparedFold,
+): Steps<PreparedFold> {
+  const standing = remembered.compaction?.fold?.summaries ?? []
+  return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
+}
+
+function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Steps<Form> {
+  const { messages, leadingCount, tokens } = compacted.view
+  const isWhole =
+    messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
+  let systemTokens = 0
+  for (const message of messages.slice(0, leadingCount)) systemTokens += message.tokens
+  const sentTokens = tokens - systemTokens + counted.aroundTokens
+  if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
+  yield* checkView(chat, compacted.view)
+  const pieces = spliceMessages(
+    chat.messages,
+    withCacheMark(chat, messages),
+    chat.body.history,
+    chat.bytes.length,
+  )
+  return { ...originalForm(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
+}
+
+/** A view never breaks a rule more often than its conversation does (P3). */
+function* checkView(chat: Chat, view: View): Steps<void> {
+  if (view.messages.length === 0) throw new InvariantError('the view has no messages')
+  const shapes = view.messages.map(({ index }): EntryShape =>
+    index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
+  )
+  yield
+  const after = yield* chat.dialect.rules.violations(shapes, 'lenient')
+  if (after.length === 0) return
+  const before = yield* chat.dialect.rules.violations(
+    chat.messages.map(({ facts }) => facts),
+    'lenient',
+  )
+  if (after.length > before.length) {
+    const [first] = after
+    throw new InvariantError(`the view breaks the rule ${first?.rule} at message ${first?.index}`)
+  }
+}
+
+const RECAP_SHAPE: EntryShape = { role: 'user', callIds: [], answers: [], emptyCalls: false }
+
+/**
+ * The items of a view, with a mark for the provider's prompt cache at the end of what stands for folded messages: the client's
+ * own marks stand at its newest messages, and a provider does not look back from them as far as that. Where a second one is
+ * free it goes to the beginning of it: what stands before is the same after the next compaction, and what is read is only what
+ * was written up to a mark. Only where the client marks anything, since what is marked costs more to be kept.
+ */
+function withCacheMark(
+  { dialect: { cacheMarks }, source, body, messages: received }: Chat,
+  messages: readonly ViewMessage[],
+): readonly ViewItem[] {
+  const items = messages.map(({ item }) => item)
+  const end = cacheMarks === null ? -1 : messages.findLastIndex(isFold)
+  const fold = items[end]
+  if (cacheMarks === null || fold?.kind !== 'made') return items
+  const marksOf = (index: number | null): readonly CacheTtl[] =>
+    (index === null ? undefined : received[index]?.facts.cacheMarks) ?? []
+  const inView = (view: readonly ViewMessage[]): readonly CacheTtl[] =>
+    view.flatMap(({ index, joined }) => (joined.length > 0 ? inView(joined) : marksOf(index)))
+  const around = cacheMarks.around(source, body.history)
+  const behind = inView(messages.slice(end + 1))
+  const count = around.length + inView(messages).length
+  if (count === 0 || count >= cacheMarks.countMax) return items
+  // A provider wants what is kept for longer first. A mark for all of the history stands behind it.
+  const isLong = behind.length === 0 ? around.length > 0 && !around.includes('5m') : behind.includes('1h')
+  const ttl = isLong ? '1h' : '5m'
+  const free = cacheMarks.countMax - count
+  const json = cacheMarks.marked(fold.json, ttl, 'end')
+  if (json === null) return items
+  const both = free > 1 ? cacheMarks.marked(json, ttl, 'beginning') : null
+  return items.with(end, { ...fold, json: both ?? json })
+}
+
+function isFold({ how, joined }: ViewMessage): boolean {
+  return how === 'summary' || how === 'recap' || joined.some(isFold)
+}
+
+/** Each takes as long as a compaction. */
+const PLANS_MAX = 5
+
+/** Less than this of the budget is not worth another plan. */
+const SPARE_SHARE_MIN = 0.03

@@ -1,0 +1,208 @@
+import type {
+  Chat,
+  ConversationTokens,
+  Counted,
+  Measure,
+  ReadRequest,
+  RecordPlace,
+  Remembered,
+} from '../request.ts'
+import { lowestThresholdTokens } from '../../compaction/due.ts'
+import { sumOf } from '../../compaction/history/size-sums.ts'
+import type { StatedWindow } from '../../overflow/classification.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
+import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
+import { encodingFor, type EncodingName, startingRatio } from '../../tokens/families.ts'
+import type { Eventual } from '../../scheduling/eventual.ts'
+import type { Windows } from '../../models/windows.ts'
+import type { Learning } from '../../models/learn.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
+import { loadCounter } from '../../tokens/encodings.ts'
+import { budgetOf, type Reserve, reserveFor, thresholdTokens } from '../../tokens/budget.ts'
+import { hasSummaries } from '../../profiles/effective.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import { drive, nextSlice } from '../../scheduling/drive.ts'
+import { anchorOf } from './sent-prompt.ts'
+import { createTokenCounting } from './count-tokens.ts'
+import { withoutPast } from './without-past.ts'
+
+/** What of a request is measured. */
+export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' | 'recall'> & {
+  readonly place: Pick<RecordPlace, 'scope'>
+  readonly remembered: Pick<Remembered, 'conversation' | 'compaction'>
+}
+
+/** How it is measured. */
+export type MeasureBy = {
+  /** By whose way of counting: the model that was asked for, or the one that answers in its name. */
+  readonly model: string
+  readonly window: ResolvedWindow
+  /** Counted whatever the size: a compaction stands, or one is asked for. */
+  readonly mustCount: boolean
+}
+
+export type MeasureOptions = {
+  readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
+  readonly wantsCount: Learning['wantsCount']
+  readonly holdsLimit: Windows['holdsLimit']
+  /** Called with a model whose window is not known and had to be guessed. */
+  readonly onGuess: (model: string) => void
+}
+
+/** The same, and what follows from it. */
+type CountedBy = Pick<MeasureBy, 'model' | 'window'> & {
+  readonly counting: CountedModel & { readonly encoding: EncodingName }
+  readonly familyRatio: number
+  readonly providerBudget: number
+}
+
+/** Measures requests; remembers how many tokens a message and a list of tools have. */
+export function createMeasure(
+  options: MeasureOptions,
+): (request: MeasureRequest, by: MeasureBy) => Eventual<Measure> {
+  const { counts } = options
+  const countTokens = createTokenCounting()
+
+  return function measure(request, by) {
+    const { chat, profile, modelKey, recall, remembered } = request
+    const { model, window } = by
+    const { conversation } = remembered
+    if (window.source === 'default') options.onGuess(model)
+    const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
+    const counting = { key: modelKey, encoding }
+    const familyRatio = startingRatio(model, profile.window).ratio
+    const isLimitHeld = options.holdsLimit(modelKey, window.tokens)
+    const providerBudget = budgetOf(window, reserveOf(request), isLimitHeld)
+    const guess = counts.rateOf(counting, familyRatio, 0)
+    const guessedBudgetTokens = ownBudget(providerBudget, guess)
+    const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
+    const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
+    const bytes = chat.bytes.length + addedBytes
+    if (mustCount || !isSmall(chat, bytes, profile, guessedBudgetTokens))
+      return measureCounted(request, { model, window, counting, familyRatio, providerBudget })
+    return {
+      window,
+      rate: guess,
+      familyRatio,
+      counting,
+      budgetTokens: guessedBudgetTokens,
+      counted: null,
+      incomingTokens: bytes,
+      pressure: bytes / guessedBudgetTokens,
+    }
+  }
+
+  async function measureCounted(
+    { chat, recall, place: { scope }, remembered: { compaction } }: MeasureRequest,
+    { model, window, counting, familyRatio, providerBudget }: CountedBy,
+  ): Promise<Measure> {
+    const { encoding } = counting
+    const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
+    const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
+    const { subject, aroundTokens } = counted
+    const { systemCount } = chat.structure
+    const rate = counts.rateOf(counting, familyRatio, aroundTokens)
+    const budgetTokens = ownBudget(providerBudget, rate)
+    const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
+    const incomingTokens = aroundTokens + conversationTokens
+    const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
+    const besideTokens = besideFor(rate, counted, budgetTokens, anchor !== null)
+    const isAsItCame = compaction === null
+    const whole: Counted = {
+      ...counted,
+      room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
+      anchor,
+      conversationTokens,
+      compaction,
+      differenceTokens:
+        anchor === null
+          ? 0
+          : differenceTokens(rate, anchor, besideTokens) +
+            (isAsItCame ? 0 : growthDoubtTokens(rate, conversationTokens - anchor.conversationTokens)),
+    }
+    return {
+      window,
+      rate,
+      familyRatio,
+      counting,
+      budgetTokens,
+      // Not by the budget, which the client's limits move: what is left out at one request stays out at the next.
+      counted: (incomingTokens > budgetTokens ? withoutPast(whole, window.tokens) : null) ?? whole,
+      incomingTokens,
+      pressure: expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio / budgetTokens,
+    }
+  }
+}
+
+/** What a measured request is under a window that was learnt since. What was counted stands, and what was planned by it. */
+export function underWindow(measure: Measure, window: ResolvedWindow, providerBudget: number): Measure {
+  const budgetTokens = ownBudget(providerBudget, measure.rate)
+  return {
+    ...measure,
+    window,
+    budgetTokens,
+    pressure: (measure.pressure * measure.budgetTokens) / budgetTokens,
+  }
+}
+
+/** The window of a measured request; null where it is a guess, by which no answer may be judged. */
+export function knownWindow(measure: Measure | null): StatedWindow | null {
+  if (measure === null || measure.window.source === 'default') return null
+  return { tokens: measure.window.tokens, kind: measure.window.kind }
+}
+
+/** What a request keeps free of its window. */
+export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly profile: Profile }): Reserve {
+  return reserveFor(chat.body.outputLimit?.tokens ?? null, profile.window.output_reserve)
+}
+
+// --- internal ---
+
+/**
+ * A body of fewer bytes has not to be counted, if it holds no media; 0 if every body has. A text never has more tokens than
+ * UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes tokens. The budget is in our tokens, so
+ * the provider's ratio is in it already.
+ */
+function uncountedBelowBytes(profile: Profile, budgetTokens: number): number {
+  const { every, limit, preview, render } = profile
+  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
+  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
+  if (looksAtEachMessage || looksAtCounts) return 0
+  // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
+  return Math.min(
+    lowestThresholdTokens(profile, budgetTokens, 0),
+    hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
+    budgetTokens * COUNTED_FROM_SHARE,
+  )
+}
+
+function ownBudget(providerBudget: number, { ratio }: Rate): number {
+  return Math.max(1, Math.floor(providerBudget / ratio))
+}
+
+/** Tokens added to our count of a prompt of which the provider has counted no beginning yet: tools and overheads, in ours. */
+function besideFor(
+  { overheadTokens, overheadDoubtTokens, ratio }: Rate,
+  { toolsTokens, toolsMarginTokens }: ConversationTokens,
+  budgetTokens: number,
+  isAnswered: boolean,
+): number {
+  const overhead = Math.ceil(overheadTokens / ratio)
+  // Gateways show tools to models in their own ways: until this one's is known, the dearer way is planned with.
+  const isToolsWayKnown = isAnswered || overheadDoubtTokens / ratio < toolsMarginTokens
+  const least = isToolsWayKnown ? -toolsTokens : toolsMarginTokens
+  return Math.min(Math.max(overhead, least), Math.floor(budgetTokens * BESIDE_SHARE_MAX))
+}
+
+/** These additions take at most this share of the budget, whatever the provider reported. */
+const BESIDE_SHARE_MAX = 0.5
+
+/** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
+function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
+  // Media cost what their size says, not what their bytes say.
+  for (const { facts } of chat.messages) if (facts.media.length > 0) return false
+  return bodyBytes < uncountedBelowBytes(profile, budgetTokens)
+}
+
+/** Prompts are counted from this share of the budget on, whatever the trigger. */
+const COUNTED_FROM_SHARE = 0.75

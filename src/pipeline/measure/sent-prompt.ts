@@ -1,0 +1,139 @@
+import type { Chat, Counted, Measure, Form } from '../request.ts'
+import { sumOf, sumsOf } from '../../compaction/history/size-sums.ts'
+import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
+import {
+  expectedTokens,
+  type Anchor,
+  type SentBeginning,
+  type SentPrompt,
+} from '../../models/counts/prompt.ts'
+import type { CountedModel, Counts } from '../../models/counts/counts.ts'
+import { digest } from '../read/body-source.ts'
+import { bytesIn } from '../send/outgoing-body.ts'
+
+/** What the provider should count of a prompt of so many of our tokens; our own count if nothing was measured. */
+export function promptTokensOf(measure: Measure | null, form: Form, ownTokens = form.sentTokens): number {
+  if (measure === null) return ownTokens
+  const { counted, rate } = measure
+  return expectedTokens(ownTokens, rate, counted === null ? null : anchorFor(counted, form))
+}
+
+/** A prompt as it is compared with what the provider says of it. */
+export function describeSent(chat: Chat, scope: string, measure: Measure, form: Form): SentPrompt {
+  const { rate, familyRatio, counted, counting } = measure
+  const { prompt, beginnings } = promptsUnder(chat, scope, form.compacted?.compaction ?? null)
+  const described = { prompt, encoding: counting.encoding }
+  const sentBytes = bytesIn(form.pieces)
+  // What holds media is counted, whatever its size.
+  if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
+  const { perMessage, subject } = counted
+  const loose = looseSums(perMessage)
+  const all = sumsOf(subject.sizes)
+  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
+  return {
+    ...described,
+    textBytes: sentBytes - mediaCharacters(chat, form),
+    beginnings: beginnings.map((each) => ({
+      ...each,
+      counted: {
+        addedTextTokens: text(perMessage.length) - text(each.point),
+        looseTokens: loose[each.point] ?? 0,
+      },
+    })),
+    counted: {
+      ownTokens: form.sentTokens,
+      aroundTokens: counted.aroundTokens,
+      looseTokens: looseTokens(counted, form),
+      conversationTokens: counted.conversationTokens,
+      ratio: rate.ratio,
+      ratioMin: Math.min(rate.ratio, familyRatio),
+      toolsTokens: counted.toolsTokens,
+      messageTokens: messageTokens(counted, form),
+      anchor: anchorFor(counted, form),
+    },
+  }
+}
+
+/** The prompt under the newest compaction as far as the provider has counted it; null if it has counted nothing of it. */
+export function anchorOf(
+  { chat, compaction, scope }: { chat: Chat; compaction: Compaction | null; scope: string },
+  counts: Pick<Counts, 'anchorAt'>,
+  counting: CountedModel,
+  { subject }: Pick<Counted, 'subject'>,
+): Anchor | null {
+  return counts.anchorAt(
+    counting,
+    promptsUnder(chat, scope, compaction).beginnings.map(({ prompt, point }) => ({
+      prompt,
+      // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
+      conversationTokens: sumOf(subject.sizes, chat.structure.systemCount, point),
+    })),
+  )
+}
+
+// --- internal ---
+
+/** How far back a prompt is looked for that the provider has counted: mostly it is the one before. */
+const POINTS_BACK_MAX = 16
+
+/** A beginning of a prompt, which ends at a request point; nothing of it is counted yet. */
+type Beginning = SentBeginning & { readonly point: number }
+
+/** The names of a prompt that is sent under a compaction, null for none, and of its beginnings, the longest first. */
+function promptsUnder({ structure, keys }: Chat, scope: string, compaction: Compaction | null) {
+  const under =
+    compaction === null
+      ? `${scope} `
+      : `${scope} ${digest(`${keys[compaction.point] ?? ''} ${writeCompaction(compaction, structure.systemCount)}`)} `
+  const beginnings: Beginning[] = []
+  for (const point of structure.requestPoints.slice(-POINTS_BACK_MAX))
+    if (compaction === null || point >= compaction.point)
+      beginnings.unshift({ point, prompt: under + (keys[point] ?? ''), counted: null })
+  return { prompt: under + (keys.at(-1) ?? ''), beginnings }
+}
+
+/** The provider's count is known of the view of the newest compaction, and of no other. */
+function anchorFor({ anchor, compaction }: Counted, { compacted }: Form): Anchor | null {
+  return (compacted?.compaction ?? null) === compaction ? anchor : null
+}
+
+/** At each index, the tokens of the media and thoughts before it. */
+function looseSums(perMessage: Counted['perMessage']): Float64Array {
+  const sums = new Float64Array(perMessage.length + 1)
+  for (let index = 0; index < perMessage.length; index += 1)
+    sums[index + 1] = (sums[index] ?? 0) + looseOf(perMessage[index])
+  return sums
+}
+
+function looseOf(counted: Counted['perMessage'][number] | undefined): number {
+  return counted === undefined ? 0 : counted.mediaTokens + counted.thoughtTokens
+}
+
+function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
+  if (compacted === null) return subject.sizes.slice(subject.structure.systemCount)
+  const { messages, leadingCount } = compacted.view
+  return messages.slice(leadingCount).map(({ tokens }) => tokens)
+}
+
+/** Media and thoughts in what was sent: what was folded or made anew holds neither. */
+function looseTokens({ perMessage }: Counted, form: Form): number {
+  return sumOfKept(form, (index) => looseOf(perMessage[index]))
+}
+
+/** How much of what was sent is base64. */
+function mediaCharacters({ messages }: Chat, form: Form): number {
+  const bytes = sumOfKept(form, (index) => {
+    let inMessage = 0
+    for (const media of messages[index]?.facts.media ?? []) inMessage += media.dataBytes
+    return inMessage
+  })
+  return Math.ceil((bytes * 4) / 3)
+}
+
+/** What those of the client's messages come to together that are sent as they came. */
+function sumOfKept({ chat, compacted }: Form, of: (index: number) => number): number {
+  let sum = 0
+  if (compacted === null) for (let index = 0; index < chat.messages.length; index += 1) sum += of(index)
+  else for (const { item } of compacted.view.messages) if (item.kind === 'kept') sum += of(item.index)
+  return sum
+}

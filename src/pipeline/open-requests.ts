@@ -1,0 +1,124 @@
+import type { Archive } from '../archive/archive.ts'
+import { createArchiving } from '../archive/archiving.ts'
+import { createMadeCache } from '../compaction/made-cache.ts'
+import type { Settings } from '../config/settings.ts'
+import { createFactsReader } from '../formats/entry-facts.ts'
+import type { Doors } from '../server/open-http.ts'
+import type { Log } from '../telemetry/log/log.ts'
+import type { ModelKnowledge } from '../models/open-models.ts'
+import { createPrefixCauses } from './tell/prefix-cause.ts'
+import { createRecallOffers } from './recall/recall-offer.ts'
+import { createHeavyWork } from '../scheduling/heavy-work.ts'
+import type { StoreGuard } from '../storage/store-guard.ts'
+import type { Store } from '../storage/store.ts'
+import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
+import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import { createHandle } from './handle.ts'
+import { createMeasure } from './measure/measure.ts'
+import { digest } from './read/body-source.ts'
+import { createLastBodies } from './read/last-bodies.ts'
+import type { RequestParts } from './parts.ts'
+import { readLimits } from './read/read-chat.ts'
+import { createSharedPools } from './send/shared-pool.ts'
+import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
+import { createRecords } from './records/records.ts'
+import { openSummaries } from './summaries/open-summaries.ts'
+
+export type OpenRequestsOptions = Pick<
+  RequestParts,
+  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs' | 'onFailure'
+> & {
+  readonly settings: Settings
+  readonly http: Doors
+  readonly heldKeyMark: HeldKeyMark
+  readonly knowledge: ModelKnowledge
+  readonly store: Store
+  readonly guarded: StoreGuard
+  /** Null where nothing is kept. */
+  readonly archive: Archive | null
+  readonly log: Log
+  readonly onSummary: SummaryWriterOptions['onWritten']
+}
+
+/** The way of conversations through Foldgate, and what the operator may ask of it. */
+export type Requests = {
+  readonly handle: ReturnType<typeof createHandle>
+  readonly requestedCompactions: RequestedCompactions
+  /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
+  readonly forget: (conversation: string) => Promise<boolean>
+  readonly close: () => Promise<void>
+}
+
+export function openRequests(options: OpenRequestsOptions): Requests {
+  const { settings, http, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
+  const { limits } = settings
+  const rememberedBytes = (limits.remembered_mb * 1024 * 1024) / 2
+  const cache = createMadeCache({ bytesMax: rememberedBytes })
+  const summaries = openSummaries({
+    ...options,
+    cache,
+    mentioned: settings.archive.mention ? archive : null,
+    onWritten: options.onSummary,
+  })
+  const records = createRecords(store, guarded)
+  const requestedCompactions = createRequestedCompactions(store, guarded)
+  const lastBodies = createLastBodies({
+    bytesMax: limits.last_bodies_mb * 1024 * 1024,
+    bodyBytesMin: LAST_BODY_BYTES_MIN,
+    idleMs: LAST_BODY_IDLE_MS,
+  })
+  const handle = createHandle({
+    ...options,
+    ...http,
+    ...knowledge,
+    poolOf: createSharedPools(),
+    summaries,
+    cache,
+    records,
+    requestedCompactions,
+    usageInStreams: settings.usage.in_streams,
+    measure: createMeasure({
+      counts: knowledge.counts,
+      wantsCount: knowledge.learning.wantsCount,
+      holdsLimit: knowledge.windows.holdsLimit,
+      onGuess: warnings.guessed,
+    }),
+    keepTaken: createArchiving({ archive, cache, failures, nowMs }),
+    recallOffer: createRecallOffers(),
+    prefixCause: createPrefixCauses(),
+    heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
+    reading: {
+      readFacts: createFactsReader(digest, { entriesMax: Math.floor(rememberedBytes / FACTS_BYTES) }),
+      limits: readLimits(limits),
+      lastBodies,
+    },
+    onRepaired: (repairs) => log.debug('a conversation was repaired', repairs),
+  })
+  return {
+    handle,
+    requestedCompactions,
+    forget: (conversation) => {
+      // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is read
+      // as a whole.
+      lastBodies.clear()
+      records.forgetRead()
+      requestedCompactions.forget(conversation)
+      return summaries.writer.forget(conversation)
+    },
+    close: summaries.writer.close,
+  }
+}
+
+// --- internal ---
+
+/** From so many new bytes on a conversation waits until another has been measured: some tens of milliseconds of work. */
+const HEAVY_BYTES_MIN = 512 * 1024
+
+/** What is remembered of a message of usual size, in bytes: no content. */
+const FACTS_BYTES = 640
+
+/** A smaller body is read as fast as one before it would be found, in bytes. */
+const LAST_BODY_BYTES_MIN = 64 * 1024
+
+/** How long a body is held for the next request of its conversation, in milliseconds. */
+const LAST_BODY_IDLE_MS = 600_000

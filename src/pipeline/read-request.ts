@@ -1,0 +1,118 @@
+import { FoldgateError } from '../errors.ts'
+import { refuseOtherModels, refuseUnread } from '../server/confinement.ts'
+import { modelKeyOf } from '../models/model-key.ts'
+import { nameWithBeta } from '../models/table/long-context.ts'
+import { matchProfile } from '../profiles/match.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { isOfSubscription } from '../upstream/credential.ts'
+import { azureDeployment } from '../upstream/target.ts'
+import { blanksBilling } from './billing-line.ts'
+import type { RequestParts } from './parts.ts'
+import { digest } from './read/body-source.ts'
+import { anyHasBoundThoughts } from '../compaction/history/subject.ts'
+import { withFreeThoughts } from './free-thoughts.ts'
+import { bindsThoughts } from './learnt.ts'
+import { readBytes } from './read/read-chat.ts'
+import type { ArrivedRequest, ReadRequest, RecordPlace, UnreadRequest } from './request.ts'
+
+/**
+ * The stage that reads: finds the messages in the body, and the profile, the model and the upstream of the request. Throws
+ * `unknown_profile`, or what the client's rights forbid. A body that cannot be read with certainty goes on as it came.
+ */
+export async function readRequest(
+  arrived: ArrivedRequest,
+  { failures, reading, profiles, upstreams, models }: RequestParts,
+): Promise<ReadRequest | UnreadRequest> {
+  const { exchange, dialect, options, body, turn } = arrived
+  const { rights } = exchange
+  const { scope, credential } = exchange.scope
+  const { decoded } = body
+  const read =
+    decoded === null
+      ? 'encoding'
+      : failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
+  const chat = read instanceof Promise ? await read : read
+  if (typeof chat === 'string') {
+    if (rights !== null) refuseUnread(rights, chat)
+    return { ...arrived, unread: chat }
+  }
+  body.charge(chat.messages.length * MESSAGE_BYTES)
+
+  const profileOf = (model: string): Profile => {
+    const asked = { model, headers: exchange.incoming.headers, requested: options.profile }
+    const match = matchProfile(profiles(), asked)
+    if (match.kind === 'found') return match.profile
+    const param = 'x-foldgate-profile'
+    throw new FoldgateError('unknown_profile', `${param}: ${match.message}`, { param })
+  }
+  const deployment = azureDeployment(exchange.target.path)
+  const given = chat.body.model ?? deployment ?? ''
+  const isNamedInFull = given.length <= MODEL_NAME_CHARS_MAX
+  const model = isNamedInFull ? given : `${given.slice(0, 64)} ${digest(given)}`
+  const profile = profileOf(model)
+  if (rights !== null)
+    refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
+  const upstreamName = exchange.upstreamName ?? profile.upstream
+  const knownAs = nameWithBeta(model, exchange.rawHeaders)
+  const address = upstreams.addressOf(upstreamName)
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
+  let received = chat
+  if (anyHasBoundThoughts(chat.messages)) {
+    await models.load(modelKey)
+    if (!bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)) received = withFreeThoughts(chat)
+  }
+  const isSubscription =
+    !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
+  const treated = isSubscription ? { ...profile, observe: true } : profile
+  return {
+    ...arrived,
+    chat: received,
+    received,
+    profile: treated,
+    isSubscription,
+    blanksBilling: blanksBilling(treated, address),
+    model,
+    renamedTo: null,
+    deployment,
+    upstreamName,
+    modelKey,
+    question: {
+      upstream: upstreamName,
+      credential: modelKey.credential,
+      model: isNamedInFull ? model : null,
+      target: exchange.target,
+      rawHeaders: exchange.incoming.rawHeaders,
+      withholdCredential: exchange.clientKeyName !== null,
+    },
+    place: placeOf(scope, profile, knownAs),
+    recall: null,
+  }
+}
+
+/**
+ * Whether it is only observed since a subscription pays for it: what Anthropic derives the plan from may be among what a
+ * compaction changes.
+ */
+export function isObservedSubscription(
+  exchange: ArrivedRequest['exchange'],
+  upstream: string | null,
+  { messages }: Profile,
+  upstreams: RequestParts['upstreams'],
+): boolean {
+  if (messages.subscriptions !== 'observe' || !upstreams.addressOf(upstream).isAnthropic) return false
+  return upstreams.seesCredentialOf({ ...exchange, upstream }) && isOfSubscription(exchange.rawHeaders)
+}
+
+/** Under what the records of a conversation are found, for a model with its beta. */
+export function placeOf(scope: string, { name }: Pick<Profile, 'name'>, knownAs: string): RecordPlace {
+  return { scope, profile: name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) }
+}
+
+// --- internal ---
+
+/** What is made of a message beside its bytes: its place, facts, keys, token counts and units, and what is left of making them. */
+const MESSAGE_BYTES = 2_000
+
+/** Enough to tell the models of one scope apart. */
+const MODEL_DIGEST_CHARS = 12

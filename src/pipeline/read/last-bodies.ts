@@ -1,0 +1,238 @@
+import type { Growth } from '../../conversation/structure.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Envelope, KnownHistory, PlacedSpan } from '../../json/body-spans.ts'
+
+/** A body that was read, and what was found in it. */
+export type ReadBody = Omit<Growth, 'shared'> & {
+  readonly bytes: Buffer
+  /** Where the bracket of its messages stands. */
+  readonly arrayStart: number
+}
+
+/** What a body has in common with an earlier one of its scope. */
+export type SharedBeginning = {
+  readonly body: ReadBody
+  readonly growth: Growth
+  /** From the bracket of its messages up to the end of the last one that they share. */
+  readonly span: KnownHistory
+  /** The shared messages, where they stand in the new body. */
+  readonly messages: readonly Message[]
+}
+
+/**
+ * The latest bodies by scope, so that of one that goes on from an earlier one only the end is read. Held in memory
+ * only, within a bound, and not for long.
+ */
+export type LastBodies = {
+  /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
+  readonly find: (scope: string, bytes: Buffer, arrayStart: number) => SharedBeginning | null
+  /** Takes a body, in place of the one that it goes on from. */
+  readonly remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null) => void
+  /** Whether a body of this size is worth a place. */
+  readonly takes: (bytes: number) => boolean
+  readonly clear: () => void
+  /** What is held, in bytes. */
+  readonly heldBytes: () => number
+}
+
+export type LastBodiesOptions = {
+  /** What all of them may take together, in bytes; 0: none is held. */
+  readonly bytesMax: number
+  /** Smaller ones are read as soon as they would be found. */
+  readonly bodyBytesMin: number
+  /** How long one is held that no request goes on from, in milliseconds. */
+  readonly idleMs: number
+}
+
+export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesOptions): LastBodies {
+  // The one unused for longest first.
+  const held = new Map<
+    ReadBody,
+    { readonly scope: string; readonly heldBytes: number; readonly sinceMs: number }
+  >()
+  const scopes = new Map<string, Set<ReadBody>>()
+  let bytes = 0
+  let isSweepDue = false
+
+  function drop(body: ReadBody): void {
+    const entry = held.get(body)
+    if (entry === undefined) return
+    held.delete(body)
+    bytes -= entry.heldBytes
+    const bodies = scopes.get(entry.scope)
+    bodies?.delete(body)
+    if (bodies?.size === 0) scopes.delete(entry.scope)
+  }
+
+  function sweep(): void {
+    isSweepDue = false
+    const nowMs = performance.now()
+    for (const [body, { sinceMs }] of held) {
+      if (sinceMs + idleMs > nowMs) break
+      drop(body)
+    }
+    sweepLater()
+  }
+
+  function sweepLater(): void {
+    const [oldest] = held.values()
+    if (oldest === undefined || isSweepDue) return
+    isSweepDue = true
+    setTimeout(sweep, Math.max(1, oldest.sinceMs + idleMs - performance.now())).unref()
+  }
+
+  return {
+    find: (scope, body, arrayStart) => {
+      // Of those that look alike the latest.
+      const likely = [...(scopes.get(scope) ?? [])]
+        .toReversed()
+        .map((candidate) => ({ candidate, count: likelyCount(candidate, body, arrayStart) }))
+        .filter(({ count }) => count > 0)
+        .sort((one, other) => other.count - one.count)
+      let best: { readonly candidate: ReadBody; readonly shared: number } | null = null
+      for (const { candidate } of likely.slice(0, CANDIDATES_MAX)) {
+        const shared = sharedCount(candidate, body, arrayStart)
+        if (shared > (best?.shared ?? 0)) best = { candidate, shared }
+        if (best?.shared === candidate.messages.length) break
+      }
+      return best === null ? null : beginningOf(best.candidate, best.shared, arrayStart)
+    },
+
+    remember: (scope, body, beginning) => {
+      const heldBytes = body.bytes.buffer.byteLength + body.messages.length * MESSAGE_BYTES
+      if (heldBytes > bytesMax) return
+      if (beginning !== null && isGoneOnFrom(beginning)) drop(beginning.body)
+      held.set(body, { scope, heldBytes, sinceMs: performance.now() })
+      scopes.set(scope, (scopes.get(scope) ?? new Set()).add(body))
+      bytes += heldBytes
+      for (const oldest of held.keys()) {
+        if (bytes <= bytesMax) break
+        drop(oldest)
+      }
+      sweepLater()
+    },
+
+    takes: (bodyBytes) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
+    clear: () => {
+      held.clear()
+      scopes.clear()
+      bytes = 0
+    },
+    heldBytes: () => bytes,
+  }
+}
+
+// --- internal ---
+
+/** What is kept of a message beside its bytes: facts, keys, counts and places, about. */
+const MESSAGE_BYTES = 500
+
+/** Bodies that are compared with a new one: those that look most like it. */
+const CANDIDATES_MAX = 4
+
+/** Agents change the last message: they move a mark from it to the next. With it change all that stand in one envelope. */
+function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean {
+  const newest = messages.at(-1)
+  const { envelope } = newest ?? {}
+  const before = messages.findLastIndex((message) =>
+    envelope === undefined ? message !== newest : message.envelope !== envelope,
+  )
+  return growth.shared > before
+}
+
+function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
+  const { messages, structure, keys } = body
+  const moved = arrayStart - body.arrayStart
+  const same = messages.slice(0, shared)
+  const elements = same.reduce((sum, { facts }) => sum + facts.elements, shared)
+  return {
+    body,
+    growth: { messages, structure, keys, shared },
+    span: { start: arrayStart, end: endOf(body, shared) + moved, messages: shared, elements },
+    messages: moved === 0 ? same : movedMessages(same, moved),
+  }
+}
+
+/** Messages so many bytes further on. Those that stood in one envelope do again. */
+function movedMessages(messages: readonly Message[], by: number): readonly Message[] {
+  const envelopes = new Map<Envelope, Envelope>()
+  const movedEnvelope = (envelope: Envelope): Envelope => {
+    const { start, end, open, close } = envelope
+    const known = envelopes.get(envelope) ?? {
+      ...envelope,
+      start: start + by,
+      end: end + by,
+      open: open + by,
+      close: close + by,
+    }
+    envelopes.set(envelope, known)
+    return known
+  }
+  return messages.map(({ start, end, facts, envelope }) => {
+    const moved = { start: start + by, end: end + by, facts }
+    return envelope === undefined ? moved : { ...moved, envelope: movedEnvelope(envelope) }
+  })
+}
+
+/** A body whose messages are known. */
+type DelimitedBody = {
+  readonly bytes: Buffer
+  /** Where the bracket of its messages stands. */
+  readonly arrayStart: number
+  readonly messages: readonly PlacedSpan[]
+}
+
+/**
+ * With how many messages of `known` a body begins whose messages stand at `arrayStart`, byte for byte, separators
+ * included. Only memory is compared: nothing of the body has to be read for it.
+ */
+function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+  const isSame = (from: number, to: number): boolean => {
+    const [start, end] = [endOf(known, from), endOf(known, to)]
+    const moved = arrayStart - known.arrayStart
+    if (end + moved > bytes.length) return false
+    return known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
+  }
+  const all = known.messages.length
+  // Mostly it goes on from the end, or from the message before.
+  for (const count of [all, all - 1]) if (count > 0 && isSame(0, count)) return count
+  let shared = 0
+  let different = Math.max(0, all - 1)
+  while (shared < different - 1) {
+    const middle = (shared + different) >>> 1
+    if (isSame(shared, middle)) shared = middle
+    else different = middle
+  }
+  return shared
+}
+
+/** How many messages they share, judged by a few bytes: a guess that is made at once. */
+function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+  const moved = arrayStart - known.arrayStart
+  const isSame = (start: number, end: number): boolean =>
+    end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
+  // Ids stand where a message begins, and what it says last where it ends.
+  const looksSame = (count: number): boolean => {
+    const start = known.messages[count - 1]?.start ?? known.arrayStart
+    const end = endOf(known, count)
+    return (
+      isSame(start, Math.min(end, start + PROBE_BYTES)) && isSame(Math.max(start, end - PROBE_BYTES), end)
+    )
+  }
+  const all = known.messages.length
+  if (all > 1 && !looksSame(all) && looksSame(all - 1)) return all - 1
+  for (let count = all; count > 0; count >>>= 1) if (looksSame(count)) return count
+  return 0
+}
+
+/** How much of a message's beginning and end is compared. */
+const PROBE_BYTES = 96
+
+/** Where the first `count` messages end, with what the last one stands in; 0: behind the bracket's place. */
+function endOf(
+  { messages, arrayStart }: Pick<DelimitedBody, 'messages' | 'arrayStart'>,
+  count: number,
+): number {
+  const last = messages[count - 1]
+  return (last?.envelope ?? last)?.end ?? arrayStart
+}

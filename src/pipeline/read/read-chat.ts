@@ -1,0 +1,113 @@
+import type { Chat, UnreadReason } from '../request.ts'
+import { isUtf8 } from 'node:buffer'
+import { meaningKeys } from '../../conversation/keys.ts'
+import type { Dialect, Repaired } from '../../formats/contract.ts'
+import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
+import type { BodyLimits } from '../../json/body-spans.ts'
+import type { Source, Span, Steps } from '../../json/source.ts'
+import { structureOf } from '../../conversation/structure.ts'
+import { bodySource, digest } from './body-source.ts'
+import { driveFor } from '../../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
+import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
+import type { LastBodies, SharedBeginning } from './last-bodies.ts'
+import type { Settings } from '../../config/settings.ts'
+
+export type ReadChatOptions = {
+  readonly readFacts: FactsReader
+  readonly limits: BodyLimits
+  /** Bodies of which another may be the continuation. Without them every body is read as a whole, with the same result. */
+  readonly lastBodies?: LastBodies
+}
+
+/**
+ * Reads the bytes of a body as a conversation; the reason where that cannot be done with certainty. Where much of it is
+ * new it takes a turn, which goes on until the caller ends it. `repaired`: what was changed in the bytes on the way.
+ */
+export function readBytes(
+  dialect: Dialect,
+  bytes: Buffer,
+  scope: string,
+  options: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
+  turn: HeavyTurn | null = null,
+): Eventual<Chat | UnreadReason> {
+  const source = bodySource(bytes)
+  // What was repaired is made anew each time.
+  const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
+  const held = `${scope} ${dialect.name}`
+  const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
+  const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
+  const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
+  const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
+  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () => driveFor(bytes.length, reading))
+  if (arrayStart === null) return read
+  return onceThere(read, (chat) => {
+    if (typeof chat === 'string') return chat
+    const { messages, structure, keys } = chat
+    lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
+    return chat
+  })
+}
+
+/** What a body may hold to be read, by the settings. */
+export function readLimits({ depth, elements, keys, messages, parts }: Settings['limits']): BodyLimits {
+  return {
+    depthMax: depth,
+    elementsMax: elements,
+    keysMax: keys,
+    messagesMax: messages,
+    partsMax: parts,
+  }
+}
+
+// --- internal ---
+
+/** A function of its own: what makes steps is dear to make anew for each body. */
+function* chatIn(
+  dialect: Dialect,
+  source: Source,
+  bytes: Buffer,
+  scope: string,
+  { limits, readFacts }: ReadChatOptions,
+  repaired: Pick<Repaired, 'standIns' | 'repairs'> | null,
+  beginning: SharedBeginning | null,
+): Steps<Chat | UnreadReason> {
+  const known = beginning?.span ?? null
+  if (!(yield* isText(bytes, known))) return 'not-utf8'
+  const read = yield* dialect.bodies.read(source, limits, known)
+  if (!read.read) return read.reason
+  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, readFacts)
+  if (added === null || added === 'stateful') return added ?? 'message-unreadable'
+  yield
+  const grewFrom = beginning?.growth ?? null
+  const messages = beginning === null ? added : [...beginning.messages, ...added]
+  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
+  const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
+  const repairs = repaired?.repairs ?? null
+  return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
+}
+
+/**
+ * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
+ * byte.
+ */
+function* isText(bytes: Buffer, known: Span | null): Steps<boolean> {
+  for (let at = 0; at < bytes.length;) {
+    const until = known !== null && at < known.start ? known.start : bytes.length
+    let end = Math.min(until, at + CHECKED_BYTES)
+    // Not within a character; of one that is none the check itself will tell.
+    for (let back = 0; back < 3 && end < until && isContinuation(bytes[end]); back += 1) end -= 1
+    if (!isUtf8(bytes.subarray(at, end))) return false
+    at = end === known?.start ? known.end : end
+    if (at < bytes.length) yield
+  }
+  return true
+}
+
+/** Checked between two pauses: about a millisecond. */
+const CHECKED_BYTES = 4 * 1_048_576
+
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80
+}

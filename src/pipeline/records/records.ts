@@ -1,0 +1,453 @@
+import {
+  type Compaction,
+  compactionUpTo,
+  readCompaction,
+  writeCompaction,
+} from '../../compaction/compaction.ts'
+import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/subject.ts'
+import { lruCache } from '../../lru-cache.ts'
+import { breathe } from '../../scheduling/drive.ts'
+import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
+import { conversationIdChars, isConversationId } from '../../conversation/keys.ts'
+import type { Store, StoreEntry } from '../../storage/store.ts'
+import { digest } from '../read/body-source.ts'
+import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
+import { identityOf, leadsThrough } from './branches.ts'
+import type { StoreGuard } from '../../storage/store-guard.ts'
+import { countBelow } from '../../conversation/count-below.ts'
+import { z } from 'zod'
+import { parseJsonText } from '../../json/json-value.ts'
+
+/**
+ * Records of compactions and seen requests, by scope, profile, model and meaning key. A seen request names its
+ * conversation, so that the id is inherited, and the compaction that it stood in, so that one look-up finds it. The name
+ * is also kept without the model: it goes with the conversation, while a compaction that one model's window asked for is
+ * nothing to a model with a larger one. Of a request that goes on from no whole one its last beginnings are recorded,
+ * too: the next may share no more with it than one of those. All of them are kept for `store.ttl_days`.
+ */
+export type Records = {
+  readonly find: (chat: Chat, place: RecordPlace) => Eventual<Remembered>
+  /** Records a compaction; returns the one that stands, which is another's where that came first. */
+  readonly keep: (of: RecordedConversation, compaction: Compaction) => Eventual<Compaction>
+  /**
+   * Records a compaction in the place of one at the same point: a view that was refused is not followed again. Nobody waits
+   * for it: it is found from now on, by this process.
+   */
+  readonly replace: (of: RecordedConversation, compaction: Compaction) => void
+  /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
+  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => void
+  /** Whether bound thoughts may have been taken out of a conversation of this scope. */
+  readonly holdsThoughts: (scope: string) => Eventual<boolean>
+  /** Records that this request was seen, in the compaction that `remembered` names. */
+  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => void
+  /**
+   * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
+   * that of a conversation that was deleted is not kept here.
+   */
+  readonly forgetRead: () => void
+}
+
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
+  readonly remembered: Pick<Remembered, 'conversation'>
+}
+
+/** If the store fails, requests go on as if nothing were on record. */
+export function createRecords(store: Store, guarded: StoreGuard): Records {
+  /** The same record is the same compaction: what was found out about it is found again by that. */
+  const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
+  /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
+  const ways = lruCache<string>(WAYS_MAX)
+
+  /** `until`: only what of it was done before this message; null for all of it. Null if it does not fit the conversation. */
+  function readOnce(value: string, chat: Chat, until: number | null = null): Compaction | null {
+    const { systemCount } = chat.structure
+    const name = `${systemCount} ${value}`
+    const compaction = compactions.get(name) ?? readCompaction(value, systemCount) ?? DAMAGED
+    compactions.set(name, compaction)
+    if (compaction === DAMAGED) return null
+    const fits = fitting(until === null ? compaction : compactionUpTo(compaction, until), chat)
+    return fits === null ? null : ownElsewhere(fits, chat)
+  }
+
+  /** The newest record that can be read, of those at these points. */
+  async function newest<Kept>(
+    prefix: string,
+    chat: Chat,
+    points: readonly number[],
+    read: (value: string) => Kept | null,
+  ): Promise<{ readonly point: number; readonly kept: Kept } | null> {
+    for (let start = 0; start < points.length; start = lookupEnd(start)) {
+      // A store that answers at once keeps others waiting otherwise; the first look-up waits for nobody.
+      if (start > 0) await breathe()
+      const some = points.slice(start, lookupEnd(start))
+      const found = await store.getFirst(keysAt(prefix, chat, some))
+      const kept = found === null ? null : read(found.value)
+      if (found !== null && kept !== null) return { point: some[found.index] ?? 0, kept }
+    }
+    return null
+  }
+
+  function find(chat: Chat, place: RecordPlace): Eventual<Remembered> {
+    const remembered = guarded<Remembered | null>(null, () => {
+      const points = findingPoints(chat)
+      if (points.length > POINTS_TOGETHER) return findInTurn(chat, place, points)
+      const prefixes = prefixesOf(place)
+      // Of a conversation that is new there is none of these.
+      const found = store.getFirst([
+        ...keysAt(prefixes.seen, chat, points),
+        ...keysAt(prefixes.name, chat, points),
+        ...keysAt(prefixes.compaction, chat, points),
+      ])
+      return onceThere(found, (first) => {
+        if (first === null) return null
+        const point = points[first.index]
+        const seen = point === undefined ? null : readSeen(first.value)
+        const isSeen = point !== undefined && seen !== null
+        return isSeen ? goingOnFrom({ point, seen }, chat, place, points) : findInTurn(chat, place, points)
+      })
+    })
+    return onceThere(remembered, (known) => known ?? firstSeen(chat, place))
+  }
+
+  /** One kind of record after the other. */
+  async function findInTurn(chat: Chat, place: RecordPlace, points: readonly number[]): Promise<Remembered> {
+    const prefixes = prefixesOf(place)
+    const seen = await newest(prefixes.seen, chat, points, readSeen)
+    if (seen !== null) return goingOnFrom({ point: seen.point, seen: seen.kept }, chat, place, points)
+    const named = await newest(prefixes.name, chat, points, readName)
+    const compaction = await newest(prefixes.compaction, chat, points, (value) => readOnce(value, chat))
+    const isKnown = named !== null
+    return { ...firstSeen(chat, place), ...named?.kept, isKnown, compaction: compaction?.kept ?? null }
+  }
+
+  async function goingOnFrom(
+    found: FoundRequest,
+    chat: Chat,
+    place: RecordPlace,
+    points: readonly number[],
+  ): Promise<Remembered> {
+    const { seen, point } = found
+    const prefixes = prefixesOf(place)
+    const identity = await identityOf(found, chat, async (key) => {
+      const standing = await store.getFirst([prefixes.seen + key])
+      return standing === null ? null : readSeen(standing.value)
+    })
+    const conversation = identity.conversation ?? conversationId(chat, place)
+    // From that request on a compaction may have been made by one that was not completed.
+    const sinceCount = points.indexOf(point) + 1
+    const keys = keysAt(prefixes.compaction, chat, points.slice(0, sinceCount))
+    if (seen.compaction !== null) keys.push(prefixes.compaction + seen.compaction)
+    const standing = await store.getFirst(keys)
+    // One that the seen request stood in was made for its end; of a beginning that is another's.
+    const isOthers = seen.inner && standing !== null && standing.index >= sinceCount
+    let compaction = standing === null ? null : readOnce(standing.value, chat, isOthers ? point : null)
+    // If what it stood in is gone, it is a conversation that nobody has seen: what stands before, or all of it derived.
+    const isLost = seen.compaction !== null && standing === null
+    if ((isOthers && compaction === null) || isLost) {
+      const earlier = points.slice(sinceCount)
+      const before = await newest(prefixes.compaction, chat, earlier, (value) => readOnce(value, chat))
+      compaction = before?.kept ?? null
+    }
+    const seenUntil = isLost ? null : point
+    const sharedUntil = seen.inner && !isLost ? point : null
+    return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
+  }
+
+  function see(chat: Chat, place: RecordPlace, remembered: Remembered): void {
+    void guarded(undefined, () => {
+      const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
+      const { keys } = chat
+      const prefixes = prefixesOf(place)
+      const end = keys[chat.messages.length] ?? ''
+      const isSame = found?.point === chat.messages.length
+      const left = found === null || isSame ? null : found
+      const leftKey = keys[left?.point ?? 0] ?? ''
+      let isSecond = false
+      if (left !== null) {
+        // Another request may have gone on from there since this one was looked up, as far as this process knows.
+        const way = `${prefixes.seen}${leftKey} ${left.seen.next ?? ''}`
+        const first = ways.get(way) ?? end
+        ways.set(way, first)
+        isSecond = first !== end && !leadsThrough(first, left.point, chat)
+      }
+      const isParted = isSecond && conversation !== conversationId(chat, place)
+      const seen: SeenRequest = {
+        conversation,
+        parent,
+        compaction: compaction === null ? null : (keys[compaction.point] ?? ''),
+        next: isSame ? found.seen.next : null,
+        partedAt: isSame ? found.seen.partedAt : isParted ? leftKey : null,
+        inner: false,
+      }
+      const entries: StoreEntry[] = [
+        { key: prefixes.seen + end, value: writeSeen(seen), group: conversation },
+        { key: prefixes.name + end, value: writeName(seen), group: conversation },
+      ]
+      if (left !== null && !isSecond) {
+        const { next } = left.seen
+        const isFollowed = next === null || !leadsThrough(next, left.point, chat)
+        const changed = isFollowed
+          ? [{ key: leftKey, seen: { ...left.seen, next: end } }, ...amended]
+          : amended
+        for (const each of changed) {
+          // As it stands now nobody has gone on from it yet.
+          ways.delete(`${prefixes.seen}${each.key} ${each.seen.next ?? ''}`)
+          const value = writeSeen(each.seen)
+          entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
+        }
+      }
+      // A request that ends at one of these points knows more of it than one that only passes.
+      for (const point of innerPoints(chat, found)) {
+        const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
+        entries.push({ key: prefixes.seen + (keys[point] ?? ''), value, group: conversation, yields: true })
+      }
+      if (compaction !== null && compaction.point === sharedUntil)
+        entries.push({ ...compactionEntry(chat, place, compaction), group: conversation, yields: true })
+      return store.put(entries)
+    })
+  }
+
+  function replace(of: RecordedConversation, compaction: Compaction): void {
+    const { chat, place, remembered } = of
+    void guarded(undefined, () =>
+      store.put([
+        { ...compactionEntry(chat, place, compaction), group: remembered.conversation },
+        ...thoughtsOf(chat, place),
+      ]),
+    )
+  }
+
+  return {
+    forgetRead: () => {
+      compactions.clear()
+      ways.clear()
+    },
+    find,
+    see,
+    keep: ({ chat, place, remembered: { conversation } }, compaction) => {
+      return guarded(compaction, async () => {
+        const { key, value } = compactionEntry(chat, place, compaction)
+        const thoughts = store.put(thoughtsOf(chat, place))
+        // Both at once: of two that fail neither may be left without anybody who hears of it.
+        const [standing] = await Promise.all([store.putIfAbsent(key, value, conversation), thoughts])
+        return readOnce(standing, chat) ?? compaction
+      })
+    },
+    replace,
+    sendElsewhere: (of, compaction) => replace(of, withElsewhere(compaction, of.chat)),
+    holdsThoughts: (scope) =>
+      guarded(false, async () => (await store.getFirst([thoughtsKey(scope)])) !== null),
+  }
+}
+
+/** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */
+function writeName({ conversation, parent }: ConversationName): string {
+  return parent === null ? conversation : `${conversation} ${parent}`
+}
+
+/** Null where the text is no name. */
+function readName(text: string): ConversationName | null {
+  const [conversation = '', parent = null, ...more] = text.split(' ')
+  if (!isConversationId(conversation) || more.length > 0) return null
+  return parent === null || isConversationId(parent) ? { conversation, parent } : null
+}
+
+/**
+ * A seen request as text for the store: what is rare is written only where it is there.
+ *
+ * @internal exported for tests
+ */
+export function writeSeen({ conversation, parent, compaction, next, partedAt, inner }: SeenRequest): string {
+  const rare = { partedAt: partedAt ?? undefined, inner: inner || undefined }
+  return JSON.stringify({ conversation, parent, compaction, next, ...rare })
+}
+
+/** @internal exported for tests. Null where the text is none. */
+export function readSeen(text: string): SeenRequest | null {
+  return seenRequest.safeParse(parseJsonText(text)).data ?? null
+}
+
+// --- internal ---
+
+/** Compactions that are remembered as they were read: of the conversations of late. */
+const COMPACTIONS_MAX = 256
+
+const DAMAGED = 'damaged'
+
+/** Ways that were taken of late: whoever takes another one at the same time does so within a request's duration. */
+const WAYS_MAX = 1_024
+
+/** Up to so many points, whatever may be on record of them is asked for in one look-up. */
+const POINTS_TOGETHER = 4
+
+/** A conversation that is seen for the first time. */
+function firstSeen(chat: Chat, place: RecordPlace): Remembered {
+  return {
+    conversation: conversationId(chat, place),
+    isKnown: false,
+    parent: null,
+    compaction: null,
+    found: null,
+    seenUntil: null,
+    sharedUntil: null,
+    amended: [],
+  }
+}
+
+/** The conversation's meaning key at first sight, within its scope: ids of different scopes never meet. */
+function conversationId(chat: Chat, place: RecordPlace): string {
+  return digest(`${place.scope} ${chat.keys[chat.messages.length] ?? ''}`).slice(0, conversationIdChars)
+}
+
+/** The beginning of the keys of each kind of record. */
+function prefixesOf({ scope, profile, model }: RecordPlace): Record<'seen' | 'compaction' | 'name', string> {
+  return {
+    seen: `seen:${scope}:${profile}:${model}:`,
+    compaction: `compaction:${scope}:${profile}:${model}:`,
+    name: `name:${scope}:${profile}:`,
+  }
+}
+
+/** Of a scope in which no thoughts are bound nothing has to be known. */
+function thoughtsOf({ messages }: Chat, { scope }: RecordPlace): readonly StoreEntry[] {
+  return anyHasBoundThoughts(messages) ? [{ key: thoughtsKey(scope), value: '1' }] : []
+}
+
+function thoughtsKey(scope: string): string {
+  return `thoughts:${scope}`
+}
+
+function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): string[] {
+  const all: string[] = []
+  for (const point of points) all.push(prefix + (keys[point] ?? ''))
+  return all
+}
+
+function compactionEntry(
+  chat: Chat,
+  place: RecordPlace,
+  compaction: Compaction,
+): Pick<StoreEntry, 'key' | 'value'> {
+  return {
+    key: prefixesOf(place).compaction + (chat.keys[compaction.point] ?? ''),
+    value: writeCompaction(compaction, chat.structure.systemCount),
+  }
+}
+
+/** The compaction with a note that the request which ends with this conversation was sent in another form. */
+function withElsewhere(compaction: Compaction, { messages, keys }: Chat): Compaction {
+  const point = messages.length
+  const others = (compaction.elsewhere ?? []).filter((each) => each.point !== point)
+  return { ...compaction, elsewhere: [...others.slice(1 - NOTES_MAX), { point, key: keys[point] ?? '' }] }
+}
+
+/** The compaction without notes of a conversation that begins like this one and went on in another way. */
+function ownElsewhere(compaction: Compaction, { keys }: Chat): Compaction {
+  const { elsewhere, ...others } = compaction
+  if (elsewhere === undefined) return compaction
+  const own = elsewhere.filter(({ point, key }) => keys[point] === key)
+  if (own.length === elsewhere.length) return compaction
+  return own.length === 0 ? others : { ...others, elsewhere: own }
+}
+
+/** Whoever sends more requests so behind one compaction has the oldest refused, once. */
+const NOTES_MAX = 64
+
+/**
+ * A record whose indexes do not fit the conversation is damaged: following none costs a cache miss, no more.
+ *
+ * @internal exported for tests
+ */
+export function fitting(compaction: Compaction | null, chat: Rounds): Compaction | null {
+  if (compaction === null) return null
+  const { systemCount } = chat.structure
+  const isInside = (index: number): boolean => index >= systemCount && index <= chat.messages.length
+  const isUser = (index: number): boolean =>
+    index === -1 || (index < compaction.point && chat.messages[index]?.facts.role === 'user')
+  const frontier = compaction.fold?.frontier ?? systemCount
+  // Any other message would stand there without its call or its results.
+  const mayStandAlone = (index: number): boolean =>
+    chat.messages[index]?.facts.role === 'user' || isTalk(chat, index)
+  const isSound =
+    isInside(compaction.point) &&
+    isInside(frontier) &&
+    frontier <= compaction.point &&
+    chat.structure.isFrontier(frontier) &&
+    isUser(compaction.task) &&
+    isUser(compaction.latestUser) &&
+    (compaction.fold?.kept ?? []).every(
+      (index, position, kept) =>
+        index >= systemCount &&
+        index < frontier &&
+        index > (kept[position - 1] ?? -1) &&
+        mayStandAlone(index),
+    ) &&
+    [...compaction.clips.map(({ index }) => index), ...compaction.thoughts].every(
+      (index) => isInside(index) && index < compaction.point,
+    ) &&
+    (compaction.fold?.summaries ?? []).every(
+      ({ start, end }) => start >= systemCount && start < end && end <= frontier,
+    )
+  return isSound ? compaction : null
+}
+
+/**
+ * Where a conversation is looked for, from its end down. All conversations are the same up to the end of the leading
+ * system block, which is no part of their keys.
+ */
+function findingPoints({ structure, messages }: Chat): readonly number[] {
+  const { recordPoints, systemCount } = structure
+  const points: number[] = []
+  for (let at = recordPoints.length - 1; at >= 0; at -= 1) {
+    const point = recordPoints[at] ?? 0
+    if (point > systemCount || point === messages.length) points.push(point)
+  }
+  return points
+}
+
+/** How many points are looked up at once, the first `start` having been: a conversation was mostly seen at one of its latest. */
+function lookupEnd(start: number): number {
+  return start + (start === 0 ? POINTS_AT_FIRST : POINTS_PER_LOOKUP)
+}
+
+/**
+ * Where a request is recorded beside its end: at its last request points since the one that it goes on from. One that
+ * simply goes on has none there; a reply in several messages is one.
+ */
+function innerPoints({ structure, messages }: Chat, found: FoundRequest | null): readonly number[] {
+  const { requestPoints, systemCount } = structure
+  const since = Math.max(systemCount, found?.point ?? 0)
+  const first = countBelow(requestPoints, since + 1)
+  const points: number[] = []
+  // From the end: of tens of thousands only the last ones count.
+  for (let at = requestPoints.length - 2; at >= first && points.length < INNER_POINTS_MAX; at -= 1) {
+    const point = requestPoints[at] ?? 0
+    if (messages[point - 1]?.facts.role !== 'assistant') points.unshift(point)
+  }
+  return points
+}
+
+const POINTS_AT_FIRST = 16
+const POINTS_PER_LOOKUP = 256
+
+/**
+ * Beginnings of a request that are recorded beside its end. Agents that show only the newest five results whole edit the
+ * sixth at each request.
+ */
+const INNER_POINTS_MAX = 8
+
+type ConversationName = Pick<SeenRequest, 'conversation' | 'parent'>
+
+const idText = z.string().refine(isConversationId)
+const keyText = z.string().nullable()
+
+/** A damaged member other than the id and the compaction is taken as absent. */
+const seenRequest = z.object({
+  conversation: idText,
+  parent: idText.nullable().catch(null),
+  compaction: keyText,
+  next: keyText.catch(null),
+  partedAt: keyText.catch(null),
+  inner: z.boolean().catch(false),
+})

@@ -1,0 +1,193 @@
+import type { Answers } from '../../formats/answer-contract.ts'
+import type { Judged } from '../request.ts'
+import { type AnswerWatch, type WatchDecision, watchJson, watchStream } from '../../overflow/answer-watch.ts'
+import { classifyAnswer } from '../../overflow/classify.ts'
+import { shapeOf } from '../../upstream/answer-head.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { isLate } from '../../upstream/failure.ts'
+import type { Answer } from '../../upstream/upstreams.ts'
+import { decodeBody } from '../../server/decode-body.ts'
+import type { AnswerBody } from '../../upstream/answer-body.ts'
+import { createGrowingBytes } from './growing-bytes.ts'
+
+export type JudgeOptions = {
+  /** How an answer is read. */
+  readonly answers: Answers
+  /** Whether an answer with status 200 may still be an overflow; then it is held back. */
+  readonly mayOverflow: boolean
+  /** Whether a stream may begin with another refusal: of the request's form, or for a shared memory; then it is held, too. */
+  readonly mayBeRefused: boolean
+  /** The longest hold, in milliseconds. */
+  readonly holdMs: number
+  /** The window as far as it is known, for answers that state only their usage. */
+  readonly knownWindowTokens: number | null
+  /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
+  readonly expectedPromptTokens: number | null
+}
+
+/**
+ * Looks at an answer before any of it reaches the client. Errors are read whole, within a bound; a 200 that
+ * may still be an overflow is held until its first output. Everything else is left untouched.
+ */
+export async function judge(answer: Answer, options: JudgeOptions): Promise<Judged> {
+  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+  const encoding = headerValue(answer.rawHeaders, 'content-encoding')
+  if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
+  const shape = shapeOf(answer)
+  const isHeld = options.mayOverflow || (options.mayBeRefused && shape === 'stream')
+  if (shape === null || !isHeld) return passed(answer)
+  const { answers, knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
+  return hold(
+    answer,
+    shape === 'stream' ? watchStream(answers, knowledge) : watchJson(answers, knowledge),
+    options,
+  )
+}
+
+export type HoldOptions = {
+  /** Sees each piece as it comes; true means that enough is held. */
+  readonly enough: (piece: Buffer) => boolean
+  /** The longest wait, in milliseconds. */
+  readonly holdMs: number
+  /** The most that is held, in bytes. */
+  readonly bytesMax: number
+}
+
+export type HeldBeginning = {
+  readonly pieces: readonly Buffer[]
+  /** Why holding ended: `ended` and `broken` mean that the body has no more to give. */
+  readonly reason: 'enough' | 'time' | 'bytes' | 'ended' | 'broken'
+  readonly error: unknown
+}
+
+/**
+ * Takes the beginning of an answer's body and leaves the rest in it: `deliver` sends both. Never
+ * rejects.
+ */
+export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBeginning> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = []
+    const small = createGrowingBytes()
+    let bytes = 0
+    let timer: NodeJS.Timeout | undefined
+    let isSettled = false
+
+    function settle(reason: HeldBeginning['reason'], error: unknown = null): void {
+      isSettled = true
+      clearTimeout(timer)
+      body.unread()
+      if (small.length() > 0) pieces.push(small.take())
+      resolve({ pieces, reason, error })
+    }
+    body.read({
+      piece: (piece) => {
+        bytes += piece.length
+        if (piece.length < SMALL_BYTES) small.add(piece)
+        else pieces.push(...(small.length() > 0 ? [small.take()] : []), piece)
+        if (options.enough(piece)) settle('enough')
+        else if (bytes >= options.bytesMax) settle('bytes')
+      },
+      end: () => settle('ended'),
+      broken: (error) => settle('broken', error),
+    })
+    // Mostly enough of it is there by now.
+    if (!isSettled) timer = setTimeout(settle, options.holdMs, 'time')
+  })
+}
+
+// --- internal ---
+
+/** Larger errors are pages, not messages. */
+const ERROR_BYTES_MAX = 256 * 1024
+
+/** The longest wait for the rest of an error, in milliseconds. */
+const ERROR_HOLD_MS = 10_000
+
+/** The most of a 200 that is held, in bytes. */
+const HELD_BYTES_MAX = 4 * 1024 * 1024
+
+/** Never a reason to compact: asked for again, such an answer only costs more. */
+const passedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 429])
+
+function passed(answer: Answer): Judged {
+  return { answer, held: [], verdict: 'good', classification: null }
+}
+
+async function judgeError(
+  answer: Answer,
+  contentType: string,
+  encoding: string | null,
+  options: JudgeOptions,
+): Promise<Judged> {
+  if (passedStatuses.has(answer.status)) return passed(answer)
+  const { pieces, reason } = await holdBack(answer.body, {
+    enough: () => false,
+    holdMs: ERROR_HOLD_MS,
+    bytesMax: ERROR_BYTES_MAX,
+  })
+  const held = [...pieces]
+  if (reason === 'broken') return { answer, held, verdict: 'good', classification: null }
+  const raw = Buffer.concat(held)
+  let allowed = ERROR_BYTES_MAX
+  const decoded =
+    encoding === null
+      ? raw
+      : await decodeBody(raw, encoding, (bytes) => {
+          allowed -= bytes
+          return allowed >= 0
+        })
+  const body = (decoded ?? raw).toString('utf8')
+  const { knownWindowTokens, expectedPromptTokens } = options
+  const knowledge = { knownWindowTokens, expectedPromptTokens }
+  const classification = classifyAnswer(
+    { status: answer.status, contentType, body },
+    options.answers,
+    knowledge,
+  )
+  const verdict = classification.class === 'overflow' ? 'overflow' : 'refused'
+  return { answer, held, verdict, classification }
+}
+
+async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): Promise<Judged> {
+  const decoder = new TextDecoder()
+  let decision: WatchDecision = { state: 'undecided' }
+  const { pieces, reason, error } = await holdBack(answer.body, {
+    enough: (piece) => {
+      decision = watch.feed(decoder.decode(piece, { stream: true }))
+      return decision.state !== 'undecided'
+    },
+    holdMs: options.holdMs,
+    bytesMax: HELD_BYTES_MAX,
+  })
+  const held = [...pieces]
+  // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
+  const endsUnsaid = reason === 'broken' && !isLate(error) && isUnsaid(held)
+  if (reason === 'ended' || endsUnsaid) decision = watch.end()
+  const facts = reason === 'ended' ? (watch.facts?.() ?? null) : null
+  return { ...judged(answer, held, decision, options), ...(facts !== null && { facts }) }
+}
+
+function isUnsaid(held: readonly Buffer[]): boolean {
+  return /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
+}
+
+function judged(
+  answer: Answer,
+  held: readonly Buffer[],
+  decision: WatchDecision,
+  { mayOverflow }: JudgeOptions,
+): Judged {
+  if (decision.state === 'overflow' || decision.state === 'refused') {
+    return { answer, held, verdict: decision.state, classification: decision.classification }
+  }
+  return {
+    answer,
+    held,
+    verdict: mayOverflow && decision.state === 'empty' ? 'empty' : 'good',
+    classification: null,
+  }
+}
+
+/** A smaller piece is copied to others: by itself it takes more than its bytes. */
+const SMALL_BYTES = 1_024

@@ -1,0 +1,90 @@
+import type { Form } from '../request.ts'
+import type { BodyEdit } from '../../formats/contract.ts'
+import type { BodyPiece } from '../../json/splice.ts'
+import type { Span, Steps } from '../../json/source.ts'
+
+/** The bytes of a body that was put together from original bytes and new text. */
+export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
+  let bytes = 0
+  for (const piece of pieces) {
+    bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.end - piece.start
+  }
+  const body = Buffer.allocUnsafeSlow(bytes)
+  let at = 0
+  for (const piece of pieces) {
+    at += typeof piece === 'string' ? body.write(piece, at) : original.copy(body, at, piece.start, piece.end)
+  }
+  return body
+}
+
+/** The same in steps, where made text is long: a view may hold an image of tens of megabytes. */
+export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): Steps<Buffer> {
+  const parts: Buffer[] = []
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') {
+      parts.push(original.subarray(piece.start, piece.end))
+      continue
+    }
+    for (let at = 0; at < piece.length;) {
+      const end = endOfSlice(piece, at)
+      parts.push(Buffer.from(piece.slice(at, end), 'utf8'))
+      at = end
+      if (at < piece.length) yield
+    }
+  }
+  yield
+  return Buffer.concat(parts)
+}
+
+/** Whether text was made that takes milliseconds to be encoded. */
+export function hasLongText(pieces: readonly BodyPiece[]): boolean {
+  return pieces.some((piece) => typeof piece === 'string' && piece.length > SLICE_CHARS)
+}
+
+/** Whether what is sent is all of the client's body, as it came. */
+export function isUntouched({ chat, pieces }: Pick<Form, 'chat' | 'pieces'>): boolean {
+  const [first] = pieces
+  if (chat.repairs !== null || pieces.length !== 1 || first === undefined || typeof first === 'string')
+    return false
+  return first.start === 0 && first.end === chat.bytes.length
+}
+
+/**
+ * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
+ * empty span takes it in. The span lies within one run of original bytes.
+ */
+export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
+  return pieces.flatMap((piece, index): BodyPiece[] => {
+    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
+    if (span.start < piece.start || span.end > piece.end) return [piece]
+    return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
+  })
+}
+
+/** The pieces with these edits; none of them touches another. */
+export function withEdits(pieces: readonly BodyPiece[], edits: readonly BodyEdit[]): readonly BodyPiece[] {
+  return edits.reduce((edited, { at, text }) => withReplaced(edited, at, text), pieces)
+}
+
+/** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */
+export function bytesIn(pieces: readonly BodyPiece[]): number {
+  let bytes = 0
+  for (const piece of pieces) bytes += typeof piece === 'string' ? piece.length : piece.end - piece.start
+  return bytes
+}
+
+// --- internal ---
+
+/** Encoded between two pauses, in UTF-16 units. */
+const SLICE_CHARS = 1_048_576
+
+/** Not between the two halves of a character. */
+function endOfSlice(text: string, start: number): number {
+  const end = Math.min(text.length, start + SLICE_CHARS)
+  const last = text.charCodeAt(end - 1)
+  return end < text.length && last >= 0xd800 && last <= 0xdbff ? end - 1 : end
+}
+
+function endOf(piece: BodyPiece | undefined): number | null {
+  return piece === undefined || typeof piece === 'string' ? null : piece.end
+}

@@ -1,0 +1,72 @@
+import type { Failures } from '../../telemetry/failures.ts'
+import type { Archive } from '../../archive/archive.ts'
+import type { MadeCache } from '../../compaction/made-cache.ts'
+import type { Log } from '../../telemetry/log/log.ts'
+import type { ModelKnowledge } from '../../models/open-models.ts'
+import type { Profile } from '../../profiles/schema.ts'
+import type { StoreGuard } from '../../storage/store-guard.ts'
+import type { Store } from '../../storage/store.ts'
+import { createAheadRecords } from '../../summaries/ahead-records.ts'
+import type { SummaryResult } from '../../summaries/order.ts'
+import { createRateLimits } from '../../summaries/rate-limits.ts'
+import { createRejections } from '../../summaries/rejections.ts'
+import { createSpentTokens } from '../../summaries/spent-tokens.ts'
+import { createSummaryWriter, type SummaryWriterOptions } from '../../summaries/summary-writer.ts'
+import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
+import type { Upstreams } from '../../upstream/upstreams.ts'
+import type { SummaryParts } from './summarizer.ts'
+
+export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  readonly upstreams: Upstreams
+  readonly heldKeyMark: HeldKeyMark
+  readonly knowledge: ModelKnowledge
+  readonly store: Store
+  readonly guarded: StoreGuard
+  readonly cache: MadeCache
+  /** The archive whose files summaries mention; null if they name no file. */
+  readonly mentioned: Archive | null
+  readonly failures: Failures
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+/** Opens what decides on summaries, and what writes them. */
+export function openSummaries(options: OpenSummariesOptions): SummaryParts {
+  const { store, guarded, failures, log, heldKeyMark, mentioned } = options
+  return {
+    ...options,
+    ...options.knowledge,
+    rateLimits: createRateLimits(heldKeyMark),
+    writer: createSummaryWriter({
+      store,
+      guarded,
+      onWritten: (job, result, milliseconds) => {
+        logSummary(log, job.conversation, result)
+        options.onWritten(job, result, milliseconds)
+      },
+      onDefect: (error) => failures.note('summary', error),
+    }),
+    rejections: createRejections(),
+    ahead: createAheadRecords(store, guarded),
+    spent: createSpentTokens(store, guarded),
+    fileToName: (conversation) => mentioned?.fileOf(conversation) ?? null,
+  }
+}
+
+// --- internal ---
+
+/** Logs figures and the conversation's id, never what a summary says. */
+function logSummary(log: Log, conversation: string, result: SummaryResult): void {
+  const facts = {
+    conversation,
+    calls: result.calls,
+    prompt_tokens: result.promptTokens,
+    cached_tokens: result.cachedTokens,
+    cache_written_tokens: result.cacheWrittenTokens,
+    completion_tokens: result.completionTokens,
+  }
+  if (result.kind === 'written') log.info('a summary was written', { ...facts, tokens: result.tokens })
+  else if (result.reason === 'cancelled') log.info('a summary was broken off', facts)
+  else log.warn('a summary failed, a recap takes its place', { ...facts, reason: result.reason })
+}

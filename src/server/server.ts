@@ -1,0 +1,240 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Dialect } from '../formats/contract.ts'
+import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
+import { answerError, cutOffUnread } from './answer-error.ts'
+import type { ClientPresence, ClientRequest } from './client-request.ts'
+import { answerPreflight, corsHeaders } from './cors.ts'
+import { type RequestListener, serverAround } from './node-server.ts'
+import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
+import { parseTarget } from '../upstream/target.ts'
+import type { Lifecycle } from './drain.ts'
+import {
+  type ClientKey,
+  clientKeyOf,
+  type GuardOptions,
+  refuseForeignHost,
+  refuseForeignPages,
+} from './guard.ts'
+import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
+import { routeOf } from './routes.ts'
+import type { Scope } from './scope.ts'
+
+export type ServerOptions = GateOptions & {
+  readonly limits: {
+    /** How long a request's headers may take to arrive, in milliseconds. */
+    readonly headersMs: number
+  }
+  /** Answers a conversation. What it throws is answered here, or cuts an answer that has begun. */
+  readonly handleConversation: (exchange: ClientRequest, dialect: Dialect) => Promise<unknown>
+  /** Answers everything else. */
+  readonly relay: (exchange: ClientRequest) => Promise<unknown>
+  /** Called for every request that never got to a handler, and why. */
+  readonly onTurnedAway?: (error: FoldgateError, incoming: IncomingMessage) => void
+}
+
+/**
+ * The listener that clients talk to: two probes of its own, and behind the gates conversations to `handleConversation`,
+ * everything else to `relay` (`routes.ts`). It does not listen yet (`listen.ts`).
+ */
+export function createServer(options: ServerOptions): Server {
+  return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
+}
+
+// --- internal ---
+
+/** Largest request headers, in bytes. */
+const headerBytesMax = 64 * 1024
+
+/** Takes each request by its route through the gates to its handler. */
+function listenerOf(options: ServerOptions): RequestListener {
+  const gates = gatesOf(options)
+
+  return async function answer(_, outgoing, fault, client) {
+    let isDispatched = false
+    try {
+      if (fault !== null) throw fault
+      const exchange = passGates(options, gates, client, outgoing)
+      if (exchange === null) return
+      isDispatched = true
+      const { route } = exchange
+      if (route.kind === 'conversation') await options.handleConversation(exchange, route.dialect)
+      else await options.relay(exchange)
+    } catch (error) {
+      refuse(outgoing, error, isDispatched, options)
+    }
+  }
+}
+
+function refuse(
+  outgoing: ServerResponse,
+  error: unknown,
+  isDispatched: boolean,
+  { corsOrigins, onFailure, onTurnedAway }: ServerOptions,
+): void {
+  if (error instanceof ClientGoneError) return
+  const failure = answerable(error)
+  if (isDispatched) onFailure?.(failure, outgoing.req)
+  else onTurnedAway?.(failure, outgoing.req)
+  answerError(outgoing, failure, corsHeaders(outgoing.req, corsOrigins))
+}
+
+type GateOptions = {
+  readonly limits: {
+    /** How many requests may run at once. */
+    readonly concurrent: number
+  }
+  /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
+  readonly corsOrigins: readonly string[]
+  /** Further names under which this machine may be addressed, where pages are guarded against. */
+  readonly hosts: readonly string[]
+  readonly clientKeys: readonly ClientKey[]
+  /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
+  readonly guardsPages: boolean
+  readonly hasUpstream: (name: string) => boolean
+  readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
+  readonly lifecycle: Lifecycle
+  /** The secret by which this process proves that it is the one that has written it down. */
+  readonly identity: string
+  /** Called for every error that is answered after the gates: what a handler threw, and what gave way. */
+  readonly onFailure?: (error: FoldgateError, incoming: IncomingMessage) => void
+}
+
+/**
+ * The gates: what may pass as an exchange; null where it was answered here. Throws where it is refused. Places come last:
+ * what is refused takes none from those that have a right to one.
+ */
+function passGates(
+  options: GateOptions,
+  { places, guard }: Gates,
+  client: ClientPresence,
+  outgoing: ServerResponse,
+): ClientRequest | null {
+  const { lifecycle, limits } = options
+  const incoming = outgoing.req
+  const target = parseTarget(incoming.url ?? '')
+  const method = incoming.method ?? 'GET'
+  // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
+  const isProbe = target.upstreamName === null && probes.has(target.path)
+  if (isProbe && (method === 'GET' || method === 'HEAD')) {
+    answerProbe(incoming, outgoing, target.path, options)
+    return null
+  }
+  // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
+  // `h2c` with its every first request.
+  if (/\bwebsocket\b/i.test(incoming.headers.upgrade ?? '')) throw upgradeNotSupported
+  if (lifecycle.phase === 'closing') throw draining
+  // A returning client may reach another replica.
+  if (lifecycle.phase === 'leaving') outgoing.shouldKeepAlive = false
+  lifecycle.begin()
+  client.whenOver(lifecycle.end)
+  if (guard !== null) {
+    refuseForeignHost(incoming, guard)
+    refuseForeignPages(incoming, guard)
+  }
+  const answerHeaders =
+    options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
+  if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
+  const clientKey = options.clientKeys.length === 0 ? null : clientKeyOf(incoming, target, options.clientKeys)
+  if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
+  const clientKeyName = clientKey?.name ?? null
+  const scope = options.scopeOf({ incoming, target, clientKeyName })
+  const end = (error: FoldgateError): void => {
+    options.onFailure?.(error, incoming)
+    if (outgoing.headersSent) outgoing.destroy()
+    else answerError(outgoing, error, answerHeaders)
+    client.leave()
+  }
+  const holder: Holder = {
+    name: scope.holder,
+    isAnswered: () => outgoing.headersSent,
+    giveWay: () => end(overloaded('half', limits.concurrent)),
+  }
+  const place = places.open(holder)
+  const taking = place.take(1)
+  if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
+  client.whenOver(place.release)
+  return {
+    incoming,
+    outgoing,
+    method,
+    target,
+    rawHeaders: incoming.rawHeaders,
+    withholdCredential: clientKey !== null,
+    route: routeOf(method, target.path),
+    upstreamName: target.upstreamName,
+    clientKeyName,
+    rights: clientKey,
+    scope,
+    holder,
+    signal: client,
+    end,
+    answerHeaders,
+  }
+}
+
+/** What the gates share out and let in, made of their options once. */
+type Gates = {
+  readonly places: FairShare
+  /** Null where pages are not guarded against. */
+  readonly guard: GuardOptions | null
+}
+
+function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptions): Gates {
+  const listener = 'Foldgate listens on loopback. It'
+  const pageAdvice = ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.'
+  return {
+    places: createFairShare({ max: limits.concurrent, lends: true }),
+    guard: guardsPages ? { listener, hosts, origins, pageAdvice } : null,
+  }
+}
+
+/** Whether the process lives, and whether it takes requests. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+function answerProbe(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  probe: string,
+  { lifecycle: { phase }, identity }: Pick<GateOptions, 'lifecycle' | 'identity'>,
+): void {
+  const status = probe === '/healthz' ? 'ok' : phase === 'serving' ? 'ready' : 'draining'
+  const challenge = incoming.headers[identityHeaders.challenge]
+  outgoing.writeHead(status === 'draining' ? httpStatusOf.draining : 200, {
+    'content-type': 'application/json',
+    ...ownSign,
+    ...(typeof challenge === 'string' && {
+      [identityHeaders.proof]: proofOf(identity, challenge, incoming.socket.localPort),
+    }),
+  })
+  outgoing.end(JSON.stringify({ status }))
+  cutOffUnread(outgoing)
+}
+
+const noHeaders = {}
+
+// Made once: anybody may be refused as often as he likes, and a stack each time would cost more than the answer.
+
+const upgradeNotSupported = new FoldgateError(
+  'upgrade_not_supported',
+  'Foldgate does not relay WebSockets. Let the client use plain HTTP, or connect it to the upstream directly.',
+  { param: 'upgrade' },
+)
+
+const unknownUpstream = new FoldgateError(
+  'unknown_upstream',
+  'No upstream of the name behind /u/ is in the settings (upstreams in foldgate.yaml).',
+)
+
+const draining = new FoldgateError(
+  'draining',
+  'This Foldgate is shutting down. Try again: another one will answer.',
+)
+
+function overloaded(taking: Exclude<Taking, 'taken'>, concurrent: number): FoldgateError {
+  return new FoldgateError(
+    'overloaded',
+    taking === 'full'
+      ? `Foldgate is answering ${concurrent} requests, as many as it may (limits.concurrent). Try again shortly.`
+      : `Foldgate is answering as many requests of this client as one may have while others wait: half of ${concurrent} (limits.concurrent). Try again when some of them are answered.`,
+  )
+}

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import type { Settings } from '../config/settings.ts'
+import type { RemovedThoughts } from '../formats/answer-contract.ts'
+import type { FoldgateError } from '../errors.ts'
+import type { Log } from './log/log.ts'
+import { createThrottle } from './log/throttle.ts'
+import type { LearntWindow } from '../models/windows.ts'
+import { createStoreGuard } from '../storage/store-guard.ts'
+import type { Store } from '../storage/store.ts'
+import type { SummaryResult } from '../summaries/order.ts'
+import { createConversationList } from './conversations/conversation-list.ts'
+import { createConversations, type Conversations } from './conversations/conversations.ts'
+import { createHeldContent } from './conversations/held-content.ts'
+import { createTotalsKeeper } from './conversations/totals.ts'
+import { createUnreadTally, unreadOf } from './conversations/unread-tally.ts'
+import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
+import { createFailureLog, createFailures, type Failures } from './failures.ts'
+import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
+import { createJournal, type Journal, type Signals } from './journal/journal.ts'
+import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createReports, type Listener, type Reports } from './reports.ts'
+import type { RequestEnd, RequestReport, SummaryCall } from './request-report.ts'
+import type { Tracing } from './tracing/tracing.ts'
+
+export type ActivityOptions = {
+  readonly prices: Settings['prices']
+  /** Whether texts of messages are held for the page (`admin.show_content`). */
+  readonly showsContent: boolean
+  readonly store: Store
+  readonly log: Log
+  readonly version: string
+  readonly nowMs: () => number
+  /** Null if nobody asked for traces. */
+  readonly tracing: Tracing | null
+}
+
+/** What is told of requests and of Foldgate itself, and what is kept of that. None of it throws or makes a request wait. */
+export type Activity = {
+  readonly failures: Failures
+  readonly reports: Reports
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  readonly journal: Journal
+  readonly conversations: Conversations
+  readonly signals: Signals
+  /** An upstream's answer taught a window. */
+  readonly learnt: (lesson: LearntWindow) => void
+  /** A summary was written, or failed. */
+  readonly summaryWritten: (call: SummaryCall, written: SummaryResult) => void
+  /** A request was refused before it got to a handler. */
+  readonly turnedAway: (error: FoldgateError) => void
+  /** The operator asked for a compaction. */
+  readonly compactRequested: (conversation: string) => void
+  /** Forgets what is held of a conversation, and resolves once nothing of it is on its way to the store: with whether there was anything. */
+  readonly forget: (conversation: string) => Promise<boolean>
+  /** Writes down what is left. Tracing has its own end, since it may take seconds. */
+  readonly close: () => Promise<void>
+}
+
+export function openActivity(options: ActivityOptions): Activity {
+  const { store, log, version, nowMs, tracing } = options
+  // Rows of several processes lie in one store: each passes over its own.
+  const process = randomUUID()
+  const signals: Signals = new EventEmitter()
+  signals.setMaxListeners(0)
+  const metrics = createMetrics({ version })
+  const failureLog = createFailureLog(log, undefined, ({ part, ...details }, times) =>
+    writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
+  )
+  const failures = createFailures((part, error) => {
+    failureLog(part, error)
+    metrics.failed(part)
+  })
+  // Its own: a journal that is slow to be read must not keep requests from their records.
+  const journal = createJournal({ store, guarded: createStoreGuard(failures), signals })
+  const list = createConversationList()
+  const held = createHeldContent(options)
+  const totals = createTotalsKeeper({ process, writeDown: (sum) => journal.write('totals', sum) })
+  const unread = createUnreadTally()
+  const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
+  const priceOf = createPriceList(options.prices)
+  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
+  const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesMissed = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesKept = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesRefused = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+
+  function writeEvent(facts: EventFacts): void {
+    journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
+  }
+
+  /** A client sends what was removed again with each request: told once, and again after a while. */
+  function tellRemoved({ conversation, profile, model, ...row }: UsageRow): void {
+    const items = row.reasoning_removed_by_foldgate
+    const times = timesRemoved(conversation ?? '')
+    if (times === null) return
+    const message = 'an upstream left out reasoning on account of what was sent in its place'
+    log.warn(message, { conversation, items, times })
+    const about = { conversation, profile, model }
+    writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
+  }
+
+  /** Why the provider had to read again what it had read. A compaction changes messages: that is no news. */
+  function tellMissed({ conversation, profile, model, compaction, cache_miss: reason }: UsageRow): void {
+    if (reason === 'messages' && compaction !== null) return
+    const times = timesMissed(`${conversation} ${reason}`)
+    if (times === null) return
+    writeEvent({ conversation, profile, model, type: 'cache-missed', reason, details: { times } })
+  }
+
+  /** Whoever is not told takes the provider for content with what it is sent. */
+  function tellRefused({ row: { conversation, model }, refusedThoughts: refusal }: RequestReport): void {
+    const times = timesRefused(`${conversation} ${refusal}`)
+    if (times === null) return
+    const message =
+      'an upstream refused a request on account of the thoughts in it, and answered another form'
+    log.warn(message, { conversation, model, refusal, times })
+  }
+
+  /** Whoever asks for more than an eighth of the room gets the newest of it. */
+  function tellKept({ row: { conversation, model }, keptLeftOut: tokens }: RequestReport): void {
+    const times = timesKept(`${conversation}`)
+    if (times === null) return
+    const message =
+      'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
+    log.warn(message, { conversation, model, tokens_left_out: tokens, times })
+  }
+
+  /** A generation request by a path that is not compacted. */
+  function tellPath(path: string, action: string, client: string | null): void {
+    const reason = action === 'relayed' ? 'path' : null
+    const lastSeen = new Date(nowMs()).toISOString()
+    unread.add({ client, dialect: null, path, action, reason, status: null, last_seen: lastSeen })
+    signals.emit('change', null)
+  }
+
+  const records: Listener = {
+    begun: (report, messages) => {
+      if (report.refusedThoughts !== null) tellRefused(report)
+      if (report.keptLeftOut > 0) tellKept(report)
+      const { conversation } = report.row
+      list.begin(report.row)
+      if (conversation !== null && messages !== null) held.hold(conversation, messages)
+      for (const event of requestEvents(report)) writeEvent(event)
+      signals.emit('change', conversation)
+    },
+    ended: (report, end) => {
+      const asked = report.fallback?.hasAnswered === true ? report.fallback.model : report.row.model
+      // An alias has no price; the model that answered may have one.
+      const price = priceOf(asked) ?? (end.answeredBy === null ? null : priceOf(end.answeredBy))
+      const row = endedRow(report, end, promptCosts(report, end.usage, price), process)
+      list.add(row, true)
+      if (row.conversation === null) unread.add(unreadOf(row))
+      totals.addRow(row)
+      journal.write('usage', row)
+      if (row.reasoning_removed_by_foldgate > 0) tellRemoved(row)
+      if (row.cache_miss !== null) tellMissed(row)
+      signals.emit('change', row.conversation)
+    },
+  }
+
+  return {
+    failures,
+    reports: createReports(
+      [metrics, records, ...(tracing === null ? [] : [tracing])],
+      (endpoint, action, client) => {
+        metrics.relayed(endpoint, action)
+        // What is no generation request is nobody's question.
+        if (endpoint !== 'other')
+          failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+      },
+      failures,
+    ),
+    metrics,
+    journal,
+    conversations,
+    signals,
+    learnt: (lesson) => writeEvent(windowEvent(lesson)),
+    summaryWritten: (call, written) => {
+      logSummary(log, call.conversation, written)
+      metrics.summaryWritten(written)
+      const endedAtMs = nowMs()
+      const cost = summaryCost(written, priceOf(call.model))
+      const tokens = written.promptTokens + written.completionTokens
+      totals.addSummary({ tokens, cost }, new Date(endedAtMs).toISOString())
+      writeEvent(summaryEvent(call, written, cost))
+      signals.emit('change', call.conversation)
+      failures.attempt('observation', undefined, () => tracing?.summary(call, written, endedAtMs))
+    },
+    turnedAway: ({ code }) => {
+      metrics.turnedAway()
+      const times = timesTurnedAway(code)
+      if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
+    },
+    compactRequested: (conversation) => {
+      writeEvent({ type: 'compact-requested', conversation, reason: 'operator' })
+      signals.emit('change', conversation)
+    },
+    forget: async (conversation) => {
+      journal.forget(conversation)
+      // What is on its way to the store is there before it is deleted.
+      await journal.flush()
+      held.forget(conversation)
+      return list.forget(conversation)
+    },
+    close: async () => {
+      conversations.close()
+      totals.close()
+      metrics.close()
+      await journal.close()
+    },
+  }
+}
+
+/**
+ * The whole row of a request that has ended.
+ *
+ * @internal exported for tests
+ */
+export function endedRow(
+  { row, prefixCause }: Pick<RequestReport, 'row' | 'prefixCause'>,
+  { outcome, usage, answeredBy, removedThoughts, cacheMiss, recalls, continuations, totalMs }: RequestEnd,
+  costs: PromptCosts,
+  process: string,
+): UsageRow {
+  const ended: UsageRow = {
+    ...row,
+    process,
+    answered_by: answeredBy === row.model ? null : (answeredBy?.slice(0, NAME_CHARS_MAX) ?? null),
+    outcome,
+    prompt_tokens: usage?.promptTokens ?? null,
+    cached_tokens: usage?.cachedTokens ?? null,
+    cache_written_tokens: usage?.cacheWrittenTokens ?? null,
+    cache_miss: cacheMiss,
+    completion_tokens: usage?.completionTokens ?? null,
+    prompt_cost: costs.sent,
+    whole_prompt_cost: costs.whole,
+    reasoning_removed: removedThoughts === null ? 0 : sumOfRemoved(removedThoughts),
+    reasoning_removed_by_foldgate: prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0,
+    recalls,
+    continuations,
+    total_ms: totalMs,
+  }
+  // Three digits behind the point are more than anybody reads.
+  for (const name of roundedNames) {
+    const value = ended[name]
+    if (value !== null) ended[name] = Math.round(value * 1000) / 1000
+  }
+  return ended
+}
+
+// --- internal ---
+
+/** How long the journal only counts the same refusal, in milliseconds: a client without a key may ask as often as it likes. */
+const TURNED_AWAY_GAP_MS = 10_000
+
+/** How long what answers to one conversation say again and again is only counted, in milliseconds. */
+const REPEATED_GAP_MS = 600_000
+
+/** A server may name its model as it likes. */
+const NAME_CHARS_MAX = 512
+
+const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 'total_ms'] as const
+
+function sumOfRemoved(removed: RemovedThoughts): number {
+  return Object.values(removed).reduce((sum, count) => sum + count, 0)
+}
+
+/** Figures and the conversation's id, never what the summary says. */
+function logSummary(log: Log, conversation: string, written: SummaryResult): void {
+  const facts = { conversation, ...summaryFigures(written) }
+  if (written.kind === 'written') log.info('a summary was written', { ...facts, tokens: written.tokens })
+  else if (written.reason === 'cancelled') log.info('a summary was broken off', facts)
+  else log.warn('a summary failed, a recap takes its place', { ...facts, reason: written.reason })
+}

@@ -1,0 +1,133 @@
+import type { JournalName } from '../../storage/store.ts'
+import { parseJsonText } from '../../json/json-value.ts'
+import type { EntryName } from '../../formats/contract.ts'
+import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
+import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
+import type { ConversationCard, ConversationList } from './conversation-list.ts'
+import type { HeldOutline } from '../request-report.ts'
+import type { HeldContent, ShownMessage } from './held-content.ts'
+import type { Totals, TotalsKeeper } from './totals.ts'
+import { unreadOf, type UnreadCard, type UnreadTally } from './unread-tally.ts'
+
+/** A conversation with what is known of its requests: the latest of them, the oldest first. */
+export type ConversationDetail = ConversationCard & {
+  readonly rows: readonly UsageRow[]
+  /** The latest of them, the newest first. */
+  readonly events: readonly StoredEvent[]
+  /** What became of each message of the latest request; null if this process no longer holds it. */
+  readonly messages: readonly ShownMessage[] | null
+  /** What each of them is called in the API that it came by. */
+  readonly entry_name: EntryName
+  /** What stands around them; null where they are not held. */
+  readonly around: HeldOutline['around'] | null
+  /** Whether texts are shown if they are held (`admin.show_content`). */
+  readonly shows_content: boolean
+}
+
+/** What there is to see of conversations: those of this process, and what others on the same store have written. */
+export type Conversations = {
+  /** As of the last look at the store; null if nothing is on record. */
+  readonly totals: () => Totals | null
+  /** The latest first. */
+  readonly list: () => Promise<readonly ConversationCard[]>
+  /** What was part of no conversation, by its kind, the latest first. */
+  readonly unread: () => readonly UnreadCard[]
+  /** Null if nothing is on record of it. */
+  readonly detail: (id: string) => Promise<ConversationDetail | null>
+  readonly close: () => void
+}
+
+export type ConversationsParts = {
+  readonly list: ConversationList
+  readonly held: HeldContent
+  readonly totals: Pick<TotalsKeeper, 'all' | 'addWritten'>
+  readonly unread: UnreadTally
+  readonly journal: Pick<Journal, 'events' | 'pages'>
+  readonly signals: Pick<Signals, 'emit' | 'listenerCount'>
+  /** This process: it has counted its own rows already. */
+  readonly process: string
+}
+
+export function createConversations(parts: ConversationsParts): Conversations {
+  const { list, held, totals, unread, journal, signals, process } = parts
+  const readUpTo: Partial<Record<JournalName, string>> = {}
+  let reading: Promise<boolean> | null = null
+
+  /** Calls `take` with each row that was written since the last look; resolves with whether one was news. */
+  async function readOn(name: JournalName, take: (text: string) => boolean): Promise<boolean> {
+    let isNews = false
+    for await (const page of journal.pages(name, 'oldest', readUpTo[name] ?? null)) {
+      for (const { id, text } of page) {
+        readUpTo[name] = id
+        if (take(text)) isNews = true
+      }
+    }
+    return isNews
+  }
+
+  async function readAll(): Promise<boolean> {
+    const hasTotals = await readOn('totals', (text) => {
+      totals.addWritten(text)
+      return true
+    })
+    const hasRows = await readOn('usage', (text) => {
+      const row = usageRowSchema.safeParse(parseJsonText(text)).data
+      if (row === undefined || row.process === process) return false
+      if (row.conversation === null) unread.add(unreadOf(row))
+      list.add(row, false)
+      return true
+    })
+    return hasTotals || hasRows
+  }
+
+  /** Reads what other processes have written, those before this one included. Resolves with whether there was anything new. */
+  function catchUp(): Promise<boolean> {
+    // Two that read at once would take each row twice.
+    reading ??= readAll().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+
+  const polling = setInterval(() => {
+    if (signals.listenerCount('change') === 0) return
+    void catchUp().then((isNews) => {
+      if (isNews) signals.emit('change', null)
+    })
+  }, POLL_MS)
+  polling.unref()
+
+  return {
+    totals: totals.all,
+    unread: unread.cards,
+    list: async () => {
+      await catchUp()
+      const cards = list.cards()
+      const openings = held.openings(cards.map(({ id }) => id))
+      return cards.map((card) => ({ ...card, opening: openings.get(card.id) ?? null }))
+    },
+    detail: async (id) => {
+      await catchUp()
+      const card = list.card(id)
+      if (card === null) return null
+      return {
+        ...card,
+        opening: held.openings([id]).get(id) ?? null,
+        rows: list.rows(id),
+        events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
+        messages: held.messages(id),
+        entry_name: held.entryName(id),
+        around: held.around(id),
+        shows_content: held.showsContent,
+      }
+    },
+    close: () => clearInterval(polling),
+  }
+}
+
+// --- internal ---
+
+/** How often rows of others are looked for while somebody looks at the page, in milliseconds. */
+const POLL_MS = 1_000
+
+const EVENTS_MAX = 100

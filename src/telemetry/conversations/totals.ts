@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { parseJsonText } from '../../json/json-value.ts'
+import type { UsageRow } from '../journal/rows.ts'
+
+const count = z.number().default(0)
+
+const figures = z.object({
+  requests: count,
+  /** Requests that would have been refused as they came, and those of which that is not known. */
+  beyond_window: count,
+  beyond_unknown: count,
+  compactions: count,
+  recoveries: count,
+  /** Tokens that were received and not sent on, by Foldgate's own count; below 0 if more was sent than came. */
+  saved_tokens: count,
+  /** What profiles that only observe would have saved. */
+  observed_tokens: count,
+  /** Prompt and completion tokens of summary calls, by the provider's count. */
+  summary_tokens: count,
+  /** Requests that were relayed unread, since their conversation is kept at the server, or since the server compacts it. */
+  stateful_requests: count,
+  native_requests: count,
+  /** In the currency of `prices`, in US dollars where those are the listed ones: of the requests that were changed and the summaries whose price is known. */
+  saved_money: count,
+  summary_money: count,
+  priced_requests: count,
+  unknown_requests: count,
+  priced_summaries: count,
+  unknown_summaries: count,
+})
+
+export const totalsSchema = figures.extend({
+  process: z.string(),
+  /** When the first of them was; ISO 8601, in UTC. */
+  since: z.string(),
+})
+
+/** What requests and summaries come to, over a time and in one process, as the journal keeps it. */
+export type Totals = z.output<typeof totalsSchema>
+
+/** What all requests on record come to: those of this process as they end, those of others as they are read. */
+export type TotalsKeeper = {
+  readonly addRow: (row: UsageRow) => void
+  readonly addSummary: (
+    summary: { readonly tokens: number; readonly cost: number | null },
+    time: string,
+  ) => void
+  /** A row of the journal, which another process may have written. */
+  readonly addWritten: (text: string) => void
+  /** Null if nothing is on record. */
+  readonly all: () => Totals | null
+  /** Writes down what has come since it last did. */
+  readonly write: () => void
+  readonly close: () => void
+}
+
+export function createTotalsKeeper(options: {
+  readonly process: string
+  readonly writeDown: (totals: Totals) => void
+  /** How often they are written down, in milliseconds. Default a minute. */
+  readonly periodMs?: number
+}): TotalsKeeper {
+  const { process, writeDown, periodMs = PERIOD_MS } = options
+  let written: Totals | null = null
+  let unwritten: Totals | null = null
+
+  function openAt(time: string): Totals {
+    unwritten ??= totalsSchema.parse({ process, since: time })
+    if (time < unwritten.since) unwritten.since = time
+    return unwritten
+  }
+
+  function write(): void {
+    if (unwritten === null) return
+    writeDown(unwritten)
+    written = joined(written, unwritten)
+    unwritten = null
+  }
+  const timer = setInterval(write, periodMs)
+  timer.unref()
+
+  return {
+    addRow: (row) => {
+      const sum = openAt(row.time)
+      const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
+      const { prompt_cost: cost, whole_prompt_cost: whole } = row
+      sum.requests += 1
+      if (row.beyond_window === true) sum.beyond_window += 1
+      // If it was not answered, or refused for another reason, no size would have helped.
+      if (row.beyond_window === null && (row.status ?? 500) < 400) sum.beyond_unknown += 1
+      if (row.compaction !== null) sum.compactions += 1
+      if (row.action === 'relayed' && row.reason === 'stateful') sum.stateful_requests += 1
+      if (row.action === 'relayed' && row.reason === 'native') sum.native_requests += 1
+      if (row.action === 'recovered') sum.recoveries += 1
+      // A bound is no count: what was not counted was sent as it came.
+      if (received !== null && !isBound) {
+        sum.saved_tokens += received - (sent ?? received)
+        sum.observed_tokens += received - (row.observed_tokens_sent ?? received)
+      }
+      if (row.passes.length === 0) return
+      if (cost === null || whole === null) sum.unknown_requests += 1
+      else {
+        sum.priced_requests += 1
+        sum.saved_money += whole - cost
+      }
+    },
+    addSummary: ({ tokens, cost }, time) => {
+      const sum = openAt(time)
+      sum.summary_tokens += tokens
+      sum.summary_money += cost ?? 0
+      if (cost === null) sum.unknown_summaries += 1
+      else sum.priced_summaries += 1
+    },
+    addWritten: (text) => {
+      const totals = totalsSchema.safeParse(parseJsonText(text)).data
+      // This process has added up already what it has written down.
+      if (totals !== undefined && totals.process !== process) written = joined(written, totals)
+    },
+    all: () => (unwritten === null ? written : joined(written, unwritten)),
+    write,
+    close: () => {
+      clearInterval(timer)
+      write()
+    },
+  }
+}
+
+// --- internal ---
+
+const PERIOD_MS = 60_000
+
+function joined(one: Totals | null, other: Totals): Totals {
+  const sum = { ...other }
+  if (one === null) return sum
+  if (one.since < sum.since) sum.since = one.since
+  for (const name of figures.keyof().options) sum[name] += one[name]
+  return sum
+}

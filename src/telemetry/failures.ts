@@ -1,0 +1,121 @@
+import { ClientGoneError, FoldgateError } from '../errors.ts'
+import type { Log } from './log/log.ts'
+import type { Eventual } from '../scheduling/eventual.ts'
+import { createThrottle } from './log/throttle.ts'
+import { troubleOf } from '../storage/store-error.ts'
+
+/** The parts of Foldgate that can fail without failing a request. */
+export const failingParts = [
+  'store',
+  'reading',
+  'repair',
+  'measure',
+  'compaction',
+  'recovery',
+  'summary',
+  'archive',
+  'recall',
+  'continuation',
+  'observation',
+] as const
+
+export type FailingPart = (typeof failingParts)[number]
+
+/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
+export type Failures = {
+  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
+  readonly around: <Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Eventual<Result>,
+    ...given: Given
+  ) => Eventual<Result>
+  /** The same of work that is done at once. */
+  readonly attempt: <Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Result,
+    ...given: Given
+  ) => Result
+  /** Counts and records a failure outside of any request. */
+  readonly note: (part: FailingPart, error: unknown) => void
+}
+
+export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
+  function note(part: FailingPart, error: unknown): void {
+    try {
+      onFailure(part, error)
+    } catch {
+      // A listener must not turn this into a failure of the request.
+    }
+  }
+  return {
+    note,
+    around: (part, instead, work, ...given) => {
+      function failed(error: unknown): typeof instead {
+        if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
+        note(part, error)
+        return instead
+      }
+      try {
+        const working = work(...given)
+        return working instanceof Promise ? working.catch(failed) : working
+      } catch (error) {
+        return failed(error)
+      }
+    },
+    attempt: (part, instead, work, ...given) => {
+      try {
+        return work(...given)
+      } catch (error) {
+        note(part, error)
+        return instead
+      }
+    },
+  }
+}
+
+/** What is told of a failure: figures and names, nothing of what it was about. */
+export type FailureFacts = {
+  readonly part: FailingPart
+  readonly error: string
+  /** Why a store or an archive failed. */
+  readonly reason?: string
+}
+
+/**
+ * Logs what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often it happened in
+ * between. A store that refuses every write would fill the log otherwise. `nowMs` and `onTold`, which is told the same,
+ * must not throw.
+ */
+export function createFailureLog(
+  log: Log,
+  nowMs = (): number => performance.now(),
+  onTold: (facts: FailureFacts, times: number) => void = () => {},
+): (part: FailingPart, error: unknown) => void {
+  const timesToTell = createThrottle({ gapMs: GAP_MS, nowMs })
+  return function tellFailure(part, error) {
+    const facts: FailureFacts = {
+      part,
+      error: nameOf(error),
+      // A full disk is the operator's to see to.
+      ...(part === 'store' || part === 'archive' ? { reason: troubleOf(error) } : {}),
+    }
+    const times = timesToTell(JSON.stringify(facts))
+    if (times === null) return
+    log.error('a part of Foldgate failed', { ...facts, ...(times === 1 ? {} : { times }) })
+    onTold(facts, times)
+  }
+}
+
+// --- internal ---
+
+/** How long the same failure is only counted, in milliseconds. */
+const GAP_MS = 10_000
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  // Messages of foreign errors may quote what they were given; a stack's first frame says where to look.
+  const frame = error.stack?.split('\n').find((line) => line.trimStart().startsWith('at '))
+  return `${error.name} ${frame?.trim() ?? ''}`.trim()
+}

@@ -1,0 +1,132 @@
+import type { Log } from './log.ts'
+import type { CutPrompt } from '../../models/learn.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
+import { createThrottle } from './throttle.ts'
+
+/** What an operator is told once, and how it is mended. */
+export type Warnings = {
+  /** Somebody uses a generation API whose conversations are not compacted. */
+  readonly uncompacted: (path: string) => void
+  /** A client leaves its conversation at the server. */
+  readonly stateful: (howToSendAll: string) => void
+  /** The window of a model had to be guessed. */
+  readonly guessed: (model: string) => void
+  /** An upstream left out part of a prompt without saying so, or may have. */
+  readonly cut: (model: string, seen: CutPrompt) => void
+  /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
+  readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
+  /** An upstream could not be asked for its windows. */
+  readonly unasked: (upstream: string, trouble: string) => void
+  /** A client asked for a WebSocket. */
+  readonly upgrade: () => void
+  /** An upstream refused a request for a key that its client did not choose, or for none. */
+  readonly keyRefused: (upstream: string, status: number, hint: string) => void
+}
+
+export function createWarnings(log: Log): Warnings {
+  const timesRefused = createThrottle({ gapMs: KEY_REFUSED_GAP_MS, nowMs: () => performance.now() })
+  const cut = once((model, seen: CutPrompt) =>
+    log.warn(
+      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
+      cutFacts(model, seen),
+    ),
+  )
+  const maybeCut = once((model, seen: CutPrompt) =>
+    log.warn(
+      'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
+      cutFacts(model, seen),
+    ),
+  )
+  const overruled = once((_, facts: Record<string, string | number | null>) =>
+    log.warn(
+      'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that',
+      facts,
+    ),
+  )
+  const upgrade = once(() =>
+    log.info(
+      'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself',
+    ),
+  )
+  return {
+    uncompacted: once((path) =>
+      log.warn(
+        'relayed without compaction: set the client to chat completions to have conversations compacted',
+        { path },
+      ),
+    ),
+    stateful: once((howToSendAll) =>
+      log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`, {}),
+    ),
+    guessed: once((model) =>
+      log.warn(
+        'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it',
+        { model: shown(model) },
+      ),
+    ),
+    cut: (model, seen) => {
+      const told = seen.certainty === 'known' ? cut : maybeCut
+      told(model, seen)
+    },
+    overruled: (profile, model, { tokens, overruledTokens }) => {
+      if (overruledTokens === null) return
+      overruled(`${profile} ${shown(model)} ${tokens}`, {
+        profile,
+        model: shown(model),
+        stated_tokens: tokens,
+        window_tokens: overruledTokens,
+      })
+    },
+    unasked: (upstream, trouble) =>
+      log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
+        upstream,
+        trouble,
+      }),
+    upgrade: () => upgrade(''),
+    keyRefused: (upstream, status, hint) => {
+      const times = timesRefused(`${upstream} ${status} ${hint}`)
+      if (times !== null)
+        log.warn('an upstream refused the key that it got, or that it got none', {
+          upstream,
+          status,
+          hint,
+          times,
+        })
+    },
+  }
+}
+
+// --- internal ---
+
+/** Names come from clients: more of them than this are no news. */
+const TOLD_MAX = 500
+
+const MODEL_CHARS_MAX = 200
+
+/** How long the log only counts the same refusal, in milliseconds: clients repeat such requests. */
+const KEY_REFUSED_GAP_MS = 60_000
+
+function cutFacts(model: string, seen: CutPrompt) {
+  return {
+    model: shown(model),
+    prompt_tokens: seen.promptTokens,
+    expected_tokens: seen.expectedTokens,
+    window_tokens: seen.windowTokens,
+  }
+}
+
+function shown(model: string): string {
+  return model.slice(0, MODEL_CHARS_MAX)
+}
+
+/** Calls `tell` once for each distinct text, for the first few hundred of them. */
+function once<More extends unknown[]>(
+  tell: (text: string, ...more: More) => void,
+): (text: string, ...more: More) => void {
+  const told = new Set<string>()
+  return (text, ...more) => {
+    if (told.has(text) || told.size >= TOLD_MAX) return
+    told.add(text)
+    tell(text, ...more)
+  }
+}

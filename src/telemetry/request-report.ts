@@ -1,0 +1,219 @@
+import type { PassName } from '../compaction/policy.ts'
+import type { MessageTreatment, PassRange } from '../compaction/report.ts'
+import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answer-contract.ts'
+import type { EntryName, Repairs } from '../formats/contract.ts'
+import type { AnswerClass } from '../overflow/classification.ts'
+import type { UncompactedPath } from '../upstream/target.ts'
+import type { UsageRow } from './journal/rows.ts'
+
+/**
+ * What Foldgate did with a request: as `x-foldgate-action` says it, or `refused` with an error of its own, or `left` by
+ * the client before there was an answer.
+ */
+export type Action =
+  | 'relayed'
+  | 'compacted'
+  | 'recovered'
+  | 'restored'
+  | 'bypassed'
+  | 'failed-open'
+  | 'refused'
+  | 'left'
+
+/** Whose doing it is if thoughts stand behind another prefix than the one that they were thought on. */
+export type PrefixCause = 'foldgate' | 'client'
+
+/**
+ * One generation request in figures and names, made once its answer is settled on or will never be. Headers, metrics,
+ * journal, conversations and traces are all made of it. It holds nothing that a conversation says, and may be kept.
+ * Counts are Foldgate's own, in its own tokens.
+ */
+export type RequestReport = {
+  /** As the journal keeps it, but for what only the end of the answer tells. */
+  readonly row: BegunRow
+  /** When its body had arrived, as `performance.now()` told. */
+  readonly arrivedMs: number
+  /** The client's own `traceparent`; null if it sent none. */
+  readonly traceparent: string | null
+  /** What a refusal of the upstream was taken for; null if there was none, or it was not looked into. */
+  readonly refusal: AnswerClass | null
+  /** Whether it met a full pool and was sent again after a moment; false if it was tightened after that. */
+  readonly hasWaited: boolean
+  /** What the upstream refused of its thoughts before another form was accepted; null if nothing. */
+  readonly refusedThoughts: ThoughtRefusal | null
+  /** The larger model that it went to when no form of it was short enough; null if it went to none. */
+  readonly fallback: Fallback | null
+  /** Whether only an upper bound is known of what was sent. `row.tokens_are_bounds` says the same of what came. */
+  readonly isSentBound: boolean
+  /** Messages so long that only a part of each was read to count them; 0 if nothing was counted. */
+  readonly sampledMessages: number
+  /** The provider's tokens for one of ours, as far as is known; 1 if nothing is. */
+  readonly ratio: number
+  /**
+   * How much of the whole conversation the request point before this one had sent, in tokens: what a provider's cache
+   * would have held of it, had nothing been compacted.
+   */
+  readonly repeatedTokens: number
+  /** What users and the operator asked to be kept word for word and no room was left for, in tokens. */
+  readonly keptLeftOut: number
+  /** Results that came with this request and were sent with the earlier text that they only refer to. */
+  readonly resolved: number
+  /** The compactions that were made for it, in their order: one that was due, one after a refusal. */
+  readonly compactions: readonly CompactionReport[]
+  /** What was repaired in the conversation; null if it is the client's own. */
+  readonly repairs: Repairs | null
+  /** Whose doing it is if the upstream leaves out thoughts since their prefix is another. */
+  readonly prefixCause: PrefixCause
+  /** Why a summary that was wanted is not there; null if none was, or it is. */
+  readonly missingSummary: string | null
+}
+
+/** What became of a request at a larger model. */
+export type Fallback = {
+  readonly model: string
+  readonly upstream: string
+  /** Whether the client got its answer. */
+  readonly hasAnswered: boolean
+  /** The status that it was refused with; null if it was not, or there was no answer. */
+  readonly refusedWith: number | null
+}
+
+/** The row of a request before its end. Which process writes it is added with the end, and what only that tells. */
+export type BegunRow = Readonly<Omit<UsageRow, 'action' | EndedMember>> & { readonly action: Action }
+
+type EndedMember =
+  | 'process'
+  | 'answered_by'
+  | `${'prompt' | 'cached' | 'cache_written' | 'completion'}_tokens`
+  | 'cache_miss'
+  | `${string}_cost`
+  | `reasoning_removed${string}`
+  | 'recalls'
+  | 'continuations'
+  | 'total_ms'
+
+/** A compaction that was made; tokens are Foldgate's own count of the whole prompt. */
+export type CompactionReport = {
+  readonly reason: string
+  readonly point: number
+  readonly passes: readonly PassName[]
+  readonly ranges: readonly PassRange[]
+  /** Whether it lies in the past of a conversation that is seen for the first time: then it was derived, and others before it. */
+  readonly isDerived: boolean
+  /** What would have been sent at its point without it. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** The names of the summaries that it took; empty if there are none. */
+  readonly summaries: readonly string[]
+  /** What became of the messages, in numbers. */
+  readonly treated: Treated
+  readonly milliseconds: number
+}
+
+/** How many messages were sent in which form, how many are folded, and the tokens of what stands for those. */
+export type Treated = Readonly<
+  Partial<
+    Record<
+      | Exclude<MessageTreatment['treatment'], 'kept' | 'summary' | 'recap'>
+      | 'summary_tokens'
+      | 'recap_tokens'
+      | 'newest_kept',
+      number
+    >
+  >
+>
+
+/** What became of each message of a request, told when it is asked for. Keeping it keeps no message that came. */
+export type HeldOutline = {
+  readonly read: () => readonly MessageTreatment[]
+  /** What each is called in the API that the request came by. */
+  readonly entryName: EntryName
+  /** How long the client's messages are, in bytes. */
+  readonly byteSizes: () => readonly number[]
+  /** What stands around the messages. */
+  readonly around: { readonly tools: PartSize; readonly system: PartSize }
+  /** What it keeps in memory, about: figures of the messages, and what was made to be sent in their place. */
+  readonly bytes: number
+}
+
+/** How large a part of a request is that is no message: tokens by Foldgate's own count, null if they were not counted. */
+export type PartSize = { readonly tokens: number | null; readonly bytes: number }
+
+/** The messages of a request. Keeping it keeps the request's body in memory. */
+export type HeldMessages = {
+  readonly outline: HeldOutline
+  readonly texts: () => readonly HeldText[]
+  /** What the conversation begins with. */
+  readonly opening: () => Opening
+  /** What it keeps in memory, about. */
+  readonly bytes: number
+}
+
+/** What a message of the outline says, as it came and as it was sent; null if there is no such message. */
+export type HeldText = {
+  /** Its JSON. */
+  readonly received: string | null
+  readonly sent: string | null
+  /** Its texts; '' if it says nothing that is text. */
+  readonly receivedText: string | null
+  readonly sentText: string | null
+  /** What it calls, as it came. */
+  readonly calls: readonly { readonly name: string; readonly argumentsText: string }[]
+}
+
+/** By what a person knows a conversation again, as far as the client tells. */
+export type Opening = {
+  /** The first words of the task. */
+  readonly words: string | null
+  /** The folder that the client works in. */
+  readonly folder: string | null
+}
+
+/** How a request ended. */
+export type RequestEnd = {
+  readonly outcome: 'finished' | 'client-gone' | 'broken-off'
+  /** The provider's own counts; null if it stated none. */
+  readonly usage: {
+    readonly promptTokens: number
+    readonly cachedTokens: number | null
+    readonly cacheWrittenTokens: number | null
+    readonly completionTokens: number | null
+  } | null
+  /** The model that says it has answered; null if none does. */
+  readonly answeredBy: string | null
+  /** Thoughts that the upstream left out of the prompt; null if it does not say. */
+  readonly removedThoughts: RemovedThoughts | null
+  /** Why less than hoped was in the provider's prompt cache; null if it does not say. */
+  readonly cacheMiss: CacheMiss | null
+  /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
+  readonly recalls: number
+  readonly continuations: number
+  /** From the body's arrival until the end of the answer, in milliseconds. */
+  readonly totalMs: number
+}
+
+/** What is known of an answer that nobody read. */
+export const unreadAnswer = {
+  usage: null,
+  answeredBy: null,
+  removedThoughts: null,
+  cacheMiss: null,
+  recalls: 0,
+  continuations: 0,
+} as const satisfies Partial<RequestEnd>
+
+/** For what and how long a summary was asked. */
+export type SummaryCall = {
+  /** The conversation's id. */
+  readonly conversation: string
+  /** What the summary is called in the journal. */
+  readonly name: string
+  /** The model's name; '' if it is not known. */
+  readonly model: string
+  /** The upstream's name; null if it is not known. */
+  readonly upstream: string | null
+  readonly milliseconds: number
+}
+
+/** What a relayed request asked for: an API that carries conversations, or something else. */
+export type Endpoint = UncompactedPath | 'other'

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest'
+import { collapseRepeats as collapsing } from '../../../src/compaction/terminal/render.ts'
+import { atOnce, renderTerminal } from '../../support/at-once.ts'
+import { times } from '../../support/times.ts'
+
+const collapseRepeats = atOnce(collapsing)
+
+const esc = '\u001b'
+
+describe('what a terminal would show in the end', () => {
+  test.each([
+    ['a progress bar is its last state', 'fetching 10%\rfetching 55%\rfetching 100%', 'fetching 100%'],
+    ['a shorter text overwrites only as far as it goes', 'downloading\rdone', 'doneloading'],
+    ['a carriage return at the end of a line shows the line', 'a\nbuild\rbuilt\r\nb', 'a\nbuilt\nb'],
+    ['backspaces overwrite', 'waiting |\b/\b-\bdone', 'waiting done'],
+    ['backspaces do not go beyond the beginning of a line', 'a\b\b\b\bb', 'b'],
+    ['what backspaces blank out is gone', 'working...\b\b\b   ', 'working'],
+    ['colours go', `${esc}[1;31mFAIL${esc}[0m src/queue.ts`, 'FAIL src/queue.ts'],
+    ['cursor movement goes', `${esc}[2K${esc}[1Gready${esc}[?25h`, 'ready'],
+    ['the one-byte introducer is one too', '\u009b32mok\u009b0m', 'ok'],
+    ['a title that ends with a bell goes', `${esc}]0;make: all\u0007compiled`, 'compiled'],
+    ['a title that ends with its terminator goes', `${esc}]2;make: all${esc}\\compiled`, 'compiled'],
+    ['a link shows its text', `${esc}]8;;https://ci.example/7${esc}\\run 7${esc}]8;;${esc}\\`, 'run 7'],
+    ['characters of two units are one column', '😀😀😀\r😎', '😎😀😀'],
+  ])('%s', (_, text, shown) => {
+    expect(renderTerminal(text)).toBe(shown)
+  })
+
+  // A table exported on an old Mac came out as its last line with the rest of longer ones behind it.
+  test('lines that end in CR alone stay the lines of a text', () => {
+    expect(renderTerminal('name,qty\rapple,3\rpear,5\r')).toBe('name,qty\napple,3\npear,5\n')
+    expect(renderTerminal('copying 1 of 3\rcopying 2 of 3\rcopying 3 of 3\r')).toBe('copying 3 of 3')
+  })
+
+  test('lines that end in CR LF stay the lines of a text', () => {
+    expect(renderTerminal('first\r\n  second  \r\n\r\nlast\r\n')).toBe('first\n  second  \n\nlast\n')
+  })
+
+  test.each([
+    ['a title without an end', `${esc}]0;the rest of this line\nand the next line stay`],
+    ['a lone CSI', `${esc}[`],
+    ['a lone escape', esc],
+    ['a device control string without an end', `${esc}Pstarted and never closed\nand the next line stay`],
+  ])('%s does not swallow the text behind it', (_, opening) => {
+    const shown = renderTerminal(`${opening}\nthe report\nhas three lines`)
+    expect(shown).toContain('the report\nhas three lines')
+    if (opening.includes('\n')) expect(shown).toContain('and the next line stay')
+  })
+
+  test('a text without any of it is the same text', () => {
+    const text = '  indented\t\n\n\ntrailing  \n名前 é 😀\n'
+    expect(renderTerminal(text)).toBe(text)
+  })
+})
+
+const epoch = (done: number) =>
+  `\repochs: ${done * 50}%|${'█'.repeat(done)}${' '.repeat(2 - done)}| ${done}/2`
+
+const step = (done: number) => `\n\rsteps: ${done}/3${esc}[A`
+
+const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`
+
+describe('programs at work', () => {
+  test('cargo draws its bar below the lines of finished crates', () => {
+    const bar = (done: number) =>
+      `${esc}[1m${esc}[36m    Building${esc}[0m [${'='.repeat(done)}>${' '.repeat(9 - done)}] ${done}/10: serde\r`
+    const compiled = (crate: string) => `${esc}[K${esc}[32m   Compiling${esc}[0m ${crate}\n`
+    const text = [
+      bar(1),
+      compiled('libc v0.2.140'),
+      bar(2),
+      compiled('cfg-if v1.0.0'),
+      bar(9),
+      `${esc}[K${esc}[32m    Finished${esc}[0m dev in 3.21s\n`,
+    ].join('')
+    expect(renderTerminal(text)).toBe(
+      '   Compiling libc v0.2.140\n   Compiling cfg-if v1.0.0\n    Finished dev in 3.21s\n',
+    )
+  })
+
+  test('docker pull has a line for each layer, and rewrites the one that moved', () => {
+    const layers = ['a1', 'b2', 'c3']
+    const update = (layer: number, state: string) => {
+      const up = layers.length - layer
+      return `${esc}[${up}A${esc}[2K\r${layers[layer]}: ${state}\r${esc}[${up}B`
+    }
+    const text = [
+      'latest: Pulling from library/debian\r\n',
+      ...layers.map((layer) => `${layer}: Pulling fs layer\r\n`),
+      ...[10, 55, 90].flatMap((share) => [0, 1, 2].map((layer) => update(layer, `Downloading ${share}%`))),
+      ...[2, 0, 1].map((layer) => update(layer, 'Pull complete')),
+      'Digest: sha256:9f\r\n',
+    ].join('')
+    expect(renderTerminal(text)).toBe(
+      'latest: Pulling from library/debian\na1: Pull complete\nb2: Pull complete\nc3: Pull complete\nDigest: sha256:9f\n',
+    )
+  })
+
+  test('a pull of more layers than a small terminal has rows is still one line a layer', () => {
+    const layers = times(40, (layer) => `layer-${layer}`)
+    const text = `${layers.map((layer) => `${layer}: Waiting\n`).join('')}${layers
+      .map((layer, index) => `${esc}[${40 - index}A\r${layer}: Done${esc}[K\r${esc}[${40 - index}B`)
+      .join('')}`
+    expect(renderTerminal(text)).toBe(`${layers.map((layer) => `${layer}: Done`).join('\n')}\n`)
+  })
+
+  test('nested bars of tqdm go down for the inner one, and up again', () => {
+    const inner = [epoch(0), step(1), step(2), step(3), epoch(1), step(1), step(3), epoch(2)].join('')
+    expect(renderTerminal(`${inner}\n\ndone\n`)).toBe('epochs: 100%|██| 2/2\nsteps: 3/3\ndone\n')
+  })
+
+  test("pip's bar hides the cursor, and erases its line each time", () => {
+    const bar = (done: number) =>
+      `\r${esc}[2K   ${esc}[38;5;197m${'━'.repeat(done)}${esc}[0m${esc}[38;5;237m${'━'.repeat(8 - done)}${esc}[0m ${done}.0/8.0 MB`
+    const text = `Downloading torch.whl (8.0 MB)\n${esc}[?25l${bar(0)}${bar(3)}${bar(8)}\n${esc}[?25hInstalling\n`
+    expect(renderTerminal(text)).toBe('Downloading torch.whl (8.0 MB)\n   ━━━━━━━━ 8.0/8.0 MB\nInstalling\n')
+  })
+
+  test('bars that go up several lines and write them anew leave the last state of each', () => {
+    const frame = (share: number) => `${esc}[2Kapi  ${share}%\n${esc}[2Kweb  ${share + 1}%\n`
+    expect(renderTerminal(`${frame(1)}${esc}[2A${frame(40)}${esc}[2F${frame(98)}ok\n`)).toBe(
+      'api  98%\nweb  99%\nok\n',
+    )
+  })
+
+  test("npm's spinner turns by backspaces", () => {
+    expect(renderTerminal(`idealTree ⠋${'\b⠙\b⠹\b⠸'.repeat(5)}\b \b\nadded 12 packages\n`)).toBe(
+      'idealTree\nadded 12 packages\n',
+    )
+  })
+
+  test('a pager leaves what was there before it, and what came after', () => {
+    const pager = `${esc}7${esc}[?47h${esc}[H${esc}[2Jpage one${esc}[24;1H:${esc}[?47l${esc}8`
+    expect(renderTerminal(`$ git log\n${pager}$ git status\nclean\n`)).toBe(
+      '$ git log\n$ git status\nclean\n',
+    )
+    expect(renderTerminal(`before\n${esc}[?1049h${esc}[Heditor${esc}[?1049lafter\n`)).toBe('before\nafter\n')
+  })
+
+  test('a full-screen program that asks for the other screen once more has it already', () => {
+    const screen = `${esc}[?1049h${esc}[Hone\r\n${esc}[?1049htwo`
+    expect(renderTerminal(`$ top\n${screen}`)).toBe('$ top\none\ntwo')
+  })
+
+  test('a full-screen program that was cut off, and all that follows it, stands below the rest', () => {
+    const log = times(60, (line) => `line ${line}`).join('\n')
+    expect(renderTerminal(`$ top\n${esc}[?1049h${esc}[H${log}`)).toBe(`$ top\n${log}`)
+  })
+
+  test('a watcher clears the screen each time: the last round stays, and what had scrolled off before', () => {
+    const log = times(30, (line) => `line ${line}\n`).join('')
+    const shown = renderTerminal(log + [1, 2, 3].map(watched).join(''))
+    expect(shown).toBe(`${log.split('\n').slice(0, 7).join('\n')}\nround 3: 0 errors\n`)
+  })
+
+  test("apt's bar stands in the last row, and the lines scroll above it", () => {
+    const bar = (share: number) => `${esc}7${esc}[24;1H${esc}[42mProgress: [${share}%]${esc}[49m${esc}8`
+    const lines = times(30, (line) => `Unpacking ${line} ...\r\n${bar(line)}`).join('')
+    const end = `${esc}7${esc}[1;24r${esc}8${esc}7${esc}[24;1H${esc}[K${esc}8`
+    expect(
+      renderTerminal(`\n${esc}7${esc}[0;23r${esc}8${esc}[1A${lines}${end}`).trimEnd().split('\n'),
+    ).toEqual(times(30, (line) => `Unpacking ${line} ...`))
+  })
+
+  test('boxes of the VT100 set are boxes', () => {
+    expect(renderTerminal(`${esc}(0lqqk${esc}(B\n${esc}(0x${esc}(Bok${esc}(0x${esc}(B`)).toBe('┌──┐\n│ok│')
+    expect(renderTerminal(`${esc})0\u000elqk\u000f quick`)).toBe('┌─┐ quick')
+  })
+})
+
+describe('characters of more than one column, and of none', () => {
+  test.each([
+    ['an emoji is two columns', '🚀 start\rok', 'ok start'],
+    ['half of an emoji is none', '🚀 start\rx', 'x  start'],
+    ['CJK is two columns', '進捗: 10%\r進捗: 20%', '進捗: 20%'],
+    ['what follows CJK is found again', `名前abc\r${esc}[4Cx`, '名前xbc'],
+    ['a mark takes no column', 'e\u0301te\u0301 x\rabc', 'abc x'],
+    ['a family is one picture', '👨‍👩‍👧ab\r👍🏽cd', '👍🏽cd'],
+    ['a bar with an emoji keeps its end', '[🟩⬜⬜] 1\r[🟩🟩🟩] 3', '[🟩🟩🟩] 3'],
+    ['a tab stays a tab, until something stands in its place', 'a\tb\rx', 'x\tb'],
+    ['and is blanks where something does', `a\tb\r${esc}[3Cx`, 'a  x    b'],
+    ['and where it would be moved', `\t${esc}[1mb${esc}[0m\r${esc}[2@`, '          b'],
+    ['also when it is one column wide', `1234567\tb\r${esc}[2@`, '  1234567 b'],
+    ['over text a tab only moves', '123456789\r\tX', '12345678X'],
+  ])('%s', (_, text, shown) => {
+    expect(renderTerminal(text)).toBe(shown)
+  })
+
+  test.each([
+    ['half of a character', 'a\ud83d\rb', 'b\ud83d'],
+    ['the other half', '\ude80 a\rb', 'b a'],
+    ['what could not be decoded', '\ufffd\ufffd done\r\ufffd', '\ufffd\ufffd done'],
+    [
+      'UTF-8 read as Latin-1',
+      `it says â\u0080\u009cÃ\u009bâ\u0080\u009d${esc}[0m`,
+      'it says â\u0080\u009cÃ\u009bâ\u0080\u009d',
+    ],
+    ['Windows-1252 read as Latin-1', `don\u0092t${esc}[0m`, 'don\u0092t'],
+  ])('%s is made no worse', (_, text, shown) => {
+    expect(renderTerminal(text)).toBe(shown)
+  })
+})
+
+describe('what is no terminal output', () => {
+  test('keeps its tabs, form feeds and trailing blanks, however long its lines are', () => {
+    const text = `def f():  \n\treturn 1\n\f\n${'long '.repeat(5_000)}\n`
+    expect(renderTerminal(text)).toBe(text)
+    expect(renderTerminal(`${esc}[32m${text.replace('\f\n', '')}${esc}[0m`)).toBe(text.replace('\f\n', ''))
+  })
+
+  test('a sequence that was cut in two takes no text with it', () => {
+    expect(renderTerminal(`red ${esc}[31`)).toBe('red ')
+    expect(renderTerminal(`red ${esc}[38;5\n[... cut ...]\nend`)).toBe('red \n[... cut ...]\nend')
+    expect(renderTerminal(`title ${esc}]0;make`)).toBe('title 0;make')
+  })
+
+  test('a text that is all movement stays as it is, rather than becoming longer', () => {
+    const text = `${esc}[70Cx\n`.repeat(50)
+    expect(renderTerminal(text)).toBe(text)
+  })
+})
+
+describe('repeated lines', () => {
+  test('become one with a count', () => {
+    expect(collapseRepeats(`start\n${'retrying in 1s\n'.repeat(40)}gave up`)).toBe(
+      'start\nretrying in 1s\n[the line above stood here 40 times]\ngave up',
+    )
+  })
+
+  test('are counted as they are shown, not as they were sent', () => {
+    const frames = Array.from('|/-\\|/-\\|/-\\', (frame) => `${frame}\rtick`)
+    expect(renderTerminal(frames.join('\n'))).toBe('tick\n[the line above stood here 12 times]')
+  })
+
+  test('that are blank become one blank line without a word about it', () => {
+    expect(collapseRepeats('above\n\n\n\n\n\nbelow')).toBe('above\n\nbelow')
+  })
+
+  test('stay where there are only two, and where they do not follow one another', () => {
+    for (const text of ['a\na\nb', 'a\nb\na\nb\na', '}\n}\n']) expect(collapseRepeats(text)).toBe(text)
+  })
+
+  test('stay where a note about them would be longer', () => {
+    expect(collapseRepeats('}\n}\n}\n}')).toBe('}\n}\n}\n}')
+  })
+
+  test('that are notes themselves are not counted: what was collapsed stays the same', () => {
+    const note = '[the line above stood here 3 times]'
+    const once = collapseRepeats(`${'a line of some length\n'.repeat(3)}${`${note}\n`.repeat(3)}`)
+    expect(collapseRepeats(once)).toBe(once)
+  })
+})
+
+/**
+ * So long that one in which a character costs as much as the text takes many minutes. In all of it every character must
+ * cost the same.
+ */
+describe('a text made to be slow', () => {
+  const size = 400_000
+  test.each([
+    ['titles that never end', `${esc}]0;a title`],
+    ['sequences that never end', `${esc}[`],
+    ['sequences with endless parameters', `${esc}[0;0;0;0;0;0;0;0`],
+    ['escapes', esc],
+    ['carriage returns', '\r'],
+    ['carriage returns between words', 'word\r'],
+    ['backspaces', 'ab\b'],
+    ['cursor movements', `${esc}[A`],
+    ['counts without end', `x${esc}[999999999C${esc}[999999999B${esc}[999999999@`],
+    ['blanks inserted', `x${esc}[999999999@`],
+    ['characters taken out', `x${esc}[5P\b`],
+    ['characters erased', `x${esc}[999999999X`],
+    ['repetitions', `x${esc}[2147483648b`],
+    ['repetitions drawn over', `x${esc}[500b\r`],
+    ['repetitions on lines of their own', `x${esc}[500b\n`],
+    ['positions at the ends of the screen', `${esc}[200;500Hx${esc}[1;1H`],
+    ['lines inserted', `${esc}[200;1Hx${esc}[H${esc}[200L`],
+    ['lines scrolled', `${esc}[200S${esc}[200T${esc}M`],
+    ['screens erased', `${esc}[200;1Hx${esc}[1J`],
+    ['alternate screens', `${esc}[?1049hx${esc}[?1049l`],
+    ['thousands of parameters', `${esc}[${'1;'.repeat(5_000)}m`],
+    ['device control strings over many lines', '\u0090\n'],
+    ['marks', 'a\r\u0301'],
+    ['joiners', '👨\u200d'],
+    ['equal lines', 'x\n'],
+    ['empty lines', '\n'],
+  ])('is rendered: %s', (_, unit) => {
+    const text = unit.repeat(Math.ceil(size / unit.length))
+    const shown = renderTerminal(`${text}\nthe end`)
+    expect(shown.includes('the end')).toBe(true)
+    expect(shown.length).toBeLessThan(text.length + 10)
+  })
+
+  const line = 'a'.repeat(size / 2)
+  test.each([
+    ['parameters', `${esc}[${'0'.repeat(size)}`],
+    ['a title', `${esc}]${'a'.repeat(size)}`],
+    ['intermediates', `${esc}${' '.repeat(size)}`],
+    ['marks on one letter', `a\rb${'\u0301'.repeat(size)}`],
+    ['a line erased from its middle', `${line}${'\b'.repeat(size / 8)}${`${esc}[1K`.repeat(size / 16)}`],
+    ['a line of which characters are taken', `${line}\r${`${esc}[P`.repeat(size / 8)}`],
+    ['a line drawn over', `${line}${'\rb'.repeat(size / 4)}`],
+  ])('is rendered: one long run of %s', (_, text) => {
+    expect(renderTerminal(`${text}\nthe end`).endsWith('the end')).toBe(true)
+  })
+})

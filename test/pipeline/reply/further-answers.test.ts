@@ -1,0 +1,117 @@
+import { expect, test, vi } from 'vitest'
+import { createFailures } from '../../../src/telemetry/failures.ts'
+import {
+  createFurtherAnswers,
+  type Further,
+  paragraphSeam,
+} from '../../../src/pipeline/reply/further-answers.ts'
+import { AnswerBody, madeBody } from '../../../src/upstream/answer-body.ts'
+import type { FurtherRequest } from '../../../src/pipeline/reply/send-further.ts'
+import { replyOf } from '../../../src/formats/chat/reply/reply.ts'
+import { RECALL } from './reply-script.ts'
+import { joinStream } from '../../../src/pipeline/reply/reply-to.ts'
+import { eventually } from '../../support/eventually.ts'
+import { chatCompletions } from '../../../src/formats/chat/chat.ts'
+import type { Form, Outcome } from '../../../src/pipeline/request.ts'
+import { createFactsReader } from '../../../src/formats/entry-facts.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
+import { FoldgateError } from '../../../src/errors.ts'
+import { digest } from '../../../src/pipeline/read/body-source.ts'
+import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
+import { originalForm } from '../../../src/pipeline/compact/forms.ts'
+
+/** A small request as it came. */
+async function preparedRequest(): Promise<Form> {
+  const bytes = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hi"}]}')
+  const readFacts = createFactsReader(digest, { entriesMax: 10 })
+  const chat = await readBytes(chatCompletions, bytes, 'scope', { readFacts, limits: bodyLimits })
+  if (typeof chat === 'string') throw new Error(`it cannot be read: ${chat}`)
+  return originalForm(chat, 10)
+}
+
+/** A good answer to it; `held` was taken from its body before. */
+function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] = []): Outcome {
+  const answer = {
+    status: 200,
+    statusText: 'OK',
+    rawHeaders: [],
+    body,
+    address: 'http://upstream',
+    failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+    hint: null,
+  }
+  const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
+  const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
+  return { answer, held, verdict: 'good', classification: null, form, ...timing, ...how }
+}
+
+// A fault in reading back was the request's: a client got Foldgate's own error, or a stream that broke off, where the
+// model could have answered without the tool.
+test('where reading back fails, the request is answered as if there were no such tool', async () => {
+  const form = await preparedRequest()
+  const sent: FurtherRequest[] = []
+  const failed: string[] = []
+  const failures = createFailures((part) => failed.push(part))
+  const further = createFurtherAnswers({
+    form,
+    toolName: RECALL,
+    recallRounds: 3,
+    continuationsMax: 0,
+    roomTokens: 1000,
+    count: (text) => text.length,
+    send: async (asked) => {
+      sent.push(asked)
+      return outcomeOf(asked.form, madeBody([]))
+    },
+    fit: async () => null,
+    goesOn: () => true,
+    answerRecall: async () => {
+      throw new TypeError('a fault in reading back')
+    },
+    failures,
+  })
+  const call = { id: 'call_1', type: 'function', function: { name: RECALL, arguments: '{}' } }
+  const reply = replyOf({ content: null, tool_calls: [call] }, 'tool_calls', null)
+  expect((await further.after(reply)).kind).toBe('answer')
+  expect(sent).toEqual([{ form, turns: [], offersRecall: false }])
+  expect(failed).toEqual(['recall'])
+})
+
+function event(text: string, finish: string | null): Buffer {
+  const choices = [{ index: 0, delta: { content: text }, finish_reason: finish }]
+  return Buffer.from(`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`)
+}
+
+/** A body that has come whole from its upstream. */
+function wholeBody(...pieces: readonly Buffer[]): AnswerBody {
+  const body = new AnswerBody({ pause: () => {}, resume: () => {}, abort: () => {} })
+  for (const piece of pieces) body.feed(piece)
+  body.finish()
+  return body
+}
+
+// Its body was destroyed before the further answer came, which nobody then read or gave up.
+test('a further answer that comes once the client has left gives its place back', async () => {
+  const left = vi.fn<() => void>()
+  const furtherBody = wholeBody(event('there.', 'stop'))
+  furtherBody.onceOver(left)
+  const form = await preparedRequest()
+  const outcome = outcomeOf(form, furtherBody, [event('more ', null)])
+  const { promise, resolve } = Promise.withResolvers<Further>()
+  const after = vi.fn<() => Promise<Further>>(() => promise)
+  const joined = joinStream(
+    outcomeOf(form, wholeBody(event('Here and ', null), event('', 'length'))),
+    { tap: () => {}, end: () => null },
+    {
+      rules: { toolName: null, continues: true },
+      further: { after, counts: () => ({ recalls: 0, continuations: 0 }) },
+      failures: { note: () => {} },
+    },
+  )
+  const { body } = joined.outcome.answer
+  body.read({ piece: () => {}, end: () => {}, broken: () => {} })
+  await eventually(() => expect(after).toHaveBeenCalled())
+  body.destroy()
+  resolve({ kind: 'answer', outcome, seam: paragraphSeam(''), standsCut: true })
+  await eventually(() => expect(left).toHaveBeenCalledTimes(1))
+})

@@ -1,0 +1,191 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { endedRow, openActivity } from '../../src/telemetry/activity.ts'
+import { journalEventSchema, usageRowSchema } from '../../src/telemetry/journal/rows.ts'
+import { modelKeyOf } from '../../src/models/model-key.ts'
+import { parseJsonText } from '../../src/json/json-value.ts'
+import { FoldgateError } from '../../src/errors.ts'
+import { createLog } from '../../src/telemetry/log/log.ts'
+import type { JournalName } from '../../src/storage/store.ts'
+import { memoryStore } from '../admin/memory.ts'
+import {
+  beganMs,
+  endOf,
+  heldMessages,
+  plainReport,
+  reportOf,
+  unmeasured,
+  writtenSummary,
+} from './told-request.ts'
+
+function open() {
+  const changed: (string | null)[] = []
+  const log: string[] = []
+  let nowMs = beganMs
+  const store = memoryStore()
+  const activity = openActivity({
+    showsContent: false,
+    prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
+    store,
+    log: createLog({
+      level: 'debug',
+      write: (line) => void log.push(line),
+      pretty: false,
+      now: () => new Date(0),
+    }),
+    version: '1.2.3',
+    nowMs: () => nowMs,
+    tracing: null,
+  })
+  onTestFinished(activity.close)
+  activity.signals.on('change', (conversation) => changed.push(conversation))
+  async function written(name: JournalName): Promise<readonly unknown[]> {
+    await activity.journal.flush()
+    const rows = await store.readRows(name, { from: 'oldest', beyond: null, limit: 100 })
+    return rows.map(({ text }) => parseJsonText(text))
+  }
+  return {
+    ...activity,
+    changed,
+    log,
+    events: async () => (await written('events')).map((row) => journalEventSchema.parse(row)),
+    rows: async () => (await written('usage')).map((row) => usageRowSchema.parse(row)),
+    card: async () => (await activity.conversations.list()).find(({ id }) => id === 'c0ffee'),
+    pass: (milliseconds: number) => (nowMs += milliseconds),
+  }
+}
+
+describe('a request', () => {
+  test('is in the list from its beginning, and in the journal and the totals from its end', async () => {
+    const { reports, events, rows, changed, card, conversations } = open()
+    const report = reportOf()
+    reports.begin(report, heldMessages)
+    expect(await card()).toMatchObject({ answering: true, requests: 0, pressure: 0.9 })
+    expect((await events()).map(({ type }) => type)).toEqual(['compaction'])
+    expect([(await rows()).length, conversations.totals(), changed]).toEqual([0, null, ['c0ffee']])
+    reports.end(report, endOf())
+    expect(await card()).toMatchObject({ answering: false, requests: 1 })
+    expect((await rows()).length).toBe(1)
+    expect(conversations.totals()).toMatchObject({ requests: 1 })
+    expect(changed).toEqual(['c0ffee', 'c0ffee'])
+    // What this process has written it does not read as another's.
+    expect(await card()).toMatchObject({ requests: 1 })
+  })
+
+  test('for a model without a price costs what the one that answered costs', async () => {
+    const { reports, rows } = open()
+    for (const answeredBy of ['gpt-5-2026-08-07', 'unpriced', null])
+      reports.end(reportOf({ model: 'alias' }), endOf({ answeredBy }))
+    const costs = (await rows()).map((row) => row.prompt_cost)
+    // Of 50,100 tokens 40,000 came from the cache.
+    expect(costs[0]).toBeCloseTo(0.141, 10)
+    expect(costs.slice(1)).toEqual([null, null])
+  })
+
+  test('without a conversation is counted, and is in no list', async () => {
+    const { reports, rows, conversations } = open()
+    const report = plainReport({ conversation: null })
+    reports.begin(report, null)
+    reports.end(report, endOf())
+    expect((await rows()).length).toBe(1)
+    expect(conversations.totals()).toMatchObject({ requests: 1 })
+    expect(await conversations.list()).toEqual([])
+  })
+})
+
+// A client whose system text changes with each request loses the cache each time: one line of a page of events is enough.
+test('why a prompt was not cached is in its row, and an event now and then, unless a compaction explains it', async () => {
+  const { reports, events, rows, pass } = open()
+  const missing = (cacheMiss: 'system' | 'messages', compaction: string | null) =>
+    reports.end(reportOf({ compaction }), endOf({ cacheMiss }))
+  missing('messages', 'trigger')
+  missing('system', 'trigger')
+  missing('messages', null)
+  missing('messages', null)
+  pass(600_000)
+  missing('messages', null)
+  const reasons = ['messages', 'system', 'messages', 'messages', 'messages']
+  expect((await rows()).map((row) => row.cache_miss)).toEqual(reasons)
+  const told = (await events()).filter(({ type }) => type === 'cache-missed')
+  expect(told.map(({ reason, conversation, details }) => [reason, conversation, details['times']])).toEqual([
+    ['system', 'c0ffee', 1],
+    ['messages', 'c0ffee', 1],
+    ['messages', 'c0ffee', 2],
+  ])
+})
+
+describe('the row of a request that has ended', () => {
+  const noCosts = { sent: null, whole: null }
+
+  test('says what came, what was sent and what became of it, and is read back as it was', () => {
+    const row = endedRow(reportOf({ added_ms: 20.123456 }), endOf(), { sent: 0.25, whole: 0.5 }, 'here')
+    const came = { process: 'here', conversation: 'c0ffee', messages_received: 120, tokens_received: 90_000 }
+    const answered = { answered_by: 'gpt-5-2026-08-07', added_ms: 20.123, total_ms: 2_500 }
+    const prompt = { prompt_tokens: 50_100, cached_tokens: 40_000, cache_written_tokens: 9_000 }
+    const costs = { completion_tokens: 700, prompt_cost: 0.25, whole_prompt_cost: 0.5 }
+    expect(row).toMatchObject({ ...came, ...answered, ...prompt, ...costs })
+    expect(usageRowSchema.parse(JSON.parse(JSON.stringify(row)))).toEqual(row)
+  })
+
+  test('has nulls for what is not known', () => {
+    const report = plainReport({ ...unmeasured, status: null, conversation: null })
+    const end = endOf({ outcome: 'client-gone', usage: null, answeredBy: null })
+    const row = endedRow(report, end, noCosts, 'here')
+    expect(row).toMatchObject({ outcome: 'client-gone', prompt_tokens: null, answered_by: null })
+    expect(usageRowSchema.parse(JSON.parse(JSON.stringify(row)))).toEqual(row)
+  })
+
+  test('names the model that answered if it is another, no longer than a name is', () => {
+    const report = reportOf({ model: 'gpt-5' })
+    expect(endedRow(report, endOf({ answeredBy: 'gpt-5' }), noCosts, 'here').answered_by).toBeNull()
+    const row = endedRow(report, endOf({ answeredBy: 'x'.repeat(100_000) }), noCosts, 'here')
+    expect(usageRowSchema.parse(row).answered_by).toHaveLength(512)
+  })
+})
+
+describe('what else happens', () => {
+  test('a summary: with its cost, without its text', async () => {
+    const { summaryWritten, events, changed, log, conversations } = open()
+    const model = 'gpt-5-2026-08-07'
+    const call = { conversation: 'c0ffee', name: 'name-of-it', model, upstream: null, milliseconds: 12.3 }
+    const uncached = { cachedTokens: 0, cacheWrittenTokens: 0 }
+    summaryWritten(call, writtenSummary({ promptTokens: 10_000, ...uncached, completionTokens: 1_000 }))
+    const told = await events()
+    const named = { type: 'summary', conversation: 'c0ffee', summary_key: 'name-of-it' }
+    expect(told).toMatchObject([{ ...named, milliseconds: 12, details: { cost: 0.2 } }])
+    expect(conversations.totals()).toMatchObject({ summary_tokens: 11_000, summary_money: 0.2 })
+    expect(changed).toEqual(['c0ffee'])
+    expect(log.join()).toContain('a summary was written')
+    expect(JSON.stringify(told) + log.join()).not.toContain('PLANTED')
+  })
+
+  test('a window, a failure, what the operator asks for', async () => {
+    const { learnt, failures, compactRequested, events, changed } = open()
+    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5', 'http://upstream')
+    learnt({ key, window: { tokens: 8_192, kind: 'total' }, by: 'refusal', conversation: null })
+    failures.note('archive', Object.assign(new Error('PLANTED'), { code: 'ENOSPC' }))
+    compactRequested('c0ffee')
+    const told = await events()
+    expect(told).toMatchObject([
+      { type: 'window', reason: 'refusal' },
+      { type: 'failure', reason: 'archive', details: { reason: 'ENOSPC', times: 1 } },
+      { type: 'compact-requested', reason: 'operator' },
+    ])
+    expect(changed).toEqual(['c0ffee'])
+    expect(JSON.stringify(told)).not.toContain('PLANTED')
+  })
+
+  // A client without a key could drive everything else out of the journal, by asking again and again.
+  test('requests that are turned away: the first at once, then how many, now and then', async () => {
+    const { turnedAway, events, pass } = open()
+    const refuse = () => turnedAway(new FoldgateError('client_key_required', 'No.'))
+    for (let time = 0; time < 1_000; time += 1) refuse()
+    turnedAway(new FoldgateError('path_not_allowed', 'No.'))
+    pass(10_000)
+    refuse()
+    expect((await events()).map(({ reason, details }) => [reason, details['times']])).toEqual([
+      ['client_key_required', 1],
+      ['path_not_allowed', 1],
+      ['client_key_required', 1_000],
+    ])
+  })
+})
