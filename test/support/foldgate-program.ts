@@ -18,10 +18,20 @@ export type ProgramOptions = {
 }
 
 /** The real program, serving: a process of its own, so that a crash is seen as one. */
-export type FoldgateProgram = Awaited<ReturnType<typeof startFoldgateProgram>>
+export type FoldgateProgram = Awaited<ReturnType<typeof startOnce>>
 
 /** Starts the program with nothing of this environment, and waits until it is ready. */
-export async function startFoldgateProgram(options: ProgramOptions) {
+export async function startFoldgateProgram(options: ProgramOptions): Promise<FoldgateProgram> {
+  try {
+    return await startOnce(options)
+  } catch (error) {
+    // Somebody else may have taken a port since it was found free.
+    if (!(error instanceof Error && /is taken/.test(error.message))) throw error
+    return startOnce(options)
+  }
+}
+
+async function startOnce(options: ProgramOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-program-'))
   // JSON is YAML.
   await writeFile(join(folder, 'foldgate.yaml'), JSON.stringify(options.settings))

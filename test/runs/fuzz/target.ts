@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { setTimeout } from 'node:timers/promises'
 
 /** What became of an input, in a few words that many inputs share: "relayed", "400 path_not_allowed". */
 type Fate = string
@@ -89,7 +90,7 @@ export async function runTarget(
       if (path !== null) break
     }
   } finally {
-    await open.close()
+    await inTime(open.close(), `the end of ${name}`)
   }
   if (failure === null && path === null && inputs >= TELLING_INPUTS) {
     const missing = shows.filter((start) => [...fates.keys()].every((fate) => !fate.startsWith(start)))
@@ -111,6 +112,23 @@ export function watchUncaught(): void {
 }
 
 const BATCH_INPUTS = 200
+
+/** How long an input may take, or a target to close, in milliseconds: what takes longer hangs, and says so. */
+const PATIENCE_MS = 120_000
+
+/** Rejects where the work is not done in time, so that a run that hangs names what it hangs on. */
+async function inTime<Result>(work: Promise<Result>, what: string): Promise<Result> {
+  const enough = new AbortController()
+  const late = setTimeout(PATIENCE_MS, null, { signal: enough.signal }).then(
+    () => Promise.reject(new Error(`${what} was not done within ${PATIENCE_MS / 1_000} s`)),
+    () => work,
+  )
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    enough.abort()
+  }
+}
 
 /** Fewer may be of one kind by chance. */
 const TELLING_INPUTS = 60
@@ -137,7 +155,7 @@ const openOf = <Value>({ arbitrary, check, close }: Parts<Value>): OpenTarget =>
       if (failedAtMs === null ? isTimeUp() : performance.now() - failedAtMs > SHRINKING_MS) return
       const beganMs = performance.now()
       try {
-        const fate = await check(input)
+        const fate = await inTime(check(input), 'the input')
         const thrown = await takeUncaught()
         if (thrown.length > 0) throw new Error(thrown.join('\n'))
         if (failedAtMs === null) onInput(fate, performance.now() - beganMs)

@@ -27,9 +27,10 @@ export async function runCommand(
     const isGood = await measure(process.argv.slice(2), () => seconds(performance.now() - startedMs))
     process.exitCode = isGood ? 0 : 1
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    process.stderr.write(`${error.message}\n`)
-    process.exitCode = 1
+    const told =
+      error instanceof Refusal ? error.message : error instanceof Error ? error.stack : String(error)
+    // A stage that failed half way has servers open, which would keep the program alive for ever.
+    process.stderr.write(`${told}\n`, () => process.exit(1))
   }
 }
 
