@@ -6,7 +6,7 @@ import { problemOf } from '../config/problem.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { type ListenAddress, ListenError, onThisMachine } from '../server/listen.ts'
 import { addressOf, type Listening } from '../server/listeners.ts'
-import { closingLines, figuresBetween, readFigures, type RunFigures } from './run/closing-lines.ts'
+import { closingLines, readFigures } from './run/closing-lines.ts'
 import { type Additions, LaunchError, type LaunchPlace, printed } from './run/known-program.ts'
 import { withOneForAll } from './run/one-profile.ts'
 import { announce, answers, findRunning, type RunningFoldgate } from './run/running.ts'
@@ -247,13 +247,13 @@ async function runAttached(context: CommandContext): Promise<number> {
     const additions = await additionsFor(context, running.behind, running.origin)
     if (context.flags.print === true) return say(context, printed(additions))
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
-    const before = await figuresOf(running, token)
+    const before = await metricsOf(running, token)
     const end = await startWith(context, additions)
     if (end.kind === 'not-started') {
       complain(context, [end.message])
       return end.code
     }
-    const after = await figuresOf(running, token)
+    const after = await metricsOf(running, token)
     context.stderr.write(`${linesFor(running, before, after, hasQuit(end.code, context)).join('\n')}\n`)
     return end.code
   } catch (error) {
@@ -281,13 +281,13 @@ async function atPort(address: ListenAddress): Promise<Found | null> {
   return { origin, admin: null, addresses: {}, behind }
 }
 
-/** What has been counted there so far; null where that is not to be had. */
-async function figuresOf({ admin }: Found, token: string | null): Promise<RunFigures | null> {
+/** The metrics there; null where they are not to be had. */
+async function metricsOf({ admin }: Found, token: string | null): Promise<string | null> {
   if (admin === null) return null
   const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
   try {
     const answer = await fetch(`${admin}metrics`, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
-    return answer.ok ? readFigures(await answer.text()) : null
+    return answer.ok ? await answer.text() : null
   } catch {
     return null
   }
@@ -304,8 +304,8 @@ function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
 
 function linesFor(
   { admin, origin, addresses }: Found,
-  before: RunFigures | null,
-  after: RunFigures | null,
+  before: string | null,
+  after: string | null,
   isQuit: boolean,
 ): readonly string[] {
   const seen =
@@ -314,7 +314,7 @@ function linesFor(
       : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
   if (before === null || after === null)
     return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
-  return closingLines(figuresBetween(before, after), {
+  return closingLines(readFigures(after, before), {
     seen,
     goesOn: false,
     isQuit,

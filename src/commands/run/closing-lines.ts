@@ -23,11 +23,22 @@ export function closingLines(figures: RunFigures, end: RunEnd): readonly string[
 /** What became of the requests of a run. */
 export type RunFigures = ReturnType<typeof readFigures>
 
-/** Reads the figures from metrics, in Prometheus' text format. */
-export function readFigures(metrics: string) {
+/** Reads the figures from metrics in Prometheus' text format: of what came since an earlier reading, if one is given. */
+export function readFigures(metrics: string, before = '') {
+  const earlier = new Map(seriesIn(before).map(({ id, value }) => [id, value]))
+  const series = seriesIn(metrics).map((each) => ({
+    ...each,
+    value: each.value - (earlier.get(each.id) ?? 0),
+  }))
+  const sumOf = (name: string, wanted: Readonly<Record<string, string>>): number =>
+    series
+      .filter((each) => each.name === name && hasLabels(each, wanted))
+      .reduce((sum, { value }) => sum + value, 0)
   const requests = (labels: Readonly<Record<string, string>>): number =>
-    sumOf(metrics, 'foldgate_requests_total', labels)
-  const tokens = (stage: string): number => sumOf(metrics, 'foldgate_prompt_tokens_total', { stage })
+    sumOf('foldgate_requests_total', labels)
+  const conversations = (action: string): number =>
+    requests({ action }) - requests({ action, endpoint: 'other' })
+  const tokens = (stage: string): number => sumOf('foldgate_prompt_tokens_total', { stage })
   const others = requests({ endpoint: 'other' })
   return {
     /** Those that carried a conversation. */
@@ -37,17 +48,19 @@ export function readFigures(metrics: string) {
     compacted: requests({ action: 'compacted' }),
     recovered: requests({ action: 'recovered' }),
     /** With an error of Foldgate's own. */
-    refused: requests({ action: 'refused' }) - requests({ action: 'refused', endpoint: 'other' }),
+    refused: conversations('refused'),
     /** Left by the program before there was an answer. */
-    left: requests({ action: 'left' }) - requests({ action: 'left', endpoint: 'other' }),
+    left: conversations('left'),
     /** Answered with an error, by what the metric tells of them. */
-    errors: seriesOf(metrics, 'foldgate_error_answers_total').map(({ labels, value }) => ({
-      status: labels['status'] ?? '',
-      code: labels['code'] ?? '',
-      upstream: labels['upstream'] ?? '',
-      endpoint: labels['endpoint'] ?? '',
-      count: value,
-    })),
+    errors: series
+      .filter(({ name, value }) => name === 'foldgate_error_answers_total' && value > 0)
+      .map(({ labels: { status = '', code = '', upstream = '', endpoint = '' }, value: count }) => ({
+        status,
+        code,
+        upstream,
+        endpoint,
+        count,
+      })),
     /** Prompt tokens: as they came, as they were sent, and of these read from the provider's cache. */
     receivedTokens: tokens('received'),
     sentTokens: tokens('sent'),
@@ -55,40 +68,13 @@ export function readFigures(metrics: string) {
   }
 }
 
-/** What came between two readings. */
-export function figuresBetween(before: RunFigures, after: RunFigures): RunFigures {
-  const names = ['status', 'code', 'upstream', 'endpoint'] as const
-  return {
-    conversations: after.conversations - before.conversations,
-    others: after.others - before.others,
-    compacted: after.compacted - before.compacted,
-    recovered: after.recovered - before.recovered,
-    refused: after.refused - before.refused,
-    left: after.left - before.left,
-    errors: after.errors.flatMap((each) => {
-      const count =
-        each.count -
-        (before.errors.find((known) => names.every((name) => known[name] === each[name]))?.count ?? 0)
-      return count > 0 ? [{ ...each, count }] : []
-    }),
-    receivedTokens: after.receivedTokens - before.receivedTokens,
-    sentTokens: after.sentTokens - before.sentTokens,
-    cachedTokens: after.cachedTokens - before.cachedTokens,
-  }
-}
-
 // --- internal ---
 
-/** Conversations that were answered with the same error. */
-type ErrorAnswers = {
-  readonly status: string
-  /** Of Foldgate's own errors; empty for the upstream's. */
-  readonly code: string
-  /** The upstream's name; empty where none was asked. */
-  readonly upstream: string
-  readonly endpoint: string
-  readonly count: number
-}
+/**
+ * Conversations that were answered with the same error: with the code of Foldgate's own (empty for the upstream's), and the
+ * upstream's name (empty where none was asked).
+ */
+type ErrorAnswers = RunFigures['errors'][number]
 
 /** Most who quit have asked nothing. */
 const ifAsked = 'if it was asked something, "npx foldgate run --help" says what can be in the way.'
@@ -193,21 +179,23 @@ const apis: Readonly<Record<string, string>> = {
   responses: 'Responses API (/responses)',
 }
 
-/** The sum of a counter over the series with these labels. */
-function sumOf(text: string, name: string, wanted: Readonly<Record<string, string>>): number {
-  return seriesOf(text, name)
-    .filter(({ labels }) => Object.entries(wanted).every(([label, value]) => labels[label] === value))
-    .reduce((sum, { value }) => sum + value, 0)
+type Series = {
+  /** Name and labels as they stand there. */
+  readonly id: string
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
 }
 
-function seriesOf(text: string, name: string) {
+function seriesIn(text: string): readonly Series[] {
   return text.split('\n').flatMap((line) => {
-    if (!line.startsWith(`${name}{`)) return []
-    const end = line.lastIndexOf('}')
-    const found = line.slice(name.length + 1, end).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
-    const labels: Readonly<Record<string, string>> = Object.fromEntries(
-      Array.from(found, ([, label = '', value = '']) => [label, value]),
-    )
-    return [{ labels, value: Number(line.slice(end + 1)) }]
+    const [, id = '', name = '', labelled = '', value] = /^((\w+)\{(.*)\}) (\S+)$/.exec(line) ?? []
+    const labels = labelled.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
+    const read = Object.fromEntries(Array.from(labels, ([, label = '', text = '']) => [label, text]))
+    return value === undefined ? [] : [{ id, name, labels: read, value: Number(value) }]
   })
+}
+
+function hasLabels({ labels }: Series, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([label, value]) => labels[label] === value)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closingLines, figuresBetween, readFigures } from '../../../src/commands/run/closing-lines.ts'
+import { closingLines, readFigures } from '../../../src/commands/run/closing-lines.ts'
 
 const addresses = new Map([['default', 'http://h/v1']])
 const end = { seen: 'seen there.', goesOn: false, isQuit: false, addresses }
@@ -21,7 +21,7 @@ foldgate_prompt_tokens_total{stage="cached",profile="small"} 24000
 `
 
 test('the lines are made of what came between two readings', () => {
-  const figures = figuresBetween(readFigures(before), readFigures(after))
+  const figures = readFigures(after, before)
   expect(closingLines(figures, end)).toEqual([
     "foldgate: 5 requests: 3 compacted and 1 recovered from an overflow; 61,000 of 91,000 prompt tokens saved; 80 % of what was sent came from the provider's cache.",
     'foldgate: seen there.',
@@ -82,7 +82,5 @@ test.each([
 test('errors of before are not those of this run', () => {
   const earlier = count('relayed', 3) + errors(404, '', 3)
   const later = count('relayed', 4) + errors(404, '', 3)
-  expect(closingLines(figuresBetween(readFigures(earlier), readFigures(later)), end)[0]).toBe(
-    'foldgate: 1 request, sent as it came.',
-  )
+  expect(closingLines(readFigures(later, earlier), end)[0]).toBe('foldgate: 1 request, sent as it came.')
 })
