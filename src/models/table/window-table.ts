@@ -1,9 +1,8 @@
 import { lruCache } from '../../lru-cache.ts'
-import { dashedName, modelSpellings } from './model-spellings.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
+import { dashedName, modelSpellings } from './model-spellings.ts'
+import families from './window-families.json' with { type: 'json' }
 import windowFigures from './window-figures.json' with { type: 'json' }
-import type { WindowKind } from '../../tokens/budget.ts'
-import rows from './window-families.json' with { type: 'json' }
 
 /**
  * What the built-in table says of a model: the figure of this very host, else of the name wherever it is served, else of the
@@ -22,8 +21,7 @@ export function isListedAt(model: string, host: string): boolean {
 type Family = {
   /** Matched against a name in small letters, with dashes for underscores, without what stands before a slash. */
   readonly pattern: RegExp
-  readonly windowTokens: number
-  readonly kind: WindowKind
+  readonly window: StatedWindow
   /** A name that this row is for. */
   readonly sample: string
 }
@@ -37,7 +35,7 @@ type Family = {
  *
  * @internal exported for tests
  */
-export const openWeights = familiesOf(rows.openWeights)
+export const openWeights = familiesOf(families.openWeights)
 
 /**
  * Models that only their makers serve, or who they let. The most specific row first; the figures are those that the makers
@@ -45,26 +43,7 @@ export const openWeights = familiesOf(rows.openWeights)
  *
  * @internal exported for tests
  */
-export const vendorModels = familiesOf(rows.vendors)
-
-/**
- * The window of the family that a name belongs to, for names that no list has: dated versions, deployments, Ollama's tags,
- * fine-tunes. `name` is in small letters, with dashes for underscores, without what stands before a slash. Null where it is
- * of none.
- */
-function familyWindow(name: string): StatedWindow | null {
-  const family = familyOf(name)
-  const sizeTokens = sizeInName(name)
-  if (family === null) {
-    const isBelievable = sizeTokens !== null && sizeTokens <= unknownTokensMax
-    return isBelievable ? { tokens: sizeTokens, kind: 'total' } : null
-  }
-  const isOpen = openWeights.includes(family)
-  if (sizeTokens !== null && (isOpen || sizeTokens < family.windowTokens)) {
-    return { tokens: sizeTokens, kind: 'total' }
-  }
-  return { tokens: family.windowTokens, kind: family.kind }
-}
+export const vendorModels = familiesOf(families.vendors)
 
 /**
  * The row for a name. Models with open weights go before those that only their maker serves: what is called after both was
@@ -83,8 +62,98 @@ export function familyOf(name: string): Family | null {
 }
 
 /**
- * The tokens of a window that a name states: `-128k`, `-1m`, Bedrock's `:48k`. Null where it states none.
+ * Windows by listed name, from rows that name the models of each window: `8192`, or `input 8192` where it limits the prompt alone.
+ *
+ * @internal exported for tests
  */
+export function figuresIn(rows: Readonly<Record<string, string>>): ReadonlyMap<string, StatedWindow> {
+  return new Map(
+    Object.entries(rows).flatMap(([figure, names]) => {
+      const isInput = figure.startsWith('input ')
+      const window = windowOf(isInput ? { input: Number(figure.slice('input '.length)) } : Number(figure))
+      return names.split(' ').map((name) => [name, window] as const)
+    }),
+  )
+}
+
+// --- internal ---
+
+/** Longer than any name in use, and short enough that a client's name costs no pattern any time. */
+const nameCharactersMax = 200
+
+type LookedUp = { readonly window: StatedWindow | null; readonly isListedAtHost: boolean }
+
+/** Spelling a name in all its ways costs more than the rest of a small request: the latest models at hosts are remembered. */
+const lookedUp = lruCache<LookedUp>(1_000)
+
+function lookUp(model: string, host: string | null): LookedUp {
+  const key = `${host ?? ''} ${model}`
+  const known = lookedUp.get(key)
+  if (known !== undefined) return known
+  const name = dashedName(model)
+  if (name.length > nameCharactersMax) return { window: null, isListedAtHost: false }
+  const spellings = modelSpellings(name)
+  const ofHost = host === null ? null : firstOf(figuresAt(host), spellings)
+  const listed = ofHost ?? firstOf(figuresOfNames, spellings)
+  const window = listed === null ? familyWindow(name) : withSizeIn(name, listed)
+  const found = { window, isListedAtHost: ofHost !== null }
+  lookedUp.set(key, found)
+  return found
+}
+
+type Figures = ReturnType<typeof figuresIn>
+
+const figuresOfNames = figuresIn(windowFigures.names)
+
+/** Figures of hosts by pattern: some have a region, a resource or an account in their name, for which a `*` stands. */
+const hosts = Object.entries<Readonly<Record<string, string>>>(windowFigures.hosts)
+  .flatMap(([patterns, rows]) => {
+    const figures = figuresIn(rows)
+    return patterns.split(' ').map((pattern) => {
+      const [before = '', behind = null] = pattern.split('*')
+      return { before, behind, figures }
+    })
+  })
+  // A host's own name goes before a pattern.
+  .toSorted((one, other) => Number(one.behind !== null) - Number(other.behind !== null))
+
+function figuresAt(host: string): Figures | undefined {
+  const name = host.toLowerCase()
+  const isThis = ({ before, behind }: (typeof hosts)[number]): boolean =>
+    behind === null
+      ? before === name
+      : name.length > before.length + behind.length && name.startsWith(before) && name.endsWith(behind)
+  return hosts.find(isThis)?.figures
+}
+
+function firstOf(figures: Figures | undefined, spellings: readonly string[]): StatedWindow | null {
+  const listed = spellings.find((spelling) => figures?.has(spelling))
+  return (listed === undefined ? undefined : figures?.get(listed)) ?? null
+}
+
+/** Bedrock's `claude-3-haiku-…:48k` is listed without what it states. */
+function withSizeIn(name: string, listed: StatedWindow): StatedWindow {
+  const tokens = sizeInName(name)
+  return tokens !== null && tokens < listed.tokens ? { tokens, kind: 'total' } : listed
+}
+
+/**
+ * The window of the family that a name belongs to, for names that no list has: dated versions, deployments, Ollama's tags,
+ * fine-tunes. `name` is in small letters, with dashes for underscores, without what stands before a slash. Null where it is
+ * of none.
+ */
+function familyWindow(name: string): StatedWindow | null {
+  const family = familyOf(name)
+  const tokens = sizeInName(name)
+  if (tokens === null) return family?.window ?? null
+  const isStated =
+    family === null
+      ? tokens <= unknownTokensMax
+      : openWeights.includes(family) || tokens < family.window.tokens
+  return isStated ? { tokens, kind: 'total' } : (family?.window ?? null)
+}
+
+/** The tokens of a window that a name states: `-128k`, `-1m`, Bedrock's `:48k`. Null where it states none. */
 function sizeInName(name: string): number | null {
   const size = /(?:^|[-:])(4k|8k|16k|24k|32k|48k|64k|96k|128k|256k|262k|512k|1048k|1m)(?=$|[-:.])/.exec(
     tunedModel(name),
@@ -96,93 +165,23 @@ function sizeInName(name: string): number | null {
   return [4, 8, 16, 32, 64].includes(number) ? number * 1024 : number * 1000
 }
 
-// --- internal ---
-
-/** Longer than any name in use, and short enough that a client's name costs no pattern any time. */
-const nameCharactersMax = 200
-
-/** Models at hosts that are in use at a time. */
-const lookedUpMax = 1_000
-
-/** What the table says of a model at a host. */
-type LookedUp = { readonly window: StatedWindow | null; readonly isListedAtHost: boolean }
-
-/** Spelling a name in all its ways costs more than the rest of a small request: the latest ones are remembered. */
-const lookedUp = lruCache<LookedUp>(lookedUpMax)
-
-function lookUp(model: string, host: string | null): LookedUp {
-  const key = `${host ?? ''} ${model}`
-  const known = lookedUp.get(key)
-  if (known !== undefined) return known
-  const name = dashedName(model)
-  if (name.length > nameCharactersMax) return { window: null, isListedAtHost: false }
-  const spellings = modelSpellings(name)
-  const ofHost = host === null ? null : firstOf(figuresOf(host), spellings)
-  const listed = ofHost ?? firstOf(windowFigures.names, spellings)
-  const found = {
-    window: listed === null ? familyWindow(name) : withSizeIn(name, listed),
-    isListedAtHost: ofHost !== null,
-  }
-  lookedUp.set(key, found)
-  return found
+/** Tokens as the tables write them: what limits the prompt alone stands under `input`. */
+function windowOf(figure: number | { readonly input: number }): StatedWindow {
+  return typeof figure === 'number'
+    ? { tokens: figure, kind: 'total' }
+    : { tokens: figure.input, kind: 'input' }
 }
 
-/** Bedrock's `claude-3-haiku-…:48k` is listed without what it states. */
-function withSizeIn(name: string, listed: StatedWindow): StatedWindow {
-  const tokens = sizeInName(name)
-  return tokens !== null && tokens < listed.tokens ? { tokens, kind: 'total' } : listed
-}
-
-/** Tokens by listed name; what limits the prompt alone stands under `input`. */
-type Figures = Readonly<Record<string, number | { readonly input: number }>>
-
-/** Figures of hosts by pattern: some have a region, a resource or an account in their name, for which a `*` stands. */
-const hosts: readonly {
-  readonly before: string
-  readonly behind: string | null
-  readonly figures: Figures
-}[] = Object.entries<Figures>(windowFigures.hosts)
-  .flatMap(([patterns, figures]) =>
-    patterns.split(' ').map((pattern) => {
-      const [before = '', behind = null] = pattern.split('*')
-      return { before, behind, figures }
-    }),
-  )
-  // A host's own name goes before a pattern.
-  .toSorted((one, other) => Number(one.behind !== null) - Number(other.behind !== null))
-
-function firstOf(figures: Figures, spellings: readonly string[]): StatedWindow | null {
-  for (const spelling of spellings) {
-    const figure = Object.hasOwn(figures, spelling) ? figures[spelling] : undefined
-    if (typeof figure === 'number') return { tokens: figure, kind: 'total' }
-    if (figure !== undefined) return { tokens: figure.input, kind: 'input' }
-  }
-  return null
-}
-
-function figuresOf(host: string): Figures {
-  const name = host.toLowerCase()
-  const isThis = ({ before, behind }: (typeof hosts)[number]): boolean =>
-    behind === null
-      ? before === name
-      : name.length > before.length + behind.length && name.startsWith(before) && name.endsWith(behind)
-  return hosts.find(isThis)?.figures ?? {}
-}
-
-/** What limits the prompt alone stands under `input`. */
-type Row = {
-  readonly pattern: string
-  readonly window: number | { readonly input: number }
-  readonly sample: string
-}
-
-function familiesOf(byMaker: Readonly<Record<string, readonly Row[]>>): readonly Family[] {
+function familiesOf(
+  byMaker: Readonly<
+    Record<string, readonly { pattern: string; window: number | { input: number }; sample: string }[]>
+  >,
+): readonly Family[] {
   return Object.values(byMaker)
     .flat()
     .map(({ pattern, window, sample }) => ({
       pattern: new RegExp(pattern),
-      windowTokens: typeof window === 'number' ? window : window.input,
-      kind: typeof window === 'number' ? 'total' : 'input',
+      window: windowOf(window),
       sample,
     }))
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { listedName, modelSpellings } from '../../../src/models/table/model-spellings.ts'
 import {
   familyOf,
+  figuresIn,
   isListedAt,
   openWeights,
   tableWindow,
@@ -236,15 +237,13 @@ describe('whether a model is listed is asked of its host’s own rows', () => {
 })
 
 test('every figure stands under a name as it is looked up and is a window that a model may have', () => {
-  const sections: readonly Readonly<Record<string, number | { readonly input: number }>>[] = [
+  const sections: readonly Readonly<Record<string, string>>[] = [
     windowFigures.names,
     ...Object.values(windowFigures.hosts),
   ]
-  const rows = sections.flatMap((figures) => Object.entries(figures))
-  const isRow = ([name, figure]: (typeof rows)[number]): boolean => {
-    const tokens = typeof figure === 'number' ? figure : figure.input
-    return listedName(name) === name && tokens >= 512 && tokens <= 20_000_000
-  }
+  const rows = sections.flatMap((section) => [...figuresIn(section)])
+  const isRow = ([name, { tokens }]: (typeof rows)[number]): boolean =>
+    listedName(name) === name && tokens >= 512 && tokens <= 20_000_000
   expect(rows.filter((row) => !isRow(row))).toEqual([])
   expect(rows.length).toBeGreaterThan(1000)
 })
