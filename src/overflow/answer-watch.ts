@@ -1,9 +1,9 @@
-import { judgeJson, type JudgedJson, type WindowKnowledge } from './classify-ending.ts'
-import type { Classification } from './classification.ts'
 import type { AnswerFacts, Answers } from '../formats/answer-contract.ts'
+import { parseAnswerText } from '../formats/answer-json.ts'
 import { createEventReader, type ServerEvent } from '../formats/event-reader.ts'
-import { createStreamJudge } from './stream-judge.ts'
 import { createTextPieces } from '../formats/text-pieces.ts'
+import type { Classification } from './classification.ts'
+import { classifyFacts, joinEvents, type WindowKnowledge } from './classify.ts'
 
 /**
  * Whether an answer with status 200 that is still held back may be passed on. `overflow`: nothing of it has reached
@@ -33,8 +33,8 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
  */
 export function watchStream(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
   const reader = createEventReader({ eventCharactersMax: answers.limits.undecidedCharactersMax })
-  const judge = createStreamJudge(answers, knowledge)
-  let decision: WatchDecision = { state: 'undecided' }
+  const stream = joinEvents(answers)
+  let decision = undecided
   let characters = 0
   let hasEvents = false
   const unread = createTextPieces()
@@ -43,35 +43,39 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
     if (decision.state !== 'undecided') return decision
     characters += text.length
     if (!hasEvents) unread.add(text)
-    judgeAll(reader.feed(text))
-    if (decision.state === 'undecided' && characters > answers.limits.undecidedCharactersMax)
-      decision = { state: 'good' }
+    takeAll(reader.feed(text))
+    if (decision.state === 'undecided' && characters > answers.limits.undecidedCharactersMax) decision = good
     return decision
   }
 
   function end(): WatchDecision {
-    if (decision.state === 'undecided') judgeAll(reader.end())
+    if (decision.state === 'undecided') takeAll(reader.end())
     if (decision.state === 'undecided') {
       const text = unread.joined()
-      if (hasEvents ? judge.isEmpty() : isSilent(text)) decision = { state: 'empty' }
+      if (hasEvents ? saysNothing(stream.facts()) : isSilent(text)) decision = { state: 'empty' }
       // Some servers announce a stream and answer with a bare JSON error.
       else
-        decision = hasEvents
-          ? decideEnding(judge.ending())
-          : decideJson(judgeJson(bareJson(text), answers, knowledge))
+        decision = decide(
+          hasEvents ? stream.facts() : answers.read(parseAnswerText(bareJson(text))),
+          knowledge,
+        )
     }
     unread.clear()
     return decision
   }
 
-  function judgeAll(events: readonly ServerEvent[]): void {
+  function takeAll(events: readonly ServerEvent[]): void {
     for (const event of events) {
       hasEvents = true
       unread.clear()
-      const verdict = judge.accept(event)
-      if (verdict.state === 'output') decision = { state: 'good' }
-      else if (verdict.state === 'ended' && !judge.isEmpty()) decision = decideEnding(judge.ending())
-      else if (verdict.state === 'failed') decision = decideFailed(verdict.classification)
+      const { kind } = stream.take(event)
+      const facts = stream.facts()
+      const { isError, hasOutput, finish, usage } = facts
+      // An answer that ends empty is decided by its usage, which may come in an event of its own.
+      const isEnded = kind === 'done' || (kind === 'facts' && finish !== null && usage !== null)
+      if (isError || finish === 'window') decision = decide(facts, knowledge)
+      else if (hasOutput) decision = good
+      else if (isEnded && !saysNothing(facts)) decision = decide(facts, knowledge)
       if (decision.state !== 'undecided') return
     }
   }
@@ -83,7 +87,7 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
 export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
   const pieces = createTextPieces()
   let characters = 0
-  let decision: WatchDecision = { state: 'undecided' }
+  let decision = undecided
   let facts: AnswerFacts | null = null
 
   function feed(text: string): WatchDecision {
@@ -91,7 +95,7 @@ export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerW
     characters += text.length
     pieces.add(text)
     if (characters > heldJsonCharactersMax) {
-      decision = { state: 'good' }
+      decision = good
       pieces.clear()
     }
     return decision
@@ -99,9 +103,8 @@ export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerW
 
   function end(): WatchDecision {
     if (decision.state === 'undecided') {
-      const judged = judgeJson(pieces.joined(), answers, knowledge)
-      decision = decideJson(judged)
-      facts = judged.facts
+      facts = answers.read(parseAnswerText(pieces.joined()))
+      decision = decide(facts, knowledge)
     }
     pieces.clear()
     return decision
@@ -112,6 +115,23 @@ export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerW
 
 // --- internal ---
 
+const undecided: WatchDecision = { state: 'undecided' }
+const good: WatchDecision = { state: 'good' }
+
+function decide(facts: AnswerFacts | null, knowledge: WindowKnowledge): WatchDecision {
+  const classification = classifyFacts(facts, knowledge)
+  if (classification.afterOutput) return good
+  if (classification.class === 'overflow') return { state: 'overflow', classification }
+  return facts?.isError === true ? { state: 'refused', classification } : good
+}
+
+/** Whether a stream has said nothing so far: no output, no usage, and no reason to end but an ordinary one. */
+function saysNothing({ hasOutput, usage, finish }: AnswerFacts): boolean {
+  // LiteLLM adds up what it was not told: nothing.
+  const isCounted = usage !== null && usage.promptTokens + (usage.completionTokens ?? 0) > 0
+  return !hasOutput && !isCounted && (finish === null || finish === 'end')
+}
+
 /** Whether a stream without events holds at most comments. */
 function isSilent(text: string): boolean {
   return text.split(/[\r\n]+/).every((line) => line.trim() === '' || line.startsWith(':'))
@@ -120,17 +140,4 @@ function isSilent(text: string): boolean {
 /** What follows the comments, if there were any. */
 function bareJson(text: string): string {
   return text.slice(Math.max(0, text.search(/^[[{]/m)))
-}
-
-function decideJson({ facts, classification }: JudgedJson): WatchDecision {
-  return facts?.isError === true ? decideFailed(classification) : decideEnding(classification)
-}
-
-function decideEnding(classification: Classification): WatchDecision {
-  return classification.class === 'overflow' ? decideFailed(classification) : { state: 'good' }
-}
-
-function decideFailed(classification: Classification): WatchDecision {
-  if (classification.afterOutput) return { state: 'good' }
-  return { state: classification.class === 'overflow' ? 'overflow' : 'refused', classification }
 }

@@ -9,7 +9,7 @@ import {
 import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
 import type { ErrorFacts } from './error-text.ts'
 import { readGeneralForm } from './general-form.ts'
-import { isFault } from './other-matter.ts'
+import { isFault } from './words.ts'
 import { readCount, windowTokensMin } from './token-numbers.ts'
 import rows from './wordings.json' with { type: 'json' }
 

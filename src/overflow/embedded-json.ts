@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
-import { isFault } from './other-matter.ts'
+import { isFault } from './words.ts'
 import { hasGap, ownWords } from './own-words.ts'
 
 /** An error that a gateway put into a text of its own. */

@@ -7,7 +7,7 @@ import {
   namesOtherCause,
   speaksOfLength,
   speaksOfTokens,
-} from './length-words.ts'
+} from './words.ts'
 import { sentencesIn, withoutLabels } from './sentences.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { namesOtherMatter } from './error-codes.ts'
 import { collectErrorFacts } from './error-text.ts'
-import { isOfCaller } from './length-words.ts'
-import { isFault } from './other-matter.ts'
+import { isOfCaller } from './words.ts'
+import { isFault } from './words.ts'
 import { sentencesIn } from './sentences.ts'
 
 /**

@@ -1,9 +1,9 @@
 import words from './words.json' with { type: 'json' }
 
 /*
- * The words of the general form, from words.json: phrases in which `*` stands for the rest of a word, `(a|b)` for one of two and
- * `{prompt}` for any of a list. They are searched for in a text of bounded length, and every gap is bounded, so that a hostile text
- * costs little.
+ * What words speak of, by words.json: phrases in which `*` stands for the rest of a word, `(a|b)` for one of two and `{prompt}`
+ * for any of a list. They are searched for in a text of bounded length, and every gap is bounded, so that a hostile text costs
+ * little.
  */
 
 /** Whether the words say that a prompt, a conversation or their tokens go beyond what a model takes. */
@@ -22,7 +22,7 @@ export function speaksOfTokens(said: string): boolean {
 
 /** Whether a prompt, a context or a request is held against a limit; two sizes beside it say which is too much. */
 export function comparesSizes(said: string): boolean {
-  const isOfTokens = compared.test(said) || (ofRequest.test(said) && /\btokens?\b/i.test(said))
+  const isOfTokens = compared.test(said) || (request.test(said) && /\btokens?\b/i.test(said))
   return isOfTokens && comparedWith.test(said)
 }
 
@@ -31,25 +31,35 @@ export function comparesSizes(said: string): boolean {
  * beyond. What only says how much of it there is names no cause.
  */
 export function namesOtherCause(said: string): boolean {
-  const isOfReply = ofOutput.test(said) && !ofPrompt.test(said) && !ofContext.test(said)
-  return ofTime.test(said) || ((ofMeans.test(said) || isOfReply) && usedUp.test(said))
+  const isOfReply = output.test(said) && !prompt.test(said) && !context.test(said)
+  return time.test(said) || ((means.test(said) || isOfReply) && usedUp.test(said))
 }
 
 /** Whether words are about another limit than a prompt's: of time, money, output, bytes, characters, counts of things. */
 export function isOfOtherLimit(said: string): boolean {
   if (isOfOtherUnit(said)) return true
-  if (ofOutput.test(said) && !ofPrompt.test(said)) return true
-  return asides.test(said) && !ofContext.test(said)
+  if (output.test(said) && !prompt.test(said)) return true
+  return asides.test(said) && !context.test(said)
 }
 
 /** Whether words are about who asks, and not about what is asked: how often, for how much, with which key, and what for. */
 export function isOfCaller(said: string): boolean {
-  return ofCaller.test(said)
+  return caller.test(said)
 }
 
 /** Whether words speak of what an overflow never speaks of. */
 export function isOfOtherUnit(said: string): boolean {
   return isOfCaller(said) || otherUnits.test(said)
+}
+
+/**
+ * Whether an error says that something is wrong with a request other than its length: an image that cannot be loaded, a
+ * role, a tool, a model that is not there. Such refusals repeat what the client sent, perhaps without marking it, so that
+ * nothing of their text may be taken for the server's word on lengths. Asked of the whole text, since who breaks out of a
+ * quotation may break off the server's sentence.
+ */
+export function isFault(text: string): boolean {
+  return faults.test(text.replaceAll(/\b[a-z]{1,10}:\/\/\S*/gi, ''))
 }
 
 // --- internal ---
@@ -62,14 +72,14 @@ function anyOf(phrases: readonly string[]): string {
 }
 
 function sourceOf(phrase: string): string {
-  const begins = /^(?:[a-z_]|\((?!\?))/i.test(phrase) ? String.raw`\b` : ''
-  const ends =
-    /[a-z\d_)?]$/i.test(phrase) && !/\(\?[^()]*(?:\([^()]*\)[^()]*)*\)$/.test(phrase) ? String.raw`\b` : ''
+  const begins = /^(?:[a-z_]|\((?!\?))/i.test(phrase)
+  const endsAhead = /\(\?[^()]*(?:\([^()]*\)[^()]*)*\)$/.test(phrase)
+  const ends = /[a-z\d_)?]$/i.test(phrase) && !endsAhead
   const source = phrase
     .replaceAll('*', String.raw`\w*`)
     .replaceAll(/\((?!\?)/g, '(?:')
     .replaceAll(/\{([a-z]+)\}/gi, (_, list: string) => anyOf(lists[list] ?? []))
-  return begins + source + ends
+  return `${begins ? String.raw`\b` : ''}${source}${ends ? String.raw`\b` : ''}`
 }
 
 function searchFor(...phrases: readonly string[]): RegExp {
@@ -83,8 +93,6 @@ function near(one: readonly string[], other: readonly string[], within = 80): Re
   return new RegExp(`${first}${gap}${second}|${second}${gap}${first}`, 'i')
 }
 
-const { request, limit, beyond } = words.lists
-
 const overflowing: readonly RegExp[] = [
   ...words.pairs.map(({ of, is, within }) => near(of, is, within)),
   searchFor(...words.phrases),
@@ -93,21 +101,18 @@ const overflowing: readonly RegExp[] = [
     ({ first, within, then }) => new RegExp(`(?:${first}).{0,${within}}?(?:${then})`, 'i'),
   ),
 ]
-
-const requestBeyond = near(request, beyond)
-const tokensAndLimit = near(['tokens?'], [...limit, ...beyond])
+const requestBeyond = near(['{request}'], ['{beyond}'])
+const tokensAndLimit = near(['tokens?'], ['{limit}', '{beyond}'])
 const compared = searchFor('{prompt}', 'context', '{context}', '*n_tokens*')
-const ofRequest = searchFor(...request)
-const comparedWith = searchFor(...words.lists.compared, ...limit, ...beyond)
-const ofContext = searchFor(
-  '{context}',
-  ...'上下文 コンテキスト 컨텍스트 *kontext* *contexte* *contexto* контекст'.split(' '),
-)
-const ofPrompt = searchFor('{prompt}', '{request}.{0,80}?tokens*')
-const ofOutput = searchFor(...words.lists.output)
-const ofTime = searchFor(...words.lists.time)
-const ofMeans = searchFor(...words.lists.means)
-const usedUp = searchFor(...words.lists.usedUp, ...beyond)
-const asides = searchFor(...words.lists.asides)
-const ofCaller = searchFor(...words.lists.caller)
+const comparedWith = searchFor('{compared}', '{limit}', '{beyond}')
+const request = searchFor('{request}')
+const prompt = searchFor('{prompt}', '{request}.{0,80}?tokens*')
+const context = searchFor('{context}', '{contextElsewhere}')
+const output = searchFor('{output}')
+const time = searchFor('{time}')
+const means = searchFor('{means}')
+const usedUp = searchFor('{usedUp}', '{beyond}')
+const asides = searchFor('{asides}')
+const caller = searchFor('{caller}')
 const otherUnits = searchFor(...Object.values(words.otherUnits).flat())
+const faults = searchFor(...Object.values(words.faults).flat())
