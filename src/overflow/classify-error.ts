@@ -6,12 +6,13 @@ import {
   type Remedy,
   type StatedSizes,
 } from './classification.ts'
-import { namesOtherMatter, overflowCodes, vetoedByCode } from './error-codes.ts'
-import type { ErrorFacts } from './error-text.ts'
+import { collectErrorFacts, type ErrorFacts } from './error-text.ts'
 import { readGeneralForm } from './general-form.ts'
-import { isFault } from './words.ts'
+import { sentencesIn } from './own-words.ts'
 import { readCount, windowTokensMin } from './token-numbers.ts'
 import rows from './wordings.json' with { type: 'json' }
+import { isFault, isOfCaller } from './words.ts'
+import words from './words.json' with { type: 'json' }
 
 /** What an error is held against, beside its own facts. */
 export type ErrorKnowledge = {
@@ -20,11 +21,6 @@ export type ErrorKnowledge = {
   /** The wordings that are known; all of them, but for whoever asks what is recognised without. */
   readonly signatures?: readonly OverflowSignature[]
 }
-
-/** An output share of the window from which a prompt of unknown size is best helped by less output. */
-const clampShareMin = 1 / 2
-/** Below this share less output gains nothing worth having. */
-const clampShareWorth = 1 / 8
 
 /**
  * What an error means. Its statuses and codes come before its words, and of its words only those that the server
@@ -37,16 +33,29 @@ export function classifyError(
   knowledge: ErrorKnowledge = {},
 ): Classification {
   const statuses = [status, ...facts.statuses]
-  // Who passes an answer on has a status of its own for that: the server's is the innermost.
-  const innermost = facts.statuses.at(-1) ?? status
   return (
     vetoed(facts, statuses) ??
-    overflowing(facts, innermost, knowledge) ??
-    (isCrowded(facts, statuses) ? plainClassification('crowded') : null) ??
-    fromLookAlike(refusals.find((each) => matches(each, facts))) ??
+    overflowing(facts, innermostStatus(facts, status), knowledge) ??
+    (statuses.some((each) => each >= 500) ? lookAlike(crowded, facts) : null) ??
+    lookAlike(refusals, facts) ??
     refusedByCode(facts, status) ??
     plainClassification('other')
   )
+}
+
+/**
+ * What a refusal says that may be about the prompt's length, in words that no rule can read: without its numbers and ids, so
+ * that it is the same the next time. Null where it is about something else, or a server in trouble that names no context.
+ */
+export function unreadWording(body: string, status: number): string | null {
+  const facts = collectErrorFacts(body)
+  const innermost = innermostStatus(facts, status)
+  const isRefused = innermost === 400 || innermost === 413 || innermost === 422
+  if (!isRefused && !(innermost === 500 && /\b(?:context|tokens?)\b/i.test(facts.words))) return null
+  if (namesOtherMatter(facts) || isFault(facts.text)) return null
+  // Advice stands behind most refusals, such as another plan.
+  const stated = sentencesIn(facts.words, 'capitals').filter((sentence) => !advice.test(sentence))
+  return stated.some(isOfCaller) ? null : facts.words.replaceAll(/\d+/g, '').slice(0, wordingCharactersMax)
 }
 
 /*
@@ -81,44 +90,34 @@ export const overflowSignatures: readonly OverflowSignature[] = rows.overflows.m
 }))
 
 /** A wording that speaks of tokens, limits or sizes, or refuses the order of messages, and is no overflow. */
-type LookAlike = {
-  readonly provider: string
-  readonly class: AnswerClass
-  readonly remedy: Remedy
-  readonly pattern: RegExp
-  readonly sample: string
-}
+type LookAlike = ReturnType<typeof lookAlikes>[number]
 
 /** @internal exported for tests. Looked at before any overflow wording: what matches here is never an overflow. */
-export const vetoes: readonly LookAlike[] = [
+export const vetoes = [
   ...lookAlikes('rate', 'none', rows.vetoes.rate),
   ...lookAlikes('denied', 'none', rows.vetoes.denied),
   ...lookAlikes('output_too_large', 'clamp', rows.vetoes.output_too_large),
 ]
 
 /** @internal exported for tests. Looked at after the overflow wordings. */
-export const refusals: readonly LookAlike[] = [
+export const refusals = [
   ...lookAlikes('payload_too_large', 'compact-count', rows.refusals['compact-count']),
   ...lookAlikes('payload_too_large', 'compact-bytes', rows.refusals['compact-bytes']),
   ...lookAlikes('order', 'none', rows.refusals.order),
 ]
-
-/** Sizes, and whether the server itself says that less output is enough, where the prompt fits. */
-type SignedSizes = StatedSizes & { readonly takesLessOutput: boolean }
 
 /**
  * What the first signature that matches says of sizes; null where none does. What is no plausible number is left out.
  *
  * @internal exported for tests
  */
-export function readSignature(words: string, signatures: readonly OverflowSignature[]): SignedSizes | null {
+export function readSignature(said: string, signatures: readonly OverflowSignature[]): SignedSizes | null {
   for (const { pattern, countsInput = false, stopsCounting = false, takesLessOutput = false } of signatures) {
-    const groups = pattern.exec(words)?.groups
+    const groups = pattern.exec(said)?.groups
     if (groups === undefined) continue
     const tokens = readCount(groups['window']) ?? 0
     const prompt = readCount(groups['prompt']) ?? 0
     return {
-      ...noSizes,
       window: tokens < windowTokensMin ? null : { tokens, kind: countsInput ? 'input' : 'total' },
       promptTokens: prompt === 0 ? null : { tokens: prompt, exact: !stopsCounting },
       completionTokens: readCount(groups['output']),
@@ -129,9 +128,46 @@ export function readSignature(words: string, signatures: readonly OverflowSignat
   return null
 }
 
+/** @internal exported for tests. Codes that mean overflow whatever the text and the status say: values of code and type fields. */
+export const overflowCodes: ReadonlySet<string> = new Set(words.codes.overflow)
+
 // --- internal ---
 
-const nothingStated: SignedSizes = { ...noSizes, takesLessOutput: false }
+/** Sizes, and whether the server itself says that less output is enough, where the prompt fits. */
+type SignedSizes = StatedSizes & { readonly takesLessOutput: boolean }
+
+/** What servers in trouble answer to each of several requests that together fill the memory which they share. */
+const crowded = lookAlikes('crowded', 'none', rows.crowded)
+
+const wordingCharactersMax = 400
+const advice = /^(?:please|consider|try|see|visit|you (?:may|can))\b/i
+
+/** An output share of the window from which a prompt of unknown size is best helped by less output. */
+const clampShareMin = 1 / 2
+/** Below this share less output gains nothing worth having. */
+const clampShareWorth = 1 / 8
+
+/** Whoever passes an answer on has a status of its own for that: the server's is the innermost. */
+function innermostStatus(facts: ErrorFacts, status: number): number {
+  return facts.statuses.at(-1) ?? status
+}
+
+function lookAlikes(
+  answerClass: AnswerClass,
+  remedy: Remedy,
+  found: readonly { readonly provider: string; readonly pattern: string; readonly sample: string }[],
+) {
+  return found.map((row) => ({ ...row, class: answerClass, remedy, pattern: new RegExp(row.pattern, 'i') }))
+}
+
+function lookAlike(known: readonly LookAlike[], { text, words: own }: ErrorFacts): Classification | null {
+  const found = known.find(({ class: answerClass, pattern }) => {
+    // What leads to another request must be the server's own words.
+    const isOwn = answerClass !== 'rate' && answerClass !== 'denied' && answerClass !== 'order'
+    return pattern.test(isOwn ? own : text)
+  })
+  return found === undefined ? null : plainClassification(found.class, found.remedy)
+}
 
 function vetoed(facts: ErrorFacts, statuses: readonly number[]): Classification | null {
   for (const each of statuses) {
@@ -139,40 +175,55 @@ function vetoed(facts: ErrorFacts, statuses: readonly number[]): Classification 
     if (each === 429 || each === 402) return plainClassification('rate')
     if (each === 401 || each === 403 || each === 407) return plainClassification('denied')
   }
-  const vetoClass = vetoedByCode(facts)
-  if (vetoClass !== null) return plainClassification(vetoClass)
-  return fromLookAlike(vetoes.find((each) => matches(each, facts)))
+  for (const code of [...facts.codes, ...facts.exceptions]) {
+    if (words.codes.rate.includes(code)) return plainClassification('rate')
+    if (words.codes.denied.includes(code)) return plainClassification('denied')
+  }
+  return lookAlike(vetoes, facts)
 }
 
-/** Sizes lead to a smaller request, so that only the server's own words state them. */
-function matches({ class: answerClass, pattern }: LookAlike, { text, words }: ErrorFacts): boolean {
-  const changesSize = answerClass === 'output_too_large' || answerClass === 'payload_too_large'
-  return pattern.test(changesSize ? words : text)
+/**
+ * Whether code, type or param names another matter than length, e.g. `invalid_image_url`, `model_not_found`,
+ * `messages[3].content`: then the words decide nothing. Codes that could mean anything, e.g. `invalid_request_error`,
+ * `BadRequestError`, `400`, name none, and prose in a code field is no code.
+ */
+function namesOtherMatter({ codes, exceptions, params, isAboutField }: ErrorFacts): boolean {
+  return (
+    isAboutField ||
+    [...codes, ...exceptions].some((code) => /^[\w.:-]{1,64}$/.test(code) && otherMatter.test(code)) ||
+    [...params].some((param) => !lengthParam.test(param))
+  )
 }
+
+const otherMatter = new RegExp(words.codes.otherMatter.join('|'))
+
+/** A param that an overflow may be blamed on. */
+const lengthParam =
+  /^(?:(?:body|request)\.?)?(?:messages|inputs?|prompts?|contents?|text|query|context(?:_\w+)?|input_\w+|prompt_\w+|(?:max_|num_|n_)?\w{0,20}tokens|max_\w+|n_ctx|num_ctx|body|request|null|none)?$/
 
 function overflowing(facts: ErrorFacts, status: number, knowledge: ErrorKnowledge): Classification | null {
-  const explicit = namesOverflow(facts)
+  const isNamed = namesOverflow(facts.codes)
   const isElsewhere = namesOtherMatter(facts) || isFault(facts.text)
-  if (!explicit && isElsewhere) return null
-  const wrapped = [...facts.exceptions].some((name) => overflowCodes.has(name))
-  const stated = isElsewhere ? null : statedIn(facts, knowledge)
-  if (!explicit && !wrapped && stated === null) return null
+  if (!isNamed && isElsewhere) return null
+  const stated = isElsewhere ? null : statedIn(facts, isNamed, knowledge)
+  if (!isNamed && !namesOverflow(facts.exceptions) && stated === null) return null
   const { takesLessOutput, ...sizes } = stated ?? nothingStated
-  if (!explicit && !isCredible(facts, status, sizes)) return null
+  if (!isNamed && !isCredible(facts, status, sizes)) return null
   const { window, promptTokens, completionTokens } = sizes
   const promptBeyond = promptTokens?.exact === true && window !== null && promptTokens.tokens >= window.tokens
   const outputBeyond = window !== null && completionTokens !== null && completionTokens >= window.tokens
-  const onlyOutput = outputBeyond && !promptBeyond
-  return {
-    class: onlyOutput ? 'output_too_large' : 'overflow',
-    ...sizes,
-    remedy: onlyOutput
-      ? 'clamp'
-      : takesLessOutput && !promptBeyond
-        ? 'less-output'
-        : remedyFor(sizes, promptBeyond, outputBeyond, facts),
-    afterOutput: false,
-  }
+  if (outputBeyond && !promptBeyond)
+    return { class: 'output_too_large', ...sizes, remedy: 'clamp', afterOutput: false }
+  const remedy =
+    takesLessOutput && !promptBeyond ? 'less-output' : remedyFor(sizes, promptBeyond, outputBeyond, facts)
+  return { class: 'overflow', ...sizes, remedy, afterOutput: false }
+}
+
+const nothingStated: SignedSizes = { ...noSizes, takesLessOutput: false }
+
+/** Whether one of these says that it is an overflow. */
+function namesOverflow(codes: ReadonlySet<string>): boolean {
+  return [...codes].some((code) => overflowCodes.has(code))
 }
 
 /**
@@ -190,15 +241,9 @@ function isCredible(
     const askedTokens = totalTokens ?? (promptTokens?.tokens ?? 0) + (completionTokens ?? 0)
     return window !== null && askedTokens > window.tokens
   }
-  return window !== null || promptTokens !== null || isRefusal(status)
-}
-
-/** llama.cpp's answer to each of several requests that together fill the memory which they share; and its kind. */
-function isCrowded({ words }: ErrorFacts, statuses: readonly number[]): boolean {
-  if (!statuses.some((each) => each >= 500)) return false
-  return /context size has been exceeded|(?:kv|key-value)[ -]?cache.{0,60}(?:full|exhausted|no (?:free )?(?:space|slots?|room))|(?:no|find|free) (?:free )?(?:space|slots?|room).{0,40}kv/i.test(
-    words,
-  )
+  // 200 stands for an error inside a successful answer.
+  const isRefusal = status === 400 || status === 413 || status === 422 || (status >= 200 && status < 300)
+  return window !== null || promptTokens !== null || isRefusal
 }
 
 function remedyFor(
@@ -222,45 +267,32 @@ function namesHistory({ params }: ErrorFacts): boolean {
   return params.has('messages') || params.has('input')
 }
 
-/** Whether a field of its own says that it is an overflow. */
-function namesOverflow({ codes }: ErrorFacts): boolean {
-  return [...codes].some((code) => overflowCodes.has(code))
-}
-
 function statedIn(
   facts: ErrorFacts,
-  { signatures, expectedPromptTokens }: ErrorKnowledge,
+  isNamed: boolean,
+  { signatures = overflowSignatures, expectedPromptTokens = null }: ErrorKnowledge,
 ): SignedSizes | null {
-  const read = readSignature(facts.words, signatures ?? overflowSignatures)
+  const read = readSignature(facts.words, signatures)
   // llama.cpp states both sizes as fields.
-  const ofFields = {
-    window: facts.windowTokens === null ? null : { tokens: facts.windowTokens, kind: 'total' as const },
-    promptTokens: facts.promptTokens === null ? null : { tokens: facts.promptTokens, exact: true },
-  }
-  if (read === null && ofFields.window !== null && ofFields.promptTokens !== null)
-    return { ...nothingStated, ...ofFields }
+  const window = facts.windowTokens === null ? null : { tokens: facts.windowTokens, kind: 'total' as const }
+  const promptTokens = facts.promptTokens === null ? null : { tokens: facts.promptTokens, exact: true }
+  if (read === null && window !== null && promptTokens !== null)
+    return { ...nothingStated, window, promptTokens }
   // A server that names its refusal is not doubted because it counts otherwise than we do.
-  const nearTokens = namesOverflow(facts) ? null : (expectedPromptTokens ?? null)
-  const stated = read ?? readGeneralForm(facts.words, nearTokens)
+  const stated = read ?? readGeneralForm(facts.words, isNamed ? null : expectedPromptTokens)
   if (stated === null) return null
   return {
     takesLessOutput: false,
     ...stated,
-    window: stated.window ?? ofFields.window,
-    promptTokens: stated.promptTokens ?? ofFields.promptTokens,
+    window: stated.window ?? window,
+    promptTokens: stated.promptTokens ?? promptTokens,
   }
-}
-
-/** 200 stands for an error inside a successful answer. */
-function isRefusal(status: number): boolean {
-  return status === 400 || status === 413 || status === 422 || (status >= 200 && status < 300)
 }
 
 function refusedByCode(facts: ErrorFacts, status: number): Classification | null {
   const { codes, text } = facts
-  if (codes.has('array_above_max_length') && namesHistory(facts)) {
+  if (codes.has('array_above_max_length') && namesHistory(facts))
     return plainClassification('payload_too_large', 'compact-count')
-  }
   if (codes.has('3230') || codes.has('invalid_request_message_order')) return plainClassification('order')
   if (codes.has('request_too_large')) return plainClassification('payload_too_large', 'compact-bytes')
   if (status !== 413) return null
@@ -268,14 +300,4 @@ function refusedByCode(facts: ErrorFacts, status: number): Classification | null
   return text === ''
     ? plainClassification('overflow', 'compact')
     : plainClassification('payload_too_large', 'compact-bytes')
-}
-
-function fromLookAlike(found: LookAlike | undefined): Classification | null {
-  return found === undefined ? null : plainClassification(found.class, found.remedy)
-}
-
-type Row = { readonly provider: string; readonly pattern: string; readonly sample: string }
-
-function lookAlikes(answerClass: AnswerClass, remedy: Remedy, found: readonly Row[]): readonly LookAlike[] {
-  return found.map((row) => ({ ...row, class: answerClass, remedy, pattern: new RegExp(row.pattern, 'i') }))
 }

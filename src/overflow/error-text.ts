@@ -1,16 +1,7 @@
-import {
-  asJson,
-  depthMax,
-  echoKeys,
-  embeddedJson,
-  holdsError,
-  isErrorKey,
-  newSearch,
-  saysWhy,
-} from './embedded-json.ts'
-import { ownWords, plainText } from './own-words.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
+import { hasGap, ownWords, plainText } from './own-words.ts'
 import { readCount } from './token-numbers.ts'
+import { isFault } from './words.ts'
 
 /** What an error says, whatever shape it came in: normalised text, codes, statuses and stated sizes. */
 export type ErrorFacts = {
@@ -33,30 +24,6 @@ export type ErrorFacts = {
   readonly windowTokens: number | null
 }
 
-/** Longer bodies are no error messages; they are read as text, from their beginning. */
-const jsonCharactersMax = 1 << 20
-/** Of one message. Wrapped errors carry the decisive sentence first or, under a stack trace, last. */
-const headCharactersMax = 6144
-const tailCharactersMax = 2048
-/** Of all messages together: what the patterns are run over, since upstreams may quote a client's text. */
-const textCharactersMax = 16_384
-const nodesMax = 256
-const itemsMax = 16
-/** The names of exceptions before a message take no more. */
-const leadCharactersMax = 400
-
-const textKeys =
-  'message error detail msg error_message error_description status_msg description title raw reason error_msg'.split(
-    ' ',
-  )
-const nestedKeys =
-  'error errors message detail details metadata raw error_message base_resp cause inner_error innererror'.split(
-    ' ',
-  )
-const codeKeys = 'code type error_type error_code status status_code http_status_code http_code error'.split(
-  ' ',
-)
-
 /** Reads an error body: JSON of any known shape, JSON within strings within JSON, or plain text. */
 export function collectErrorFacts(body: string): ErrorFacts {
   return collectErrorFactsFrom(body.length <= jsonCharactersMax ? (parseJsonText(body.trim()) ?? body) : body)
@@ -77,13 +44,50 @@ export function collectErrorFactsFrom(value: unknown): ErrorFacts {
 
 // --- internal ---
 
+/** Longer bodies are no error messages; they are read as text, from their beginning. */
+const jsonCharactersMax = 1 << 20
+/** Of one message. Wrapped errors carry the decisive sentence first or, under a stack trace, last. */
+const headCharactersMax = 6144
+const tailCharactersMax = 2048
+/** Of all messages together: what the patterns are run over, since upstreams may quote a client's text. */
+const textCharactersMax = 16_384
+/** Longer texts are no wrapped errors, and longer candidates not what Python prints. */
+const wrappedCharactersMax = 16_384
+/** A longer text before an error is a story, not a wrapper's; the names of exceptions before a message take no more. */
+const leadCharactersMax = 400
+const nodesMax = 256
+/** What may be looked at in search of errors under other keys. */
+const searchedNodesMax = 4_096
+const itemsMax = 16
+/** Gateways wrap gateways; four levels are known, each of them two or three objects deep. */
+const depthMax = 12
+
+const named = (names: string): readonly string[] => names.split(' ')
+const textKeys = named(
+  'message error detail msg error_message error_description status_msg description title raw reason error_msg',
+)
+const nestedKeys = named(
+  'error errors message detail details metadata raw error_message base_resp cause inner_error innererror',
+)
+const codeKeys = named('code type error_type error_code status status_code http_status_code http_code error')
+/** Where the words of an error stand. */
+const wordKeys = named('error message detail msg reason error_message error_msg status_msg')
+/** Under these stands what a client has sent. */
+const echoKeys: ReadonlySet<string> = new Set(
+  named(
+    'request input inputs ctx loc value given received content contents prompt messages params arguments headers url user',
+  ),
+)
+/** An error by its name: `error`, `errors`, `upstream_error`. */
+const isErrorKey = /(?:^|_)errors?$/i
+
 function nothingCollected() {
   return {
     texts: new Array<string>(),
     words: new Array<string>(),
     characters: 0,
     nodes: 0,
-    search: newSearch(),
+    search: { nodesLeft: searchedNodesMax },
     codes: new Set<string>(),
     exceptions: new Set<string>(),
     statuses: new Array<number>(),
@@ -95,6 +99,7 @@ function nothingCollected() {
 }
 
 type Collected = ReturnType<typeof nothingCollected>
+type Search = Collected['search']
 
 // Followed are the fields in which servers put what they have to say, and whatever is an error itself: validation errors
 // may also carry the client's own request, and a conversation about overflows must not be taken for one.
@@ -106,13 +111,9 @@ function visit(value: unknown, depth: number, into: Collected): void {
     if (embedded === null) return
     if (embedded.status !== null) into.statuses.push(embedded.status)
     visit(embedded.value, depth + 1, into)
-    return
-  }
-  if (Array.isArray(value)) {
+  } else if (Array.isArray(value)) {
     for (const item of value.slice(0, itemsMax) as unknown[]) visit(item, depth + 1, into)
-    return
-  }
-  if (isJsonObject(value)) visitRecord(value, depth, into)
+  } else if (isJsonObject(value)) visitRecord(value, depth, into)
 }
 
 function visitRecord(record: JsonObject, depth: number, into: Collected): void {
@@ -142,26 +143,110 @@ function addCode(value: unknown, into: Collected): void {
 }
 
 function addText(value: string, into: Collected): void {
-  const message = bounded(value)
+  const isLong = value.length > headCharactersMax + tailCharactersMax
+  const message = isLong ? `${value.slice(0, headCharactersMax)} ${value.slice(-tailCharactersMax)}` : value
   const text = plainText(message).slice(0, textCharactersMax - into.characters)
   if (text === '') return
   into.texts.push(text)
   into.characters += text.length
   const words = ownWords(message)
   if (words !== '') into.words.push(words)
-  addExceptions(words, into)
-}
-
-function bounded(text: string): string {
-  if (text.length <= headCharactersMax + tailCharactersMax) return text
-  return `${text.slice(0, headCharactersMax)} ${text.slice(-tailCharactersMax)}`
-}
-
-/** LiteLLM's `litellm.ContextWindowExceededError: litellm.BadRequestError: …`: names at the very beginning. */
-function addExceptions(words: string, into: Collected): void {
+  // LiteLLM's `litellm.ContextWindowExceededError: litellm.BadRequestError: …`: names at the very beginning.
   for (const part of words.slice(0, leadCharactersMax).split(/ ?: | - /)) {
     const name = /^(?:[\w.]{1,60}\.)?(\w{1,60}(?:Error|Exception)):?$/.exec(part)?.[1]
     if (name === undefined) return
     into.exceptions.add(name.toLowerCase())
   }
+}
+
+/**
+ * Finds the error that a text wraps, e.g. `litellm.BadRequestError: OpenAIException - b'{"error": …}'`, and
+ * `Error code: 400 - {'error': …}`: the gateway's text around it, and the status that it says it came with. JSON that states no
+ * error is the client's, and so is what stands in a quotation, or in words about another matter, e.g. `invalid role: {…`. Null
+ * where there is none.
+ */
+function embeddedJson(text: string, search: Search) {
+  const start = text.search(/[[{](?:\s|\\+[nrt])*\\*["'{[]/)
+  if (start === -1) return null
+  // The one quotation mark of a wrapper is that of Python's bytes.
+  const lead = text.slice(0, start).replace(/\bb["']$/, '')
+  const end = text.lastIndexOf(text.charAt(start) === '{' ? '}' : ']')
+  if (lead.length > leadCharactersMax || end < start) return null
+  const tail = text.slice(end + 1, end + 1 + leadCharactersMax).replace(/^(?:["'\s]|\\+[nrt])+/, '')
+  const around = `${lead} ${tail}`
+  const status = lead.match(statedStatus)?.at(-1)?.slice(-3)
+  // Behind a status stands what came with it, whatever that is called.
+  const isEcho =
+    status === undefined
+      ? hasGap(ownWords(`${lead.trim()} it ${tail}`))
+      : quotationMark.test(lead.replaceAll(quotedName, ''))
+  if (isAttached.test(lead) || isEcho || isFault(around)) return null
+  const candidate = text.slice(start, end + 1)
+  const value = parseJsonText(candidate) ?? parsePython(candidate)
+  if (!holdsError(value, search) && !saysWhy(value)) return null
+  return { around, value, status: status === undefined ? null : Number(status) }
+}
+
+const quotationMark = /["'`\u201c-\u201e\u2018\u2019\u00ab\u00bb\u2039\u203a\u300c-\u300f]/
+/** A provider's, between its own marks. */
+const quotedName = /(["'`])[\w.:/-]{1,60}\1/g
+/** Part of an address, of a path or of a word. */
+const isAttached = /[\w/\\=&?%#,;<>]$/
+const statedStatus = /\b(?:status(?: code)?|code|http|error|:)[ :=]{1,3}[1-5]\d\d\b/gi
+
+/** Whether something has an error with words, under any key but those of what a client has sent. */
+function holdsError(value: unknown, search: Search, depth = 0): value is object {
+  if (depth > depthMax || search.nodesLeft <= 0) return false
+  search.nodesLeft -= 1
+  if (Array.isArray(value))
+    return value.slice(0, itemsMax).some((item) => holdsError(item, search, depth + 1))
+  if (!isJsonObject(value) || isRequest(value)) return false
+  return Object.entries(value).some(([key, each]) => {
+    if (echoKeys.has(key) || search.nodesLeft <= 0) return false
+    const inner = asJson(each, search)
+    return (isErrorKey.test(key) && (isText(inner) || saysWhy(inner))) || holdsError(inner, search, depth + 1)
+  })
+}
+
+/** What a text holds as JSON, and what stands behind a status in it; anything else as it is. */
+function asJson(value: unknown, search: Search): unknown {
+  if (typeof value !== 'string' || !/[{[]/.test(value) || value.length > wrappedCharactersMax) return value
+  const whole = /^\s*[{[]/.test(value) ? parseJsonText(value.trim()) : null
+  if (whole !== null) return whole
+  const embedded = embeddedJson(value, search)
+  return embedded?.status == null ? value : embedded.value
+}
+
+/** Whether it is an error itself; of a list, whether the first is. */
+function saysWhy(value: unknown): value is object {
+  const [error]: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return isJsonObject(error) && !isRequest(error) && wordKeys.some((key) => isText(error[key]))
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** A request that is repeated; Cloudflare's errors hold an empty list of messages. */
+function isRequest({ messages, role, input }: JsonObject): boolean {
+  return role !== undefined || input !== undefined || (Array.isArray(messages) && messages.length > 0)
+}
+
+/** JSON whose escapes Python escaped once more (`b'{\n "error": …}'`), or a dictionary as Python prints it. */
+function parsePython(text: string): unknown {
+  if (text.length > wrappedCharactersMax) return null
+  const unescaped = text.replaceAll(/\\([nrt'\\])/g, (_, letter: string) =>
+    letter === "'" || letter === '\\' ? letter : ' ',
+  )
+  return parseJsonText(unescaped) ?? parseJsonText(jsonOfPython(text))
+}
+
+function jsonOfPython(text: string): string {
+  // One that is left open runs to the end, so that no character is read twice.
+  const tokens = /'((?:[^'\\]|\\.)*)(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|\bNone\b|\bTrue\b|\bFalse\b/gs
+  return text.replaceAll(tokens, (token, single: string | undefined) => {
+    if (single !== undefined) return JSON.stringify(single.replaceAll(/\\(.)/gs, '$1'))
+    if (token === 'None') return 'null'
+    return token.startsWith('"') ? token : token.toLowerCase()
+  })
 }

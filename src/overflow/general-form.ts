@@ -8,7 +8,7 @@ import {
   speaksOfLength,
   speaksOfTokens,
 } from './words.ts'
-import { sentencesIn, withoutLabels } from './sentences.ts'
+import { sentencesIn, withoutLabels } from './own-words.ts'
 
 /**
  * Recognises an overflow in words that nobody has listed: a sentence of them speaks of input, prompt, context, messages or

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { classifyError } from '../../src/overflow/classify-error.ts'
 import { collectErrorFacts } from '../../src/overflow/error-text.ts'
-import { unreadWording } from '../../src/overflow/unread-wording.ts'
+import { unreadWording } from '../../src/overflow/classify-error.ts'
 
 const SENTENCES =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { classifyAnswer } from '../support/chat-completions.ts'
-import { overflowCodes } from '../../src/overflow/error-codes.ts'
+import { overflowCodes } from '../../src/overflow/classify-error.ts'
 import { overflowSignatures, refusals, vetoes } from '../../src/overflow/classify-error.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
 import type { WholeAnswer } from '../../src/overflow/classify.ts'

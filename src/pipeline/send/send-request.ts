@@ -45,7 +45,7 @@ import { judge } from './judge.ts'
 import { withRenamedModel } from './renamed-model.ts'
 import { originalForm, placedAnew } from '../compact/forms.ts'
 import { noteOf } from '../../models/suspicions.ts'
-import { unreadWording } from '../../overflow/unread-wording.ts'
+import { unreadWording } from '../../overflow/classify-error.ts'
 
 /**
  * The ways of sending: what is refused is sent again in another form as far as that may help, by one retry after the other.

@@ -1,5 +1,5 @@
 import { classifyAnswer } from '../../support/chat-completions.ts'
-import { overflowCodes } from '../../../src/overflow/error-codes.ts'
+import { overflowCodes } from '../../../src/overflow/classify-error.ts'
 import { collectErrorFacts } from '../../../src/overflow/error-text.ts'
 import { createEventReader } from '../../../src/formats/event-reader.ts'
 import { overflowSignatures } from '../../../src/overflow/classify-error.ts'
