@@ -4,18 +4,20 @@ import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
 import type { Counts } from './counts/counts.ts'
 import type { SentPrompt } from './counts/prompt.ts'
 import {
+  cutBounds,
   isConstant,
-  isWhole,
+  judgeReport,
+  narrowed,
   ownTextTokens,
   reportedPrompt,
   type ReportedPrompt,
+  windowWithin,
 } from './counts/reported-prompt.ts'
-import { cutBounds, hasDroppedOldest, isRound, narrowed, windowWithin } from './cut-prompt.ts'
 import type { ServerWindows } from './discovery/server-windows.ts'
 import type { WindowQuestion } from './discovery/window-question.ts'
 import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
-import { noteOf, type OddReport } from './suspicions.ts'
+import { noteOf } from './suspicions.ts'
 import type { Windows } from './windows.ts'
 
 /** What has to be known of a request to learn from its answer. Holds no content. */
@@ -36,16 +38,8 @@ export type Lesson = {
   readonly isUsageUnasked: boolean
 }
 
-export type LearnParts = {
-  readonly models: Models
-  readonly windows: Windows
-  readonly counts: Counts
-  readonly serverWindows: Pick<ServerWindows, 'lookup' | 'refresh' | 'answered'>
-  /** Called when a prompt came out cut (`known`), or may have: from a server that may only report it so (`suspected`). */
-  readonly onCut: (model: string, seen: CutPrompt) => void
-}
-
 export type CutPrompt = {
+  /** `known`: the prompt came out cut; `suspected`: it may have, or its server only reports it so. */
   readonly certainty: 'known' | 'suspected'
   readonly promptTokens: number
   readonly expectedTokens: number
@@ -53,142 +47,123 @@ export type CutPrompt = {
   readonly windowTokens: number | null
 }
 
-export type Learning = {
-  /**
-   * Learns from an answer that was passed on: the window, if it says with numbers that it was too small, else how the provider
-   * counts. Answers that broke off, failed or were left teach nothing of counts.
-   */
-  readonly answered: (lesson: Lesson, report: TailReport, isEntire: boolean) => void
-  /** Whether a conversation's next prompt is to be counted whatever its size: only a count can say what an odd report means. */
-  readonly wantsCount: (key: ModelKey, conversation: string) => boolean
-}
+export type Learning = ReturnType<typeof createLearning>
 
-export function createLearning(parts: LearnParts): Learning {
-  const { models, windows, counts, serverWindows } = parts
-
-  function learnFrom(lesson: Lesson, report: TailReport, isEntire: boolean): void {
-    const { modelKey, expectedTokens, outputTokens, sent } = lesson
-    const { usage } = report
-    if (lesson.isUsageUnasked && usage !== null) models.set(modelKey, 'usage', 'stated', 'answer')
-    if (report.overflow !== null) {
-      const refusal = { classification: report.overflow, expectedTokens, outputTokens }
-      windows.refused(modelKey, lesson.conversation, refusal)
-      windows.exceeded(modelKey, expectedTokens)
-      return
-    }
-    if (!isEntire || report.isError) return
-    if (report.model !== null)
-      models.set(modelKey, 'name', report.model.slice(0, MODEL_NAME_CHARS_MAX), 'answer')
-    if (lesson.isAuto) serverWindows.answered(lesson.question)
-    if (report.isOllama && models.get(modelKey, 'stated')?.isLoaded !== true)
-      models.suspected(modelKey).isSilentOllama = true
-    if (usage === null || usage.isSum === true) return
-    noteCached(models, modelKey, usage.promptTokens, usage.cachedTokens)
-    if (sent === null || usage.promptTokens === 0 || !isCount(lesson, sent, usage, report)) return
-    const answeredTokens = Math.min(usage.promptTokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
-    windows.answered(modelKey, answeredTokens, lesson.outputTokens ?? 0)
-    // The server runs with more than it said last.
-    const stated = models.get(modelKey, 'stated')
-    if (lesson.isAuto && stated !== null && answeredTokens > stated.tokens)
-      serverWindows.refresh(lesson.question)
-  }
-
+/** `onCut` is called when a prompt came out cut, or may have. */
+export function createLearning({
+  models,
+  windows,
+  counts,
+  serverWindows,
+  onCut,
+}: {
+  readonly models: Models
+  readonly windows: Windows
+  readonly counts: Counts
+  readonly serverWindows: Pick<ServerWindows, 'lookup' | 'refresh' | 'answered'>
+  readonly onCut: (model: string, seen: CutPrompt) => void
+}) {
   /** Compares what was sent with what was reported of it, and learns from that; whether the report counts it whole. */
   function isCount(lesson: Lesson, sent: SentPrompt, { promptTokens }: Usage, report: TailReport): boolean {
-    const { modelKey: key, conversation, expectedTokens } = lesson
+    const { modelKey: key, conversation, expectedTokens, isAuto } = lesson
     const model = { key, encoding: sent.encoding }
     const { prompt, textBytes, counted } = sent
-    const answeredBy = report.model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
+    const answeredBy = nameIn(report)
     const answeredAt = (beginning: string) => counts.answered(model, beginning)
     const reported = reportedPrompt(promptTokens, expectedTokens, sent, answeredAt, answeredBy)
     const suspected = models.suspected(key)
-    const before = suspected.oddReports.get(conversation) ?? null
-    if (isConstant(reported) && !isRound(promptTokens)) {
+    if (isConstant(reported)) {
       // What was taken for a count before is forgotten.
       suspected.constantTokens = promptTokens
       counts.forget(key)
     }
-    const verdict =
-      suspected.constantTokens === promptTokens ? 'none' : judge(lesson, reported, report.isOllama, before)
+    const isNone = suspected.constantTokens === promptTokens
+    const stated = models.get(key, 'stated')
+    const loadedTokens = stated?.isLoaded === true ? stated.tokens : null
+    const verdict = isNone
+      ? 'none'
+      : judgeReport(reported, {
+          loadedTokens,
+          isOllama: report.isOllama,
+          fittingTokens: Math.max(suspected.cutBounds?.fitsTokens ?? 0, models.get(key, 'answered') ?? 0),
+          before: suspected.oddReports.get(conversation) ?? null,
+        })
     const answered = { textBytes, counted, answeredBy, promptTokens }
     if (verdict === 'count') {
       suspected.oddReports.delete(conversation)
       const anchor = counted?.anchor ?? null
-      const since = anchor?.answeredBy === answeredBy ? anchor : null
-      return counts.observe(model, prompt, answered, since)
+      return counts.observe(model, prompt, answered, anchor?.answeredBy === answeredBy ? anchor : null)
     }
+    // What the server said it has loaded may be old: it may have been started anew with less.
+    if (verdict === 'none' && !isNone && isAuto && loadedTokens !== null && counted !== null)
+      serverWindows.refresh(lesson.question)
     counts.pass(model, prompt, answered)
-    noteOf(suspected.oddReports, conversation, {
+    const textTokens = counted === null ? null : ownTextTokens(counted)
+    noteOf(suspected.oddReports, conversation, { promptTokens, ownTextTokens: textTokens })
+    if (verdict === 'none') return false
+    const windowTokens = verdict === 'cut' ? cutWindow(lesson, reported) : null
+    onCut(key.model, {
+      certainty: verdict === 'cut' ? 'known' : 'suspected',
       promptTokens,
-      ownTextTokens: counted === null ? null : ownTextTokens(counted),
+      expectedTokens: counted === null ? promptTokens : expectedTokens,
+      windowTokens,
     })
-    if (verdict === 'cut') takeCut(lesson, reported)
-    else if (verdict === 'like-cut')
-      parts.onCut(key.model, { ...told(reported), certainty: 'suspected', windowTokens: null })
     return false
   }
 
-  /**
-   * What a report is. A cut is concluded only by the server's own word that it has not loaded that much, or of a server that
-   * calls itself Ollama, and there only if nothing else explains the report.
-   */
-  function judge(
-    { modelKey, isAuto, question }: Lesson,
-    reported: ReportedPrompt,
-    isOllama: boolean,
-    before: OddReport | null,
-  ): 'count' | 'none' | 'cut' | 'like-cut' {
-    const { promptTokens, expectedTokens } = reported
-    const isAllCounted = isWhole(reported)
-    if (reported.sent.counted === null) return isAllCounted ? 'count' : 'none'
-    const isShort = promptTokens < expectedTokens * CUT_SHARE_MAX
-    const stated = models.get(modelKey, 'stated')
-    if (stated?.isLoaded === true) {
-      const hasRoom = expectedTokens <= stated.tokens
-      const isLeft = promptTokens <= stated.tokens && promptTokens > stated.tokens * LEFT_SHARE_MIN
-      if (isShort && !hasRoom && isLeft) return 'cut'
-      // What it said may be old: it may have been started anew with less.
-      if (!isAllCounted && isAuto) serverWindows.refresh(question)
-      return isAllCounted ? 'count' : 'none'
-    }
-    if (isOllama && isShort && expectedTokens > fittingTokens(modelKey)) {
-      if (isEvidentCut(reported, isAllCounted, before)) return 'cut'
-      if (isAllCounted && growsEvenly(reported, before)) return 'count'
-      return before === null ? 'none' : 'like-cut'
-    }
-    if (isAllCounted) return 'count'
-    return promptTokens >= LEFT_TOKENS_MIN && isLeftOver(reported, before) ? 'like-cut' : 'none'
-  }
-
-  /** A prompt of this size has come out whole, or is what was left of one. */
-  function fittingTokens(key: ModelKey): number {
-    const left = models.suspected(key).cutBounds?.fitsTokens ?? 0
-    return Math.max(UNCUT_TOKENS, left, models.get(key, 'answered') ?? 0)
-  }
-
-  function takeCut({ modelKey: key, isAuto, question }: Lesson, reported: ReportedPrompt): void {
+  /** Learns from a prompt that came out cut; the window that it gives away, or null. */
+  function cutWindow({ modelKey: key, isAuto, question }: Lesson, reported: ReportedPrompt): number | null {
     // Counts of prompts that may have been cut as well are worth nothing.
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
     const stated = models.get(key, 'stated')
     // A server that can be asked says it exactly, and soon. And nothing inferred lowers the operator's window: he is told.
     const seen = stated !== null || !isAuto ? null : cutBounds(reported)
-    let windowTokens = stated?.isLoaded === true ? stated.tokens : null
-    if (seen !== null) {
-      const suspected = models.suspected(key)
-      const answeredTokens = Math.min(models.get(key, 'answered') ?? 0, seen.exceedsTokens - 1)
-      const fitsTokens = Math.max(seen.fitsTokens, answeredTokens)
-      suspected.cutBounds = narrowed(suspected.cutBounds, { ...seen, fitsTokens })
-      const window = windowWithin(suspected.cutBounds)
-      if (window !== null) windows.cut(key, window)
-      windowTokens = window?.tokens ?? null
-    }
-    parts.onCut(key.model, { ...told(reported), certainty: 'known', windowTokens })
+    if (seen === null) return stated?.isLoaded === true ? stated.tokens : null
+    const suspected = models.suspected(key)
+    const answeredTokens = Math.min(models.get(key, 'answered') ?? 0, seen.exceedsTokens - 1)
+    const fitsTokens = Math.max(seen.fitsTokens, answeredTokens)
+    suspected.cutBounds = narrowed(suspected.cutBounds, { ...seen, fitsTokens })
+    const window = windowWithin(suspected.cutBounds)
+    if (window !== null) windows.cut(key, window)
+    return window?.tokens ?? null
   }
 
   return {
-    answered: learnFrom,
-    wantsCount: (key, conversation) => {
+    /**
+     * Learns from an answer that was passed on: the window, if it says with numbers that it was too small, else how the provider
+     * counts. Answers that broke off, failed or were left teach nothing of counts.
+     */
+    answered: (lesson: Lesson, report: TailReport, isEntire: boolean): void => {
+      const { modelKey, expectedTokens, outputTokens, sent, isAuto, question } = lesson
+      const { usage, overflow } = report
+      if (lesson.isUsageUnasked && usage !== null) models.set(modelKey, 'usage', 'stated', 'answer')
+      if (overflow !== null) {
+        windows.refused(modelKey, lesson.conversation, {
+          classification: overflow,
+          expectedTokens,
+          outputTokens,
+        })
+        windows.exceeded(modelKey, expectedTokens)
+        return
+      }
+      if (!isEntire || report.isError) return
+      const name = nameIn(report)
+      if (name !== null) models.set(modelKey, 'name', name, 'answer')
+      if (isAuto) serverWindows.answered(question)
+      if (report.isOllama && models.get(modelKey, 'stated')?.isLoaded !== true)
+        models.suspected(modelKey).isSilentOllama = true
+      if (usage === null || usage.isSum === true) return
+      noteCached(models, modelKey, usage.promptTokens, usage.cachedTokens)
+      if (sent === null || usage.promptTokens === 0 || !isCount(lesson, sent, usage, report)) return
+      const answeredTokens = Math.min(usage.promptTokens, Math.ceil(expectedTokens * BELIEVED_FACTOR_MAX))
+      windows.answered(modelKey, answeredTokens, outputTokens ?? 0)
+      // The server runs with more than it said last.
+      const stated = models.get(modelKey, 'stated')
+      if (isAuto && stated !== null && answeredTokens > stated.tokens) serverWindows.refresh(question)
+    },
+    /** Whether a conversation's next prompt is to be counted whatever its size: only a count can say what an odd report means. */
+    wantsCount: (key: ModelKey, conversation: string): boolean => {
       const { oddReports, isSilentOllama } = models.suspected(key)
       return isSilentOllama || oddReports.has(conversation)
     },
@@ -218,57 +193,8 @@ export function readsFromCache(models: Pick<Models, 'suspected'>, key: ModelKey)
 /** A report is believed to this many times what was expected at most. */
 const BELIEVED_FACTOR_MAX = 2
 
-/** Of a server that cuts, what reports less than this share of what was expected of a prompt may have been cut. */
-const CUT_SHARE_MAX = 0.9
-/** Who cuts to a window leaves at least this share of it. */
-const LEFT_SHARE_MIN = 0.4
-
-/** No tokenizer takes fewer tokens for a text than this share of ours. */
-const TERSE_SHARE_MIN = 0.45
-/** A prompt that grew by less than this share of the text that was added has been capped. */
-const GROWN_SHARE_MIN = 0.4
-
-/** Nobody cuts to less. */
-const LEFT_TOKENS_MIN = 1_024
-
-/** How far growth may be off the rate of the whole. */
-const EVEN_SHARE_MAX = 0.25
-
-/** No server that cuts has a window below this. */
-const UNCUT_TOKENS = 2_048
-
-/** Of a server that cuts: whether nothing else explains a small report. */
-function isEvidentCut(reported: ReportedPrompt, isAllCounted: boolean, before: OddReport | null): boolean {
-  const { promptTokens, sent } = reported
-  const ownTokens = sent.counted === null ? 0 : ownTextTokens(sent.counted)
-  if (promptTokens < ownTokens * TERSE_SHARE_MIN) return true
-  return isRound(promptTokens) || (!isAllCounted && isLeftOver(reported, before)) || isFlat(reported, before)
-}
-
-/** Whether a report looks like what is left of a cut prompt: a window's size, short by the oldest messages, or capped. */
-function isLeftOver(reported: ReportedPrompt, before: OddReport | null): boolean {
-  const hasDropped = reported.beginnings.length > 0 && hasDroppedOldest(reported)
-  return isRound(reported.promptTokens) || hasDropped || isFlat(reported, before)
-}
-
-/** A cap does not grow with its prompt; a count does, by half of our own in the tersest of tokenizers. */
-function isFlat({ promptTokens, sent: { counted } }: ReportedPrompt, before: OddReport | null): boolean {
-  if (counted === null || before?.ownTextTokens == null) return false
-  const addedTokens = ownTextTokens(counted) - before.ownTextTokens
-  return addedTokens > 0 && promptTokens - before.promptTokens < addedTokens * GROWN_SHARE_MIN
-}
-
-/** Whether a report that was small has grown as its prompt did, at the rate that it has itself: a terse tokenizer. */
-function growsEvenly({ promptTokens, sent: { counted } }: ReportedPrompt, before: OddReport | null): boolean {
-  if (counted === null || before?.ownTextTokens == null) return false
-  const addedTokens = ownTextTokens(counted) - before.ownTextTokens
-  const rate = promptTokens / Math.max(1, ownTextTokens(counted))
-  const grownTokens = promptTokens - before.promptTokens
-  return addedTokens > 0 && Math.abs(grownTokens - addedTokens * rate) <= addedTokens * rate * EVEN_SHARE_MAX
-}
-
-function told({ promptTokens, expectedTokens, sent }: ReportedPrompt) {
-  return { promptTokens, expectedTokens: sent.counted === null ? promptTokens : expectedTokens }
+function nameIn({ model }: TailReport): string | null {
+  return model?.slice(0, MODEL_NAME_CHARS_MAX) ?? null
 }
 
 /** Shorter prompts are not cached by everybody. */

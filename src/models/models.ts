@@ -1,3 +1,4 @@
+import type { Digest } from '../json/source.ts'
 import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
@@ -20,44 +21,6 @@ import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolv
 import { createSharedWindows, tellsWindow } from './shared-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
-/**
- * What is believed of models, one record for each upstream, address, credential and model. Memory is what requests look at; the
- * store is read before a model's first request and again now and then, and written behind, so that a restart loses nothing
- * and replicas learn from one another: of each field the newest belief stands.
- */
-export type Models = {
-  /**
-   * Resolves once what the store has of a model is known here; null where it is. Only its first requests wait for that.
-   * Never rejects.
-   */
-  readonly load: (key: ModelKey) => Promise<void> | null
-  /** What is believed now; null where nothing is, or not any more. */
-  readonly get: <Name extends Field>(key: ModelKey, field: Name) => Values[Name] | null
-  /** The same with where it comes from and since when. */
-  readonly belief: <Name extends Field>(key: ModelKey, field: Name) => Belief<Values[Name]> | null
-  /** Believes a value from now on; it is written a little later. */
-  readonly set: <Name extends Field>(
-    key: ModelKey,
-    field: Name,
-    value: Values[Name],
-    from: BeliefSource,
-  ) => void
-  /** Takes a belief back. */
-  readonly forget: (key: ModelKey, field: Field) => void
-  /** What is suspected of a model: to be changed by those who learn of it. */
-  readonly suspected: (key: ModelKey) => Suspicions
-  /** A request found its window so, under this profile. */
-  readonly noteWindow: (key: ModelKey, profile: string, sources: WindowSources) => void
-  /** The window that settings, server or table state, by the latest request; null where none does. */
-  readonly statedWindow: (key: ModelKey) => ResolvedWindow | null
-  /** Takes back all that is believed of a model, in replicas as well; its key, or null where nothing is believed. */
-  readonly forgetAll: (id: string) => ModelKey | null
-  /** All models of which something is believed, the one used last first. */
-  readonly list: () => readonly KnownModel[]
-  /** Writes what is not written yet, and nothing after that. */
-  readonly close: () => Promise<void>
-}
-
 export type KnownModel = {
   readonly id: string
   readonly key: ModelKey
@@ -68,15 +31,25 @@ export type KnownModel = {
 
 export type WindowInForce = ResolvedWindow & { readonly profile: string }
 
-export type ModelsOptions = {
+/**
+ * What is believed of models, one record for each upstream, address, credential and model. Memory is what requests look at; the
+ * store is read before a model's first request and again now and then, and written behind, so that a restart loses nothing
+ * and replicas learn from one another: of each field the newest belief stands.
+ */
+export type Models = ReturnType<typeof createModels>
+
+/** `digest`: of a text, for keys that name no model. */
+export function createModels({
+  store,
+  guarded,
+  digest,
+  nowMs,
+}: {
   readonly store: Pick<Store, 'getFirst' | 'put'>
   readonly guarded: StoreGuard
-  /** A digest of a text, for keys that name no model. */
-  readonly digest: (text: string) => string
+  readonly digest: Digest
   readonly nowMs: () => number
-}
-
-export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): Models {
+}) {
   const models = lruCache<Model>(MODELS_MAX)
   /** Those whose record is to be written. */
   const noted = new Map<Model, NodeJS.Timeout>()
@@ -204,7 +177,11 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
   }
 
   return {
-    load: (key) => {
+    /**
+     * Resolves once what the store has of a model is known here; null where it is. Only its first requests wait for that.
+     * Never rejects.
+     */
+    load(key: ModelKey): Promise<void> | null {
       const model = modelOf(key)
       if (!model.isRead) return busy.get(model) ?? exchange(model)
       // A clock that was set back must not hold this up for as long: so below.
@@ -212,9 +189,16 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       if (isOld && !busy.has(model) && !isClosed) void exchange(model)
       return null
     },
-    get: (key, field) => beliefIn(modelOf(key), field)?.value ?? null,
-    belief: (key, field) => beliefIn(modelOf(key), field),
-    set: (key, field, value, from) => {
+    /** What is believed now; null where nothing is, or not any more. */
+    get<Name extends Field>(key: ModelKey, field: Name): Values[Name] | null {
+      return beliefIn(modelOf(key), field)?.value ?? null
+    },
+    /** The same with where it comes from and since when. */
+    belief<Name extends Field>(key: ModelKey, field: Name): Belief<Values[Name]> | null {
+      return beliefIn(modelOf(key), field)
+    },
+    /** Believes a value from now on; it is written a little later. */
+    set<Name extends Field>(key: ModelKey, field: Name, value: Values[Name], from: BeliefSource): void {
       const model = modelOf(key)
       const before = beliefIn(model, field)
       const isSame =
@@ -225,27 +209,32 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       const isFresh = isSame && nowMs() - before.sinceMs <= (before.untilMs - before.sinceMs) * RENEWED_SHARE
       if (!isFresh && !(isSame && field === 'stated')) believe(model, field, value, from)
     },
-    forget: (key, field) => {
+    /** Takes a belief back. */
+    forget(key: ModelKey, field: Field): void {
       const model = modelOf(key)
       if (model.record[field]?.value != null) believe(model, field, null, 'answer')
     },
-    suspected: (key) => {
+    /** What is suspected of a model: to be changed by those who learn of it. */
+    suspected(key: ModelKey): Suspicions {
       const model = modelOf(key)
       const now = nowMs()
       if (Math.abs(now - model.suspected.sinceMs) >= SUSPECTED_MS)
         model.suspected = noSuspicions(now, model.suspected.unreadWordings)
       return model.suspected
     },
-    noteWindow: (key, profile, sources) => {
+    /** A request found its window so, under this profile. */
+    noteWindow(key: ModelKey, profile: string, sources: WindowSources): void {
       modelOf(key).found = { profile, sources }
     },
-    statedWindow: (key) => {
+    /** The window that settings, server or table state, by the latest request; null where none does. */
+    statedWindow(key: ModelKey): ResolvedWindow | null {
       const { found } = modelOf(key)
       if (found === null) return null
       const window = resolveWindow({ ...found.sources, learnt: null, suggestedTokens: null })
       return window.source === 'default' ? null : window
     },
-    forgetAll: (id) => {
+    /** Takes back all that is believed of a model, in replicas as well; its key, or null where nothing is believed. */
+    forgetAll(id: string): ModelKey | null {
       const model = [...models.values()].find((each) => each.id === id)
       if (model === undefined || Object.keys(beliefsIn(model)).length === 0) return null
       // What is not known here either: the store may have it.
@@ -254,13 +243,16 @@ export function createModels({ store, guarded, digest, nowMs }: ModelsOptions): 
       model.found = null
       return model.key
     },
-    list: () =>
-      [...models.values()].flatMap((model) => {
+    /** All models of which something is believed, the one used last first. */
+    list(): readonly KnownModel[] {
+      return [...models.values()].flatMap((model) => {
         const beliefs = beliefsIn(model)
         if (Object.keys(beliefs).length === 0) return []
         return [{ id: model.id, key: model.key, beliefs, window: windowOf(model, beliefs) }]
-      }),
-    close: async () => {
+      })
+    },
+    /** Writes what is not written yet, and nothing after that. */
+    async close(): Promise<void> {
       isClosed = true
       for (const timer of noted.values()) clearTimeout(timer)
       await Promise.all([...busy.values(), ...[...noted.keys()].map(exchange)])

@@ -1,5 +1,3 @@
-import type { CutBounds } from './cut-prompt.ts'
-
 /** What is suspected of a model, in this process alone; all of it ends an hour after the first of it. */
 export type Suspicions = {
   readonly sinceMs: number
@@ -34,6 +32,14 @@ export type TriedSmaller = {
   readonly refusedAtMs: number | null
   /** The prompt that was refused before half of it was answered, in the provider's tokens; null if it was refused. */
   readonly answered: { readonly conversation: string; readonly promptTokens: number } | null
+}
+
+/** Between what a cut prompt still had and the first size that did not fit: there lies the window. */
+export type CutBounds = {
+  readonly fitsTokens: number
+  readonly exceedsTokens: number
+  /** How many prompts say so. */
+  readonly cuts: number
 }
 
 export type OddReport = { readonly promptTokens: number; readonly ownTextTokens: number | null }

@@ -2,12 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SentCount, SentPrompt } from '../../../src/models/counts/prompt.ts'
 import {
+  cutBounds,
   isConstant,
   isWhole,
+  narrowed,
   reportedPrompt,
   type ReportedPrompt,
+  windowWithin,
 } from '../../../src/models/counts/reported-prompt.ts'
-import { cutBounds, narrowed, windowWithin, type CutBounds } from '../../../src/models/cut-prompt.ts'
+import type { CutBounds } from '../../../src/models/suspicions.ts'
 import { forAll } from '../../support/property-runs.ts'
 
 /** A prompt of so many of our tokens, counted as the provider counts. */
