@@ -2,7 +2,7 @@ import type { Digest } from '../json/source.ts'
 import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
-import type { ModelKey } from './model-key.ts'
+import { modelKeyOf, type ModelKey } from './model-key.ts'
 import {
   beliefAt,
   fields,
@@ -18,7 +18,6 @@ import {
   type Values,
 } from './model-record.ts'
 import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolve-window.ts'
-import { createSharedWindows, tellsWindow } from './shared-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
 export type KnownModel = {
@@ -55,7 +54,8 @@ export function createModels({
   const noted = new Map<Model, NodeJS.Timeout>()
   /** Those whose record is being read or written. */
   const busy = new Map<Model, Promise<void>>()
-  const sharedEntry = createSharedWindows(store, digest)
+  /** As written last, so that two credentials' records that are written at once do not undo each other. */
+  const shared = lruCache<ModelRecord>(MODELS_MAX)
   let isClosed = false
 
   /** The model of the latest question: a request asks a dozen. */
@@ -125,8 +125,23 @@ export function createModels({
   ): void {
     // Two beliefs of one millisecond are told apart, too.
     take(model, field, { value, from, atMs: Math.max(nowMs(), (model.record[field]?.atMs ?? 0) + 1) })
-    if (tellsWindow(field)) model.isToShare = true
+    if (sharedFields.some((shared) => shared === field)) model.isToShare = true
     note(model)
+  }
+
+  /** What is to be written for those who ask without a credential: what is newest, with whichever it was learnt. */
+  async function sharedEntry({ key, record }: Model): Promise<StoreEntry> {
+    const entryKey = sharedKey(key, digest)
+    const stored = await readSharedWindow(store, key, digest)
+    const known = [stored, shared.get(entryKey) ?? {}, record]
+    const newest: ModelRecord = Object.fromEntries(
+      sharedFields.map((field) => {
+        const recorded = known.map((each) => each[field])
+        return [field, recorded.reduce((one, other) => (isNewer(other, one) ? other : one))]
+      }),
+    )
+    shared.set(entryKey, newest)
+    return { key: entryKey, value: JSON.stringify(newest) }
   }
 
   /** Takes what the store has newer, and writes what it has not: another replica may have written since. */
@@ -145,7 +160,7 @@ export function createModels({
     const isToShare = model.isToShare
     model.isToShare = false
     try {
-      if (isToShare) entries.push(await sharedEntry(model.key, model.record))
+      if (isToShare) entries.push(await sharedEntry(model))
       if (entries.length > 0) await store.put(entries)
     } catch (error) {
       model.isToShare ||= isToShare
@@ -260,7 +275,30 @@ export function createModels({
   }
 }
 
+/** A model at an upstream, whoever asks. */
+export type SharedModel = Pick<ModelKey, 'upstream' | 'address' | 'model'>
+
+/**
+ * What is known of a model's window, with whichever credential it was learnt: for those who ask without one, such as
+ * `foldgate explain`. Nothing is decided by it for a request.
+ */
+export async function readSharedWindow(
+  store: Pick<Store, 'getFirst'>,
+  model: SharedModel,
+  digest: Digest,
+): Promise<ModelRecord> {
+  const found = await store.getFirst([sharedKey(model, digest)])
+  return found === null ? {} : readModelRecord(found.value)
+}
+
 // --- internal ---
+
+/** What of a record tells its window. */
+const sharedFields = ['window', 'stated', 'answered'] as const
+
+function sharedKey({ upstream, address, model }: SharedModel, digest: Digest): string {
+  return `window:${digest(modelKeyOf(upstream, '', model, address).name)}`
+}
 
 type Model = {
   readonly key: ModelKey

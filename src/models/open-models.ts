@@ -4,15 +4,18 @@ import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
 import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { createAcceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts'
-import { createCounts, type Counts } from './counts/counts.ts'
-import { createServerWindows, type ServerWindows } from './discovery/server-windows.ts'
-import { createLearning, type Learning } from './learn.ts'
-import { createModels, type Models } from './models.ts'
-import { createWindows, type LearntWindow, type Windows } from './windows.ts'
+import { createAcceptedCredentials } from './accepted-credentials.ts'
+import { createCounts } from './counts/counts.ts'
+import { createServerWindows } from './discovery/server-windows.ts'
+import { createLearning } from './learn.ts'
+import { createModels } from './models.ts'
+import { createWindows, type LearntWindow } from './windows.ts'
 
-export type OpenModelsOptions = {
-  /** Called when a window was learnt that was not known. Must not throw. */
+/** What is known of models at their upstreams, and how more of it is learnt. */
+export type ModelKnowledge = ReturnType<typeof openModels>
+
+/** `onLearnt` is called when a window was learnt that was not known. It must not throw. */
+export function openModels(options: {
   readonly onLearnt: (lesson: LearntWindow) => void
   readonly upstreams: Upstreams
   readonly heldKeyMark: HeldKeyMark
@@ -21,19 +24,7 @@ export type OpenModelsOptions = {
   readonly warnings: Warnings
   readonly digest: Digest
   readonly nowMs: () => number
-}
-
-/** What is known of models at their upstreams, and how more of it is learnt. */
-export type ModelKnowledge = {
-  readonly models: Models
-  readonly windows: Windows
-  readonly counts: Counts
-  readonly accepted: AcceptedCredentials
-  readonly serverWindows: ServerWindows
-  readonly learning: Learning
-}
-
-export function openModels(options: OpenModelsOptions): ModelKnowledge {
+}) {
   const { warnings, onLearnt, heldKeyMark, upstreams } = options
   const models = createModels(options)
   const windows = createWindows({ models, onLearnt })

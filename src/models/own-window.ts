@@ -1,7 +1,7 @@
 import { beliefAt, type Belief, type ModelRecord, type Values } from './model-record.ts'
 import { resolveWindow, type ResolvedWindow, type ServerFigure } from './resolve-window.ts'
 import type { Eventual } from '../scheduling/eventual.ts'
-import type { SharedModel } from './shared-window.ts'
+import type { SharedModel } from './models.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'

@@ -3,30 +3,6 @@ import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
 import { noteOf } from './suspicions.ts'
 
-/** What answers say of a model's window. All counts are the provider's tokens. */
-export type Windows = {
-  /** A prompt was refused. Numbers that the refusal states of it are believed; without numbers it teaches nothing yet. */
-  readonly refused: (key: ModelKey, conversation: string, refusal: Refusal) => void
-  /** A prompt was refused with these numbers, which may hold its output limit against the window. */
-  readonly limitRefused: (key: ModelKey, classification: LimitRefusal) => void
-  /** Whether a larger prompt than this was answered of late: then a refusal's number is not to be gone by. */
-  readonly isContradicted: (key: ModelKey, tokens: number) => boolean
-  /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
-  readonly recovered: (key: ModelKey, conversation: string, refusedTokens: number) => void
-  /** A prompt of this size was too long, whatever window is known. */
-  readonly exceeded: (key: ModelKey, promptTokens: number) => void
-  /** Whether a prompt of this size may be too long, although it is far below the window that is known. */
-  readonly isDoubted: (key: ModelKey, promptTokens: number) => boolean
-  /** A server that is known to cut prompts has cut one. */
-  readonly cut: (key: ModelKey, window: StatedWindow) => void
-  /** A prompt of this size was answered, with this output limit; 0 if it had none. */
-  readonly answered: (key: ModelKey, promptTokens: number, limitTokens: number) => void
-  /** Whether the server has refused a prompt as that and its output limit together were more than its window of this size. */
-  readonly holdsLimit: (key: ModelKey, windowTokens: number) => boolean
-  /** What this conversation's own refusals without numbers suggest; null where nothing does. */
-  readonly suggestedTokens: (key: ModelKey, conversation: string) => number | null
-}
-
 type LimitRefusal = Pick<Classification, 'window' | 'promptTokens' | 'completionTokens' | 'remedy'>
 
 export type Refusal = {
@@ -46,19 +22,26 @@ export type LearntWindow = {
   readonly conversation: string | null
 }
 
-export function createWindows(options: {
-  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief' | 'suspected' | 'statedWindow'>
-  /** Called when a window was learnt that was not known. Must not throw. */
-  readonly onLearnt: (lesson: LearntWindow) => void
-}): Windows {
-  const { models, onLearnt } = options
+/** What answers say of a model's window. All counts are the provider's tokens. */
+export type Windows = ReturnType<typeof createWindows>
 
+/** `onLearnt` is called when a window was learnt that was not known. It must not throw. */
+export function createWindows({
+  models,
+  onLearnt,
+}: {
+  readonly models: Pick<Models, 'get' | 'set' | 'forget' | 'belief' | 'suspected' | 'statedWindow'>
+  readonly onLearnt: (lesson: LearntWindow) => void
+}) {
+  /** Whether a larger prompt than this was answered of late: then a refusal's number is not to be gone by. */
   function isContradicted(key: ModelKey, tokens: number): boolean {
     return (models.get(key, 'answered') ?? 0) > tokens
   }
 
   function believe(key: ModelKey, { tokens, kind }: StatedWindow, by: LearntWindow['by']): void {
     const known = models.belief(key, 'window')
+    // A server that refuses with numbers is inferred nothing of.
+    if (by !== 'refusal' && known?.from === 'refusal') return
     models.set(key, 'window', { tokens, kind }, by)
     const isKnown = known?.from === by && known.value.tokens === tokens && known.value.kind === kind
     if (!isKnown) onLearnt({ key, window: { tokens, kind }, by, conversation: null })
@@ -66,7 +49,8 @@ export function createWindows(options: {
 
   return {
     isContradicted,
-    refused: (key, conversation, refusal) => {
+    /** A prompt was refused. Numbers that the refusal states of it are believed; without numbers it teaches nothing yet. */
+    refused: (key: ModelKey, conversation: string, refusal: Refusal): void => {
       const { window } = refusal.classification
       if (window === null || !isAboutThisPrompt(window, refusal)) return
       const suspected = models.suspected(key)
@@ -84,42 +68,41 @@ export function createWindows(options: {
       suspected.refusedTokens.clear()
       believe(key, window, 'refusal')
     },
-    limitRefused: (key, classification) => {
+    /** A prompt was refused with these numbers, which may hold its output limit against the window. */
+    limitRefused: (key: ModelKey, classification: LimitRefusal): void => {
       if (!isOfLimit(classification)) return
-      const suspected = models.suspected(key)
-      suspected.togetherTokens = 0
-      suspected.isLimitHeld = true
+      Object.assign(models.suspected(key), { togetherTokens: 0, isLimitHeld: true })
     },
-    recovered: (key, conversation, refusedTokens) => {
+    /** A smaller form was answered after refusals without numbers: the window lies below `refusedTokens`. */
+    recovered: (key: ModelKey, conversation: string, refusedTokens: number): void => {
       if (refusedTokens <= (models.get(key, 'answered') ?? 1)) return
       const sizes = models.suspected(key).refusedTokens
       if (refusedTokens >= (sizes.get(conversation) ?? Infinity)) return
       noteOf(sizes, conversation, refusedTokens)
       // Two conversations bear the larger of their sizes out.
       const confirmed = [...sizes.values()].toSorted((one, other) => one - other)[1]
-      if (confirmed === undefined) {
-        onLearnt({ key, window: below(refusedTokens), by: 'unstated', conversation })
-      } else if (models.belief(key, 'window')?.from !== 'refusal') {
-        believe(key, below(confirmed), 'unstated')
-      }
+      if (confirmed !== undefined) believe(key, below(confirmed), 'unstated')
+      else onLearnt({ key, window: below(refusedTokens), by: 'unstated', conversation })
     },
-    exceeded: (key, promptTokens) => {
+    /** A prompt of this size was too long, whatever window is known. */
+    exceeded: (key: ModelKey, promptTokens: number): void => {
       const suspected = models.suspected(key)
       suspected.exceededTokens = Math.min(promptTokens, suspected.exceededTokens ?? Infinity)
     },
-    isDoubted: (key, promptTokens) => {
+    /** Whether a prompt of this size may be too long, although it is far below the window that is known. */
+    isDoubted: (key: ModelKey, promptTokens: number): boolean => {
       const { exceededTokens } = models.suspected(key)
       return exceededTokens !== null && promptTokens > exceededTokens * DOUBTED_SHARE
     },
-    cut: (key, window) => {
-      // A server that refuses does not cut.
-      if (models.belief(key, 'window')?.from !== 'refusal') believe(key, window, 'cut')
-    },
-    holdsLimit: (key, windowTokens) => {
+    /** A server that is known to cut prompts has cut one. */
+    cut: (key: ModelKey, window: StatedWindow): void => believe(key, window, 'cut'),
+    /** Whether the server has refused a prompt as that and its output limit together were more than its window of this size. */
+    holdsLimit: (key: ModelKey, windowTokens: number): boolean => {
       const { isLimitHeld, togetherTokens } = models.suspected(key)
       return isLimitHeld && togetherTokens <= windowTokens
     },
-    answered: (key, promptTokens, limitTokens) => {
+    /** A prompt of this size was answered, with this output limit; 0 if it had none. */
+    answered: (key: ModelKey, promptTokens: number, limitTokens: number): void => {
       if (promptTokens > (models.get(key, 'answered') ?? 0))
         models.set(key, 'answered', promptTokens, 'answer')
       const suspected = models.suspected(key)
@@ -128,11 +111,11 @@ export function createWindows(options: {
       for (const [conversation, tokens] of suspected.refusedTokens)
         if (tokens <= promptTokens) suspected.refusedTokens.delete(conversation)
       const window = models.belief(key, 'window')
-      if (window !== null && promptTokens > window.value.tokens) {
+      if (window !== null && promptTokens > window.value.tokens)
         models.set(key, 'window', { ...window.value, tokens: promptTokens }, window.from)
-      }
     },
-    suggestedTokens: (key, conversation) => {
+    /** What this conversation's own refusals without numbers suggest; null where nothing does. */
+    suggestedTokens: (key: ModelKey, conversation: string): number | null => {
       const refusedTokens = models.suspected(key).refusedTokens.get(conversation)
       return refusedTokens === undefined ? null : below(refusedTokens).tokens
     },
@@ -140,17 +123,6 @@ export function createWindows(options: {
 }
 
 // --- internal ---
-
-/** Remedies of refusals that hold the output limit against the window. */
-const lessOutput: ReadonlySet<Remedy> = new Set(['clamp', 'clamp-or-compact', 'less-output'])
-
-/** Whether a refusal holds the output limit against the window: by its remedy, or since its own count of the prompt alone would fit. */
-function isOfLimit({ window, promptTokens, completionTokens, remedy }: LimitRefusal): boolean {
-  if (window === null) return false
-  if (lessOutput.has(remedy)) return true
-  const isPromptFitting = promptTokens?.exact === true && promptTokens.tokens < window.tokens
-  return window.kind === 'total' && (completionTokens ?? 0) > 0 && isPromptFitting
-}
 
 /** Below this share of what settings, server or table state, two refusals have to agree on a window. */
 const STATED_SHARE_MIN = 1 / 8
@@ -162,6 +134,17 @@ const HIDDEN_TOKENS_MAX = 2_048
 
 /** From this share of a prompt that was too long: nobody knows by how much it was. */
 const DOUBTED_SHARE = 0.5
+
+/** Remedies of refusals that hold the output limit against the window. */
+const lessOutput: ReadonlySet<Remedy> = new Set(['clamp', 'clamp-or-compact', 'less-output'])
+
+/** Whether a refusal holds the output limit against the window: by its remedy, or since its own count of the prompt alone would fit. */
+function isOfLimit({ window, promptTokens, completionTokens, remedy }: LimitRefusal): boolean {
+  if (window === null) return false
+  if (lessOutput.has(remedy)) return true
+  const isPromptFitting = promptTokens?.exact === true && promptTokens.tokens < window.tokens
+  return window.kind === 'total' && (completionTokens ?? 0) > 0 && isPromptFitting
+}
 
 /** What was refused was a prompt, and the next smaller one may fit. */
 function below(refusedTokens: number): StatedWindow {

@@ -5,7 +5,7 @@ import { createLearning, noteCached, readsFromCache } from '../../src/models/lea
 import { createWindows } from '../../src/models/windows.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
 import { beliefAt } from '../../src/models/model-record.ts'
-import { readSharedWindow } from '../../src/models/shared-window.ts'
+import { readSharedWindow } from '../../src/models/models.ts'
 import { digest } from '../../src/pipeline/read/body-source.ts'
 import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
