@@ -16,30 +16,16 @@ export type ServerWindow = Pick<WindowFigure, 'tokens' | 'kind' | 'inputTokens'>
   readonly isLoaded: boolean
 }
 
-export type ServerWindows = {
-  /** What is known now. Asks in the background where nothing is known or it is old. Never waits or throws. */
-  readonly lookup: (question: WindowQuestion) => ServerWindow | null
-  /**
-   * Whether a request should look up and then wait: nothing was ever found out about this model, asking may
-   * help, and nobody has waited in vain for its upstream since that said anything.
-   */
-  readonly shouldWait: (question: WindowQuestion) => boolean
-  /** Resolves once what runs about this model is answered, at the latest after `waitMs`. */
-  readonly settled: (question: WindowQuestion, waitMs: number) => Promise<void>
-  /** Asks again now, in the background: the server refused or truncated. */
-  readonly refresh: (question: WindowQuestion) => void
-  /** The model has just answered, so it is loaded now: asks again if it was not. */
-  readonly answered: (question: WindowQuestion) => void
-  /**
-   * A request found nobody there, or was broken off: who starts a server anew may give it another window. The model's next
-   * request asks again, and waits for the answer as the first one did.
-   */
-  readonly lost: (question: WindowQuestion) => void
-  /** Ends what runs and takes no more. */
-  readonly close: () => Promise<void>
-}
+export type ServerWindows = ReturnType<typeof createServerWindows>
 
-export type ServerWindowsOptions = {
+/** Asks upstreams what windows their models have, off the path of requests, and remembers it. */
+export function createServerWindows({
+  upstreams,
+  nowMs = () => performance.now(),
+  heldKeyMark = noMarks,
+  onTrouble,
+  timeBoxMs = TIME_BOX_MS,
+}: {
   readonly upstreams: Pick<Upstreams, 'ask' | 'has' | 'addressOf' | 'seesCredentialOf'>
   /** Default: the process's own clock, which nobody sets back. */
   readonly nowMs?: () => number
@@ -49,12 +35,7 @@ export type ServerWindowsOptions = {
   readonly onTrouble: (upstreamName: string, what: WindowTrouble) => void
   /** How long asking about a model may take in all, in milliseconds. Default 5000. */
   readonly timeBoxMs?: number
-}
-
-/** Asks upstreams what windows their models have, off the path of requests, and remembers it. */
-export function createServerWindows(options: ServerWindowsOptions): ServerWindows {
-  const { upstreams, onTrouble, timeBoxMs = TIME_BOX_MS, heldKeyMark = noMarks } = options
-  const { nowMs = (): number => performance.now() } = options
+}) {
   const accessOf = createSites({ upstreams, heldKeyMark })
   const asked = lruCache<AskedModel>(MODELS_MAX)
   const readingsOf = createReadingCache(nowMs)
@@ -78,7 +59,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
         : {
             access,
             site: access.site,
-            said: readingsOf({ asker: access.key, model }),
+            said: readingsOf(access.key, model),
             model,
             key: `${access.key} ${model}`,
             question,
@@ -92,12 +73,7 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     const known = asked.get(key)
     const answeredAtMs = known?.answeredAtMs ?? nowMs()
     if (known !== undefined && (nowMs() - answeredAtMs < READING_LIFE_MS || runs.has(key))) return known
-    const model = {
-      answeredAtMs: null,
-      refreshedAtMs: -Infinity,
-      isRefreshDue: false,
-      isLost: false,
-    }
+    const model = { answeredAtMs: null, refreshedAtMs: -Infinity, isRefreshDue: false, isLost: false }
     asked.set(key, model)
     return model
   }
@@ -115,10 +91,8 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     })
   }
 
-  function readings(subject: Subject) {
-    const { probes } = subject.site
-    const known = subject.said.all(probes)
-    return probes.map((probe, at) => ({ probe, reading: known[at]?.reading ?? null }))
+  function readings({ site, said }: Subject): readonly ProbeState[] {
+    return site.probes.map((probe) => ({ probe, reading: said.get(probe)?.reading ?? null }))
   }
 
   /** Starts asking about a model, unless what is known is new enough, or enough is being asked already. */
@@ -187,8 +161,15 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
     start(subject, model)
   }
 
+  /** What a question is about where that was asked before: else nothing is known that could have changed. */
+  function askedSubject(question: WindowQuestion): Subject | null {
+    const subject = subjectOf(question)
+    return subject !== null && asked.has(subject.key) ? subject : null
+  }
+
   return {
-    lookup: (question) => {
+    /** What is known now. Asks in the background where nothing is known or it is old. Never waits or throws. */
+    lookup: (question: WindowQuestion): ServerWindow | null => {
       const subject = subjectOf(question)
       if (subject === null) return null
       start(subject, askedModel(subject.key))
@@ -199,7 +180,11 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       const isUnloaded = states.some(({ reading }) => reading?.isUnloaded === true)
       return { tokens, kind, inputTokens, isLoaded: basis === 'loaded' && !isUnloaded }
     },
-    shouldWait: (question) => {
+    /**
+     * Whether a request should look up and then wait: nothing was ever found out about this model, asking may
+     * help, and nobody has waited in vain for its upstream since that said anything.
+     */
+    shouldWait: (question: WindowQuestion): boolean => {
       const subject = subjectOf(question)
       if (subject === null || closing.signal.aborted || subject.site.origin.isMute) return false
       const model = askedModel(subject.key)
@@ -207,30 +192,34 @@ export function createServerWindows(options: ServerWindowsOptions): ServerWindow
       if (model.answeredAtMs !== null || figureIn(readings(subject)) !== null) return false
       return runs.has(subject.key) || subject.site.firstRun !== null || staleProbes(subject, false).length > 0
     },
-    settled: async (question, waitMs) => {
+    /** Resolves once what runs about this model is answered, at the latest after `waitMs`. */
+    settled: async (question: WindowQuestion, waitMs: number): Promise<void> => {
       const subject = subjectOf(question)
       const running = subject === null ? undefined : runs.get(subject.key)
       if (subject === null || running === undefined || (await isDoneWithin(running, waitMs))) return
       subject.site.origin.isMute = true
     },
-    refresh: (question) => {
+    /** Asks again now, in the background: the server refused or truncated. */
+    refresh: (question: WindowQuestion): void => {
       const subject = subjectOf(question)
       if (subject !== null) refresh(subject)
     },
-    answered: (question) => {
-      const subject = subjectOf(question)
-      if (subject === null || !asked.has(subject.key)) return
-      if (readings(subject).some(({ reading }) => reading?.isUnloaded === true)) refresh(subject)
+    /** The model has just answered, so it is loaded now: asks again if it was not. */
+    answered: (question: WindowQuestion): void => {
+      const subject = askedSubject(question)
+      if (subject !== null && readings(subject).some(({ reading }) => reading?.isUnloaded === true))
+        refresh(subject)
     },
-    lost: (question) => {
-      const subject = subjectOf(question)
-      // Of a model that nobody has asked about nothing is known that could have changed.
-      if (subject === null || !asked.has(subject.key)) return
-      const model = askedModel(subject.key)
-      model.isRefreshDue = true
-      model.isLost = true
+    /**
+     * A request found nobody there, or was broken off: who starts a server anew may give it another window. The model's next
+     * request asks again, and waits for the answer as the first one did.
+     */
+    lost: (question: WindowQuestion): void => {
+      const subject = askedSubject(question)
+      if (subject !== null) Object.assign(askedModel(subject.key), { isRefreshDue: true, isLost: true })
     },
-    close: async () => {
+    /** Ends what runs and takes no more. */
+    close: async (): Promise<void> => {
       closing.abort(new Error('The server is not asked any more.'))
       await Promise.all([...runs.values(), ...underway])
     },
@@ -252,13 +241,6 @@ function figureIn(states: readonly ProbeState[]): WindowFigure | null {
   return figures.find(({ basis }) => basis !== 'catalogue') ?? figures[0] ?? null
 }
 
-type ProbeRun = {
-  /** Resolves as soon as no probe that still runs could change what was found. */
-  readonly settled: Promise<void>
-  /** Resolves once every probe has answered. */
-  readonly ended: Promise<void>
-}
-
 /**
  * Asks the list first and all others a moment later, unless that said all there is to know: most servers then see one
  * request. The others are asked a few at a time. A credential that is denied the list, or the first of the probes that were
@@ -278,7 +260,7 @@ export function runProbes(
     readonly isDeniedToSome: (probe: Probe) => boolean
     readonly onReading: (probe: Probe, reading: Reading) => void
   },
-): ProbeRun {
+) {
   const readings = new Map<Probe, Reading>()
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
   let isOver = false
@@ -325,7 +307,12 @@ export function runProbes(
     await Promise.all(underway)
     settle()
   }
-  return { settled, ended: askAll() }
+  return {
+    /** Resolves as soon as no probe that still runs could change what was found. */
+    settled,
+    /** Resolves once every probe has answered. */
+    ended: askAll(),
+  }
 }
 
 /** Resolves with true as soon as the work is done, or with false once the time is up. */
