@@ -9,7 +9,7 @@ import {
   withInputLimit,
   type Stated,
 } from './figure.ts'
-import { fieldAt, inputAt, objectsIn, totalAt } from './read-server-answers.ts'
+import { fieldAt, objectsIn, windowAt, type Place } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = {
@@ -102,7 +102,10 @@ function* otherNamesOf(row: JsonObject, window: Stated): Generator<readonly [str
     if (typeof instance['id'] === 'string') yield [instance['id'], windowOfInstance(instance)]
   for (const provider of liveProviders(row))
     if (typeof provider['provider'] === 'string' && typeof row['id'] === 'string')
-      yield [`${row['id']}:${provider['provider']}`, totalAt(provider, 'catalogue', 'context_length')]
+      yield [
+        `${row['id']}:${provider['provider']}`,
+        windowAt(provider, 'catalogue', { total: 'context_length' }),
+      ]
 }
 
 /** `:free`, `:nitro`, `:fastest`, an SGLang adapter, Claude Code's `[1m]`: a choice made behind the name of the model. */
@@ -124,42 +127,39 @@ function withoutDate(model: string): string {
 function windowOfRow(row: JsonObject): Stated {
   if (isLmStudioRow(row)) return windowInLmStudio(row)
   if (isRouterRow(row) && fieldAt(row, 'status.value') !== 'loaded') return 'unloaded'
-  return firstFigure(
-    // Unsloth.
-    row['loaded'] === true ? totalAt(row, 'loaded', 'context_length') : null,
-    // vLLM, SGLang, NIM, Chutes; llama.cpp.
-    totalAt(row, 'loaded', 'max_model_len', 'meta.n_ctx'),
-    // GitHub Copilot.
-    withInputLimit(
-      totalAt(row, 'catalogue', 'capabilities.limits.max_context_window_tokens'),
-      inputAt(row, 'catalogue', 'capabilities.limits.max_prompt_tokens'),
-    ),
-    // GitHub Models; Cerebras; xAI; LiteLLM; Gemini.
-    inputAt(row, 'catalogue', 'limits.max_input_tokens'),
-    totalAt(row, 'catalogue', 'limits.max_context_length'),
-    inputAt(row, 'catalogue', 'max_prompt_length', 'model_info.max_input_tokens', 'inputTokenLimit'),
-    withInputLimit(totalOf(row), inputAt(row, 'catalogue', 'max_input_tokens')),
-  )
-}
-
-/** The fields for prompt and output together, in the order in which they are trusted. */
-function totalOf(row: JsonObject): Stated {
+  const at = (place: Place): Stated => windowAt(row, 'catalogue', place)
   const property = objectsIn(row['properties']).find((each) => each['property_id'] === 'context_window')
-  return firstFigure(
+  const total = firstFigure(
     // OpenRouter: the figure of the provider that serves, before the model's own.
-    totalAt(row, 'catalogue', 'top_provider.context_length'),
+    at({ total: 'top_provider.context_length' }),
     // Groq, Vercel, Requesty; Mistral; Together, Fireworks, Moonshot and many more. Where several stand in a row nothing says
     // which is in force: too large a figure is corrected by a refusal, too small a one by nothing.
     largestFigure(
-      ...['context_window', 'max_context_length', 'context_length'].map((field) =>
-        totalAt(row, 'catalogue', field),
-      ),
+      ...['context_window', 'max_context_length', 'context_length'].map((field) => at({ total: field })),
     ),
     // Hugging Face, whose router may take any of them.
-    leastFigure(...liveProviders(row).map((provider) => totalAt(provider, 'catalogue', 'context_length'))),
+    leastFigure(
+      ...liveProviders(row).map((each) => windowAt(each, 'catalogue', { total: 'context_length' })),
+    ),
     // DeepInfra; Venice; Cloudflare.
-    totalAt(row, 'catalogue', 'metadata.context_length', 'model_spec.availableContextTokens'),
+    at({ total: 'metadata.context_length model_spec.availableContextTokens' }),
     stated(property?.['value'], 'total', 'catalogue'),
+  )
+  return firstFigure(
+    // Unsloth.
+    row['loaded'] === true ? windowAt(row, 'loaded', { total: 'context_length' }) : null,
+    // vLLM, SGLang, NIM, Chutes; llama.cpp.
+    windowAt(row, 'loaded', { total: 'max_model_len meta.n_ctx' }),
+    // GitHub Copilot.
+    at({
+      total: 'capabilities.limits.max_context_window_tokens',
+      input: 'capabilities.limits.max_prompt_tokens',
+    }),
+    // GitHub Models; Cerebras; xAI; LiteLLM; Gemini.
+    at({ input: 'limits.max_input_tokens' }),
+    at({ total: 'limits.max_context_length' }),
+    at({ input: 'max_prompt_length model_info.max_input_tokens inputTokenLimit' }),
+    withInputLimit(total, at({ input: 'max_input_tokens' })),
   )
 }
 
@@ -183,11 +183,11 @@ function windowInLmStudio(row: JsonObject): Stated {
     return instances.length === 0 ? 'unloaded' : leastFigure(...instances)
   }
   if (row['state'] !== 'loaded') return 'unloaded'
-  return totalAt(row, 'loaded', 'loaded_context_length', 'context_length')
+  return windowAt(row, 'loaded', { total: 'loaded_context_length context_length' })
 }
 
 function windowOfInstance(instance: JsonObject): Stated {
-  return totalAt(instance, 'loaded', 'config.context_length')
+  return windowAt(instance, 'loaded', { total: 'config.context_length' })
 }
 
 /** Of llama-server without a model of its own, which starts a process for each that is asked for. */

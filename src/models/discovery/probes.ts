@@ -1,10 +1,11 @@
 import type { ClientCredential } from '../../upstream/credential.ts'
+import type { Place } from './read-server-answers.ts'
 
 /** One endpoint that may say something about windows, and how its answer is read. */
 export type Probe = {
   readonly name: string
-  /** `models`: any kind of list. The others are servers with an endpoint of their own. */
-  readonly reader: 'models' | 'ollama' | 'ollama-cloud' | 'props' | 'sglang' | 'tgi' | 'kobold'
+  /** `models`: any kind of list; `ollama`, `ollama-cloud`: their own ways. Else where a server's own endpoint states its window. */
+  readonly reader: 'models' | 'ollama' | 'ollama-cloud' | Place
   /** Absolute at the upstream, with their queries, for a model; the second where the first does not exist. */
   readonly paths: (model: string) => readonly [string, string?]
   /** Where this endpoint wants the key; null: where the client put it. */
@@ -47,17 +48,32 @@ function sweep(base: string, root: string): readonly Probe[] {
   const list = { ...listProbe('list', `${base}/models`), isCatalogue: false }
   const others: readonly Probe[] = [
     {
-      ...serverProbe('props', `${root}/props`),
+      // llama-server. The figure is one slot's already: it is not divided by the number of slots.
+      ...serverProbe('props', {
+        total: 'default_generation_settings.n_ctx default_generation_settings.params.n_ctx',
+      }),
       // A router answers for the model that is named. It would load it for us if it were not told otherwise.
       paths: (model) => [`${root}/props?model=${inQuery(model)}&autoload=false`],
     },
-    serverProbe('ollama', `${root}/api/ps`),
+    serverProbe('ollama', 'ollama', `${root}/api/ps`),
     // They say which models are loaded, and so are true for a moment only.
     { ...guessedList('lm-studio', `${root}/api/v0/models`), isCatalogue: false, isKept: false },
     { ...guessedList('lm-studio-1', `${root}/api/v1/models`), isCatalogue: false, isKept: false },
-    serverProbe('tgi', `${root}/info`),
-    serverProbe('sglang', `${root}/get_server_info`, `${root}/server_info`),
-    serverProbe('kobold', `${root}/api/extra/true_max_context_length`),
+    // Text Generation Inference; `max_input_length` is the older name.
+    serverProbe(
+      'tgi',
+      { total: 'max_total_tokens', input: 'max_input_tokens max_input_length' },
+      `${root}/info`,
+    ),
+    // The window it was started with, which may be null, and what its memory holds. The largest prompt is a few tokens short of
+    // the smaller of these, and the output still has to fit beside it: so all are totals.
+    serverProbe(
+      'sglang',
+      { total: 'context_length max_total_num_tokens max_req_input_len', isLeast: true },
+      `${root}/get_server_info`,
+      `${root}/server_info`,
+    ),
+    serverProbe('kobold', { total: 'value' }, `${root}/api/extra/true_max_context_length`),
     guessedList('litellm', `${root}/v1/model/info`, `${root}/model/info`),
     guessedList('xai', `${base}/language-models`),
     guessedList('github', `${root}/catalog/models`),
@@ -92,8 +108,10 @@ function guessedList(name: string, ...paths: [string, string?]): Probe {
   return { ...listProbe(name, ...paths), isGuess: true }
 }
 
-function serverProbe(reader: Exclude<Probe['reader'], 'models'>, ...paths: [string, string?]): Probe {
-  return { ...guessedList(reader, ...paths), reader, isCatalogue: false, isKept: false }
+function serverProbe(name: string, reader: Probe['reader'], ...paths: [string?, string?]): Probe {
+  const [path = '', elsewhere] = paths
+  const list = elsewhere === undefined ? guessedList(name, path) : guessedList(name, path, elsewhere)
+  return { ...list, reader, isCatalogue: false, isKept: false }
 }
 
 /** The search, since the whole list comes in pages. Its text is the model's name without its maker's. */
@@ -153,7 +171,9 @@ const hosts: readonly { readonly pattern: RegExp; readonly asks: Asks }[] = [
   { pattern: under('models.github.ai'), asks: () => [listProbe('github', '/catalog/models')] },
   {
     pattern: under('ollama.com'),
-    asks: (_base, root) => [{ ...serverProbe('ollama-cloud', `${root}/api/show`), isGuess: false }],
+    asks: (_base, root) => [
+      { ...serverProbe('ollama-cloud', 'ollama-cloud', `${root}/api/show`), isGuess: false },
+    ],
   },
   { pattern: under('x.ai'), asks: (base) => [listProbe('xai', `${base}/language-models`)] },
   // Their lists of models hold names only: asking would be in vain. Cloudflare says it below an account's path alone.

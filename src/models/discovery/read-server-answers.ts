@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
+import type { WindowKind } from '../../tokens/budget.ts'
 import {
   firstFigure,
   isFigure,
@@ -9,38 +10,29 @@ import {
   type Stated,
 } from './figure.ts'
 
-/** How the endpoints of servers that have one of their own are read. */
-export const serverReaders = {
-  /** llama-server's `/props`. The figure is one slot's already: it is not divided by the number of slots. */
-  props: (answer: unknown): Stated =>
-    // A router without the model's own process answers for itself.
-    fieldAt(answer, 'role') === 'router'
-      ? 'unloaded'
-      : totalAt(
-          answer,
-          'loaded',
-          'default_generation_settings.n_ctx',
-          'default_generation_settings.params.n_ctx',
-        ),
-  /**
-   * SGLang's `/get_server_info`: the window it was started with, which may be null, and what its memory holds. The largest
-   * prompt is a few tokens short of the smaller of these, and the output still has to fit beside it: so all are totals.
-   */
-  sglang: (answer: unknown): Stated =>
-    leastFigure(
-      ...['context_length', 'max_total_num_tokens', 'max_req_input_len'].map((path) =>
-        totalAt(answer, 'loaded', path),
-      ),
-    ),
-  /** Text Generation Inference's `/info`; `max_input_length` is the older name. */
-  tgi: (answer: unknown): Stated =>
-    withInputLimit(
-      totalAt(answer, 'loaded', 'max_total_tokens'),
-      inputAt(answer, 'loaded', 'max_input_tokens', 'max_input_length'),
-    ),
-  /** KoboldCpp's `/api/extra/true_max_context_length`. */
-  kobold: (answer: unknown): Stated => totalAt(answer, 'loaded', 'value'),
-} as const
+/**
+ * Where in an answer a window stands: dotted paths with blanks between them, of which the first that states one counts. Both for
+ * a window whose prompt has a limit of its own.
+ */
+export type Place = {
+  /** For prompt and output together. */
+  readonly total?: string
+  /** For the prompt alone. */
+  readonly input?: string
+  /** Whether the least of the totals counts. */
+  readonly isLeast?: boolean
+}
+
+/** What stands at a place of an answer. */
+export function windowAt(value: unknown, basis: Basis, { total, input, isLeast = false }: Place): Stated {
+  const statedAt = (paths: string, kind: WindowKind): readonly Stated[] =>
+    paths.split(' ').map((path) => stated(fieldAt(value, path), kind, basis))
+  const totals = total === undefined ? [] : statedAt(total, 'total')
+  const inputs = input === undefined ? [] : statedAt(input, 'input')
+  if (totals.length === 0) return firstFigure(...inputs)
+  const all = isLeast ? leastFigure(...totals) : firstFigure(...totals)
+  return inputs.length === 0 ? all : withInputLimit(all, firstFigure(...inputs))
+}
 
 /** The answer of Ollama's `/api/ps`: the loaded models. `not-ollama` where it is none. */
 export function readOllamaRunning(answer: unknown, model: string): Stated | 'not-ollama' {
@@ -49,7 +41,7 @@ export function readOllamaRunning(answer: unknown, model: string): Stated | 'not
   const running = objectsIn(models).find(({ name, model: id }) =>
     [name, id].some((known) => typeof known === 'string' && tagged(known) === tagged(model)),
   )
-  return totalAt(running, 'loaded', 'context_length')
+  return windowAt(running, 'loaded', { total: 'context_length' })
 }
 
 /**
@@ -76,16 +68,6 @@ export function readOllamaShow(answer: unknown, runsInCloud: boolean): Stated {
   if (parameters === undefined && info === undefined) return null
   const tokens = Math.min(OLLAMA_DEFAULT_TOKENS, isFigure(ceiling) ? ceiling.tokens : Infinity)
   return { tokens, kind: 'total', inputTokens: null, basis: 'assumed' }
-}
-
-/** The first of these fields that states a window for prompt and output together. Paths are dotted. */
-export function totalAt(value: unknown, basis: Basis, ...paths: readonly string[]): Stated {
-  return firstFigure(...paths.map((path) => stated(fieldAt(value, path), 'total', basis)))
-}
-
-/** The first of these fields that states a limit for the prompt alone. */
-export function inputAt(value: unknown, basis: Basis, ...paths: readonly string[]): Stated {
-  return firstFigure(...paths.map((path) => stated(fieldAt(value, path), 'input', basis)))
 }
 
 /** What stands at a path such as `status.value`; undefined where there is no such thing. */

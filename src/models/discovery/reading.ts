@@ -3,7 +3,7 @@ import { askJson, type JsonAnswer, type NoJson, type WindowTrouble } from './ask
 import { isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { readModelList, type ModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
-import { readOllamaRunning, readOllamaShow, serverReaders } from './read-server-answers.ts'
+import { fieldAt, readOllamaRunning, readOllamaShow, windowAt } from './read-server-answers.ts'
 import type { WindowQuestion } from './window-question.ts'
 
 /** What a probe found out about one model. */
@@ -47,7 +47,11 @@ export async function readProbe(
     if (window !== null) return readingOf(window)
     return readOllamaModel(await ask(path.replace(/ps$/, 'show'), { model }), probe)
   }
-  if (probe.reader !== 'models') return readingOf(serverReaders[probe.reader](answer.value))
+  if (probe.reader !== 'models') {
+    // A router of llama.cpp's without the model's own process answers for itself.
+    const isRouter = fieldAt(answer.value, 'role') === 'router'
+    return readingOf(isRouter ? 'unloaded' : windowAt(answer.value, 'loaded', probe.reader))
+  }
   const list = readModelList(answer.value)
   return list === null ? emptyReading('useless') : readingOfList(list, probe, model)
 }
