@@ -8,29 +8,6 @@ import { grownBy, ratioFrom } from './seen-ratio.ts'
 /** A model's count is learnt for each encoding that we count in. */
 export type CountedModel = { readonly key: ModelKey; readonly encoding: string }
 
-/** How the provider's count of a prompt follows from ours: what answers have taught of a model, and of single prompts. */
-export type Counts = {
-  readonly rateOf: (model: CountedModel, startingRatio: number, aroundTokens: number) => Rate
-  /** The longest beginning of a prompt that both have counted; null where there is none. */
-  readonly anchorAt: (model: CountedModel, beginnings: readonly Beginning[]) => Anchor | null
-  /** What was taken of a prompt that was answered, or of a beginning of one; undefined where nothing was. */
-  readonly answered: (model: CountedModel, prompt: string) => AnsweredPrompt | undefined
-  /**
-   * Takes a prompt that the provider counted whole; false where what it says cannot be a count of it. `since`: what it grew
-   * from, counted by the same model; null where that is not known.
-   */
-  readonly observe: (
-    model: CountedModel,
-    prompt: string,
-    answered: AnsweredPrompt,
-    since: Anchor | null,
-  ) => boolean
-  /** Takes a prompt that was answered, without the count of it, which is of no use. */
-  readonly pass: (model: CountedModel, prompt: string, answered: AnsweredPrompt) => void
-  /** Forgets how a model counts, and all of its prompts. */
-  readonly forget: (key: ModelKey) => void
-}
-
 /** A beginning of a prompt, as it was sent at a request point. */
 export type Beginning = {
   readonly prompt: string
@@ -38,14 +15,22 @@ export type Beginning = {
   readonly conversationTokens: number
 }
 
-/** Prompts live in memory: after a restart one answer of a conversation makes its next prompt exact again. */
-export function createCounts(options: {
+export type Counts = ReturnType<typeof createCounts>
+
+/**
+ * How the provider's count of a prompt follows from ours: what answers have taught of a model, and of single prompts. Those live
+ * in memory: after a restart one answer of a conversation makes its next prompt exact again.
+ */
+export function createCounts({
+  models,
+  promptsMax,
+}: {
   readonly models: Pick<Models, 'get' | 'set' | 'forget'>
   readonly promptsMax: number
-}): Counts {
-  const { models } = options
-  const prompts = lruCache<AnsweredPrompt>(options.promptsMax)
+}) {
+  const prompts = lruCache<AnsweredPrompt>(promptsMax)
 
+  /** Takes a prompt that was answered, without the count of it, which is of no use. */
   function pass(model: CountedModel, prompt: string, answered: AnsweredPrompt): void {
     const name = promptName(model, prompt)
     const known = prompts.get(name)
@@ -60,7 +45,8 @@ export function createCounts(options: {
   }
 
   return {
-    rateOf: (model, startingRatio, aroundTokens) => {
+    pass,
+    rateOf: (model: CountedModel, startingRatio: number, aroundTokens: number): Rate => {
       const ratio = ratioFrom(learnt(model, 'ratio'), startingRatio)
       const overhead = overheadIn(learnt(model, 'overhead'), aroundTokens, ratio)
       return {
@@ -69,21 +55,33 @@ export function createCounts(options: {
         overheadDoubtTokens: overhead?.doubtTokens ?? Infinity,
       }
     },
-    anchorAt: (model, beginnings) => {
+    /** The longest beginning of a prompt that both have counted; null where there is none. */
+    anchorAt: (model: CountedModel, beginnings: readonly Beginning[]): Anchor | null => {
       for (const { prompt, conversationTokens } of beginnings) {
         const anchor = anchorOf(prompts.get(promptName(model, prompt)))
         if (anchor?.conversationTokens === conversationTokens) return anchor
       }
       return null
     },
-    answered: (model, prompt) => prompts.get(promptName(model, prompt)),
-    observe: (model, prompt, answered, since) => {
+    /** What was taken of a prompt that was answered, or of a beginning of one; undefined where nothing was. */
+    answered: (model: CountedModel, prompt: string): AnsweredPrompt | undefined =>
+      prompts.get(promptName(model, prompt)),
+    /**
+     * Takes a prompt that the provider counted whole; false where what it says cannot be a count of it. `since`: what it grew
+     * from, counted by the same model; null where that is not known.
+     */
+    observe: (
+      model: CountedModel,
+      prompt: string,
+      answered: AnsweredPrompt,
+      since: Anchor | null,
+    ): boolean => {
       const anchor = anchorOf(answered)
-      if (!isPlausible(anchor)) {
-        pass(model, prompt, answered)
-        return false
-      }
       if (anchor !== null) {
+        if (!isPlausible(anchor)) {
+          pass(model, prompt, answered)
+          return false
+        }
         const { key, encoding } = model
         models.set(key, 'ratio', grownBy(learnt(model, 'ratio'), encoding, anchor, since), 'answer')
         models.set(key, 'overhead', withSample(learnt(model, 'overhead'), encoding, anchor), 'answer')
@@ -91,8 +89,8 @@ export function createCounts(options: {
       prompts.set(promptName(model, prompt), answered)
       return true
     },
-    pass,
-    forget: (key) => {
+    /** Forgets how a model counts, and all of its prompts. */
+    forget: (key: ModelKey): void => {
       models.forget(key, 'ratio')
       models.forget(key, 'overhead')
       for (const name of prompts.keys()) if (name.startsWith(key.name)) prompts.delete(name)
@@ -119,9 +117,7 @@ function anchorOf(prompt: AnsweredPrompt | undefined): Anchor | null {
   return { ...prompt.counted, promptTokens: prompt.promptTokens, answeredBy: prompt.answeredBy }
 }
 
-function isPlausible(anchor: Anchor | null): boolean {
-  if (anchor === null) return true
-  const { ownTokens, looseTokens, aroundTokens, promptTokens } = anchor
+function isPlausible({ ownTokens, looseTokens, aroundTokens, promptTokens }: Anchor): boolean {
   // Of what surrounds the messages much may be left out: tools that are not loaded yet.
   if (promptTokens < (ownTokens - looseTokens - aroundTokens) * countShareMin) return false
   return ownTokens < smallPromptTokens || promptTokens < ownTokens * countFactorMax

@@ -71,15 +71,11 @@ async function upstreamTrouble(
   )
 }
 
-/** `list`: of models; `locked`: one that wants a key; `nothing` of the kind; `nobody` listens; `unknown`: nothing to go by. */
-type Found = 'list' | 'locked' | 'nothing' | 'nobody' | 'unknown'
-
-async function listAt(
-  upstreams: AskedUpstreams,
-  upstream: string,
-  path: string,
-  signal: AbortSignal,
-): Promise<Found> {
+/**
+ * What answers at a path: a `list` of models, one that is `locked`, `nothing` of the kind, `nobody` at all, or `unknown`: nothing to
+ * go by.
+ */
+async function listAt(upstreams: AskedUpstreams, upstream: string, path: string, signal: AbortSignal) {
   try {
     const answer = await upstreams.ask({
       upstream,
@@ -98,19 +94,16 @@ async function listAt(
     if (answer.status !== 200) return 'unknown'
     const text = await answerText(answer)
     // What is larger is a list, too: of a gateway with very many models.
-    return text === null ? 'list' : kindOf(text)
+    if (text === null) return 'list'
+    const value = parseJsonText(text)
+    if (readModelList(value) !== null) return 'list'
+    // Some servers answer every path with 200: with their page, or with an error in its body.
+    const isOther = text.trimStart().startsWith('<') || (isJsonObject(value) && value['error'] !== undefined)
+    return isOther ? 'nothing' : 'unknown'
   } catch (error) {
     // Aborted, too slow or broken off: the client's own requests will show what it is.
     return isRefusedConnection(error) ? 'nobody' : 'unknown'
   }
-}
-
-/** Some servers answer every path with 200: with their page, or with an error in its body. */
-function kindOf(text: string): Found {
-  if (text.trimStart().startsWith('<')) return 'nothing'
-  const value = parseJsonText(text)
-  if (readModelList(value) !== null) return 'list'
-  return isJsonObject(value) && value['error'] !== undefined ? 'nothing' : 'unknown'
 }
 
 function settingOf(name: string, url: string): string {
