@@ -14,7 +14,7 @@ import {
   windowWithin,
 } from './counts/reported-prompt.ts'
 import type { ServerWindows } from './discovery/server-windows.ts'
-import type { WindowQuestion } from './discovery/window-question.ts'
+import type { WindowQuestion } from './discovery/ask-json.ts'
 import type { ModelKey } from './model-key.ts'
 import type { Models } from './models.ts'
 import { noteOf } from './suspicions.ts'

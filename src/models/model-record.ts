@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../json/json-value.ts'
-import { surroundingsSchema } from './counts/overheads.ts'
-import { seenRatioSchema } from './counts/seen-ratio.ts'
+import { seenRatioSchema, surroundingsSchema } from './counts/learnt-rate.ts'
 
 /** Where a belief comes from. `unstated`: refusals without numbers. */
 const beliefSources = ['refusal', 'cut', 'unstated', 'server', 'answer'] as const

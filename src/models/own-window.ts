@@ -1,12 +1,12 @@
-import { beliefAt, type Belief, type ModelRecord, type Values } from './model-record.ts'
-import { resolveWindow, type ResolvedWindow, type ServerFigure } from './resolve-window.ts'
+import { type Belief, beliefAt, type ModelRecord, type Values } from './model-record.ts'
+import { type ResolvedWindow, resolveWindow, type ServerFigure } from './resolve-window.ts'
 import type { Eventual } from '../scheduling/eventual.ts'
 import type { SharedModel } from './models.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { ServerWindow, ServerWindows } from './discovery/server-windows.ts'
-import type { WindowQuestion } from './discovery/window-question.ts'
+import type { WindowQuestion } from './discovery/ask-json.ts'
 
 export type OwnWindowParts = {
   readonly upstreams: Pick<Upstreams, 'addressOf'>

@@ -1,6 +1,6 @@
 import { modelKeyOf } from '../../src/models/model-key.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAcceptedCredentials } from '../../src/models/accepted-credentials.ts'
+import { createAcceptedCredentials } from '../../src/models/open-models.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { createStoreGuard } from '../../src/storage/store-guard.ts'

@@ -1,10 +1,9 @@
-import { overheadIn } from '../../models/counts/overheads.ts'
-import { seenRatio } from '../../models/counts/seen-ratio.ts'
+import { overheadIn, seenRatio } from '../../models/counts/learnt-rate.ts'
 import {
-  endings,
   type Belief,
   type Beliefs,
   type BeliefSource,
+  endings,
   type Field,
   type Values,
 } from '../../models/model-record.ts'

@@ -1,9 +1,8 @@
 import { lruCache } from '../../lru-cache.ts'
 import type { ModelKey } from '../model-key.ts'
 import type { Models } from '../models.ts'
-import { overheadIn, withSample } from './overheads.ts'
+import { grownBy, overheadIn, ratioFrom, withSample } from './learnt-rate.ts'
 import type { Anchor, AnsweredPrompt, Rate } from './prompt.ts'
-import { grownBy, ratioFrom } from './seen-ratio.ts'
 
 /** A model's count is learnt for each encoding that we count in. */
 export type CountedModel = { readonly key: ModelKey; readonly encoding: string }

@@ -5,10 +5,9 @@ import {
   isOfSubscription,
   subscriptionBeta,
 } from '../../upstream/credential.ts'
-import { keysOfQuery } from '../../upstream/target.ts'
+import { keysOfQuery, type Target } from '../../upstream/target.ts'
 import { answerText } from '../../upstream/answer-body.ts'
 import type { Probe } from './probes.ts'
-import type { WindowQuestion } from './window-question.ts'
 
 /** What was wrong with an answer that should have been of use. */
 export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
@@ -66,6 +65,22 @@ export async function askJson(
       trouble: request.signal.aborted ? abortTrouble(request.signal) : 'cut-off',
     }
   }
+}
+
+/** Which window a request is about: that of a model, as the client's own credential sees it. */
+export type WindowQuestion = {
+  /** A name from the settings; null for the default upstream. */
+  readonly upstream: string | null
+  /** A digest of the credential: what one credential was told is never told to another. */
+  readonly credential: string
+  /** Null where no server can know the model by its name. */
+  readonly model: string | null
+  /** Of the chat completion, as the client wrote it. */
+  readonly target: Target
+  /** The client's headers. Its credentials go to the server, under the same rules as its requests. */
+  readonly rawHeaders: readonly string[]
+  /** True where the client's credential is a key of Foldgate's own. */
+  readonly withholdCredential: boolean
 }
 
 // --- internal ---

@@ -2,13 +2,18 @@ import { lruCache } from '../../lru-cache.ts'
 import { type HeldKeyMark, noMarks } from '../../upstream/held-key-marks.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import type { WindowTrouble } from './ask-json.ts'
+import type { WindowQuestion, WindowTrouble } from './ask-json.ts'
 import { FRESH_MS, isFigure, leastFigure, type WindowFigure } from './figure.ts'
-import { createReadingCache, type KnownReadings, READING_LIFE_MS } from './reading-cache.ts'
+import {
+  createReadingCache,
+  emptyReading,
+  type KnownReadings,
+  type Reading,
+  READING_LIFE_MS,
+  readProbe,
+} from './reading.ts'
 import type { Probe } from './probes.ts'
-import { emptyReading, type Reading, readProbe } from './reading.ts'
 import { createSites, dueProbes, noteAsked, noteUse, type SiteAccess } from './sites.ts'
-import type { WindowQuestion } from './window-question.ts'
 
 /** The window that a server states. */
 export type ServerWindow = Pick<WindowFigure, 'tokens' | 'kind' | 'inputTokens'> & {

@@ -4,9 +4,9 @@ import { clientCredential } from '../../upstream/credential.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { apiBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { probesFor, type Probe } from './probes.ts'
+import { type Probe, probesFor } from './probes.ts'
 import type { Reading } from './reading.ts'
-import type { WindowQuestion } from './window-question.ts'
+import type { WindowQuestion } from './ask-json.ts'
 
 /** A credential at a site, whose figures are nobody else's. */
 export type SiteAccess = {

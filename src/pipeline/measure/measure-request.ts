@@ -10,7 +10,7 @@ import { type ResolvedWindow, resolveWindow, type ServerFigure } from '../../mod
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
-import type { WindowQuestion } from '../../models/discovery/window-question.ts'
+import type { WindowQuestion } from '../../models/discovery/ask-json.ts'
 import type { ModelKey } from '../../models/model-key.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */

@@ -1,4 +1,4 @@
-import type { WindowTrouble } from '../../../src/models/discovery/ask-json.ts'
+import type { WindowQuestion, WindowTrouble } from '../../../src/models/discovery/ask-json.ts'
 import type { HeldKeyMark } from '../../../src/upstream/held-key-marks.ts'
 import { parseTarget } from '../../../src/upstream/target.ts'
 import { createUpstreams, type UpstreamSettings } from '../../../src/upstream/upstreams.ts'
@@ -7,14 +7,13 @@ import {
   type ServerWindow,
   type ServerWindows,
 } from '../../../src/models/discovery/server-windows.ts'
-import type { WindowQuestion } from '../../../src/models/discovery/window-question.ts'
 import {
   fakeUpstream,
-  json,
-  silence,
   type FakeUpstream,
+  json,
   type ReceivedRequest,
   type Script,
+  silence,
 } from '../../support/fake-upstream.ts'
 
 export const MINUTE_MS = 60_000
