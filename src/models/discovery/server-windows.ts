@@ -41,7 +41,7 @@ export function createServerWindows({
   /** How long asking about a model may take in all, in milliseconds. Default 5000. */
   readonly timeBoxMs?: number
 }) {
-  const accessOf = createSites({ upstreams, heldKeyMark })
+  const accessOf = createSites(upstreams, heldKeyMark)
   const asked = lruCache<AskedModel>(MODELS_MAX)
   const readingsOf = createReadingCache(nowMs)
   /** A request asks the same question several times. */

@@ -4,9 +4,9 @@ import { clientCredential } from '../../upstream/credential.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import { apiBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { type Probe, probesFor } from './probes.ts'
-import type { Reading } from './reading.ts'
 import type { WindowQuestion } from './ask-json.ts'
+import { probesFor, type Probe } from './probes.ts'
+import type { Reading } from './reading.ts'
 
 /** A credential at a site, whose figures are nobody else's. */
 export type SiteAccess = {
@@ -27,7 +27,7 @@ export type Site = {
 }
 
 /** What upstreams of one origin have in common: a server that hangs holds up nobody else. */
-export type Origin = {
+type Origin = {
   /** How many runs last or wait for the first one. */
   runsCount: number
   /** Whether somebody waited for it in vain, and it has answered nothing since. */
@@ -48,49 +48,46 @@ type Worth = {
  * Tells as whom, and where, a question's server is asked; null where it is not. A client chooses the credential and a part
  * of the path: neither may make us ask more than a little, and of bases only those that servers have are asked.
  */
-export function createSites({
-  upstreams,
-  heldKeyMark,
-}: {
-  readonly upstreams: Pick<Upstreams, 'addressOf' | 'seesCredentialOf'>
-  readonly heldKeyMark: HeldKeyMark
-}): (question: WindowQuestion) => SiteAccess | null {
+export function createSites(
+  upstreams: Pick<Upstreams, 'addressOf' | 'seesCredentialOf'>,
+  heldKeyMark: HeldKeyMark,
+) {
   const origins = new Map<string, Origin>()
   const sites = lruCache<Site>(SITES_MAX)
   const known = lruCache<SiteAccess & { readonly mark: string }>(CREDENTIALS_MAX)
 
-  return function accessOf(question) {
+  function siteAt(siteKey: string, origin: string, path: string): Site {
+    const before = sites.get(siteKey)
+    if (before !== undefined) return before
+    const shared = origins.get(origin) ?? { runsCount: 0, isMute: false }
+    origins.set(origin, shared)
+    const site = { origin: shared, probes: probesFor(origin, path), worth: new Map(), firstRun: null }
+    sites.set(siteKey, site)
+    return site
+  }
+
+  return function accessOf(question: WindowQuestion): SiteAccess | null {
     const address = upstreams.addressOf(question.upstream)
     const base = baseOf(address, question)
     if (base === null || !knownBases.has(base)) return null
-    const path = address.path + base
+    const name = question.upstream ?? 'default'
     // Upstreams at one address may differ in their headers, by which a gateway chooses what stands behind it.
     // Neither a name nor a path has a blank.
-    const siteKey = `${question.upstream ?? 'default'} ${path}`
-    let site = sites.get(siteKey)
-    if (site === undefined) {
-      const origin = origins.get(address.origin) ?? { runsCount: 0, isMute: false }
-      origins.set(address.origin, origin)
-      site = { origin, probes: probesFor(address.origin, path), worth: new Map(), firstRun: null }
-      sites.set(siteKey, site)
-    }
+    const siteKey = `${name} ${address.path}${base}`
+    const site = siteAt(siteKey, address.origin, address.path + base)
     const key = `${siteKey} ${identityOf(question, upstreams)}`
     const before = known.get(key)
     // A held key that takes another's place has its figures, but not what that one was denied.
-    const mark = heldKeyMark(question.upstream ?? 'default')
+    const mark = heldKeyMark(name)
     if (before?.site === site && before.mark === mark) return before
-    const asked = { key, site, mark, deniedUntilMs: new Map<string, number>() }
-    known.set(key, asked)
-    return asked
+    const access = { key, site, mark, deniedUntilMs: new Map<string, number>() }
+    known.set(key, access)
+    return access
   }
 }
 
 /** The probes to ask now; `isForced` asks those again that failed lately. */
-export function dueProbes(
-  { site, deniedUntilMs }: SiteAccess,
-  nowMs: number,
-  isForced: boolean,
-): readonly Probe[] {
+export function dueProbes({ site, deniedUntilMs }: SiteAccess, nowMs: number, isForced: boolean) {
   const { probes, worth } = site
   const isKnown = probes.some((probe) => worth.get(probe)?.isUseful === true)
   return probes.filter((probe) => {
@@ -115,47 +112,29 @@ export function noteUse(
   nowMs: number,
 ): void {
   const known = worthOf(site.worth, probe)
-  if (use === 'denied') {
-    deniedUntilMs.set(probe.name, nowMs + DENIED_PAUSE_MS)
-    known.isDeniedToSome = !known.isUseful
-    return
-  }
-  known.isDeniedToSome = false
-  if (use === 'useful') {
-    known.isUseful = true
-    known.failures = 0
-  } else if (known.isUseful) {
-    if (use === 'useless') known.failures += 1
-    if (known.failures < USELESS_ANSWERS_MAX) return
+  known.isDeniedToSome = use === 'denied' && !known.isUseful
+  if (use === 'denied') deniedUntilMs.set(probe.name, nowMs + DENIED_PAUSE_MS)
+  else if (use === 'useful') Object.assign(known, { isUseful: true, failures: 0 })
+  else if (!known.isUseful) {
+    known.failures = use === 'useless' ? 0 : known.failures + 1
+    known.askAgainAtMs = nowMs + pauseMs(known.failures)
+  } else if (use === 'useless' && ++known.failures >= USELESS_ANSWERS_MAX) {
     // It was of use once: those answers may all have been about models that clients made up.
-    known.isUseful = false
-    known.failures = 1
-    known.askAgainAtMs = nowMs + FAILURE_PAUSE_MS
+    const askAgainAtMs = nowMs + FAILURE_PAUSE_MS
+    Object.assign(known, { isUseful: false, failures: 1, askAgainAtMs })
     const all = [...site.worth.values()]
     // The server became another one: it is looked at anew before long.
     if (!all.some(({ isUseful }) => isUseful))
-      for (const each of all) each.askAgainAtMs = Math.min(each.askAgainAtMs, nowMs + FAILURE_PAUSE_MS)
-  } else {
-    known.failures = use === 'useless' ? 0 : known.failures + 1
-    known.askAgainAtMs = nowMs + pauseMs(known.failures)
+      for (const each of all) each.askAgainAtMs = Math.min(each.askAgainAtMs, askAgainAtMs)
   }
 }
 
 // --- internal ---
 
 /** A base that is one of these is asked; `''` is the upstream's own. */
-const knownBases: ReadonlySet<string> = new Set([
-  '',
-  '/v1',
-  '/openai',
-  '/openai/v1',
-  '/api',
-  '/api/v0',
-  '/api/v1',
-  '/inference',
-  '/inference/v1',
-  '/v1beta/openai',
-])
+const knownBases: ReadonlySet<string> = new Set(
+  ',/v1,/openai,/openai/v1,/api,/api/v0,/api/v1,/inference,/inference/v1,/v1beta/openai'.split(','),
+)
 
 /** The upstreams of the settings, each under its own base and some others. */
 const SITES_MAX = 1_000
@@ -182,8 +161,9 @@ function worthOf(worth: Site['worth'], probe: Probe): Worth {
 }
 
 function pauseMs(failures: number): number {
-  if (failures === 0) return USELESS_PAUSE_MS
-  return Math.min(FAILURE_PAUSE_MS * 2 ** (failures - 1), USELESS_PAUSE_MS)
+  return failures === 0
+    ? USELESS_PAUSE_MS
+    : Math.min(FAILURE_PAUSE_MS * 2 ** (failures - 1), USELESS_PAUSE_MS)
 }
 
 /** Where the API begins, behind the upstream's own path; null where nothing is to be asked. */
@@ -191,10 +171,8 @@ function baseOf(address: UpstreamAddress, { target }: WindowQuestion): string | 
   const base = apiBase(address, target)
   if (base === null || !base.startsWith(address.path)) return null
   // Azure's way of naming the model; servers that understand it say of their models elsewhere.
-  return base
-    .slice(address.path.length)
-    .replace(/\/$/, '')
-    .replace(/^(?:\/openai)?\/deployments\/[^/]+$/, '')
+  const own = base.slice(address.path.length).replace(/\/$/, '')
+  return own.replace(/^(?:\/openai)?\/deployments\/[^/]+$/, '')
 }
 
 /**
