@@ -35,10 +35,13 @@ function rowsOf(figures: Figures): readonly string[] {
     const { tokens = 0, kind = 'total' } = figures.get(name) ?? {}
     return `${kind === 'input' ? 'input ' : ''}${tokens}`
   })
-  const isInput = (window: string): number => Number(window.startsWith('input '))
   return [...byWindow]
     .sort(([a], [b]) => isInput(a) - isInput(b) || Number(a.match(/\d+/)) - Number(b.match(/\d+/)))
     .map(([window, names]) => `${JSON.stringify(window)}: ${JSON.stringify(names.sort(compare).join(' '))}`)
+}
+
+function isInput(window: string): number {
+  return Number(window.startsWith('input '))
 }
 
 /** By code unit: the same everywhere, whatever the machine's language. */

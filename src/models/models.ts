@@ -125,7 +125,7 @@ export function createModels({
   ): void {
     // Two beliefs of one millisecond are told apart, too.
     take(model, field, { value, from, atMs: Math.max(nowMs(), (model.record[field]?.atMs ?? 0) + 1) })
-    if (sharedFields.some((shared) => shared === field)) model.isToShare = true
+    if (sharedFields.some((each) => each === field)) model.isToShare = true
     note(model)
   }
 

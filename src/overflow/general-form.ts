@@ -84,47 +84,46 @@ function readSizes(said: string, expectedPromptTokens: number | null): StatedSiz
 type Named = {
   readonly window: TokenNumber | null
   readonly prompt: TokenNumber | null
+  /** Prompt and output together, where the sum is stated. */
   readonly totalTokens: number | null
 }
+
+const nothingNamed: Named = { window: null, prompt: null, totalTokens: null }
 
 function windowAndPrompt({ sizes, outputTokens, excessTokens }: TokenNumbers, withOutput: boolean): Named {
   const [larger, smaller] = sizes
   const [named, ...others] = sizes.filter((size) => size.isWindow && !size.isPrompt && !size.isBare)
-  const onlyNamed = named !== undefined && others.length === 0 ? named : null
-  if (onlyNamed !== null && excessTokens !== null) {
-    return sizesOf(onlyNamed, { ...onlyNamed, tokens: onlyNamed.tokens + excessTokens })
-  }
-  if (larger === undefined) return sizesOf(null)
-  if (smaller === undefined) return sizesOf(larger.isWindow && !larger.isBare ? larger : null)
+  const window = named !== undefined && others.length === 0 ? named : null
+  if (window !== null && excessTokens !== null)
+    return { ...nothingNamed, window, prompt: { ...window, tokens: window.tokens + excessTokens } }
+  if (larger === undefined) return nothingNamed
+  if (smaller === undefined)
+    return { ...nothingNamed, window: larger.isWindow && !larger.isBare ? larger : null }
   if (sizes.length === 2 && outputTokens === null) {
     const isContrary =
       (larger.isWindow && !larger.isPrompt && !smaller.isWindow) || (smaller.isPrompt && !smaller.isWindow)
     const isPlain = !withOutput || (larger.isPrompt && smaller.isWindow)
-    if (isPlain && !isContrary) return sizesOf(smaller, larger)
+    if (isPlain && !isContrary) return { ...nothingNamed, window: smaller, prompt: larger }
   }
-  if (onlyNamed === null) return sizesOf(null)
-  const beside = sizes.filter((size) => size !== onlyNamed)
+  if (window === null) return nothingNamed
+  const beside = sizes.filter((size) => size !== window)
   const read = promptAmong(beside, outputTokens)
   // `808 tokens over the limit of 8192` counts what is too much.
-  const isExcess = read.prompt?.isOver === true && read.prompt.tokens < onlyNamed.tokens
-  return { ...read, window: onlyNamed, prompt: isExcess ? null : read.prompt }
-}
-
-function sizesOf(window: TokenNumber | null, prompt: TokenNumber | null = null): Named {
-  return { window, prompt, totalTokens: null }
+  const isExcess = read.prompt?.isOver === true && read.prompt.tokens < window.tokens
+  return { ...read, window, prompt: isExcess ? null : read.prompt }
 }
 
 /** The prompt among the numbers beside the window, if their sums or their neighbours say which it is. */
-function promptAmong(sizes: readonly TokenNumber[], outputTokens: number | null): Omit<Named, 'window'> {
-  const [first, ...parts] = sizes
-  if (first === undefined) return { prompt: null, totalTokens: null }
+function promptAmong([first, ...parts]: readonly TokenNumber[], outputTokens: number | null): Named {
   const [part] = parts
-  if (part === undefined) return { prompt: first.isPrompt ? first : null, totalTokens: null }
+  if (first === undefined) return nothingNamed
+  if (part === undefined) return { ...nothingNamed, prompt: first.isPrompt ? first : null }
   const partsTokens = parts.reduce((sum, { tokens }) => sum + tokens, 0)
-  if (first.tokens !== partsTokens + (outputTokens ?? 0)) return { prompt: null, totalTokens: null }
-  if (outputTokens === null) return { prompt: first, totalTokens: null }
+  if (first.tokens !== partsTokens + (outputTokens ?? 0)) return nothingNamed
+  if (outputTokens === null) return { ...nothingNamed, prompt: first }
   // Of a prompt that was not counted to its end the sum is no more than a bound.
-  return { prompt: { ...part, tokens: partsTokens }, totalTokens: part.isBound ? null : first.tokens }
+  const totalTokens = part.isBound ? null : first.tokens
+  return { ...nothingNamed, prompt: { ...part, tokens: partsTokens }, totalTokens }
 }
 
 function isNear(tokens: number, expectedTokens: number | null): boolean {

@@ -100,13 +100,11 @@ const inputWindow =
   /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
 
 function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
-  const isSize = tokens >= windowTokensMin
+  const isBeyond = ofWindow.test(before) || beyondWindow.test(before)
+  const isLimit = (isBeyond && !/at least ?$/i.test(before)) || behindWindow.test(behind)
   return {
     tokens,
-    isWindow:
-      isSize &&
-      (((ofWindow.test(before) || beyondWindow.test(before)) && !/at least ?$/i.test(before)) ||
-        behindWindow.test(behind)),
+    isWindow: tokens >= windowTokensMin && isLimit,
     isPrompt: ofPrompt.test(before) || behindPrompt.test(behind),
     isOfInput: inputWindow.test(before),
     isOver: /^ ?tokens? (?:over|above|beyond)\b/i.test(behind),
@@ -115,10 +113,11 @@ function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
   }
 }
 
+/** What is said of a number in one place or the other. */
 function together(one: TokenNumber | undefined, other: TokenNumber): TokenNumber {
   if (one === undefined) return other
   return {
-    tokens: one.tokens,
+    ...other,
     isWindow: one.isWindow || other.isWindow,
     isPrompt: one.isPrompt || other.isPrompt,
     isOfInput: one.isOfInput || other.isOfInput,

@@ -87,7 +87,7 @@ export function withSample(known: Surroundings | null, encoding: string, prompt:
   const isSame = (each: readonly Sample[]): boolean => each[0]?.aroundTokens === aroundTokens
   const before = samples.find(isSame) ?? []
   const others = samples.filter((each) => !isSame(each)).slice(1 - surroundingsMax)
-  return { encoding, samples: [...others, kept(before, { aroundTokens, ownTokens, promptTokens })] }
+  return { encoding, samples: [...others, samplesWith(before, { aroundTokens, ownTokens, promptTokens })] }
 }
 
 /**
@@ -143,7 +143,7 @@ const nearShare = 0.1
 const nearTokens = 256
 
 /** The smallest prompt says most, however old; of those about as small the newest are true of today. */
-function kept(known: readonly Sample[], one: Sample): Sample[] {
+function samplesWith(known: readonly Sample[], one: Sample): Sample[] {
   const all = [...known, one]
   const smallest = all.reduce((least, each) => (each.ownTokens < least.ownTokens ? each : least))
   const others = all.filter(

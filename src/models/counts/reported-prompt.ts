@@ -54,6 +54,8 @@ export function ownTextTokens({ ownTokens, looseTokens, toolsTokens }: SentCount
 /**
  * Whether the provider seems to have counted the whole prompt. Servers that report only what was not cached, that say
  * always the same or that have cut the prompt do not; what they say is no count, and teaches nothing.
+ *
+ * @internal exported for tests
  */
 export function isWhole({ promptTokens, sent, beginnings }: ReportedPrompt): boolean {
   const { counted, textBytes } = sent

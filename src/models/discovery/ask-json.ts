@@ -13,12 +13,12 @@ import type { Probe } from './probes.ts'
 export type WindowTrouble = 'html' | 'no-json' | 'cut-off' | 'too-large' | 'implausible' | 'no-answer'
 
 /**
- * What came back: JSON; nothing here (`absent`), which will not change soon; nothing for this credential (`denied`); or a
+ * What came back: JSON; nothing here (`useless`), which will not change soon; nothing for this credential (`denied`); or a
  * failure, which may pass. `trouble` null where it is none of the operator's concern or shows itself in requests anyway.
  */
 export type JsonAnswer = { readonly outcome: 'json'; readonly value: unknown } | NoJson
 export type NoJson = {
-  readonly outcome: 'absent' | 'denied' | 'failed'
+  readonly outcome: 'useless' | 'denied' | 'failed'
   readonly trouble: WindowTrouble | null
 }
 
@@ -138,7 +138,7 @@ function abortTrouble(signal: AbortSignal): WindowTrouble | null {
 function refusalOf(status: number): NoJson {
   if (status === 401 || status === 403) return { outcome: 'denied', trouble: null }
   const passes = status >= 500 || [400, 408, 409, 425, 429].includes(status)
-  return { outcome: passes && status !== 501 ? 'failed' : 'absent', trouble: null }
+  return { outcome: passes && status !== 501 ? 'failed' : 'useless', trouble: null }
 }
 
 function parsed(text: string, { isGuess }: Probe): JsonAnswer {
@@ -146,7 +146,7 @@ function parsed(text: string, { isGuess }: Probe): JsonAnswer {
     return { outcome: 'json', value: JSON.parse(text) as unknown }
   } catch {
     // Some servers answer every path with their page.
-    if (isGuess) return { outcome: 'absent', trouble: null }
+    if (isGuess) return { outcome: 'useless', trouble: null }
     return { outcome: 'failed', trouble: text.trimStart().startsWith('<') ? 'html' : 'no-json' }
   }
 }

@@ -1,11 +1,11 @@
+import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lru-cache.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import { askJson, type JsonAnswer, type NoJson, type WindowQuestion, type WindowTrouble } from './ask-json.ts'
+import { askJson, type JsonAnswer, type WindowQuestion, type WindowTrouble } from './ask-json.ts'
 import { FRESH_MS, isFigure, type Stated, type WindowFigure } from './figure.ts'
 import { type ModelList, readModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
 import { fieldAt, readOllamaRunning, readOllamaShow, windowAt } from './read-server-answers.ts'
-import { LRUCache } from 'lru-cache'
-import { lruCache } from '../../lru-cache.ts'
 
 /** What a probe found out about one model. */
 export type Reading = {
@@ -40,8 +40,8 @@ export async function readProbe(
   const [path, elsewhere] = probe.paths(model)
   if (probe.reader === 'ollama-cloud') return readOllamaModel(await ask(path, { model }), probe)
   let answer = await ask(path)
-  if (answer.outcome === 'absent' && elsewhere !== undefined) answer = await ask(elsewhere)
-  if (answer.outcome !== 'json') return readingWithout(answer)
+  if (answer.outcome === 'useless' && elsewhere !== undefined) answer = await ask(elsewhere)
+  if (answer.outcome !== 'json') return emptyReading(answer.outcome, answer.trouble)
   if (probe.reader === 'ollama') {
     const window = readOllamaRunning(answer.value, model)
     if (window === 'not-ollama') return emptyReading('useless')
@@ -58,7 +58,7 @@ export async function readProbe(
 }
 
 /** What a list that was read before says of a model. */
-export function readingOfList(list: ModelList, probe: Probe, model: string): Reading {
+function readingOfList(list: ModelList, probe: Probe, model: string): Reading {
   const reading = readingOf(list.windowOf(model))
   const { figure } = reading
   return {
@@ -136,7 +136,7 @@ export const READING_LIFE_MS = 24 * 3_600_000
 function readOllamaModel(shown: JsonAnswer, probe: Probe): Reading {
   if (shown.outcome === 'json')
     return { ...readingOf(readOllamaShow(shown.value, probe.reader === 'ollama-cloud')), use: 'useful' }
-  return shown.outcome === 'absent' ? emptyReading('useful') : readingWithout(shown)
+  return emptyReading(shown.outcome === 'useless' ? 'useful' : shown.outcome, shown.trouble)
 }
 
 function readingOf(window: Stated): Reading {
@@ -146,10 +146,6 @@ function readingOf(window: Stated): Reading {
     figure,
     isUnloaded: window === 'unloaded' || figure?.basis === 'to-be-loaded' || figure?.basis === 'assumed',
   }
-}
-
-function readingWithout({ outcome, trouble }: NoJson): Reading {
-  return emptyReading(outcome === 'absent' ? 'useless' : outcome, trouble)
 }
 
 const MODELS_MAX = 4_096
