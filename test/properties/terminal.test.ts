@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { renderTerminal } from '../support/at-once.ts'
 import { drawTerminal } from '../../src/compaction/terminal/render.ts'
 import { finish } from '../../src/json/source.ts'
-import { type ScreenSize, screenSizeOf } from '../../src/compaction/terminal/screen-size.ts'
+import { type ScreenSize, screenSizeOf } from '../../src/compaction/terminal/terminal.ts'
 import {
   arbitraryDrawing,
   arbitraryTerminalText,

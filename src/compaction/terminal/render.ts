@@ -1,7 +1,5 @@
 import type { Steps } from '../../json/source.ts'
-import { type ScreenSize, screenSizeOf } from './screen-size.ts'
-import { isWithinMojibake, sequenceReader } from './sequence.ts'
-import { Terminal } from './terminal.ts'
+import { type ScreenSize, screenSizeOf, Terminal } from './terminal.ts'
 
 /**
  * The render pass: terminal output reduced to what a terminal would show in the end, with all that scrolled
@@ -11,7 +9,7 @@ import { Terminal } from './terminal.ts'
 export function* renderTerminal(text: string): Steps<string> {
   // Lines that end in CR LF are the ordinary lines of a text from another system: nothing is drawn over.
   const unix = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text
-  const lines = (yield* endsLinesWithReturns(unix)) ? unix.replaceAll('\r', '\n') : unix
+  const lines = endsLinesWithReturns(unix) ? unix.replaceAll('\r', '\n') : unix
   yield
   if (!hasControls.test(lines)) return yield* collapseRepeats(lines)
   const size = screenSizeOf(lines)
@@ -68,17 +66,19 @@ export function* collapseRepeats(text: string): Steps<string> {
  */
 export function* drawTerminal(text: string, size: ScreenSize): Steps<string | null> {
   const terminal = new Terminal(size)
-  const sequenceAt = sequenceReader(text)
   let sequences = 0
   let pausedAt = 0
   for (let at = 0; at < text.length;) {
-    const next = nextControl(text, at)
+    control.lastIndex = at
+    const next = control.exec(text)?.index ?? text.length
     if (next > at) terminal.print(text.slice(at, next))
-    if (next === text.length) break
-    const sequence = sequenceAt(next)
-    at = sequence.end
-    terminal.perform(sequence)
-    if (terminal.screen.settledLength > text.length) return null
+    sequence.lastIndex = next
+    const [whole = '', marker = '', given = '', final, escaped] = sequence.exec(text) ?? []
+    if (final !== undefined)
+      terminal.perform(`[${marker}${final}`, given.split(/[;:]/, PARAMETERS_MAX).map(Number))
+    else if (whole !== '') terminal.perform(escaped ?? whole, [])
+    at = next + whole.length
+    if (terminal.settledLength > text.length) return null
     sequences += 1
     if (sequences % SEQUENCES_PER_STEP > 0 && at - pausedAt < CHARS_PER_STEP) continue
     pausedAt = at
@@ -117,48 +117,26 @@ function cutIn(window: string): number {
  * over: where there is no other line end and no other control, and most pieces say other words. The states of a
  * progress bar say the same words with other numbers.
  */
-function* endsLinesWithReturns(text: string): Steps<boolean> {
+function endsLinesWithReturns(text: string): boolean {
   if (!text.includes('\r') || otherControls.test(text)) return false
-  const wordsMax = text.length > DRAWN_CHARS_MAX ? WORDS_CHARS_MAX : text.length
-  const words = new Set<string>()
-  let pieces = 0
-  let pausedAt = 0
-  for (let start = 0; start < text.length;) {
-    const found = text.indexOf('\r', start)
-    const end = found === -1 ? text.length : found
-    if (end > start) {
-      pieces += 1
-      const piece = text.slice(start, Math.min(end, start + wordsMax))
-      words.add(piece.replace(/[^\p{L}]+/gu, ' ').trim())
-    }
-    start = end + 1
-    if (start - pausedAt < RETURNS_CHARS_PER_STEP) continue
-    pausedAt = start
-    yield
-  }
-  return pieces >= RETURNED_LINES_MIN && words.size > pieces / 2
+  const pieces = text.slice(0, RETURNS_CHARS_MAX).split('\r')
+  const said = pieces.filter((piece) => piece !== '').map((piece) => piece.replace(/[^\p{L}]+/gu, ' ').trim())
+  return said.length >= RETURNED_LINES_MIN && new Set(said).size > said.length / 2
 }
 
-/** Of a piece of a very long text its beginning tells what it says. */
-const WORDS_CHARS_MAX = 1_024
-
-/** What is looked at between two pauses: about a millisecond. */
-const RETURNS_CHARS_PER_STEP = 16_384
+/** The beginning of a text tells: it is looked at within two milliseconds. */
+const RETURNS_CHARS_MAX = 16_384
 
 /** Fewer pieces are a message that another one replaced. */
 const RETURNED_LINES_MIN = 3
 
-const otherControls = new RegExp(
-  String.raw`[\n\u0007\b\u001b\u0084\u0085\u008d\u0090\u0098\u009b\u009d-\u009f]`,
-)
+const otherControls = new RegExp(String.raw`[\n\u0007\b\u001b]`)
 
 /**
- * What makes a text terminal output: the bell, backspace, carriage return, escape, and the C1 controls that
- * move the cursor or open a sequence. Tabs and form feeds stand in source code, too.
+ * What makes a text terminal output: the bell, backspace, carriage return and escape. Tabs and form feeds stand in source
+ * code, too. The C1 controls (U+0080 to U+009F) are none here: nobody sends them in UTF-8, and misread letters are full of them.
  */
-const hasControls = new RegExp(
-  String.raw`[\u0007\b\r\u001b\u0084\u0085\u008d\u0090\u0098\u009b\u009d-\u009f]`,
-)
+const hasControls = new RegExp(String.raw`[\u0007\b\r\u001b]`)
 
 /** Lines between two pauses: less than a millisecond. */
 const LINES_PER_STEP = 4_096
@@ -184,17 +162,25 @@ const SEQUENCES_PER_STEP = 256
 /** … and text: about a millisecond. */
 const CHARS_PER_STEP = 16_384
 
-/** C0 but for the tab, DEL, and the C1 controls that do something: the others are misread Windows-1252 letters. */
-const controlCharacter = new RegExp(
-  String.raw`[\u0000-\u0008\u000a-\u001f\u007f\u0084\u0085\u008d\u0090\u0098\u009b\u009d-\u009f]`,
-  'g',
+/** C0 but for the tab, and DEL. */
+const control = new RegExp(String.raw`[\u0000-\u0008\u000a-\u001f\u007f]`, 'g')
+
+/**
+ * What stands at a control character: ECMA-48, section 5. Either a control sequence with its private marker, parameters and
+ * final; or a string (a title, the address of a link, a picture), which shows nothing, up to its end in the same line, or for
+ * device control strings in any; or an escape by what follows it, or the character itself. Of what was cut off it is what there
+ * is. Each alternative ends before the next escape, so that no text is searched twice.
+ */
+const sequence = new RegExp(
+  [
+    String.raw`\u001b\[([<-?]?)([0-;]{0,256})([ -/]{0,4}[@-~])`,
+    String.raw`\u001b\[[0-?]{0,64}[ -/]{0,4}`,
+    String.raw`\u001b(?:[\]_^Xk][^\n\u0007\u0018\u001a\u001b]*(?:[\u0007\u0018\u001a]|\u001b\\)|P[^\u0018\u001a\u001b]*(?:[\u0018\u001a]|\u001b\\))`,
+    String.raw`\u001b([ -/]{0,4}[0-~])`,
+    String.raw`[^]`,
+  ].join('|'),
+  'y',
 )
 
-function nextControl(text: string, from: number): number {
-  controlCharacter.lastIndex = from
-  while (controlCharacter.test(text)) {
-    const index = controlCharacter.lastIndex - 1
-    if (text.charCodeAt(index) < 0x80 || !isWithinMojibake(text, index)) return index
-  }
-  return text.length
-}
+/** As many as xterm.js reads. */
+const PARAMETERS_MAX = 32

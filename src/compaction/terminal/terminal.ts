@@ -1,28 +1,51 @@
-import { columnsOf } from './line.ts'
-import { isWithinMojibake, type Sequence } from './sequence.ts'
-import type { ScreenSize } from './screen-size.ts'
-import { Screen } from './screen.ts'
+import { COLUMNS_MAX, Line } from './line.ts'
+
+/** How large a screen is taken to be. */
+export type ScreenSize = { readonly rows: number; readonly columns: number }
 
 /**
- * The main screen, the alternate one that full-screen programs draw on, and the character sets. Tab stops are every eight
- * columns; origin mode, left and right margins and double-width lines are not followed.
+ * The screen that a text was written for. A log does not say, but whoever draws has asked the terminal for its
+ * size and addresses only what is there: so it is the smallest screen, of at least 24 rows and 80 columns, that
+ * holds every row, column and distance named in the text. Too large a guess would let "clear the screen" erase
+ * lines that had scrolled off; too small a one would draw a program's lower rows over one another.
+ */
+export function screenSizeOf(text: string): ScreenSize {
+  let { rows, columns } = { rows: 24, columns: 80 }
+  for (const [, first = '1', second = '1', final = ''] of text.matchAll(addressed)) {
+    const [row, column] = [Number(first), Number(second)]
+    // The row and the column that must be there, counted from one: what a distance leads to is one further.
+    if (final === 'H' || final === 'f') grow(row, column)
+    else if (final === 'd') grow(row, 1)
+    else if (final === 'A' || final === 'F') grow(row + 1, 1)
+    else grow(1, final === 'C' ? row + 1 : row)
+  }
+  return { rows, columns }
+
+  function grow(row: number, column: number): void {
+    if (row <= ROWS_MAX) rows = Math.max(rows, row)
+    if (column <= COLUMNS_MAX) columns = Math.max(columns, column)
+  }
+}
+
+/**
+ * A terminal at the end of a log: the last rows can be drawn on, the lines above them have scrolled off and stay. Rows are
+ * counted from the beginning of the log, and come into being when something is written on them. There is no right edge for
+ * what is printed (a log does not say where its lines would wrap), only for movement.
  */
 export class Terminal {
   readonly #size: ScreenSize
-  readonly #main: Screen
-  #alternate: Screen | null = null
-  #printed = ''
-  /** G0 and G1, whether they draw lines; SO and SI choose between them. */
-  readonly #drawsLines: [boolean, boolean] = [false, false]
-  #characterSet: 0 | 1 = 0
+  #screen: Screen
+  /** The main screen, while a full-screen program draws on the alternate one. */
+  #main: Screen | null = null
 
   constructor(size: ScreenSize) {
     this.#size = size
-    this.#main = new Screen(size)
+    this.#screen = emptyScreen()
   }
 
-  get screen(): Screen {
-    return this.#alternate ?? this.#main
+  /** The length of what has scrolled off: nothing makes it shorter. */
+  get settledLength(): number {
+    return this.#screen.settledLength
   }
 
   /**
@@ -30,177 +53,184 @@ export class Terminal {
    * cut off or killed), its screen stands below the main one: nothing that followed it may be lost.
    */
   toString(): string {
-    if (this.#alternate === null) return this.#main.toString()
-    const shown = this.#alternate.toString().trimEnd()
-    const above = this.#main.toString()
-    return above === '' || above.endsWith('\n') || shown === '' ? above + shown : `${above}\n${shown}`
+    const shown = this.#screen.lines.join('\n')
+    const above = this.#main?.lines.join('\n') ?? ''
+    if (this.#main === null) return shown
+    return above === '' || above.endsWith('\n') ? above + shown.trimEnd() : `${above}\n${shown}`.trimEnd()
   }
 
   print(text: string): void {
-    this.#printed = this.#drawsLines[this.#characterSet]
-      ? text.replaceAll(/[_-~]/g, (letter) => graphics[letter.charCodeAt(0) - FIRST_GRAPHIC] ?? letter)
-      : text
-    this.screen.print(this.#printed)
+    const screen = this.#screen
+    this.#reach(screen.row)
+    const line = screen.lines[screen.row] ?? new Line()
+    screen.lines[screen.row] = line
+    screen.column = line.write(screen.column, text)
   }
 
   /**
-   * C0 controls (ECMA-48, section 8.3), escapes, and control sequences by the names of ECMA-48 and xterm's ctlseqs. What is
-   * not listed shows nothing: colours, modes, questions.
+   * A control character, an escape by what follows it, or a control sequence by its marker and its final character, such as
+   * `[?h`: ECMA-48, and xterm's ctlseqs. What is not listed shows nothing: colours, modes, questions.
    */
-  perform({ name, parameters }: Pick<Sequence, 'name' | 'parameters'>): void {
-    const { screen } = this
+  perform(name: string, parameters: readonly number[]): void {
+    const screen = this.#screen
+    const { row, column } = screen
+    const line = screen.lines[row]
     const [part = 0, second = 0] = parameters
     // A parameter that is missing or zero is one: ctlseqs, "default = 1".
     const count = Math.max(1, part)
-    if (name === '[b') return this.#repeat(count) // REP
-    this.#printed = ''
     switch (name) {
       case '\b':
-        return screen.backspace()
-      case '\n':
+        screen.column = Math.max(0, column - 1)
+        break
+      case '\r':
+        screen.column = 0
+        break
+      case '\n': // It comes without a carriage return in a log.
       case '\v': // VT and FF go down like LF: ctlseqs, "Single-character functions".
       case '\f':
-      case 'E': // NEL
-        return screen.lineFeed()
-      case '\r':
-        return screen.carriageReturn()
-      case '\u000e': // SO
-      case '\u000f': // SI
-        this.#characterSet = name === '\u000e' ? 1 : 0
-        return
+        this.#lineFeed()
+        break
       case '7': // DECSC
       case '[s': // SCOSC
-        return screen.save()
+        screen.saved = { row, column }
+        break
       case '8': // DECRC
       case '[u': // SCORC
-        return screen.restore()
-      case 'D': // IND
-        return screen.index()
-      case 'M': // RI
-        return screen.reverseIndex()
-      case 'c': // RIS
-        return this.#reset(true)
-      case '(0': // SCS: VT100's line drawing, or another set.
-      case ')0':
-      case '(B':
-      case ')B':
-        this.#drawsLines[name.startsWith('(') ? 0 : 1] = name.endsWith('0')
-        return
+        this.#restore()
+        break
       case '[A': // CUU
-        return screen.moveByRows(-count)
+        this.#moveByRows(-count)
+        break
       case '[B': // CUD
-        return screen.moveByRows(count)
+        this.#moveByRows(count)
+        break
       case '[C': // CUF
-      case '[a': // HPR
-        return screen.moveByColumns(count)
+        this.#moveToColumn(column + count)
+        break
       case '[D': // CUB
-        return screen.moveByColumns(-count)
+        this.#moveToColumn(column - count)
+        break
       case '[E': // CNL
-        screen.moveByRows(count)
-        return screen.carriageReturn()
       case '[F': // CPL
-        screen.moveByRows(-count)
-        return screen.carriageReturn()
-      case '[e': // VPR
-        return screen.moveToRow(screen.row + count)
+        this.#moveByRows(name === '[E' ? count : -count)
+        screen.column = 0
+        break
       case '[G': // CHA
       case '[`': // HPA
-        return screen.moveToColumn(count - 1)
+        this.#moveToColumn(count - 1)
+        break
       case '[d': // VPA
-        return screen.moveToRow(count - 1)
+        this.#moveToRow(count - 1)
+        break
       case '[H': // CUP
       case '[f': // HVP
-        screen.moveToRow(count - 1)
-        return screen.moveToColumn(Math.max(1, second) - 1)
-      case '[I': // CHT
-        return screen.moveByTabs(count)
-      case '[Z': // CBT
-        return screen.moveBackByTabs(count)
+        this.#moveToRow(count - 1)
+        this.#moveToColumn(Math.max(1, second) - 1)
+        break
       case '[J': // ED. "3" would erase what has scrolled off: that is the log, and it stays.
-        if (part === 0) screen.eraseBelow()
-        else if (part === 1) screen.eraseAbove()
-        else if (part === 2) screen.eraseScreen()
-        return
-      case '[K': // EL
-        if (part === 0) screen.eraseCharacters(Infinity)
-        else if (part === 1) screen.eraseLineStart()
-        else if (part === 2) screen.eraseLine()
-        return
+        if (part === 0) line?.erase(column, Infinity)
+        if (part === 0) screen.lines.length = Math.min(screen.lines.length, row + 1)
+        else if (part === 1) this.#eraseAbove()
+        else if (part === 2) screen.lines.length = Math.min(screen.lines.length, screen.top)
+        break
+      case '[K': // EL. Of a line longer than any terminal "1" erases what would be its last row.
+        if (part === 0) line?.erase(column, Infinity)
+        else if (part === 1) line?.erase(Math.max(0, column + 1 - COLUMNS_MAX), column + 1)
+        else if (part === 2) line?.erase(0, Infinity)
+        break
       case '[X': // ECH
-        return screen.eraseCharacters(count)
+        line?.erase(column, count > COLUMNS_MAX ? Infinity : column + count)
+        break
       case '[@': // ICH
-        return screen.insertBlanks(count)
+        line?.insert(column, count)
+        break
       case '[P': // DCH
-        return screen.deleteCharacters(count)
-      case '[L': // IL
-        return screen.insertLines(count)
-      case '[M': // DL
-        return screen.deleteLines(count)
-      case '[S': // SU
-        return screen.scrollUp(count)
-      case '[T': // SD. With five parameters it is a question about the mouse.
-        if (parameters.length === 1) screen.scrollDown(count)
-        return
-      case '[r': // DECSTBM
-        return screen.setMargins(count - 1, second - 1)
-      case '[h': // SM
-      case '[l': // RM
-        if (parameters.includes(4)) screen.insertMode = name === '[h'
-        return
-      case '[!p': // DECSTR
-        return this.#reset(false)
+        line?.delete(column, count)
+        break
       case '[?h': // DECSET
-        if (parameters.includes(1048)) screen.save()
-        if (parameters.some(isAlternateScreen)) this.#enterAlternate()
-        return
+        if (this.#main !== null || !parameters.some(isAlternateScreen)) break
+        screen.saved = { row, column }
+        this.#main = screen
+        this.#screen = emptyScreen()
+        break
       case '[?l': // DECRST
-        if (parameters.some(isAlternateScreen)) this.#leaveAlternate()
-        if (parameters.includes(1048)) this.screen.restore()
+        if (this.#main === null || !parameters.some(isAlternateScreen)) break
+        this.#screen = this.#main
+        this.#main = null
+        this.#restore()
     }
   }
 
-  /** REP repeats a character that was printed just before it: ECMA-48, section 8.3.103. No tabs, marks, half ones. */
-  #repeat(count: number): void {
-    const printed = this.#printed
-    this.#printed = ''
-    const last = Array.from(printed.slice(-2)).at(-1) ?? ''
-    const isWhole = columnsOf(last, '') > 0 && !isWithinMojibake(printed, printed.length - 1)
-    if (last === '' || last === '\t' || !isWhole) return
-    this.screen.repeat(last, count)
+  /** To a row of the screen. */
+  #moveToRow(row: number): void {
+    this.#screen.row = this.#screen.top + Math.min(row, this.#size.rows - 1)
   }
 
-  #enterAlternate(): void {
-    if (this.#alternate !== null) return
-    this.#main.save()
-    this.#alternate = new Screen(this.#size)
+  #moveByRows(count: number): void {
+    this.#moveToRow(Math.max(0, this.#screen.row - this.#screen.top + count))
   }
 
-  #leaveAlternate(): void {
-    if (this.#alternate === null) return
-    this.#alternate = null
-    this.#main.restore()
+  /** Text is written behind the right edge, and the cursor may stand there; it is only not moved there. */
+  #moveToColumn(column: number): void {
+    const edge = Math.max(this.#screen.column, this.#size.columns - 1)
+    this.#screen.column = Math.max(0, Math.min(column, edge))
   }
 
-  /** RIS and DECSTR; RIS also clears the screen. */
-  #reset(clears: boolean): void {
-    this.#drawsLines.fill(false)
-    this.#characterSet = 0
-    if (clears) this.#leaveAlternate()
-    this.screen.resetModes()
-    if (!clears) return
-    this.screen.eraseScreen()
-    this.screen.moveToRow(0)
-    this.screen.carriageReturn()
+  /** Where nothing was saved it stays, for a log may be the rest of a longer one. */
+  #restore(): void {
+    const { saved, top } = this.#screen
+    if (saved === null) return
+    this.#screen.row = Math.max(top, saved.row)
+    this.#screen.column = saved.column
+  }
+
+  /** One down; what leaves the screen at its top stays. */
+  #lineFeed(): void {
+    const screen = this.#screen
+    screen.row += 1
+    screen.column = 0
+    this.#reach(screen.row)
+    if (screen.row < screen.top + this.#size.rows) return
+    screen.settledLength += 1 + (screen.lines[screen.top]?.settle() ?? 0)
+    screen.top += 1
+  }
+
+  #eraseAbove(): void {
+    const { lines, top, row, column } = this.#screen
+    for (let above = top; above < row && above < lines.length; above += 1) lines[above] = undefined
+    lines[row]?.erase(Math.max(0, column + 1 - COLUMNS_MAX), column + 1)
+  }
+
+  /** The row is there, with all above it. */
+  #reach(row: number): void {
+    while (this.#screen.lines.length <= row) this.#screen.lines.push(undefined)
   }
 }
 
 // --- internal ---
 
-/** VT100's special graphics, `_` to `~`: what boxes were made of before Unicode, and ncurses still sends. */
-const graphics = '\u00a0◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·'
-const FIRST_GRAPHIC = '_'.charCodeAt(0)
+type Screen = {
+  /** A row on which nothing stands is undefined. */
+  readonly lines: (Line | undefined)[]
+  /** The first row of the screen: those above it have scrolled off. */
+  top: number
+  row: number
+  column: number
+  saved: { readonly row: number; readonly column: number } | null
+  settledLength: number
+}
 
-/** The alternate screen, with and without saving the cursor: ctlseqs, DECSET 47, 1047, 1049; 1048 only saves. */
+function emptyScreen(): Screen {
+  return { lines: [], top: 0, row: 0, column: 0, saved: null, settledLength: 0 }
+}
+
+/** No terminal is higher: `CSI 999 ; 999 H` asks how large it is. Bounds what a count can do. */
+const ROWS_MAX = 200
+
+/** CUP, HVP, VPA, CUU, CPL; CHA, HPA, CUF. */
+const addressed = new RegExp(String.raw`\u001b\[(\d{1,3})?(?:;(\d{1,3}))?([HfdAFGC${'`'}])`, 'g')
+
+/** The alternate screen, with and without saving the cursor: ctlseqs, DECSET 47, 1047, 1049. */
 function isAlternateScreen(mode: number): boolean {
   return mode === 47 || mode === 1047 || mode === 1049
 }
