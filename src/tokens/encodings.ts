@@ -1,7 +1,6 @@
 import { finish, type Steps } from '../json/source.ts'
-import { counterOver, vocabularySteps, type TokenCounter, type Vocabulary } from './bpe-counter.ts'
+import { counterOver, type Cut, vocabularySteps, type TokenCounter, type Vocabulary } from './bpe-counter.ts'
 import type { EncodingName } from './families.ts'
-import type { Cut } from './piece-grammar.ts'
 
 /** How work is done beside other work. */
 export type Pace = {

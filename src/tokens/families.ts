@@ -80,7 +80,7 @@ type StartingRatio = {
   readonly sample: string
   readonly ratio: number
   readonly ratioUncut?: number
-  /** How its tokenizer cuts text, where not as OpenAI's: see piece-grammar.ts. */
+  /** How its tokenizer cuts text, where not as OpenAI's: see `Cut`. */
   readonly digits?: boolean
   readonly apart?: boolean
 }

@@ -1,3 +1,4 @@
+import { InvariantError } from '../errors.ts'
 import type { Steps } from '../json/source.ts'
 
 /** A rank file of js-tiktoken, as its modules export it. */
@@ -21,67 +22,58 @@ export const RANKS_STEP_CHARACTERS = 16_384
 
 /**
  * The table of a rank file, in steps. Tokens are kept as bytes in a few arrays and not as 200,000 strings, which would
- * take the collector longer to walk than the file takes to read.
+ * take the collector longer to walk than the file takes to read. Throws an InvariantError for a file that does not count its
+ * tokens from 0 in one row, as those in use do.
  */
 export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankOf> {
-  const tokensMax = yield* countTokens(text)
+  if (!text.startsWith(ROW_START) || text.includes('\n'))
+    throw new InvariantError('the rank file has another form')
+  const tokensMax = countBlanks(text)
   yield
-  const tokens = new Uint8Array(Math.ceil((text.length * 3) / 4))
-  const ends = new Int32Array(tokensMax + 1)
-  const ranks = new Int32Array(tokensMax + 1)
+  const bytesOfAll = new Uint8Array(Math.ceil((text.length * 3) / 4))
+  /** Where the bytes of each token end; token n has rank n - 1. */
+  const ends = new Int32Array(tokensMax)
   yield
   // Half empty at least, so that a search is short. Zero: nothing stands there.
-  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * tokensMax + 2)))
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * tokensMax)))
   const mask = slots.length - 1
   // Half of all look-ups are for two bytes, before anything has been merged.
   const ranksOfTwo = new Int32Array(0x1_0000).fill(noRank)
   yield
   let tokenBytesMax = 0
-  let token = 0
   let pausedAt = 0
-
-  for (let rowStart = 0; rowStart < text.length;) {
-    // `! 100 IQ== Ig==`: the tokens have the ranks from 100 on.
-    const rowEnd = endAt(text, '\n', rowStart, text.length)
-    const offsetStart = endAt(text, ' ', rowStart, rowEnd) + 1
-    const offsetEnd = endAt(text, ' ', offsetStart, rowEnd)
-    let rank = Number(text.slice(offsetStart, offsetEnd))
-    for (let start = offsetEnd + 1; start < rowEnd; rank += 1) {
-      const end = endAt(text, ' ', start, rowEnd)
-      add(start, end, rank)
-      start = end + 1
-      if (end - pausedAt >= RANKS_STEP_CHARACTERS) {
-        pausedAt = end
-        yield
-      }
-    }
-    rowStart = rowEnd + 1
-  }
-
-  function add(start: number, end: number, rank: number): void {
-    const from = ends[token] ?? 0
-    const until = writeBase64(text, start, end, tokens, from)
+  let token = 0
+  for (let start = ROW_START.length; start < text.length;) {
+    const found = text.indexOf(' ', start)
+    const end = found === -1 ? text.length : found
     token += 1
+    const from = ends[token - 1] ?? 0
+    const until = writeBase64(text, start, end, bytesOfAll, from)
     ends[token] = until
-    ranks[token] = rank
     tokenBytesMax = Math.max(tokenBytesMax, until - from)
-    if (until - from === 2) ranksOfTwo[(tokens[from] ?? 0) * 256 + (tokens[from + 1] ?? 0)] = rank
+    if (until - from === 2)
+      ranksOfTwo[(bytesOfAll[from] ?? 0) * 256 + (bytesOfAll[from + 1] ?? 0)] = token - 1
     let hash = hashSeed
-    for (let index = from; index < until; index++) hash = Math.imul(hash ^ (tokens[index] ?? 0), hashPrime)
+    for (let index = from; index < until; index++)
+      hash = Math.imul(hash ^ (bytesOfAll[index] ?? 0), hashPrime)
     let slot = (hash ^ (hash >>> 15)) & mask
     while (slots[slot] !== 0) slot = (slot + 1) & mask
     slots[slot] = token
+    start = end + 1
+    if (end - pausedAt < RANKS_STEP_CHARACTERS) continue
+    pausedAt = end
+    yield
   }
 
   function isToken(candidate: number, bytes: string, start: number, end: number): boolean {
     const from = ends[candidate - 1] ?? 0
     if ((ends[candidate] ?? 0) - from !== end - start) return false
     for (let index = start; index < end; index++)
-      if (tokens[from + index - start] !== bytes.charCodeAt(index)) return false
+      if (bytesOfAll[from + index - start] !== bytes.charCodeAt(index)) return false
     return true
   }
 
-  function rankOf(bytes: string, start: number, end: number): number {
+  return function rankOf(bytes, start, end) {
     const length = end - start
     if (length === 2) return ranksOfTwo[bytes.charCodeAt(start) * 256 + bytes.charCodeAt(start + 1)] ?? noRank
     if (length > tokenBytesMax) return noRank
@@ -91,37 +83,23 @@ export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankOf> {
     for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
       const candidate = slots[slot] ?? 0
       if (candidate === 0) return noRank
-      if (isToken(candidate, bytes, start, end)) return ranks[candidate] ?? noRank
+      if (isToken(candidate, bytes, start, end)) return candidate - 1
     }
   }
-
-  return rankOf
 }
 
 // --- internal ---
+
+const ROW_START = '! 0 '
 
 // FNV-1a: good enough for short runs of bytes, and one multiplication each.
 const hashSeed = 0x811c_9dc5 | 0
 const hashPrime = 0x0100_0193
 
-/** How many tokens a rank file has, at most. */
-function* countTokens(text: string): Steps<number> {
+function countBlanks(text: string): number {
   let count = 0
-  let pausedAt = 0
-  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) {
-    count += 1
-    if (at - pausedAt >= RANKS_STEP_CHARACTERS) {
-      pausedAt = at
-      yield
-    }
-  }
+  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) count += 1
   return count
-}
-
-/** Where the next such character stands before `end`; `end` where there is none. */
-function endAt(text: string, character: string, start: number, end: number): number {
-  const at = text.indexOf(character, start)
-  return at === -1 || at > end ? end : at
 }
 
 const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

@@ -3,9 +3,8 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../../src/errors.ts'
-import { createTokenCounter, scanPieces, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
+import { createTokenCounter, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
-import { grammarOf } from '../../src/tokens/piece-grammar.ts'
 import { RANKS_STEP_CHARACTERS } from '../../src/tokens/rank-table.ts'
 
 // Repeated, most of them are one single piece of any length.
@@ -13,14 +12,6 @@ const runs = [
   'a|A|=|/|0|é|中|あ|A中|aé中|😀|👩‍👧|𝐀'.split('|'),
   [' ', '\t', '\n', ' \n', '\u0301', '\u3000', '\ud83d', '\ude00', '\0'],
 ].flat()
-
-// Nothing is assigned from U+33480 on but tags and variation selectors: of those planes one in 256 will do.
-const codePoints = Array.from({ length: 0x11_0000 }, (_, codePoint) => codePoint).filter(
-  (codePoint) =>
-    codePoint < 0x3_4000 || (codePoint >= 0xe_0000 && codePoint < 0xe_0200) || codePoint % 256 === 0,
-)
-// Joined by a letter of either case, which every class of character treats in its own way.
-const everyCharacter = codePoints.map((codePoint) => `${String.fromCodePoint(codePoint)}aA`).join('')
 
 describe.each([
   { name: 'o200k_base', file: o200k },
@@ -46,7 +37,11 @@ describe.each([
       return { run, found, ofLong, expected, expectedOfLong: expected * Math.ceil(wholes) }
     })
     expect(counts.filter((count) => count.found !== count.expected)).toEqual([])
-    expect(counts.filter((count) => count.ofLong !== count.expectedOfLong)).toEqual([])
+    const strayed = counts.filter(({ ofLong = 0, expectedOfLong }) => {
+      const share = ofLong / expectedOfLong
+      return share < 1 || share > 1.05
+    })
+    expect(strayed).toEqual([])
   })
 
   test('names of special tokens are ordinary text', () => {
@@ -76,19 +71,24 @@ describe.each([
     expect(pauses).toBeGreaterThanOrEqual(Math.floor(text.length / 32_768))
   })
 
-  test('every character of Unicode is cut where the pattern cuts it', () => {
-    const grammar = grammarOf(file.pat_str)
-    if (grammar === null) throw new Error('the pattern is not known')
-    const pieces = scanPieces(everyCharacter, grammar)
-    const differing: string[] = []
-    for (const [expected] of everyCharacter.matchAll(new RegExp(file.pat_str, 'gu'))) {
-      // A run of letters this long is read in several steps.
-      while (pieces.step() === 'more');
-      const found = everyCharacter.slice(pieces.start, pieces.end)
-      if (found !== expected) differing.push(expected)
+  test('a word that is longer than any counts about one more for each 256 characters', () => {
+    const long = letters.slice(0, 2_000).join('')
+    const exact = encoder.encode(long, [], []).length
+    expect(counter.count(long)).toBeGreaterThanOrEqual(exact)
+    expect(counter.count(long)).toBeLessThanOrEqual(exact + 2_000 / 256)
+    const word = long.slice(0, 256)
+    expect(counter.count(word)).toBe(encoder.encode(word, [], []).length)
+  })
+
+  // A window of the text is cut at a time: what stands across its end is no other piece for that.
+  test('a text of any length is cut as a short one is', () => {
+    const line = "it's 1234 words,\n\n   naïve 中文 ones -- and {\"more\": 'ones'}\n"
+    for (let shift = 0; shift < line.length; shift += 1) {
+      const text = `${'x'.repeat(shift)}\n${line.repeat(1_100)}`
+      const head = counter.count(`${'x'.repeat(shift)}\n${line}`)
+      const more = counter.count(line.repeat(3)) - counter.count(line.repeat(2))
+      expect(counter.count(text)).toBe(head + 1_099 * more)
     }
-    expect(differing).toEqual([])
-    expect(pieces.step()).toBe('end')
   })
 })
 
@@ -98,8 +98,8 @@ test('a rank file is read in steps, each of a small part of it', () => {
   expect(pauses).toBeGreaterThanOrEqual(Math.floor(o200k.bpe_ranks.length / RANKS_STEP_CHARACTERS))
 })
 
-test('a rank file with a pattern that is not known is refused instead of counted wrongly', () => {
-  expect(() => createTokenCounter({ ...o200k, pat_str: String.raw`\S+|\s+` })).toThrow(InvariantError)
+test('a rank file of another form is refused instead of counted wrongly', () => {
+  expect(() => createTokenCounter({ ...o200k, bpe_ranks: '! 100 IQ==\n! 300 Ig==' })).toThrow(InvariantError)
 })
 
 // A listing of files took a quarter more of Gemini's window than prose had told, and the prompt was beyond it.
