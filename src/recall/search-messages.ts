@@ -4,7 +4,7 @@ import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedL
 import { pausing, type RecallAnswer } from './page.ts'
 import { type Asked, lastNumber, type RecallQuery, runsText, runsWithin } from './recall-query.ts'
 import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts'
-import { argumentLines } from '../compaction/history/looked-at.ts'
+import { argumentLines } from '../compaction/history/read-message.ts'
 import type { Steps } from '../json/source.ts'
 
 /**

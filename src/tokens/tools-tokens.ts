@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject } from '../json/json-value.ts'
+import { isJsonObject, stringOr, type JsonObject } from '../json/json-value.ts'
 import type { Steps } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
-import { functionAsType, plainJson, pythonJson } from './typescript-tools.ts'
 import { familyFinder } from './families.ts'
 import rows from './model-families.json' with { type: 'json' }
 
@@ -9,10 +8,10 @@ import rows from './model-families.json' with { type: 'json' }
 export function* toolsTokens(tools: unknown, counter: TokenCounter, model: string): Steps<number> {
   const list = listOf(tools)
   if (list.length === 0) return 0
-  const { rendering, frameTokens, marginShare } = toolRuleOf(model)
-  if (rendering === 'typescript') return frameTokens + (yield* typeScriptTokens(list, counter))
-  const shown = rendering === 'function' ? list.map((tool) => functionIn(tool) ?? tool) : list
-  return frameTokens + withMargin(yield* linesTokens(shown, counter), marginShare)
+  const { typescript, functionLines, toolLines = 0, marginShare } = familyOf(model) ?? unknown
+  if (typescript !== undefined) return typescript + (yield* typeScriptTokens(list, counter))
+  const shown = functionLines === undefined ? list : list.map((tool) => functionIn(tool) ?? tool)
+  return (functionLines ?? toolLines) + withMargin(yield* linesTokens(shown, counter), marginShare)
 }
 
 /**
@@ -24,7 +23,7 @@ export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<
   if (list.length === 0) return 0
   const shown = list.map((tool) => functionIn(tool) ?? tool)
   const frames = plainFrameTokens + plainToolTokens * list.length
-  return withMargin(frames + (yield* linesTokens(shown, counter)), guessShare)
+  return withMargin(frames + (yield* linesTokens(shown, counter)))
 }
 
 /**
@@ -32,48 +31,20 @@ export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<
  * form of it is flat.
  */
 export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, model: string): Steps<number> {
-  if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
   const format = formatIn(responseFormat)
-  if (toolRuleOf(model).rendering === 'typescript' && isJsonObject(format)) {
-    const described = textOr(format['description'], '')
-    const head = `# Response Formats\n\n## ${textOr(format['name'], '')}\n\n${described === '' ? '' : `// ${described}\n`}`
-    return 1 + (yield* counter.countSteps(head + plainJson(shownSchema(format['schema'], false, 0))))
-  }
-  return yield* plainSchemaTokens(responseFormat, counter)
+  if (familyOf(model)?.typescript === undefined || !isJsonObject(format))
+    return yield* plainSchemaTokens(responseFormat, counter)
+  const head = `# Response Formats\n\n## ${stringOr(format['name'], '')}\n\n`
+  const described = comment(format['description'], '')
+  return 1 + (yield* counter.countSteps(head + described + plainJson(format['schema'], shownValue)))
 }
 
 /** The same where the schema is put into the prompt as JSON. */
 export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounter): Steps<number> {
-  if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return 0
-  const schema = yield* linesTokens([formatIn(responseFormat)], counter)
-  return withMargin(formatFrameTokens + schema, guessShare)
+  const format = formatIn(responseFormat)
+  if (format === undefined) return 0
+  return withMargin(formatFrameTokens + (yield* linesTokens([format], counter)))
 }
-
-/** How a family of models is shown its tools. */
-type ToolRule = {
-  /** `typescript`: a namespace of types; `tool`: a line of JSON for each as it was sent; `function`: the same of its function alone. */
-  readonly rendering: 'typescript' | 'tool' | 'function'
-  /** What stands around the list: instructions, a system message of its own. In tokens. */
-  readonly frameTokens: number
-  /** On top of what was rendered, where the rendering is a guess. */
-  readonly marginShare: number
-}
-
-/**
- * The rule for a model; for one that is not known, a line of JSON in the longest of the open templates.
- *
- * @internal exported for tests
- */
-export function toolRuleOf(model: string): ToolRule {
-  const { typescript, functionLines, toolLines = 0, marginShare = guessShare } = familyOf(model) ?? unknown
-  // To the token where there is no message from the system; where there is one, 4 less.
-  if (typescript !== undefined) return { rendering: 'typescript', frameTokens: typescript, marginShare: 0 }
-  if (functionLines !== undefined) return { rendering: 'function', frameTokens: functionLines, marginShare }
-  return { rendering: 'tool', frameTokens: toolLines, marginShare }
-}
-
-/** Covered vscode-copilot-chat's tools of very different sizes. */
-const guessShare = 0.1
 
 // --- internal ---
 
@@ -81,13 +52,12 @@ const guessShare = 0.1
  * Two figures for gpt-4o are met to the token if the model is not told which properties are required and that no others may
  * be.
  */
-const hiddenKeywords: ReadonlySet<string> = new Set(['required', 'additionalProperties'])
-
-/** Keywords whose own keys are names that the client chose. */
-const nameKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
-
-/** Levels that are looked through. Real schemas have a dozen. */
-const depthMax = 64
+function shownValue(key: string, value: unknown): unknown {
+  const isHidden =
+    (key === 'additionalProperties' && typeof value === 'boolean') ||
+    (key === 'required' && Array.isArray(value))
+  return isHidden ? undefined : value
+}
 
 // vscode-copilot-chat's figures, which hold for tools of very different sizes.
 const plainFrameTokens = 16
@@ -96,7 +66,9 @@ const plainToolTokens = 8
 /** Around a schema in the prompt of a model whose way is not known. */
 const formatFrameTokens = 8
 
-function formatIn(responseFormat: JsonObject): unknown {
+/** The schema with its name; undefined where the format is no schema. */
+function formatIn(responseFormat: unknown): unknown {
+  if (!isJsonObject(responseFormat) || responseFormat['type'] !== 'json_schema') return undefined
   return responseFormat['json_schema'] ?? responseFormat
 }
 
@@ -117,12 +89,11 @@ function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): St
       continue
     }
     const parameters = described['parameters'] ?? described['input_schema']
-    const description = textOr(described['description'], '')
-    types += functionAsType({ name: described.name, description, parameters })
+    types += functionAsType(described, parameters)
     if (isJsonObject(parameters)) others.push(parameters['$defs'], parameters['definitions'])
   }
   const text = types === '' ? '' : `namespace functions {\n\n${types}} // namespace functions`
-  return (yield* counter.countSteps(text)) + withMargin(yield* linesTokens(others, counter), guessShare)
+  return (yield* counter.countSteps(text)) + withMargin(yield* linesTokens(others, counter))
 }
 
 /** A line of JSON for each value that is there. */
@@ -136,45 +107,130 @@ function* linesTokens(values: readonly unknown[], counter: TokenCounter): Steps<
 }
 
 /** The described function: of a tool, of the Responses API's flat shape, or the legacy one itself. Null for any other kind of tool. */
-function functionIn(tool: unknown): (JsonObject & { readonly name: string }) | null {
+function functionIn(tool: unknown): JsonObject | null {
   if (!isJsonObject(tool)) return null
   const described = isJsonObject(tool['function']) ? tool['function'] : tool
   const isFunction = tool['type'] === undefined || tool['type'] === 'function'
-  return isFunction && hasName(described) ? described : null
+  return isFunction && typeof described['name'] === 'string' ? described : null
 }
 
-function hasName(value: JsonObject): value is JsonObject & { readonly name: string } {
-  return typeof value['name'] === 'string'
-}
-
-/** A schema without the keywords that the model is not shown; properties of these names stay. */
-function shownSchema(value: unknown, areNames: boolean, depth: number): unknown {
-  if (depth === depthMax) return value
-  if (Array.isArray(value)) return value.map((each: unknown) => shownSchema(each, false, depth + 1))
-  if (!isJsonObject(value)) return value
-  const shown = Object.entries(value).filter(([key]) => areNames || !hiddenKeywords.has(key))
-  return Object.fromEntries(
-    shown.map(([key, inner]) => [key, shownSchema(inner, !areNames && nameKeywords.has(key), depth + 1)]),
-  )
-}
-
-function withMargin(tokens: number, share: number): number {
+/** Where the rendering is a guess. */
+function withMargin(tokens: number, share = guessShare): number {
   return tokens + Math.ceil(tokens * share)
 }
 
-function textOr(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
-}
-
-/** By rendering, the tokens of its frame: those of the open families are their published templates' instructions, in o200k_base. */
+/**
+ * How a family of models is shown its tools, with the tokens of what stands around the list (instructions, a system message of
+ * its own): those of the open families are their published templates', in o200k_base.
+ */
 type Row = {
   readonly pattern: string
+  /** A namespace of types. To the token where there is no message from the system; where there is one, 4 less. */
   readonly typescript?: number
+  /** A line of JSON for each function. */
   readonly functionLines?: number
+  /** A line of JSON for each tool as it was sent. */
   readonly toolLines?: number
+  /** On top of what was rendered, where not `guessShare`. */
   readonly marginShare?: number
 }
 
 const familyOf = familyFinder<Row>(rows.tools)
 
+/** The longest of the open templates. */
 const unknown: Row = { pattern: '', toolLines: 192 }
+
+/** Covered vscode-copilot-chat's tools of very different sizes. */
+const guessShare = 0.1
+
+/**
+ * A function as OpenAI's models see it: a TypeScript type. What its schema says of a property beside its type, its
+ * description, its default and whether it has to be there is not shown to the model. Never throws.
+ */
+function functionAsType({ name, description }: JsonObject, parameters: unknown): string {
+  const fields = fieldsOf(parameters, '', 0)
+  const given = fields === '' ? '' : `_: {\n${fields}}`
+  return `${comment(description, '')}type ${stringOr(name, '')} = (${given}) => any;\n\n`
+}
+
+/** A parsed value as Python writes JSON: with a space behind commas and colons. Never throws. */
+function pythonJson(value: unknown): string {
+  const json = plainJson(value)
+  const pieces: string[] = []
+  let start = 0
+  let isString = false
+  // A regular expression takes ten times as long for a text that is full of escapes.
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at]
+    if (character === '"') isString = !isString
+    else if (character === '\\') at += 1
+    else if (!isString && (character === ',' || character === ':')) {
+      pieces.push(json.slice(start, at + 1))
+      start = at + 1
+    }
+  }
+  pieces.push(json.slice(start))
+  return pieces.join(' ')
+}
+
+/** A parsed value as JSON without blanks; empty where it is nested some thousand levels deep, which no provider takes. */
+function plainJson(value: unknown, shown?: typeof shownValue): string {
+  try {
+    return JSON.stringify(value, shown) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Levels written as types; what is deeper is written as JSON. It bounds the indentation, too. */
+const DEPTH_MAX = 16
+
+/** The lines of an object's properties, each ended by a line break. */
+function fieldsOf(schema: unknown, indent: string, depth: number): string {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return ''
+  const required: ReadonlySet<unknown> = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
+  let text = ''
+  for (const [name, field] of Object.entries(schema['properties'])) {
+    const described = isJsonObject(field) ? field : {}
+    const start = described['default'] === undefined ? '' : ` // default: ${pythonJson(described['default'])}`
+    text += comment(described['description'], indent)
+    text += `${indent}${name}${required.has(name) ? '' : '?'}: ${typeOf(field, indent, depth)},${start}\n`
+  }
+  return text
+}
+
+function typeOf(schema: unknown, indent: string, depth: number): string {
+  if (!isJsonObject(schema)) return 'any'
+  if (depth === DEPTH_MAX || typeof schema['$ref'] === 'string') return pythonJson(schema)
+  if (schema['const'] !== undefined) return pythonJson(schema['const'])
+  if (Array.isArray(schema['enum'])) return schema['enum'].map(pythonJson).join(' | ')
+  const alternatives = alternativesOf(schema)
+  if (alternatives !== null)
+    return alternatives.map((choice) => typeOf(choice, indent, depth + 1)).join(' | ')
+  const { type } = schema
+  if (type === 'array') {
+    const items = schema['items'] === undefined ? 'any' : typeOf(schema['items'], indent, depth + 1)
+    return items.includes(' | ') && !items.startsWith('{') ? `(${items})[]` : `${items}[]`
+  }
+  if (type === 'object' || isJsonObject(schema['properties'])) {
+    const fields = fieldsOf(schema, `${indent}  `, depth + 1)
+    return fields === '' ? 'object' : `{\n${fields}${indent}}`
+  }
+  if (Array.isArray(schema['allOf'])) return pythonJson(schema)
+  if (type === 'integer') return 'number'
+  return typeof type === 'string' ? type : 'any'
+}
+
+/** The schemas of which a value may follow any; null where there is only this one. */
+function alternativesOf(schema: JsonObject): readonly unknown[] | null {
+  const alternatives = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(alternatives)) return alternatives
+  const { type } = schema
+  return Array.isArray(type) ? type.map((one: unknown) => ({ ...schema, type: one })) : null
+}
+
+function comment(description: unknown, indent: string): string {
+  if (typeof description !== 'string' || description === '') return ''
+  const lines = description.trimEnd().split('\n')
+  return lines.map((line) => `${indent}//${line === '' ? '' : ' '}${line}\n`).join('')
+}

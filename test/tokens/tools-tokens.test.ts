@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
-import { schemaTokens, toolRuleOf, toolsTokens } from '../../src/tokens/tools-tokens.ts'
+import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 
 const text = { type: 'string' }
 const object = (properties: object, required: readonly string[] = []) => ({
@@ -208,7 +208,7 @@ describe('other families', () => {
 describe.each(['gpt-4o', 'claude-opus-5', 'a-model-nobody-knows'])('with %s', (model) => {
   const grammar = { type: 'grammar', grammar: { definition: 'a: b' } }
   test('tools of a shape that is not known cost something', async () => {
-    const { frameTokens } = toolRuleOf(model)
+    const frameTokens = await tokensOf([''], model)
     const webSearch = { type: 'web_search', filters: { domains: ['example.org'] } }
     const custom = { type: 'custom', custom: { name: 'sql', format: grammar } }
     const odd = [[webSearch], [custom], [null], ['text'], [[1, 2]], { odd: true }, 'text', 7]

@@ -1,6 +1,6 @@
 import type { Steps } from '../../json/source.ts'
 import { numberInMark } from '../history/message-numbers.ts'
-import { lookedAt } from '../history/looked-at.ts'
+import { lookedAt } from '../history/read-message.ts'
 import { isUnguessable, wordsIn } from '../history/things.ts'
 import { cutHead, cutTail } from './clip.ts'
 

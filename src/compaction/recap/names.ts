@@ -4,8 +4,7 @@ import { callOf, isSaidByUser, readableTokens, replyStart, type Subject } from '
 import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/things.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../terminal/render.ts'
-import { readMessage } from '../history/read-message.ts'
-import { argumentLines, lookedAt } from '../history/looked-at.ts'
+import { argumentLines, lookedAt, readMessage } from '../history/read-message.ts'
 
 /**
  * The lines that name the things which nothing else tells, those that are most likely to come up again for their
@@ -80,22 +79,20 @@ export function likelihoodOf(name: string, mention: Mention): number {
 }
 
 /**
- * The items in the order of their worth, the best first, as far as they are asked for; of equals the one that came first.
- * In steps: there may be tens of thousands, of which a recap takes a few hundred.
+ * The items in the order of their worth, the best first, as many as any recap takes; of equals the one that came first. In
+ * steps: there may be hundreds of thousands.
  */
 export function* bestFirst<Item extends { readonly worth: number }>(
-  items: Iterable<Item>,
-): Steps<Iterable<Item>> {
-  const runs: Item[][] = []
-  let run: Item[] = []
-  for (const item of items) {
-    run.push(item)
-    if (run.length < SORTED_PER_STEP) continue
-    runs.push(run.sort(byWorth))
-    run = []
+  items: readonly Item[],
+): Steps<readonly Item[]> {
+  let best: Item[] = []
+  for (let start = 0; start < items.length; start += SORTED_PER_STEP) {
+    best = best.concat(items.slice(start, start + SORTED_PER_STEP))
+    best.sort((one, other) => other.worth - one.worth)
+    best.length = Math.min(best.length, THINGS_MAX)
     yield
   }
-  return merged([...runs, run.sort(byWorth)])
+  return best
 }
 
 /** How a specific thing was named in a run of messages. Ages are tokens between a mention and the end of the run. */
@@ -215,34 +212,10 @@ const NEVER_AGE = 6
 
 const isNumber = /^[\d.,:-]+$/
 
-/** Items sorted between two pauses: about a millisecond. */
+/** Items sorted into the others between two pauses: about a millisecond. */
 const SORTED_PER_STEP = 1_000
 
-function byWorth(one: { readonly worth: number }, other: { readonly worth: number }): number {
-  return other.worth - one.worth
-}
-
-/** The items of sorted runs in one order. */
-function* merged<Item extends { readonly worth: number }>(
-  runs: readonly (readonly Item[])[],
-): Generator<Item, void, void> {
-  const taken = runs.map(() => 0)
-  for (;;) {
-    let best: Item | null = null
-    let from = 0
-    for (const [index, run] of runs.entries()) {
-      const item = run[taken[index] ?? 0]
-      if (item === undefined || (best !== null && item.worth <= best.worth)) continue
-      best = item
-      from = index
-    }
-    if (best === null) return
-    taken[from] = (taken[from] ?? 0) + 1
-    yield best
-  }
-}
-
-/** Beyond so many distinct names, older ones are not looked at: a recap holds a few hundred. */
+/** Beyond so many distinct names, older ones are not looked at: a recap holds a few hundred, of sentences as of names. */
 const THINGS_MAX = 20_000
 
 /** Names of one message that are looked at; one with more is a listing or a log. */

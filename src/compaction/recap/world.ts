@@ -5,10 +5,9 @@ import { type OpenWork, openWorkAt } from '../history/calls/open-work.ts'
 import type { Fold } from '../compaction.ts'
 import { passagesWithin } from '../history/kept-passages.ts'
 import { messageNumber } from '../history/message-numbers.ts'
-import { readMessage } from '../history/read-message.ts'
+import { argumentLines, readMessage } from '../history/read-message.ts'
 import { opensMessage, replyStart, type Subject } from '../history/subject.ts'
 import { harmless, inLabel, labels } from './headings.ts'
-import { argumentLines } from '../history/looked-at.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
 export type World = {

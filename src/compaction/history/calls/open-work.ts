@@ -2,8 +2,8 @@ import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../..
 import type { Steps } from '../../../json/source.ts'
 import { readMessage } from '../read-message.ts'
 import type { Subject } from '../subject.ts'
+import { isOpenWork, workItems } from './call-subject.ts'
 import { deedsOf, type Deed } from './deeds.ts'
-import { isOpenWork, workItems } from './work-items.ts'
 
 /** The list of work that is open at a point, as it was written last. */
 export type OpenWork = {
@@ -37,68 +37,77 @@ export function* openWorkAt(subject: Subject, point: number): Steps<OpenWork | n
 /** A plan and a view ask for the same, and a walk through the past at each of its points. */
 const workByMessages = new WeakMap<Subject['messages'], Map<number, OpenWork | null>>()
 
+/** A call that writes the list or an item of it, with its arguments. */
+type Writing = Deed & { readonly argumentsText: string; readonly given: JsonObject }
+
 function* findOpenWork(subject: Subject, point: number): Steps<OpenWork | null> {
-  const all = yield* deedsOf(subject)
-  const deeds = all.filter(({ work, failed, index }) => work !== null && !failed && index < point)
   // Back to a call that says all of it.
-  let from = deeds.length - 1
-  while (from > 0 && !(yield* isWhole(subject, deeds[from]))) from -= 1
+  const writings: Writing[] = []
+  for (const deed of (yield* deedsOf(subject)).toReversed()) {
+    if (deed.work === null || deed.failed || deed.index >= point) continue
+    const writing = yield* writingOf(subject, deed)
+    writings.push(writing)
+    if (saysAll(writing)) break
+    yield
+  }
+  writings.reverse()
   const items = new Map<string, JsonObject>()
-  const calls: number[] = []
-  for (const deed of deeds.slice(Math.max(0, from))) {
-    const fields = (yield* givenTo(subject, deed)) ?? {}
-    calls.push(deed.index)
-    for (const item of deed.work === 'list' ? (workItems(fields) ?? []) : [fields]) {
-      const id = idOf(item) ?? (yield* idIn(subject, deed))
+  for (const writing of writings) {
+    for (const item of writing.work === 'list' ? (workItems(writing.given) ?? []) : [writing.given]) {
+      const id = idOf(item) ?? (yield* idInAnswer(subject, writing))
       const key = id ?? `${items.size + 1}`
       items.set(key, { ...items.get(key), ...item, ...(id === null ? {} : { id }) })
       if (items.size > ITEMS_MAX) for (const oldest of items.keys()) if (items.delete(oldest)) break
     }
     yield
   }
-  const left = [...items.values()].filter(({ status }) => !isGone(status))
+  const left = [...items.values()].filter(({ status }) => !/^(?:delet|remov)/i.test(stringOr(status, '')))
   const open = left.filter(({ status }) => isOpenWork(status))
   if (open.length === 0) return null
-  const lines = left.map(lineOf)
-  const only = calls.length === 1 && deeds[from]?.work === 'list' ? deeds[from] : undefined
-  const whole =
-    only === undefined ? lines.join('\n') : ((yield* argumentsOf(subject, only)) ?? lines.join('\n'))
-  return { calls, whole, open: open.map(lineOf) }
+  const [first, ...others] = writings
+  const isOneList = first?.work === 'list' && others.length === 0 && first.argumentsText !== ''
+  return {
+    calls: writings.map(({ index }) => index),
+    whole: isOneList ? first.argumentsText : left.map(lineOf).join('\n'),
+    open: open.map(lineOf),
+  }
 }
 
 /** Nobody works through more. */
 const ITEMS_MAX = 256
 
-const gone = /^(?:delet|remov)/i
-
-const isGone = (status: unknown): boolean => gone.test(stringOr(status, ''))
-
-const idKey = /^(?:task_?|todo_?)?id$/i
-
-/** What says nothing of the work itself. */
-const unsaid = /^(?:status|active_?form|priority|merge)$|id$/i
-
-function idOf(item: JsonObject): string | null {
-  for (const [key, value] of Object.entries(item))
-    if (idKey.test(key) && (typeof value === 'string' || typeof value === 'number')) return String(value)
-  return null
+function* writingOf(subject: Subject, deed: Deed): Steps<Writing> {
+  const message = subject.messages[deed.index]
+  const calls = message === undefined ? [] : (yield* readMessage(subject, message)).calls
+  const argumentsText = calls[deed.position]?.argumentsText ?? ''
+  const value = parseJsonText(argumentsText)
+  return { ...deed, argumentsText, given: isJsonObject(value) ? value : {} }
 }
 
 /** Whether a call writes all of the list: it does not say that it merges, and each item says what is to be done. */
-function* isWhole(subject: Subject, deed: Deed | undefined): Steps<boolean> {
-  const given = yield* givenTo(subject, deed)
-  if (deed?.work !== 'list' || given === null || given['merge'] === true) return false
+function saysAll({ work, given }: Writing): boolean {
+  if (work !== 'list' || given['merge'] === true) return false
   return (workItems(given) ?? []).every((item) => saidIn(item).length > 0)
 }
 
+function idOf(item: JsonObject): string | null {
+  for (const [key, value] of Object.entries(item))
+    if (/^(?:task_?|todo_?)?id$/i.test(key) && (typeof value === 'string' || typeof value === 'number'))
+      return String(value)
+  return null
+}
+
 /** The number that the answer gives to an item. */
-function* idIn(subject: Subject, { result, work }: Deed): Steps<string | null> {
+function* idInAnswer(subject: Subject, { result, work }: Deed): Steps<string | null> {
   const message = subject.messages[result ?? -1]
   if (work !== 'item' || message === undefined) return null
   const { text } = yield* readMessage(subject, message)
   const found = /#(\d+)|\bid\W{1,3}(\d+)/i.exec(text) ?? /()(\d+)/.exec(text.replaceAll(/"[^"]*"/g, ''))
   return found?.[1] ?? found?.[2] ?? null
 }
+
+/** What says nothing of the work itself. */
+const unsaid = /^(?:status|active_?form|priority|merge)$|id$/i
 
 function saidIn(item: JsonObject): readonly string[] {
   return Object.entries(item).flatMap(([key, value]) =>
@@ -108,18 +117,6 @@ function saidIn(item: JsonObject): readonly string[] {
 
 function lineOf(item: JsonObject): string {
   const id = idOf(item)
-  return `- [${stringOr(item['status'], 'pending')}] ${id === null ? '' : `#${id} `}${saidIn(item)
-    .join(': ')
-    .replaceAll(/\s*\n\s*/g, ' ')}`
-}
-
-function* argumentsOf(subject: Subject, { index, position }: Deed): Steps<string | null> {
-  const message = subject.messages[index]
-  if (message === undefined) return null
-  return (yield* readMessage(subject, message)).calls[position]?.argumentsText ?? null
-}
-
-function* givenTo(subject: Subject, deed: Deed | undefined): Steps<JsonObject | null> {
-  const value = deed === undefined ? undefined : parseJsonText((yield* argumentsOf(subject, deed)) ?? '')
-  return isJsonObject(value) ? value : null
+  const said = saidIn(item).join(': ').replaceAll(/\s*\n\s*/g, ' ')
+  return `- [${stringOr(item['status'], 'pending')}] ${id === null ? '' : `#${id} `}${said}`
 }

@@ -1,9 +1,8 @@
 import { withoutReminders } from '../../../conversation/reminders.ts'
 import type { Steps } from '../../../json/source.ts'
-import { readMessage } from '../../history/read-message.ts'
+import { lookedAt, readMessage } from '../../history/read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type Subject } from '../../history/subject.ts'
 import { inLabel } from '../headings.ts'
-import { lookedAt } from '../../history/looked-at.ts'
 import { lastQuestion, referredIn, type Sentence, sentencesOf, wordCount } from './sentences.ts'
 
 /** A piece of a user's message that may be written: a sentence, or all of a short message. */
