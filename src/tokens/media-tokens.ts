@@ -9,7 +9,7 @@ import rows from './model-families.json' with { type: 'json' }
 export function mediaTokens(media: Media, model: string): number {
   switch (media.kind) {
     case 'image':
-      return imageTokens(media, imageRuleOf(model))
+      return imageTokens(media, familyOf(model) ?? unknown)
     case 'audio':
       return media.dataBytes === 0
         ? unknownSizeTokens
@@ -56,12 +56,16 @@ const fileTokensPerPage = 2000
 const textBytesPerToken = 4
 const unknownPartTokens = 256
 
-function imageTokens(media: Media, rule: ImageRule): number {
-  const known = media.widthPixels > 0 && media.heightPixels > 0
-  if (known) return roundedUp(rule.tokens(media.widthPixels, media.heightPixels, media.detail))
-  const guess = roundedUp(rule.tokens(unknownEdgePixels, unknownEdgePixels, media.detail))
-  if (media.detail === 'low' && rule.lowIsFixed) return guess
-  return Math.max(unknownSizeTokens, guess, roundedUp(rule.unknownTokens ?? 0))
+function imageTokens({ widthPixels, heightPixels, detail }: Media, rule: Row): number {
+  if (widthPixels > 0 && heightPixels > 0)
+    return roundedUp(tokensOfSize(rule, widthPixels, heightPixels, detail))
+  const guess = roundedUp(tokensOfSize(rule, unknownEdgePixels, unknownEdgePixels, detail))
+  const { tiles, patches, times = 1 } = rule
+  // OpenAI's `low` bounds the cost whatever the size.
+  if (detail === 'low' && (tiles ?? patches) !== undefined) return guess
+  // From gpt-5.6 on, an image without a `detail` is not shrunk; above 30,000 patches it is refused.
+  const isUnbounded = (patches?.[1] ?? 0) > shrunkPatches
+  return Math.max(unknownSizeTokens, guess, isUnbounded ? roundedUp(times * shrunkPatches) : 0)
 }
 
 /** Rounded up; 4,050.0000001, which 2,500 times 1.62 is to the machine, is 4,050. */
@@ -69,66 +73,58 @@ function roundedUp(tokens: number): number {
   return Math.ceil(tokens - 1e-6)
 }
 
-/** How a family of models counts an image. */
-type ImageRule = {
-  /** Tokens of an image of this size in pixels; may be fractional. */
-  readonly tokens: (width: number, height: number, detail: Media['detail']) => number
-  /** Whether `detail: low` bounds the cost whatever the size. */
-  readonly lowIsFixed: boolean
-  /** What an image of unknown size is taken for at least, where large ones are not shrunk. */
-  readonly unknownTokens?: number
-}
-
-/** The rule for a model; for one that is not known, the dearer of the common ways with a bound. */
-function imageRuleOf(model: string): ImageRule {
-  const { tiles, patches, pixels, grid, times } = familyOf(model) ?? unknown
-  if (tiles !== undefined) return inTiles(tiles)
-  if (patches !== undefined) return inPatches(patches, times)
-  return pixels === undefined ? inGrid(grid) : byPixels(pixels)
-}
-
-/** The numbers of the way in which a family counts. */
+/** How a family of models counts an image: the numbers of one of four ways. */
 type Row = {
   readonly pattern: string
+  /** OpenAI's tiles: what every image costs, and what each tile does. */
   readonly tiles?: readonly number[]
+  /** OpenAI's patches: so many at most by `detail` (high, none, original), each so many `times` a token. */
   readonly patches?: readonly number[]
   readonly times?: number
+  /** A price by the pixel: pixels a token, after the long edge was fitted to so many; and the most that an image costs. */
   readonly pixels?: readonly number[]
+  /** So much a cell of the image as it is: the cell's edge in pixels, its tokens, and a number of cells at most. */
   readonly grid?: readonly number[]
 }
 
 const familyOf = familyFinder<Row>(rows.images)
 
+/** For a model that is not known, the dearer of the common ways with a bound. */
 const unknown: Row = { pattern: '', grid: [28, 1, 1600] }
 
-/** OpenAI's tiles: fitted into 2,048 square, the short side to 768, then so much a tile of 512 square. Low is the base alone. */
-function inTiles([baseTokens = 0, tileTokens = 0]: readonly number[]): ImageRule {
-  return {
-    lowIsFixed: true,
-    tokens: (width, height, detail) => {
-      if (detail === 'low') return baseTokens
-      const fit = Math.min(1, 2048 / Math.max(width, height))
-      const shrink = fit * Math.min(1, 768 / (fit * Math.min(width, height)))
-      return baseTokens + tileTokens * cells(width * shrink, height * shrink, 512)
-    },
+/** Tokens of an image of this size in pixels; may be fractional. */
+function tokensOfSize(
+  { tiles, patches, times = 1, pixels, grid = [] }: Row,
+  width: number,
+  height: number,
+  detail: Media['detail'],
+): number {
+  if (tiles !== undefined) return tileTokens(tiles, width, height, detail)
+  if (patches !== undefined) {
+    const [high = 0, auto = 0, original = 0] = patches
+    if (detail === 'low') return times * Math.min(lowPatches, cells(width, height, patchPixels))
+    return times * patchesWithin(width, height, { high, auto, original }[detail])
   }
+  if (pixels !== undefined) {
+    const [pixelsPerToken = 1, longEdgeMax = 0, tokensMax = 0] = pixels
+    const shrink = Math.min(1, longEdgeMax / Math.max(width, height))
+    return Math.min(tokensMax, (width * shrink * (height * shrink)) / pixelsPerToken)
+  }
+  const [cellPixels = 1, tokensPerCell = 0, cellsMax = 0] = grid
+  return tokensPerCell * Math.min(cellsMax, cells(width, height, cellPixels))
 }
 
-/**
- * OpenAI's patches of 32 square, so many at most by `detail`: high, none, original. From gpt-5.6 on, an image without a
- * `detail` is not shrunk; above 30,000 patches it is refused.
- */
-function inPatches([high = 0, auto = 0, original = 0]: readonly number[], multiplier = 1): ImageRule {
-  const caps = { high, auto, original }
-  return {
-    lowIsFixed: true,
-    tokens: (width, height, detail) =>
-      multiplier *
-      (detail === 'low'
-        ? Math.min(lowPatches, cells(width, height, patchPixels))
-        : patchesWithin(width, height, caps[detail])),
-    ...(auto > shrunkPatches ? { unknownTokens: multiplier * shrunkPatches } : {}),
-  }
+/** Fitted into 2,048 square, the short side to 768, then so much a tile of 512 square. Low is the base alone. */
+function tileTokens(
+  [baseTokens = 0, tokensPerTile = 0]: readonly number[],
+  width: number,
+  height: number,
+  detail: Media['detail'],
+): number {
+  if (detail === 'low') return baseTokens
+  const fit = Math.min(1, 2048 / Math.max(width, height))
+  const shrink = fit * Math.min(1, 768 / (fit * Math.min(width, height)))
+  return baseTokens + tokensPerTile * cells(width * shrink, height * shrink, 512)
 }
 
 /**
@@ -146,25 +142,6 @@ function patchesWithin(width: number, height: number, cap: number): number {
 /** What shrinks a number to a whole one; 1 where less than one would be left. */
 function wholeShare(count: number): number {
   return count < 1 ? 1 : Math.floor(count) / count
-}
-
-/** A price by the pixel, after fitting the long edge and shrinking what would cost more than the most. */
-function byPixels([pixelsPerToken = 1, longEdgeMax = 0, tokensMax = 0]: readonly number[]): ImageRule {
-  return {
-    lowIsFixed: false,
-    tokens: (width, height) => {
-      const shrink = Math.min(1, longEdgeMax / Math.max(width, height))
-      return Math.min(tokensMax, (width * shrink * (height * shrink)) / pixelsPerToken)
-    },
-  }
-}
-
-/** So much a cell of the image as it is, up to a number of cells. */
-function inGrid([cellPixels = 1, tokensPerCell = 0, cellsMax = 0]: readonly number[] = []): ImageRule {
-  return {
-    lowIsFixed: false,
-    tokens: (width, height) => tokensPerCell * Math.min(cellsMax, cells(width, height, cellPixels)),
-  }
 }
 
 const patchPixels = 32
