@@ -1,3 +1,4 @@
+import type { Steps } from '../../json/source.ts'
 import type { Subject } from '../history/subject.ts'
 
 /** What the parts of a recap begin with. */
@@ -51,15 +52,23 @@ export function createWriter(
   const lines = around === null ? [] : [around[0]]
   const closing = around?.[1] ?? ''
   let spent = around === null ? 0 : count(around.join('\n')) + 1
+
+  /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
+  function* writeLine(text: string): Steps<boolean> {
+    const line = harmless(text)
+    const tokens = yield* countSteps(`\n${line}`)
+    if (spent + tokens > tokensMax) return false
+    spent += tokens
+    lines.push(line)
+    return true
+  }
+
   return {
-    /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
-    line: function* writeLine(text: string) {
-      const line = harmless(text)
-      const tokens = yield* countSteps(`\n${line}`)
-      if (spent + tokens > tokensMax) return false
-      spent += tokens
-      lines.push(line)
-      return true
+    line: writeLine,
+    /** A heading with its lines, as many as fit; nothing where there are none. */
+    section: function* writeSection(heading: string, ofSection: readonly string[]) {
+      if (ofSection.length > 0 && (yield* writeLine(heading)))
+        for (const line of ofSection) yield* writeLine(line)
     },
     /** What was written so far. */
     written: () => lines.join('\n'),

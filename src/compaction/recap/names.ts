@@ -150,14 +150,6 @@ export function* mentionsIn(
 
 // --- internal ---
 
-/** A thing as it would be written, with what it is worth for its size. */
-type Entry = {
-  readonly name: string
-  readonly shown: string
-  readonly worth: number
-  readonly mention: Mention
-}
-
 /** What stands in one line: a thing with the words around it, or the things that were named in one context. */
 type Line = { readonly latest: number; readonly context: string; readonly names: string[] }
 
@@ -182,8 +174,9 @@ const LONE_SHARE = 1 / 4
 /** Names that are weighed between two pauses: tens of thousands stand in a conversation, and a pause takes longer than one. */
 const NAMES_PER_STEP = 256
 
-function* entriesOf(mentions: ReadonlyMap<string, Mention>): Steps<Entry[]> {
-  const entries: Entry[] = []
+/** Things as they would be written, with what they are worth for their size. */
+function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
+  const entries = []
   for (const [name, mention] of mentions) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
@@ -236,8 +229,7 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   if (message === undefined) return []
   const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return thingsFrom(known)
-
+  if (known !== null) return JSON.parse(known) as readonly NamedThing[]
   const { text, calls } = yield* readMessage(subject, message)
   const near = lookedAt(text)
   const things = new Map<string, string>()
@@ -247,21 +239,11 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
   const found = [...things]
-  // Each in a line: neither a name nor the words around one have a tab or a line break.
-  const kept = found.map(([thing, words]) => `${thing}\t${words}`).join('\n')
-  cache.set(key, { text: kept, tokens: 0, how: null })
+  cache.set(key, { text: JSON.stringify(found), tokens: 0, how: null })
   return found
 }
 
 type NamedThing = readonly [name: string, words: string]
-
-function thingsFrom(text: string): readonly NamedThing[] {
-  if (text === '') return []
-  return text.split('\n').map((line) => {
-    const nameEnd = line.indexOf('\t')
-    return [line.slice(0, nameEnd), line.slice(nameEnd + 1)]
-  })
-}
 
 function* addThings(text: string, things: Map<string, string>): Steps<void> {
   let words = 0

@@ -51,23 +51,16 @@ export function* recapOf(
   const folds = rangeIndexes(folded, [])
   const hashes: string[] = []
   for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
-  yield
   const told = summaries.map(({ text, start, end, except }) => ({ text, start, end, except }))
   const digest = subject.digest([...hashes, JSON.stringify([told, world, tell])].join('\n'))
   yield
   const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
-  const writer = openedWriter(subject, folds, tokensMax, areNamed)
-  yield
-  let made: Made = { text: null, tokens: 0, how: null }
-  if (writer !== null)
-    made = {
-      ...(yield* written(subject, folds, folded, beside, cache, writer, { tell, areNamed })),
-      how: null,
-    }
-  else if (subject.count(BARE_MARK) <= tokensMax)
-    made = { text: BARE_MARK, tokens: subject.count(BARE_MARK), how: null }
+  const made = {
+    ...(yield* textOfRecap(subject, folds, folded, beside, cache, { tell, areNamed })),
+    how: null,
+  }
   cache.set(key, made)
   return made
 }
@@ -141,32 +134,36 @@ function* writeWorld(
       left -= yield* countSteps(`\n${line}`)
       if (left >= 0) chosen.add(line)
     }
-  if (chosen.size > 0 && (yield* writer.line(headings.files)))
-    for (const { line } of files) if (chosen.has(line)) yield* writer.line(line)
+  const shown = files.map(({ line }) => line).filter((line) => chosen.has(line))
+  yield* writer.section(headings.files, shown)
 }
 
 /** Everything that a recap says, within its cap. */
-function* written(
+function* textOfRecap(
   subject: Subject,
   folds: readonly number[],
   folded: FoldedRun,
   { visible, shortened, summaries, world }: Beside,
   cache: MadeCache,
-  writer: Writer,
   { tell, areNamed }: { readonly tell: Policy['recap']['tell']; readonly areNamed: boolean },
-): Steps<{ readonly text: string; readonly tokens: number }> {
+): Steps<Pick<Made, 'text' | 'tokens'>> {
   const { tokensMax } = folded
-  const tells = (part: Policy['recap']['tell'][number]): boolean => tell.includes(part)
+  const numberOf = (index: number): string => messageNumber(index, subject.structure.systemCount)
+  const writer = openedWriter(subject, folds, tokensMax, areNamed)
   yield
+  if (writer === null) {
+    const tokens = subject.count(BARE_MARK)
+    return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
+  }
+  const tells = (part: Policy['recap']['tell'][number]): boolean => tell.includes(part)
   yield* writeSystem(subject, folds, folded, writer)
   const kept = world?.kept ?? []
   if (kept.length > 0)
     yield* writer.line([headings.kept, ...kept.map((text) => `- ${unforged(text, areNamed)}`)].join('\n'))
   const work = tells('work') ? (world?.work ?? null) : null
   const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
-  const usersTokensMax = tokensMax - (workTokens > tokensMax * WORK_SHARE ? 0 : workTokens)
-  const users = { ...folded, tokensMax: usersTokensMax }
-  if (tells('said')) yield* writeUsers(subject, folds, users, writer, areNamed)
+  const forWork = workTokens > tokensMax * WORK_SHARE ? 0 : workTokens
+  if (tells('said')) yield* writeUsers(subject, folds, { tokensMax: tokensMax - forWork }, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
   if (world !== null && tells('files'))
@@ -179,21 +176,14 @@ function* written(
     ? Math.floor(Math.max(leftTokens * DIARY_SHARE, Math.min(DIARY_TOKENS_MIN, leftTokens / 2)))
     : leftTokens
   const linesTokensMax = diaryTokensMax - subject.count(`\n${headings.diary}`)
-  const diary = yield* diaryLines(subject, untold, linesTokensMax, (index) =>
-    areNamed ? messageNumber(index, subject.structure.systemCount) : null,
-  )
-  if (diary.length > 0 && (yield* writer.line(headings.diary)))
-    for (const line of diary) yield* writer.line(line)
-  yield
+  const diary = yield* diaryLines(subject, untold, linesTokensMax, areNamed ? numberOf : null)
+  yield* writer.section(headings.diary, diary)
   if (!tells('names')) return yield* writer.close()
   const named = [...folds, ...shortened]
   const mentions = yield* mentionsIn(subject, named, visible, cache)
   const standing = [writer.written(), ...summaries.map(({ text }) => text)]
   const namesTokensMax = tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`)
   const lines = yield* nameLines(subject, mentions, standing, namesTokensMax)
-  yield
-  if (lines.length > 0 && (yield* writer.line(headings.names)))
-    for (const line of lines) yield* writer.line(line)
-  yield
+  yield* writer.section(headings.names, lines)
   return yield* writer.close()
 }

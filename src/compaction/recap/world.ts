@@ -59,7 +59,7 @@ export function* diaryLines(
   subject: Subject,
   indexes: readonly number[],
   tokensMax: number,
-  nameOf: (index: number) => string | null,
+  nameOf: ((index: number) => string) | null,
 ): Steps<readonly string[]> {
   const lines: string[] = []
   const seen = new Set<string>()
@@ -67,12 +67,11 @@ export function* diaryLines(
   const replies = repliesAmong(subject, indexes)
   for (const [age, reply] of replies.toReversed().entries()) {
     const share = Math.max(LEAST_SHARE, 1 / (1 + age / HALF_LENGTH_REPLIES))
-    const name = nameOf(reply[0] ?? 0)
     const told = yield* lineOf(subject, reply, share)
     // Of what was said or done again in the same words the newest counts.
     if (told === '' || seen.has(told)) continue
     seen.add(told)
-    const line = `- ${name === null ? '' : `${name}: `}${told}`
+    const line = `- ${nameOf === null ? '' : `${nameOf(reply[0] ?? 0)}: `}${told}`
     left -= yield* subject.countSteps(`\n${line}`)
     if (left < 0) break
     lines.push(line)
