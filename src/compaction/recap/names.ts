@@ -229,7 +229,7 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   if (message === undefined) return []
   const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return JSON.parse(known) as readonly NamedThing[]
+  if (known !== null) return known === '' ? [] : known.split('\n').map(namedThing)
   const { text, calls } = yield* readMessage(subject, message)
   const near = lookedAt(text)
   const things = new Map<string, string>()
@@ -239,11 +239,18 @@ function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<rea
   yield
   for (const name of numberedLines(things.keys())) things.delete(name)
   const found = [...things]
-  cache.set(key, { text: JSON.stringify(found), tokens: 0, how: null })
+  // Each in a line: neither a name nor the words around one have a tab or a line break.
+  const kept = found.map(([thing, words]) => `${thing}\t${words}`).join('\n')
+  cache.set(key, { text: kept, tokens: 0, how: null })
   return found
 }
 
 type NamedThing = readonly [name: string, words: string]
+
+function namedThing(line: string): NamedThing {
+  const [name = '', words = ''] = line.split('\t')
+  return [name, words]
+}
 
 function* addThings(text: string, things: Map<string, string>): Steps<void> {
   let words = 0

@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, parseJsonText, stringifyJson } from '../../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJsonText,
+  stringOr,
+  stringifyJson,
+} from '../../../json/json-value.ts'
 import type { Digest, Steps } from '../../../json/source.ts'
 import { lruCache } from '../../../lru-cache.ts'
 import { readMessage } from '../read-message.ts'
@@ -86,15 +92,10 @@ function waysIn(given: JsonObject): readonly string[] {
   )
 }
 
-/** Whether such a word says that nothing is written. */
-function looksAt(way: string): boolean {
-  return looks.test(way.toLowerCase())
-}
-
 /** Whether a call writes the list of work: all of it, or one item; null if it does neither. */
 function workIn(name: string, given: JsonObject): 'list' | 'item' | null {
   if (itemTool.test(name)) return 'item'
-  if (waysIn(given).some((way) => looksAt(way))) return null
+  if (waysIn(given).some((way) => looks.test(way.toLowerCase()))) return null
   const items = workItems(given)
   if (items !== null) {
     const isWork =
@@ -160,11 +161,9 @@ function byKey([one]: [string, unknown], [other]: [string, unknown]): number {
 
 function textsIn(given: JsonObject): readonly string[] {
   return Object.values(given).flatMap((field) =>
-    typeof field === 'string'
-      ? [field]
-      : Array.isArray(field)
-        ? field.filter((each) => typeof each === 'string')
-        : [],
+    (Array.isArray(field) ? (field as readonly unknown[]) : [field]).filter(
+      (each) => typeof each === 'string',
+    ),
   )
 }
 
@@ -199,14 +198,8 @@ const workState =
 function itemOf(value: unknown): JsonObject | null {
   if (!isJsonObject(value)) return null
   const flag = [value['done'], value['completed'], value['checked']].find((each) => typeof each === 'boolean')
-  const status =
-    typeof value['status'] === 'string'
-      ? value['status']
-      : flag === undefined
-        ? null
-        : flag
-          ? 'completed'
-          : 'pending'
+  const flagged = flag === true ? 'completed' : flag === false ? 'pending' : null
+  const status = stringOr(value['status'], flagged)
   const saysMore = Object.entries(value).some(
     ([key, field]) => key !== 'status' && (typeof field === 'string' || /id$/i.test(key)),
   )

@@ -17,31 +17,47 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
   if (!messages.some(({ facts }) => facts.refersBack === true)) return NO_REFERENCES
   const byIndex = new Map<number, Reference>()
   const groups = new Map<number, readonly number[]>()
-  const newest = newestResults()
-  const answered = (yield* deedsOf(subject)).flatMap((deed) =>
+  /** The newest results that had content, by what they were asked by; and by their paths, what that was. */
+  const newest = new Map<string, number[]>()
+  const namesOf = new Map<string, Set<string>>()
+  const results = (yield* deedsOf(subject)).flatMap((deed) =>
     deed.result === null || deed.failed ? [] : [{ ...deed, result: deed.result }],
   )
-  for (const [order, deed] of answered.sort((one, other) => one.result - other.result).entries()) {
+  for (const [order, deed] of results.sort((one, other) => one.result - other.result).entries()) {
     if (order % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
     const { result, asked, paths, changed, isLook } = deed
     const message = messages[result]
     if (message === undefined) continue
     const files = isLook ? paths : []
     const names = [asked, ...files.map((path) => `${toolNameOf(subject, result)} ${path}`)]
-    if (message.facts.refersBack !== true) {
+    let holders = [result]
+    if (message.facts.refersBack === true) {
+      const found = names.map((name) => newest.get(name)).find((each) => each !== undefined)
+      const source = messages[found?.[0] ?? -1]
+      if (found === undefined || source === undefined) continue
+      const position = found.push(result) - 1
+      byIndex.set(result, {
+        holders: found,
+        position,
+        growthTokens: yield* growthOf(subject, source, message),
+      })
+      for (const holder of found) groups.set(holder, found)
+      if (found.length < HOLDERS_MAX) continue
+      holders = found.slice(0, 1)
+    } else if (changed.length > 0) {
       // What a change answers is no text of the file, and what was read before it holds no longer.
-      if (changed.length > 0) newest.forget(changed)
-      else if (message.facts.media.length === 0 && (yield* hasText(subject, message)))
-        newest.add([result], names, paths)
+      for (const path of changed) {
+        for (const name of namesOf.get(path) ?? []) newest.delete(name)
+        namesOf.delete(path)
+      }
       continue
+    } else if (message.facts.media.length > 0 || !(yield* hasText(subject, message))) continue
+    for (const name of names) newest.set(name, holders)
+    for (const path of paths) {
+      const ofPath = namesOf.get(path) ?? new Set<string>()
+      namesOf.set(path, ofPath)
+      for (const name of names) ofPath.add(name)
     }
-    const holders = newest.find(names)
-    const source = messages[holders?.[0] ?? -1]
-    if (holders === undefined || source === undefined) continue
-    const position = holders.push(result) - 1
-    byIndex.set(result, { holders, position, growthTokens: yield* growthOf(subject, source, message) })
-    for (const holder of holders) groups.set(holder, holders)
-    if (holders.length >= HOLDERS_MAX) newest.add(holders.slice(0, 1), names, paths)
   }
   return {
     byIndex,
@@ -74,30 +90,6 @@ const RESULTS_PER_STEP = 256
 
 /** One that is referred to more often begins anew: each reference looks at those before it. */
 const HOLDERS_MAX = 64
-
-/** The newest results that had content, by what they were asked by. */
-function newestResults() {
-  const found = new Map<string, number[]>()
-  const namesOf = new Map<string, Set<string>>()
-  return {
-    add: (holders: number[], names: readonly string[], paths: readonly string[]): void => {
-      for (const name of names) found.set(name, holders)
-      for (const path of paths) {
-        const known = namesOf.get(path) ?? new Set<string>()
-        namesOf.set(path, known)
-        for (const name of names) known.add(name)
-      }
-    },
-    find: (names: readonly string[]): number[] | undefined =>
-      names.map((name) => found.get(name)).find((holders) => holders !== undefined),
-    forget: (paths: readonly string[]): void => {
-      for (const path of paths) {
-        for (const name of namesOf.get(path) ?? []) found.delete(name)
-        namesOf.delete(path)
-      }
-    },
-  }
-}
 
 /** Results that are shorter than this are looked at: an empty one is nothing to refer to. */
 const EMPTY_BYTES_MAX = 256

@@ -117,6 +117,8 @@ function saidIn(item: JsonObject): readonly string[] {
 
 function lineOf(item: JsonObject): string {
   const id = idOf(item)
-  const said = saidIn(item).join(': ').replaceAll(/\s*\n\s*/g, ' ')
+  const said = saidIn(item)
+    .join(': ')
+    .replaceAll(/\s*\n\s*/g, ' ')
   return `- [${stringOr(item['status'], 'pending')}] ${id === null ? '' : `#${id} `}${said}`
 }

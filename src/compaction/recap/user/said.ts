@@ -47,11 +47,7 @@ export function* writeUsers(
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return
   const messages = yield* userMessages(subject, indexes)
-  const chosen = yield* chooseWords(subject, messages, {
-    tokensMax,
-    shown: oneLine,
-    extraTokens: areNamed ? NAME_TOKENS : 0,
-  })
+  const chosen = yield* chooseWords(subject, messages, tokensMax, areNamed ? NAME_TOKENS : 0)
   if (chosen.length === 0 || !(yield* writer.line(headings.users))) return
   const marked = yield* newestOnSubject(chosen)
   for (const message of chosen) {
@@ -62,42 +58,33 @@ export function* writeUsers(
   }
 }
 
-type ChoiceOptions = {
-  readonly tokensMax: number
-  /** A piece as it will be written. */
-  readonly shown: (text: string) => string
-  /** What is written behind a message that was cut, in tokens. */
-  readonly extraTokens: number
-}
-
 /**
  * @internal exported for tests. All of what the user said where it fits; else the pieces that matter most for their size, as
- * far as they do. Messages of which nothing is chosen are left out.
+ * far as they do. Messages of which nothing is chosen are left out. `nameTokens`: what is written behind a message that was cut.
  */
 export function* chooseWords(
   subject: Subject,
   messages: readonly UserMessage[],
-  options: ChoiceOptions,
+  tokensMax: number,
+  nameTokens: number,
 ): Steps<UserMessage[]> {
-  const all = yield* wholeMessages(subject, messages, options)
+  const all = yield* wholeMessages(subject, messages, tokensMax)
   if (all !== null) return all
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
-  let left = options.tokensMax
+  let left = tokensMax
   let misses = 0
   for (const { message, words, tokensAbout } of yield* bestFirst(yield* candidatesOf(subject, messages))) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
     yield
     if (tokensAbout > left * ABOUT_TOO_MUCH) continue
     // The same answer to two questions is two answers, and so are the same words of two people.
-    const written = options.shown(message.text.slice(words.start, words.end))
+    const written = oneLine(message.text.slice(words.start, words.end))
     const text = message.speaker + written + answersNote([words])
     if (texts.has(text)) continue
     const beside = taken.get(message) ?? []
-    const tokens =
-      (yield* subject.countSteps(`\n- ${text}`)) +
-      CUT_TOKENS +
-      (beside.length === 0 ? options.extraTokens : 0)
+    const named = beside.length === 0 ? nameTokens : 0
+    const tokens = (yield* subject.countSteps(`\n- ${text}`)) + CUT_TOKENS + named
     if (tokens > left) {
       misses += 1
       continue
@@ -307,13 +294,13 @@ function runsOf(piece: string): Set<string> {
 function* wholeMessages(
   subject: Subject,
   messages: readonly UserMessage[],
-  { tokensMax, shown }: ChoiceOptions,
+  tokensMax: number,
 ): Steps<UserMessage[] | null> {
   let left = tokensMax
   const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
   if (sizesAbout > left * ABOUT_TOO_MUCH) return null
   for (const { speaker, text, words } of messages) {
-    left -= (yield* subject.countSteps(`\n- ${speaker}${shown(text)}${answersNote(words)}`)) + CUT_TOKENS
+    left -= (yield* subject.countSteps(`\n- ${speaker}${oneLine(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
     yield
   }

@@ -293,6 +293,5 @@ test('a long message is judged in steps, and what is said out of habit is found 
 
   const said = subjectOf(times(2560, (n) => user(`Never use module ${n} in the release.`)))
   const messages = finish(userMessages(said, [...said.messages.keys()]))
-  const none = { tokensMax: 0, shown: (shown: string) => shown, extraTokens: 0 }
-  expect([...chooseWords(said, messages, none)].length).toBeGreaterThanOrEqual(20)
+  expect([...chooseWords(said, messages, 0, 0)].length).toBeGreaterThanOrEqual(20)
 })
