@@ -13,6 +13,9 @@ import { startCompactingFoldgate } from './warm/compacting.ts'
 /** Characters that js-tiktoken's own encoder does in reasonable time: it takes four times as long for twice as many. */
 const PREFIX_CHARACTERS = 2_000
 
+/** Long pieces are merged in parts, which counts a token more here and there: docs/decisions/token-counter.md. */
+const STRAY_SHARE_MAX = 0.005
+
 /** How long texts take to be counted that tokenizers are slow for, and whether the counts are right. */
 export const worstTexts: Measure = {
   name: 'worst-texts',
@@ -57,9 +60,9 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
     const prefixTokens = published.encode(prefix, [], []).length
     const tokens = counter.count(text)
     const isSame =
-      counter.count(prefix) === prefixTokens &&
+      Math.abs(counter.count(prefix) / prefixTokens - 1) <= STRAY_SHARE_MAX &&
       reference(prefix) === prefixTokens &&
-      reference(text) === tokens
+      Math.abs(reference(text) / tokens - 1) <= STRAY_SHARE_MAX
     if (!isSame) differing += 1
     const ms = rounds.map((round) => round.get(name) ?? Number.NaN)
     return [name, shown(median(ms)), shownSpread(spreadOf(ms)), String(tokens), isSame ? 'yes' : 'no']
@@ -71,7 +74,7 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
     tables: [
       {
         caption: 'Counting 1 MB',
-        columns: ['text', 'median ms', 'in the rounds', 'tokens', 'equal to both others'],
+        columns: ['text', 'median ms', 'in the rounds', 'tokens', 'as both others count'],
         rows,
       },
     ],
@@ -85,7 +88,7 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
       },
       {
         id: 'worst-texts-exact',
-        what: `Texts of ${texts.length} that are counted otherwise than by the two others`,
+        what: `Texts of ${texts.length} that are counted otherwise than by the two others, by more than half a percent`,
         bound: { kind: 'at most', value: 0 },
         value: differing,
         spread: [differing, differing],

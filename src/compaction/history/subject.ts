@@ -82,8 +82,9 @@ export type CallPlace = { readonly index: number; readonly position: number }
 type Reply = {
   readonly start: number
   readonly end: number
-  readonly callIds: readonly string[]
-  readonly calls: readonly CallPlace[]
+  readonly calls: readonly (CallPlace & { readonly id: string })[]
+  /** Where each id stands first among the calls. */
+  readonly firsts: ReadonlyMap<string, number>
 }
 
 /** The reply that message `index` is a part of, or a result for; of any other message what would be one. */
@@ -93,17 +94,17 @@ export function replyAt(rounds: Rounds, index: number): Reply {
   const start = structure.lastUnitStart(index + 1)
   const latest = latestReplies.get(structure)
   if (latest?.start === start) return latest
-  const callIds: string[] = []
-  const calls: CallPlace[] = []
+  const calls: Reply['calls'][number][] = []
+  const firsts = new Map<string, number>()
   let end = start
   do {
     for (const [position, id] of messages[end]?.facts.callIds.entries() ?? []) {
-      callIds.push(id)
-      calls.push({ index: end, position })
+      if (!firsts.has(id)) firsts.set(id, calls.length)
+      calls.push({ index: end, position, id })
     }
     end += 1
   } while (replyStart(rounds, end) === start)
-  const reply = { start, end, callIds, calls }
+  const reply = { start, end, calls, firsts }
   latestReplies.set(structure, reply)
   return reply
 }
@@ -128,14 +129,13 @@ export function callOf(subject: Rounds, index: number): CallPlace | null {
   const facts = subject.messages[index]?.facts
   if (facts === undefined) return null
   if (facts.callIds.length > 0 && facts.answers.length === 0) return { index, position: 0 }
-  const { end, callIds, calls } = replyAt(subject, index)
+  const { end, calls, firsts } = replyAt(subject, index)
   const [answersId] = facts.answers
   if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
   // Results mostly come in the order of their calls.
   const inOrder = index - end
-  const found =
-    answersId === '' || callIds[inOrder] === answersId ? inOrder : (firstsOf(callIds).get(answersId) ?? -1)
-  return calls[found] ?? calls[inOrder] ?? null
+  if (answersId === '' || calls[inOrder]?.id === answersId) return calls[inOrder] ?? null
+  return calls[firsts.get(answersId) ?? inOrder] ?? null
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
@@ -191,16 +191,3 @@ const knownBound = new WeakMap<readonly Message[], boolean>()
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()
-
-/** By the ids of a reply's calls, of which each is looked for once in a large round. */
-const firstsByIds = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
-
-/** Where each id stands first. */
-function firstsOf(ids: readonly string[]): ReadonlyMap<string, number> {
-  const known = firstsByIds.get(ids)
-  if (known !== undefined) return known
-  const firsts = new Map<string, number>()
-  for (const [position, id] of ids.entries()) if (!firsts.has(id)) firsts.set(id, position)
-  firstsByIds.set(ids, firsts)
-  return firsts
-}
