@@ -4,16 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { complain, say, type Command } from './commands/command.ts'
 import { help } from './commands/help.ts'
 import { type CommandName, parseArguments } from './config/flags.ts'
-import { isKnownProgram, knownCommands } from './commands/run/find-program.ts'
+import { knownCommands } from './commands/run/find-program.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
 export async function run(): Promise<number> {
   // A reader of the output may go away: that ends neither a proxy nor a command.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const parsed = parseArguments(process.argv.slice(2), {
-    isNamed: isKnownProgram,
-    commands: knownCommands,
-  })
+  const parsed = parseArguments(process.argv.slice(2), knownCommands)
   if (parsed.flags['version'] === true) return say(process, await version())
   if (parsed.flags['help'] === true) return say(process, help(parsed.command))
   if (parsed.problems.length > 0) return complain(process, parsed.problems)

@@ -1,5 +1,4 @@
-import type { Settings } from '../config/settings.ts'
-import { holdsCredential } from '../config/settings-rules.ts'
+import { holdsCredential, type Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { ListenAddress } from '../server/listen.ts'
 import { addressOf, type Listening } from '../server/listeners.ts'

@@ -51,6 +51,8 @@ export type Flag<Name extends string = FlagName> = {
   readonly numeric?: boolean
   /** The default, if it is not that of a key of foldgate.yaml. */
   readonly defaultText?: string
+  /** What to do if it is given to a command that does not take it. Default: to use one that does. */
+  readonly instead?: string
   /** The commands that take it. Default: all but `demo`. */
   readonly commands?: readonly CommandName[]
 }
@@ -97,7 +99,10 @@ const allFlags = [
   { name: 'keep', meaning: 'Go on after the command has ended, until Ctrl-C.', commands: ['run'] },
   { name: 'print', meaning: 'Only print what the command would be started with.', commands: ['run'] },
   { name: 'json', meaning: 'Print JSON.', commands: ['explain', 'compare'] },
-  asked('window', 'N', ['compare'], 'Window to compact for, in tokens.', 'that of the profile'),
+  {
+    ...asked('window', 'N', ['compare'], 'Window to compact for, in tokens.', 'that of the profile'),
+    instead: 'a window is set in a profile: write window: {tokens: N} into profiles/default.yaml',
+  },
   asked('pairs', 'N', ['compare'], 'Moments to compare, of three requests each.', '`60`'),
   asked('max-output', 'N', ['compare'], 'Most tokens of a reply.', '`512`'),
   asked('seed', 'N', ['compare'], 'Draws other moments.', '`1`'),
@@ -139,26 +144,14 @@ export type ParsedArguments = {
   readonly problems: readonly Problem[]
 }
 
-/** The programs that `run` knows. */
-export type KnownPrograms = {
-  /** Whether a word names one, be it by a path or by its package. */
-  readonly isNamed: (word: string) => boolean
-  /** Their names as they are typed. */
-  readonly commands: readonly string[]
-}
-
-/** Reads the arguments after the program's name. Never throws; all problems are listed at once. */
-export function parseArguments(
-  argv: readonly string[],
-  programs: KnownPrograms = { isNamed: () => false, commands: [] },
-): ParsedArguments {
-  const options = flags.map(({ name, value, short }) => [
-    name,
-    { type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) } as const,
-  ])
+/**
+ * Reads the arguments after the program's name; `programs` are the names of those that `run` knows. Never throws; all
+ * problems are listed at once.
+ */
+export function parseArguments(argv: readonly string[], programs: readonly string[] = []): ParsedArguments {
   const { tokens } = parseArgs({
     args: [...argv],
-    options: Object.fromEntries(options),
+    options: parserOptions,
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -169,70 +162,51 @@ export function parseArguments(
   let program: readonly string[] = []
   let strayAt = -1
   for (const token of tokens) {
-    if (words[0] === 'run' && token.kind !== 'option') {
+    if (token.kind === 'option') {
+      const flag = flags.find(({ name }) => name === token.name)
+      const problem =
+        flag === undefined ? unknownFlag(token.rawName) : valueProblem(flag, token.value, token.inlineValue)
+      if (problem !== null) problems.push(problem)
+      else if (flag !== undefined) given.set(flag.name, token.value ?? true)
+      // The word after an unknown flag is that flag's value rather than a command.
+      if (flag === undefined && token.inlineValue !== true) strayAt = token.index + 1
+    } else if (words[0] === 'run') {
       // What the program is given is the program's, flags and all. The two dashes may be left out.
-      if (token.kind === 'positional' && token.index === strayAt) continue
+      if (token.index === strayAt && token.kind === 'positional') continue
       program = argv.slice(token.kind === 'positional' ? token.index : token.index + 1)
       break
-    }
-    if (token.kind === 'option-terminator') continue
-    if (token.kind === 'positional') {
-      // The word after an unknown flag is that flag's value rather than a command.
-      if (token.index !== strayAt || isCommand(token.value)) words.push(token.value)
-      continue
-    }
-    const flag = flags.find(({ name }) => name === token.name)
-    if (flag === undefined) {
-      const name = token.rawName.replace(/^-+/, '')
-      const near = nearest(
-        name,
-        flags.map((each) => each.name),
-      )
-      const meant = near === null ? listed : `did you mean --${near}?`
-      const advice = isWindow.test(name) ? windowAdvice(token.value ?? argv[token.index + 1]) : meant
-      problems.push(problemOf(token.rawName, 'unknown flag', advice))
-      if (token.inlineValue !== true) strayAt = token.index + 1
-      continue
-    }
-    const problem = valueProblem(flag, token.value, token.inlineValue === true)
-    if (problem !== null) problems.push(problem)
-    else given.set(flag.name, token.value ?? true)
+    } else if (token.kind === 'positional' && (token.index !== strayAt || isCommand(token.value)))
+      words.push(token.value)
   }
   if (words[0] === 'help') {
     given.set('help', true)
     words.shift()
   }
-  const [first, ...rest] = words
-  const command = first !== undefined && isCommand(first) ? first : 'serve'
-  if (first !== undefined && !isCommand(first)) {
-    const near = programs.isNamed(first)
-      ? first
-      : nearest(first, [...Object.keys(commands), 'help', ...programs.commands])
-    const isProgram = near !== null && programs.isNamed(near)
-    const meant =
-      near === null ? listed : `did you mean ${isProgram ? `foldgate run -- ${near}` : `"${near}"`}?`
-    const problem = problemOf(JSON.stringify(first), 'unknown command', meant)
+  const [first = 'serve', ...rest] = words
+  if (!isCommand(first)) {
+    const { problem, isProgram } = unknownCommand(first, programs)
     // What stands behind it was meant for what it should have been: a program's own flags are no fault.
     const told = isProgram ? [problem] : [...problems, problem]
-    return { command, flags: Object.fromEntries(given), files: [], program, problems: told }
+    return { command: 'serve', flags: Object.fromEntries(given), files: [], program, problems: told }
   }
-  if (command === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
+  if (first === 'run' && program.length === 0 && !given.has('help') && !given.has('version'))
     problems.push(problemOf('run', 'names no program to start', 'write foldgate run -- claude'))
-  const filesMax = command === 'compare' ? Infinity : command === 'explain' ? 1 : 0
-  const [files, left] = [rest.slice(0, filesMax), rest.slice(filesMax)]
-  const advice = command === 'check' || command === 'demo' ? 'a model is named by --model NAME' : null
-  problems.push(
-    ...left.map((word) => problemOf(command, `takes no argument ${JSON.stringify(word)}`, advice)),
-  )
+  const filesMax = first === 'compare' ? Infinity : first === 'explain' ? 1 : 0
+  const advice = first === 'check' || first === 'demo' ? 'a model is named by --model NAME' : null
+  for (const word of rest.slice(filesMax))
+    problems.push(problemOf(first, `takes no argument ${JSON.stringify(word)}`, advice))
   for (const flag of flags) {
-    const { name, commands: takers = allButDemo } = flag
-    if (!given.has(name) || takesFlag(command, flag)) continue
-    const belongs = `it belongs to ${takers.join(', ')}`
-    // What nearly everybody means who writes it elsewhere.
-    const meant = name === 'window' ? windowAdvice(given.get(name)) : belongs
-    problems.push(problemOf(`--${name}`, `is no flag of "${command}"`, meant))
+    if (!given.has(flag.name) || takesFlag(first, flag)) continue
+    const belongs = flag.instead ?? `it belongs to ${(flag.commands ?? allButDemo).join(', ')}`
+    problems.push(problemOf(`--${flag.name}`, `is no flag of "${first}"`, belongs))
   }
-  return { command, flags: Object.fromEntries(given), files, program, problems }
+  return {
+    command: first,
+    flags: Object.fromEntries(given),
+    files: rest.slice(0, filesMax),
+    program,
+    problems,
+  }
 }
 
 // --- internal ---
@@ -263,24 +237,38 @@ function isCommand(word: string): word is CommandName {
   return Object.hasOwn(commands, word)
 }
 
-function valueProblem(flag: Flag, value: string | undefined, inline: boolean): Problem | null {
-  const source = `--${flag.name}`
-  if (flag.value === undefined)
-    return value === undefined ? null : problemOf(source, 'takes no value', `write ${source}`)
-  const isFlagLike = value !== undefined && !inline && value.startsWith('-')
-  if (value !== undefined && value !== '' && !isFlagLike) return null
-  return problemOf(source, 'needs a value', `write ${source} ${flag.value}`)
+function unknownFlag(rawName: string): Problem {
+  const names = flags.map(({ name }) => name)
+  const near = nearest(rawName.replace(/^-+/, ''), names)
+  return problemOf(rawName, 'unknown flag', near === null ? listed : `did you mean --${near}?`)
+}
+
+function unknownCommand(word: string, programs: readonly string[]) {
+  const near = nearest(word, [...Object.keys(commands), 'help', ...programs])
+  const isProgram = near !== null && programs.includes(near)
+  const meant = isProgram ? `foldgate run -- ${near}` : `"${near}"`
+  const advice = near === null ? listed : `did you mean ${meant}?`
+  return { problem: problemOf(JSON.stringify(word), 'unknown command', advice), isProgram }
 }
 
 const listed = 'foldgate --help lists all'
 
-/** What people call the window, which differs by model and so is no flag. */
-const isWindow = /^(?:window|context)(?:[-_](?:window|size|length|tokens))?$/
-
-function windowAdvice(value: string | true | undefined): string {
-  const tokens = typeof value === 'string' && /^\d+$/.test(value) ? value : '32000'
-  return `a window is set in a profile: write window: {tokens: ${tokens}} into profiles/default.yaml, which is for all requests`
+/** Null if the flag may have this value. */
+function valueProblem(flag: Flag, value: string | undefined, inline: boolean | undefined): Problem | null {
+  const source = `--${flag.name}`
+  if (flag.value === undefined)
+    return value === undefined ? null : problemOf(source, 'takes no value', `write ${source}`)
+  const isFlagLike = value !== undefined && inline !== true && value.startsWith('-')
+  if (value !== undefined && value !== '' && !isFlagLike) return null
+  return problemOf(source, 'needs a value', `write ${source} ${flag.value}`)
 }
+
+const parserOptions = Object.fromEntries(
+  flags.map(({ name, value, short }) => [
+    name,
+    { type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) } as const,
+  ]),
+)
 
 const allButDemo = [
   'serve',

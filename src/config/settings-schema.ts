@@ -107,7 +107,9 @@ export const settingsSchema = group({
     .default('info')
     .describe('Least important lines that are logged; JSON lines, pretty on a terminal.'),
   upstreams: z
-    .record(upstreamName, upstreamKeys, { error: 'a map from name to upstream' })
+    .record(upstreamName, upstreamKeys, {
+      error: 'a map from name to upstream, such as default: {url: https://host/v1}',
+    })
     .default({})
     .describe(
       'Upstreams by name; `default` is always there. A request chooses another by the path `/u/NAME/v1/…`, or its profile does.',
@@ -139,7 +141,7 @@ export const settingsSchema = group({
             'Which `x-foldgate-…` request headers it may send; true: all, false: none. Without `bypass` its conversations are read, or refused.',
           ),
       }),
-      { error: 'a list of client keys' },
+      { error: 'a list of client keys, such as [{name: NAME, key_env: VARIABLE}]' },
     )
     .default([])
     .describe(

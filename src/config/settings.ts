@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
@@ -13,7 +13,6 @@ import {
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'
-import { holdsCredential, settingsRules } from './settings-rules.ts'
 import {
   clientOverrides,
   defaultUpstreamUrl,
@@ -22,9 +21,9 @@ import {
   upstreamKeys,
   validPart,
 } from './settings-schema.ts'
-import { canonicalUrl } from './web-address.ts'
+import { isCredentialHeader } from '../upstream/credential.ts'
+import { canonicalUrl, isLoopback } from './web-address.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
-import { missesIn, type NearMiss } from '../profiles/near-miss.ts'
 import { profileKeys } from '../profiles/schema.ts'
 
 export type ClientOverride = (typeof clientOverrides)[number]
@@ -95,7 +94,7 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { path, file, problems: fileProblems } = await readSettingsFile(options)
   const overrides = readOverrides(flags, env, cwd)
   const raw = applyOverrides(file?.value ?? {}, overrides)
-  const { value, problems: wrong } = validate(settingsSchema, raw, settingsNearMisses, isSecret)
+  const { value, problems: wrong } = validate(settingsSchema, raw, { isSecret, otherFile })
   const directory = path === null ? cwd : dirname(path)
   const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
   const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
@@ -106,7 +105,17 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   return { ok: false, problems: sortProblems(problems), valid: { ...valid, profiles } }
 }
 
+/** Whether configured headers carry a credential, as well as `api_key_env` does. */
+export function holdsCredential(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some(isCredentialHeader)
+}
+
 // --- internal ---
+
+const otherFile = {
+  name: 'a profile, such as profiles/default.yaml',
+  keys: Object.keys(profileKeys.shape),
+}
 
 /** Settings whose values may be a credential, by right or by mistake. */
 const secretKeys = /^(?:url|store|headers|(?:api_|encrypt_)?key_(?:env|file)|token_env)$/
@@ -125,17 +134,13 @@ async function readSettingsFile({ flags, env, cwd }: SettingsOptions) {
   const read = await readYaml(path, source)
   if (read !== null) return { path, ...read }
   const problems =
-    given === null
-      ? await otherSettingsFiles(cwd)
-      : [problemOf(given.source, `the file ${source} does not exist`)]
+    given === null ? otherSettingsFiles(cwd) : [problemOf(given.source, `the file ${source} does not exist`)]
   return { path: given === null ? null : path, file: null, problems }
 }
 
 /** Files that were meant to be the settings: who has written one believes that it holds. */
-async function otherSettingsFiles(cwd: string): Promise<readonly Problem[]> {
-  const there: string[] = []
-  for (const name of ['foldgate.yml', 'foldgate.json'])
-    if (await isThere(resolve(cwd, name))) there.push(name)
+function otherSettingsFiles(cwd: string): readonly Problem[] {
+  const there = ['foldgate.yml', 'foldgate.json'].filter((name) => existsSync(resolve(cwd, name)))
   return there.map((name) =>
     problemOf(
       name,
@@ -183,10 +188,6 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
   const upstreams = await completeUpstreams(file, read)
   const clientKeys = await completeClientKeys(file, read)
   const profiles = resolve(directory, file.profiles ?? 'profiles')
-  if (file.profiles !== null && !(await isDirectory(profiles))) {
-    const message = `the folder of profiles, ${profiles}, does not exist`
-    problems.push({ path: ['profiles'], of: 'value', message, suggestion: 'create it, or name another' })
-  }
   const settings: Settings = {
     ...file,
     hosts: file.hosts.map((host) => host.toLowerCase()),
@@ -273,102 +274,78 @@ function listOf(overrides: boolean | readonly ClientOverride[]): readonly Client
   return overrides ? clientOverrides : []
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
+/** Problems between settings that are valid by themselves. No key is read for it. */
+function settingsRules(settings: SettingsFile): readonly KeyProblem[] {
+  return [...upstreamRules(settings), ...clientKeyRules(settings), ...exposureRules(settings)]
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
+function upstreamRules({ upstreams, client_keys }: SettingsFile): readonly KeyProblem[] {
+  const problems: KeyProblem[] = []
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const path = ['upstreams', name]
+    if (upstream.url === null && name !== 'default') {
+      const message = `"${spellPath([...path, 'url'])}" is missing`
+      problems.push({ path, of: 'key', message, suggestion: 'add the address, such as url: https://host/v1' })
+    }
+    if (upstream.forward_client_key !== true) continue
+    const at = { path: [...path, 'forward_client_key'], of: 'value' } as const
+    if (upstream.api_key_env !== null || upstream.api_key_file !== null) {
+      const message = `the upstream "${name}" has a key of its own and is to get the client's as well`
+      problems.push({ ...at, message, suggestion: 'remove forward_client_key or the key' })
+    }
+    if (client_keys.length > 0) {
+      const message = `the upstream "${name}" is to get the client's credential, which is a key of Foldgate's own here`
+      problems.push({
+        ...at,
+        message,
+        suggestion: 'give the upstream its key by api_key_env, or remove client_keys',
+      })
+    }
   }
+  return problems
 }
 
-const addressKeys =
-  'url base_url api_base base address endpoint upstream_url openai_base_url openai_api_base anthropic_base_url target backend server host uri'.split(
-    ' ',
-  )
-
-const keyKeys =
-  'api_key key apikey token api_token auth_token bearer secret password openai_api_key anthropic_api_key authorization'.split(
-    ' ',
-  )
-
-const upstreamKey =
-  'api_key_env: NAME (an environment variable that holds the key) or api_key_file: FILE (a file that holds it)'
-const clientKey =
-  'key_env: NAME (an environment variable that holds the key) or key_file: FILE (a file that holds it)'
-
-/** What people write in foldgate.yaml in place of a key. Of several that fit the first holds. */
-const settingsNearMisses: readonly NearMiss[] = [
-  ...missesIn('', [
-    [['upstreams', 'upstream', ...without(addressKeys, 'host')], 'address', writeUpstream('VALUE')],
-    [['upstream', 'upstreams'], null, writeUpstream('URL')],
-    [['host'], 'address', writeUpstream('VALUE')],
-    [keyKeys, null, `write it into an upstream: upstreams: {default: {…}} with ${upstreamKey}`],
-    [
-      ['api_key_env', 'api_key_file'],
-      null,
-      'write it into an upstream: upstreams: {default: {api_key_env: NAME}}',
-    ],
-    [['client_keys'], null, `write a list of groups, each with name: NAME and ${clientKey}`],
-    [['admin'], 'off', 'write admin: {port: 0}'],
-    [['admin', 'admin_port'], 'number', 'write admin: {port: VALUE}'],
-    [['store'], 'text', 'write store: {url: …}'],
-    [['scope'], 'text', 'write scope: {header: VALUE}'],
-    [['cors'], null, 'write cors: {origins: [https://app.example.com]}'],
-    [['archive'], 'text', 'write archive: {dir: FOLDER}'],
-    [['listen'], null, 'write host: ADDRESS and port: NUMBER'],
-    [['log'], null, 'write log_level: info'],
-    [
-      ['profile', 'profiles'],
-      null,
-      'it names a folder, and each profile is a file in there: profiles/NAME.yaml',
-    ],
-    [
-      ['window'],
-      'number',
-      'it belongs in a profile: write window: {tokens: VALUE} into profiles/default.yaml',
-    ],
-    [
-      ['model', ...without(Object.keys(profileKeys.shape), 'upstream')],
-      null,
-      'it belongs in a profile, such as profiles/default.yaml',
-    ],
-  ]),
-  ...missesIn('upstreams', [
-    [addressKeys, 'address', writeUpstream('VALUE')],
-    [keyKeys, null, `an upstream's name comes first: upstreams: {default: {…}} with ${upstreamKey}`],
-    [['default'], 'address', 'write default: {url: VALUE}'],
-    [['*'], 'address', 'write {url: VALUE} in its place'],
-  ]),
-  ...missesIn('upstreams.*', [
-    [['url'], 'bare-address', 'write http://VALUE'],
-    [without(addressKeys, 'url'), null, 'write url: URL'],
-    [keyKeys, null, `write ${upstreamKey}`],
-  ]),
-  ...missesIn('client_keys', [[['*'], null, `write a group of keys: name: NAME, with ${clientKey}`]]),
-  ...missesIn('client_keys.*', [[keyKeys, null, `write ${clientKey}`]]),
-  ...missesIn('admin', [
-    [keyKeys, null, 'write token_env: NAME, an environment variable that holds the token'],
-  ]),
-  ...missesIn('store', [
-    [
-      ['encrypt_key', 'encryption_key', ...keyKeys],
-      null,
-      'write encrypt_key_env: NAME, an environment variable that holds the key',
-    ],
-  ]),
-]
-
-function without(keys: readonly string[], one: string): readonly string[] {
-  return keys.filter((key) => key !== one)
+function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
+  const problems: KeyProblem[] = []
+  const names = new Set<string>()
+  for (const [index, { name, key_env, key_file }] of client_keys.entries()) {
+    const path = ['client_keys', index]
+    if (key_env === null && key_file === null) {
+      const message = `"${spellPath(path)}" has no key`
+      problems.push({ path, of: 'value', message, suggestion: 'add key_env or key_file' })
+    }
+    if (names.has(name)) {
+      const message = `two client keys have the name ${JSON.stringify(name)}`
+      const suggestion = 'names tell clients apart: give each its own'
+      problems.push({ path: [...path, 'name'], of: 'value', message, suggestion })
+    }
+    names.add(name)
+  }
+  return problems
 }
 
-function writeUpstream(address: string): string {
-  return `write upstreams: {default: {url: ${address}}}`
+/** Settings that would let strangers use a key that Foldgate holds, or the admin listener. */
+function exposureRules({ host, cors, upstreams, client_keys, admin }: SettingsFile): readonly KeyProblem[] {
+  const problems: KeyProblem[] = []
+  const add = (path: readonly string[], message: string, suggestion: string): void =>
+    void problems.push({ path, of: 'value', message, suggestion })
+  const holder = Object.entries(upstreams).find(
+    ([, { api_key_env, api_key_file, headers }]) =>
+      api_key_env !== null || api_key_file !== null || holdsCredential(headers),
+  )?.[0]
+  if (holder !== undefined && client_keys.length === 0 && !isLoopback(host)) {
+    const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder}": anyone could use it`
+    add(['host'], message, 'add client_keys to foldgate.yaml, or listen on 127.0.0.1')
+  }
+  if (holder !== undefined && client_keys.length === 0 && cors.origins.includes('*')) {
+    const message = `"cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "${holder}": any page that is opened on this machine could use it`
+    add(['cors', 'origins'], message, 'name the origins, or add client_keys to foldgate.yaml')
+  }
+  if (admin.port !== 0 && !isLoopback(admin.host) && admin.token_env === null) {
+    const message = `"admin.host" is ${admin.host}, which other machines reach, and there is no token`
+    const suggestion =
+      'set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0'
+    add(['admin', 'host'], message, suggestion)
+  }
+  return problems
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lineToWrite, nearest, type NearMiss, readNumber } from './near-miss.ts'
+import { nearest } from './near-miss.ts'
 
 /** Something wrong with a key or its value, told to the person who wrote it. */
 export type KeyProblem = {
@@ -17,32 +17,32 @@ export type Validated<Value> =
   | { readonly value: Value; readonly problems: null }
   | { readonly value: null; readonly problems: readonly KeyProblem[] }
 
+/** What a schema does not say of its keys and values. */
+export type ValidateOptions = {
+  /** Where a value may hold a credential, and must not be shown. Default: nowhere. */
+  readonly isSecret?: (path: readonly PropertyKey[]) => boolean
+  /** The keys of the other kind of file, with which this one may be confused, and what a message calls such a file. */
+  readonly otherFile: { readonly keys: readonly string[]; readonly name: string }
+}
+
 /**
  * Validates a value, and turns zod's issues into problems a person can act on. Schemas give each kind of value a phrase
- * that completes `"key" must be …`. `nearMisses`: what people write in place of its keys; `isSecret`: where a value may hold
- * a credential, and must not be shown.
+ * that completes `"key" must be …`.
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  nearMisses: readonly NearMiss[],
-  isSecret: (path: readonly PropertyKey[]) => boolean = () => false,
+  { isSecret = () => false, otherFile }: ValidateOptions,
 ): Validated<z.output<Schema>> {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data, problems: null }
   const root = z.toJSONSchema(schema, { io: 'input' })
   const problems = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => unknownKey(issue.path, key, root))
+      ? issue.keys.map((key) => unknownKey(issue.path, key, root, otherFile))
       : [wrongValue(issue, raw, root, isSecret(issue.path))],
   )
-  return {
-    value: null,
-    problems: problems.map((problem) => ({
-      ...problem,
-      suggestion: lineToWrite(nearMisses, problem.path, valueAt(raw, problem.path)) ?? problem.suggestion,
-    })),
-  }
+  return { value: null, problems }
 }
 
 /** A path as people write it: `summary.at`, `client_keys[0].name`. */
@@ -70,18 +70,25 @@ export function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
 /** Longer values are not repeated in messages. */
 const shownCharactersMax = 40
 
-function unknownKey(path: readonly PropertyKey[], key: string, root: SchemaNode): KeyProblem {
+function unknownKey(
+  path: readonly PropertyKey[],
+  key: string,
+  root: SchemaNode,
+  otherFile: ValidateOptions['otherFile'],
+): KeyProblem {
+  const siblings = keysAt(root, path)
+  const near = nearest(key, siblings)
+  const isOfOther = path.length === 0 && otherFile.keys.includes(key)
+  const elsewhere = [...pathsIn(root, '')].filter((each) =>
+    `${each.slice(each.lastIndexOf('.') + 1)}_`.startsWith(`${key}_`),
+  )
+  let suggestion = `remove it; ${path.length === 0 ? 'docs/configuration.md lists every key' : `there are ${siblings.join(', ')}`}`
+  if (near !== null)
+    suggestion = `did you mean "${near}"?${isOfOther ? ` Or it belongs in ${otherFile.name}` : ''}`
+  else if (isOfOther) suggestion = `it belongs in ${otherFile.name}`
+  else if (elsewhere.length > 0) suggestion = `the key exists at another level: ${elsewhere.join(', ')}`
   const place = path.length === 0 ? '' : ` in "${spellPath(path)}"`
-  const message = `unknown key ${quote(key)}${place}`
-  const here = nearest(key, keysAt(root, path))
-  const elsewhere = [...pathsIn(root, '')]
-    .filter((each) => each === key || each.endsWith(`.${key}`))
-    .map((each) => `"${each}"`)
-    .join(' and ')
-  let suggestion = 'remove it; docs/configuration.md lists every key'
-  if (here !== null) suggestion = `did you mean "${here}"?${elsewhere === '' ? '' : ` or ${elsewhere}?`}`
-  else if (elsewhere !== '') suggestion = `the key exists at another level: ${elsewhere}`
-  return { path: [...path, key], of: 'key', message, suggestion }
+  return { path: [...path, key], of: 'key', message: `unknown key ${quote(key)}${place}`, suggestion }
 }
 
 function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isSecret: boolean): KeyProblem {
@@ -105,12 +112,24 @@ function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isS
 }
 
 function meantValue(issue: z.core.$ZodIssue, value: unknown, keysBelow: readonly string[]): string | null {
-  if (value === null && keysBelow.length > 0) return 'indent its keys below it, or remove it'
+  const isGroup = typeof value === 'object' && value !== null
+  if (keysBelow.length > 0 && !isGroup) return `indent its keys below it: ${keysBelow.join(', ')}`
   if (typeof value !== 'string') return null
   const word = nearest(value, wordsOf(issue))
   if (word !== null) return `did you mean "${word}"?`
+  if (issue.code === 'invalid_type' && issue.expected === 'array')
+    return 'write it as a list, in brackets: […]'
   const number = readNumber(value)
   return number === null ? null : `write ${number}, without quotes or units`
+}
+
+/** Reads numbers as people write them: "8192", 128k, 128_000, 128,000, 75%, 0,75. */
+function readNumber(text: string): number | null {
+  const [, written, unit = ''] = /^(\d[\d_,]*(?:\.\d+)?)\s*(k|%)?$/i.exec(text.trim()) ?? []
+  if (written === undefined) return null
+  // A comma sets thousands apart, or stands for the point.
+  const number = Number(written.replace(/^(\d+),(\d{1,2})$/, '$1.$2').replaceAll(/[_,]/g, ''))
+  return unit === '' ? number : unit === '%' ? number / 100 : number * 1000
 }
 
 function wordsOf(issue: z.core.$ZodIssue): readonly string[] {

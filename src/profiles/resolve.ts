@@ -1,5 +1,5 @@
 import { type KeyProblem, spellPath, validate, valueAt } from './issues.ts'
-import { meantOr, missesIn, type NearMiss } from './near-miss.ts'
+import { meantOr } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
 /** Profiles as their files spell them, by name: parsed YAML, not validated. */
@@ -29,7 +29,7 @@ export function resolveProfiles(raws: RawProfiles) {
   for (const [name, raw] of all) {
     const own = [
       ...nameProblems(name),
-      ...(validate(profileKeys, raw, profileNearMisses).problems ?? []),
+      ...(validate(profileKeys, raw, { otherFile }).problems ?? []),
       ...parentProblems(name, all),
     ]
     for (const problem of own) problems.push({ ...problem, profile: name })
@@ -40,7 +40,7 @@ export function resolveProfiles(raws: RawProfiles) {
     // A profile that extends a broken one is left out in silence: the problem is told at the broken one.
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
-    const { value, problems: clashes } = validate(profileSchema, merged, profileNearMisses)
+    const { value, problems: clashes } = validate(profileSchema, merged, { otherFile })
     if (value !== null) {
       profiles.set(name, { ...value, name })
       problems.push(...fallbackProblems({ ...value, name }, all.get(name)))
@@ -53,62 +53,15 @@ export function resolveProfiles(raws: RawProfiles) {
   return { profiles, problems }
 }
 
-/** The window, as servers and other proxies call it. */
-const windowWords = (
-  'context context_window context_length context_size context_tokens max_context_tokens max_context max_model_len ' +
-  'max_input_tokens num_ctx n_ctx ctx_size window_tokens window_size size length'
-).split(' ')
-
-const reserveWords = ['reserve', 'output_reserve', 'reserve_tokens', 'max-output-tokens']
-
-/** Keys of foldgate.yaml that a profile has not. */
-const settingsWords =
-  'host port profiles log_level client_keys scope cors hosts limits drain store admin archive usage prices'.split(
-    ' ',
-  )
-
-/** @internal exported for tests. What people write in profiles in place of a key. Of several that fit the first holds. */
-export const profileNearMisses: readonly NearMiss[] = missesIn('', [
-  [windowWords, 'number', 'write window: {tokens: VALUE}'],
-  [['window'], 'number', 'write window: {tokens: VALUE}'],
-  [['window'], 'text', 'write window: {tokens: auto}, or a number in the place of auto'],
-  [reserveWords, 'number', 'write window: {output_reserve: VALUE}'],
-  [['models', 'model', 'match', 'match_models'], 'text', 'write models: ["VALUE"]'],
-  [['threshold', 'compact_at', 'trigger_tokens', 'trigger_ratio'], 'number', 'write trigger: VALUE'],
-  [['summary'], 'off', 'write summary: {mode: off}'],
-  [['summary'], 'on', 'write strategy: summarize'],
-  [['summary', 'summary_model', 'summarizer'], 'text', 'write summary: {model: VALUE}'],
-  [['overflow'], 'off', 'write overflow: {attempts: 0}'],
-  [['recall'], 'on', 'write recall: {enabled: true}'],
-  [['recall'], 'off', 'write recall: {enabled: false}'],
-  [['render'], 'off', 'write render: {enabled: false}'],
-  [['clear'], 'off', 'write clear: {enabled: false}'],
-  [['clear'], 'number', 'write clear: {keep_results: VALUE}'],
-  [['preview'], 'number', 'write preview: {threshold_tokens: VALUE}'],
-  [['keep'], 'number', 'write keep: {recent_messages: VALUE}'],
-  [['recap'], 'number', 'write recap: {max_tokens: VALUE}'],
-  [['continuation'], 'number', 'write continuation: {max: VALUE}'],
-  [['limit'], 'number', 'write limit: {messages: VALUE}'],
-  [['every'], 'number', 'write every: {turns: VALUE}'],
-  [
-    ['upstreams', 'url', 'base_url', 'api_base', 'api_key', 'api_key_env', 'api_key_file'],
-    null,
-    'upstreams belong in foldgate.yaml; write upstream: NAME here, the name that foldgate.yaml gives one',
-  ],
-  [settingsWords, null, 'it belongs in foldgate.yaml, not in a profile'],
-]).concat(
-  missesIn('window', [
-    [[...windowWords, 'max_tokens'], 'number', 'write window: {tokens: VALUE}'],
-    // By its own name it is right here.
-    [
-      reserveWords.filter((key) => key !== 'output_reserve'),
-      'number',
-      'write window: {output_reserve: VALUE}',
-    ],
-  ]),
-)
-
 // --- internal ---
+
+/** Keys that some write into a profile. */
+const otherFile = {
+  name: 'foldgate.yaml, not in a profile',
+  keys: 'host port profiles log_level upstreams client_keys scope cors hosts limits drain store admin archive usage prices'.split(
+    ' ',
+  ),
+}
 
 function nameProblems(name: string): readonly KeyProblem[] {
   if (profileName.test(name)) return []

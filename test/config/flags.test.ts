@@ -74,18 +74,16 @@ test.each([
   expect(parsed(line).problems.map(formatProblem)).toEqual(problems)
 })
 
-const WINDOW =
-  ' — a window is set in a profile: write window: {tokens: 8000} into profiles/default.yaml, which is for all requests'
-
 // It was answered with a second line that spoke of a command nobody had typed, and a program's flags with one each.
 test.each([
   ['frobnicate run', '"frobnicate": unknown command — foldgate --help lists all'],
   ['claude --dangerously-skip', '"claude": unknown command — did you mean foldgate run -- claude?'],
   ['cluade -p hello', '"cluade": unknown command — did you mean foldgate run -- claude?'],
   ['chekc', '"chekc": unknown command — did you mean "check"?'],
-  ['--window 8000', `--window: is no flag of "serve"${WINDOW}`],
-  ['run --context-length=8000 -- claude', `--context-length: unknown flag${WINDOW}`],
+  [
+    '--window 8000',
+    '--window: is no flag of "serve" — a window is set in a profile: write window: {tokens: N} into profiles/default.yaml',
+  ],
 ])('%s is told in one line', (line, problem) => {
-  const programs = { isNamed: (word: string) => word === 'claude', commands: ['claude'] }
-  expect(parseArguments(line.split(' '), programs).problems.map(formatProblem)).toEqual([problem])
+  expect(parseArguments(line.split(' '), ['claude']).problems.map(formatProblem)).toEqual([problem])
 })

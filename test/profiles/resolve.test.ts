@@ -89,7 +89,7 @@ test.each([
   [
     { max_tokens: 1 },
     'unknown key "max_tokens"',
-    'the key exists at another level: "recap.max_tokens" and "summary.max_tokens"',
+    'the key exists at another level: recap.max_tokens, summary.max_tokens',
   ],
   [{ summary: { max_token: 1 } }, 'unknown key "max_token" in "summary"', 'did you mean "max_tokens"?'],
   [{ zzz: 1 }, 'unknown key "zzz"', 'remove it; docs/configuration.md lists every key'],
@@ -106,7 +106,7 @@ test.each([
   [
     { summary: null },
     '"summary" must be a group of keys; found nothing',
-    'indent its keys below it, or remove it',
+    expect.stringContaining('indent its keys below it: upstream, model'),
   ],
   [[], 'the file must be a group of keys; found a list', null],
 ])('%j: %s', (raw, message, suggestion) => {

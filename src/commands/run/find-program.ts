@@ -23,17 +23,12 @@ export function findProgram(command: readonly string[]) {
   return { program: anyProgram, ownArgumentsAt: 1 }
 }
 
-/** Whether a word names a program that is known. */
-export function isKnownProgram(word: string): boolean {
-  return programNamed(word) !== null
-}
-
 /** The names of those that are known, as they are typed. */
 export const knownCommands: readonly string[] = programs.flatMap(({ commands }) => commands)
 
 /** The known program whose name a word was most likely meant to be, as it is typed; null if it is one, or near none. */
 export function nearestProgram(word: string): string | null {
-  return isKnownProgram(word) || /[/\\]/.test(word) ? null : nearest(baseName(word), knownCommands)
+  return programNamed(word) !== null || /[/\\]/.test(word) ? null : nearest(baseName(word), knownCommands)
 }
 
 // --- internal ---
