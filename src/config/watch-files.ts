@@ -3,38 +3,16 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { spellPath } from '../profiles/issues.ts'
-import {
-  keyClashes,
-  type KeyHolders,
-  type KeyRead,
-  type LiveKey,
-  type LiveSecrets,
-  readKeyFile,
-} from './keys.ts'
 import type { Profile } from '../profiles/schema.ts'
+import { keyClashes, type KeyHolders, type LiveKey, type LiveSecrets, readKeyFile } from './keys.ts'
 import type { Problem } from './problem.ts'
-import { type ProfileFilesOptions, readProfileFiles } from './profile-files.ts'
+import { type ProfileFilesOptions, readProfileFiles } from './configuration.ts'
 
-export type WatchTimes = {
+type WatchTimes = {
   /** How long all files have to stay unchanged before they are read, in ms. Default 200. */
   readonly quietMs?: number
   /** The pause between two looks, in ms. Default 1500. */
   readonly lookMs?: number
-}
-
-export type WatchFilesOptions = WatchTimes & {
-  /** Files, and folders with the files in them. */
-  readonly paths: readonly string[]
-  /** Called when a file has changed, is gone or is back; `isAsked`: by `reload`. One call at a time. */
-  readonly read: (isAsked: boolean) => Promise<void>
-}
-
-export type FileWatch = {
-  /** Reads now, as for SIGHUP, and resolves when that is done. */
-  readonly reload: () => Promise<void>
-  /** Stops watching: a reading that still runs is not to be used. */
-  readonly close: () => void
-  readonly isClosed: () => boolean
 }
 
 /** Why a key that changed is not taken: by the setting and the file, never with the key. */
@@ -50,20 +28,20 @@ export type KeyTrouble = {
  * another owner's key leaves the old value, and does not hold up the others. All keys that were read are replaced in one
  * step, so that no request meets half of them. `reload` tells every trouble again.
  */
-export function watchKeys(options: WatchKeysOptions): FileWatch {
-  const { settings, onRotated, onTrouble, ...times } = options
+export function watchKeys({ settings, onRotated, onTrouble, ...times }: WatchKeysOptions) {
   const keys = [...settings.upstreams.values(), ...settings.client_keys].flatMap(({ key }) =>
     key?.source.file == null ? [] : [{ key, file: key.source.file, setting: spellPath(key.source.filePath) }],
   )
   const told = new Map<LiveKey, string>()
 
-  async function readAll(isAsked: boolean): Promise<void> {
-    const reads = await Promise.all(keys.map(async (each) => ({ ...each, read: await readAgain(each) })))
-    if (watch.isClosed()) return
+  async function readAll(isAsked: boolean): Promise<() => void> {
     const changes = new Map<LiveKey, LiveSecrets>()
     const faults = new Map<LiveKey, string>()
-    for (const { key, read } of reads) {
-      if (read === null) continue
+    for (const { key, file } of keys) {
+      // What is no file, such as a pipe, cannot be read a second time: that would wait for ever.
+      const stats = await statOf(file)
+      if (stats !== null && !stats.isFile() && !stats.isDirectory()) continue
+      const read = await readKeyFile(file, key.source.takesSeveral)
       if ('fault' in read) faults.set(key, `the file ${read.fault}`)
       else if (!isSame(read, key.now())) changes.set(key, read)
     }
@@ -72,19 +50,24 @@ export function watchKeys(options: WatchKeysOptions): FileWatch {
       for (const key of clash.keys) if (changes.delete(key)) faults.set(key, clash.message)
       ;[clash] = keyClashes(settings, changes)
     }
-    for (const [key, secrets] of changes) key.replace(secrets)
-    for (const { key, file, setting } of keys) {
-      const reason = faults.get(key)
-      if (reason === undefined) told.delete(key)
-      else if (isAsked || told.get(key) !== reason) onTrouble({ setting, file, reason })
-      if (reason !== undefined) told.set(key, reason)
+    return () => {
+      for (const [key, secrets] of changes) key.replace(secrets)
+      for (const { key, file, setting } of keys) {
+        const reason = faults.get(key)
+        if (reason === undefined) told.delete(key)
+        else if (isAsked || told.get(key) !== reason) onTrouble({ setting, file, reason })
+        if (reason !== undefined) told.set(key, reason)
+      }
+      const rotated = keys.filter(({ key }) => changes.has(key)).map(({ setting }) => setting)
+      if (rotated.length > 0) onRotated(rotated)
     }
-    const rotated = keys.filter(({ key }) => changes.has(key)).map(({ setting }) => setting)
-    if (rotated.length > 0) onRotated(rotated)
   }
 
-  const watch = watchFiles({ ...times, paths: keys.map(({ file }) => file), read: readAll })
-  return watch
+  return watchFiles(
+    keys.map(({ file }) => file),
+    readAll,
+    times,
+  )
 }
 
 /**
@@ -92,77 +75,27 @@ export function watchKeys(options: WatchKeysOptions): FileWatch {
  * another one behind a symbolic link. One that goes is told, and the profiles before stay: a folder that is being
  * replaced must not take its profiles away for a moment. `reload` has called one of the callbacks when it is done.
  */
-export function watchProfiles(options: WatchProfilesOptions): FileWatch {
-  const { directory, onReload, onProblems, profiles: first, ...rest } = options
-  let current = textOf(first)
+export function watchProfiles(options: WatchProfilesOptions) {
+  const { directory, onReload, onProblems } = options
+  let current = JSON.stringify([...options.profiles])
   let wasThere = existsSync(directory)
 
-  async function read(isAsked: boolean): Promise<void> {
+  async function read(isAsked: boolean): Promise<() => void> {
     wasThere ||= existsSync(directory)
     const required = options.required === true || wasThere
-    const { profiles, problems } = await readProfileFiles({ ...rest, directory, required })
-    if (watch.isClosed()) return
-    if (problems.length > 0) return onProblems(problems)
-    const text = textOf(profiles)
-    if (text === current && !isAsked) return
-    current = text
-    onReload(profiles)
+    const { profiles, problems } = await readProfileFiles({ ...options, required })
+    return () => {
+      if (problems.length > 0) return onProblems(problems)
+      const text = JSON.stringify([...profiles])
+      if (text !== current || isAsked) onReload(profiles)
+      current = text
+    }
   }
 
-  const watch = watchFiles({ ...rest, paths: [directory], read })
-  return watch
+  return watchFiles([directory], read, options)
 }
 
 // --- internal ---
-
-/**
- * Looks every now and then whether files have changed, also behind symbolic links. The system's own watchers do not see
- * how editors and orchestrators replace files: by renaming another one, or by swapping a link somewhere above. The first
- * look always reads, since something may have changed since the start.
- */
-function watchFiles(options: WatchFilesOptions): FileWatch {
-  const { paths, read, quietMs = 200, lookMs = 1_500 } = options
-  let seen: string | null = null
-  let reading: Promise<void> = Promise.resolve()
-  let isLooking = false
-  let closed = false
-
-  function readNext(isAsked: boolean): Promise<void> {
-    reading = reading.then(() => (closed ? undefined : read(isAsked)))
-    return reading
-  }
-
-  async function identities(): Promise<string> {
-    return (await Promise.all(paths.map(identityOf))).join('\n')
-  }
-
-  async function look(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
-    for (let now = await identities(); now !== seen;) {
-      await sleep(quietMs, undefined, { ref: false })
-      const later = await identities()
-      if (closed) return
-      if (later === now) {
-        // A change from here on is seen at the next look.
-        seen = now
-        await readNext(false)
-      } else now = later
-    }
-    isLooking = false
-  }
-
-  const looking = setInterval(() => void look(), lookMs)
-  looking.unref()
-  return {
-    reload: () => readNext(true),
-    close: () => {
-      closed = true
-      clearInterval(looking)
-    },
-    isClosed: () => closed,
-  }
-}
 
 type WatchKeysOptions = WatchTimes & {
   /** Their keys from files are replaced in place. */
@@ -182,6 +115,64 @@ type WatchProfilesOptions = ProfileFilesOptions &
     /** Called with the problems of a reload that is not used: the profiles before it stay. */
     readonly onProblems: (problems: readonly Problem[]) => void
   }
+
+/**
+ * Looks every now and then whether files, or those in folders, have changed, also behind symbolic links. The system's own
+ * watchers do not see how editors and orchestrators replace files: by renaming another one, or by swapping a link
+ * somewhere above. The first look always reads, since something may have changed since the start. `read` resolves with
+ * what puts into force what it has read.
+ */
+function watchFiles(
+  paths: readonly string[],
+  read: (isAsked: boolean) => Promise<() => void>,
+  { quietMs = 200, lookMs = 1_500 }: WatchTimes,
+) {
+  let seen: string | null = null
+  let reading: Promise<void> = Promise.resolve()
+  let isLooking = false
+  let isClosed = false
+
+  function readNext(isAsked: boolean): Promise<void> {
+    reading = reading.then(async () => {
+      if (isClosed) return
+      const putIntoForce = await read(isAsked)
+      if (!isClosed) putIntoForce()
+    })
+    return reading
+  }
+
+  async function identities(): Promise<string> {
+    return (await Promise.all(paths.map(identityOf))).join('\n')
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    for (let now = await identities(); now !== seen;) {
+      await sleep(quietMs, undefined, { ref: false })
+      const later = await identities()
+      if (isClosed) return
+      if (later === now) {
+        // A change from here on is seen at the next look.
+        seen = now
+        await readNext(false)
+      } else now = later
+    }
+    isLooking = false
+  }
+
+  const looking = setInterval(() => void look(), lookMs)
+  looking.unref()
+  return {
+    /** Reads now, as for SIGHUP, and resolves when that is done. */
+    reload: () => readNext(true),
+    /** Stops watching: what is being read is not put into force. */
+    close: () => {
+      isClosed = true
+      clearInterval(looking)
+    },
+  }
+}
 
 /** Differs when a file, or a file of a folder, has changed, as far as times and sizes tell. */
 async function identityOf(path: string): Promise<string> {
@@ -203,17 +194,6 @@ function identityIn(stats: BigIntStats | null): string {
   return [dev, ino, birthtimeNs, size, mtimeNs, ctimeNs].join(' ')
 }
 
-/** Null if the file cannot be read a second time, such as a pipe: reading it would wait for ever. */
-async function readAgain({ key, file }: { key: LiveKey; file: string }): Promise<KeyRead | null> {
-  const stats = await stat(file).catch(() => null)
-  if (stats !== null && !stats.isFile() && !stats.isDirectory()) return null
-  return readKeyFile(file, key.source.takesSeveral)
-}
-
 function isSame(some: LiveSecrets, others: LiveSecrets): boolean {
   return some.length === others.length && some.every((one, at) => one.reveal() === others[at]?.reveal())
-}
-
-function textOf(profiles: ReadonlyMap<string, Profile>): string {
-  return JSON.stringify([...profiles])
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readProfileFiles } from '../../src/config/profile-files.ts'
+import { readProfileFiles } from '../../src/config/configuration.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { assistant, round, system, user } from '../compaction/sending.ts'
 import { root } from '../docs/pages.ts'

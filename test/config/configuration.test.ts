@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { formatProblem } from '../../src/config/problem.ts'
-import { readProfileFiles } from '../../src/config/profile-files.ts'
+import { readProfileFiles } from '../../src/config/configuration.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
