@@ -1,19 +1,11 @@
 import type { Compacted } from '../compaction/compact.ts'
+import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { Subject } from '../compaction/history/subject.ts'
 import type { Steps } from '../json/source.ts'
-import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
-import { pageOf, pausing, type RecallAnswer } from './page.ts'
-import {
-  type Asked,
-  type HandleRun,
-  lastNumber,
-  readRecallQuery,
-  type RecallQuery,
-  runsText,
-  runsWithin,
-} from './recall-query.ts'
+import { pageOf, type Pieces, type RecallAnswer } from './page.ts'
+import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
-import { messageNumber } from '../compaction/history/message-numbers.ts'
+import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
 export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }
@@ -35,18 +27,20 @@ function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): Rec
   switch (query.kind) {
     case 'list': {
       const leftOut = leftOutOf(subject, compacted)
-      return { pieces: lines(subject, leftOut), goOn: (offset) => ({ offset }), hasEnd: leftOut.length > 0 }
+      return { pieces: lines(subject, leftOut), hasEnd: leftOut.length > 0 }
     }
-    case 'messages':
-      return readMessages(subject, query.asked)
+    case 'messages': {
+      const hasEnd = query.runs.some(({ first, last }) => last >= 1 && first <= lastNumber(subject))
+      return { pieces: messageTexts(subject, query.runs), hasEnd }
+    }
     case 'search':
       return searchMessages(subject, leftOutOf(subject, compacted), query)
     case 'unclear':
-      return { pieces: explained(query.problem), goOn: () => null, hasEnd: false }
+      return { pieces: explained(query.problem), hasEnd: false }
   }
 }
 
-function* explained(problem: string): RecallAnswer['pieces'] {
+function* explained(problem: string): Pieces {
   yield `${ownLine(`${problem}. {"messages":"#12-#20"} reads, {"search":"words"} finds, {} lists what was left out`)}\n`
 }
 
@@ -70,7 +64,7 @@ const CALLS_SHOWN_MAX = 3
  * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
  * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
  */
-function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pieces'] {
+function* lines(subject: Subject, leftOut: readonly LeftOut[]): Pieces {
   if (leftOut.length === 0) {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
     return
@@ -81,7 +75,7 @@ function* lines(subject: Subject, leftOut: readonly LeftOut[]): RecallAnswer['pi
   const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`
   yield `${ownLine(`${what}; newest first`)}\n`
   for (const { index, how } of leftOut.toReversed()) {
-    const [first, ...rest] = yield* pausing(segmentsOf(subject, index))
+    const [first, ...rest] = yield* segmentsOf(subject, index)
     if (first === undefined) continue
     // A label without the name, which stands before it on the line.
     const calls = rest
@@ -103,55 +97,21 @@ function beginning(text: string): string {
 }
 
 /** Messages word for word, in their order, each of their texts under a label. */
-function readMessages(subject: Subject, asked: Asked): RecallAnswer {
+function* messageTexts(subject: Subject, asked: readonly MessageRun[]): Pieces {
   const last = lastNumber(subject)
-  const runs = runsWithin(asked.runs, last)
-  /** Where each message begins that was made so far: there another call can go on as if it had asked for no more. */
-  const starts: { readonly offset: number; readonly number: number }[] = []
-
-  function* pieces(): RecallAnswer['pieces'] {
-    let made = 0
-    for (const notice of noticesOf(asked, runs, last)) {
-      const line = `${ownLine(notice)}\n`
-      made += line.length
-      yield line
-    }
-    for (const run of runs) {
-      for (let number = run.first; number <= run.last; number += 1) {
-        starts.push({ offset: made, number })
-        const text = yield* pausing(messageText(subject, number))
-        made += text.length
-        yield text
-      }
+  if (asked.some((run) => run.first < 1 || run.last > last)) {
+    const there = last === 0 ? 'there are no messages yet' : `there are only the messages #1-#${last}`
+    yield `${ownLine(there)}\n`
+  }
+  for (const run of asked) {
+    for (let number = Math.max(1, run.first); number <= Math.min(last, run.last); number += 1) {
+      const segments = yield* segmentsOf(subject, number - 1 + subject.structure.systemCount)
+      yield segments.map(segmentText).join('')
     }
   }
-
-  return {
-    pieces: pieces(),
-    goOn: (offset) => {
-      const from = starts.findLast((start) => start.offset <= offset)
-      // What is told before the first message would not be told of other arguments.
-      if (from === undefined) return null
-      return { messages: runsText(runsFrom(runs, from.number)), offset: offset - from.offset }
-    },
-    hasEnd: runs.length > 0,
-  }
 }
 
-function* messageText(subject: Subject, number: number): Steps<string> {
-  const index = number - 1 + subject.structure.systemCount
-  return (yield* segmentsOf(subject, index)).map(segmentText).join('')
-}
-
-function runsFrom(runs: readonly HandleRun[], number: number): readonly HandleRun[] {
-  return runs
-    .filter((run) => run.last >= number)
-    .map((run) => ({ first: Math.max(number, run.first), last: run.last }))
-}
-
-function* noticesOf({ runs: askedRuns, isCut }: Asked, runs: readonly HandleRun[], last: number) {
-  const isBeyond = askedRuns.some((run) => run.first < 1 || run.last > last)
-  if (isBeyond) yield last === 0 ? 'there are no messages yet' : `there are only the messages #1-#${last}`
-  const end = runs.at(-1)
-  if (isCut && end !== undefined) yield `too many at once: here they are read up to #${end.last}`
+/** The number of the last message; 0 where there is none but the leading system block. */
+function lastNumber({ messages, structure }: Subject): number {
+  return messages.length - structure.systemCount
 }

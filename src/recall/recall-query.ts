@@ -1,24 +1,21 @@
-import type { Subject } from '../compaction/history/subject.ts'
 import { isJsonObject, parseJsonText, type JsonObject } from '../json/json-value.ts'
 
 /** Messages by their numbers, `last` included. */
-export type HandleRun = { readonly first: number; readonly last: number }
+export type MessageRun = { readonly first: number; readonly last: number }
 
 /** What a call of the recall tool asks for. */
 export type RecallQuery =
   | { readonly kind: 'list'; readonly offset: number }
-  | { readonly kind: 'messages'; readonly asked: Asked; readonly offset: number }
+  | { readonly kind: 'messages'; readonly runs: readonly MessageRun[]; readonly offset: number }
   /** `among`: only in these messages; null: in all that was left out. */
-  | { readonly kind: 'search'; readonly text: string; readonly among: Asked | null; readonly offset: number }
+  | {
+      readonly kind: 'search'
+      readonly text: string
+      readonly among: readonly MessageRun[] | null
+      readonly offset: number
+    }
   /** `problem`: what was wrong, as a clause. */
   | { readonly kind: 'unclear'; readonly problem: string }
-
-/** The messages that a call names, ascending. */
-export type Asked = {
-  readonly runs: readonly HandleRun[]
-  /** Whether it named more runs than are read at once. */
-  readonly isCut: boolean
-}
 
 /**
  * Reads the arguments of a call however a model may have written them: no arguments at all, numbers for texts, texts
@@ -32,27 +29,7 @@ export function readRecallQuery(argumentsText: string): RecallQuery {
   return readFields(isJsonObject(value) ? value : { messages: value })
 }
 
-/** Messages as a call names them. */
-export function runsText(runs: readonly HandleRun[]): string {
-  return runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')
-}
-
-/** The number of the last message; 0 where there is none but the leading system block. */
-export function lastNumber({ messages, structure }: Subject): number {
-  return messages.length - structure.systemCount
-}
-
-/** What there is of these runs. */
-export function runsWithin(runs: readonly HandleRun[], last: number): readonly HandleRun[] {
-  return runs
-    .map((run) => ({ first: Math.max(1, run.first), last: Math.min(last, run.last) }))
-    .filter((run) => run.first <= run.last)
-}
-
 // --- internal ---
-
-/** More runs in one call would make the line that says how to go on longer than what is read. */
-const RUNS_MAX = 12
 
 /** A longer text is searched for by its beginning, which tells it as well. */
 const SEARCH_CHARS_MAX = 400
@@ -82,13 +59,13 @@ function isEmpty(value: unknown): boolean {
 function readFields({ messages, search, offset, ...others }: JsonObject): RecallQuery {
   const at = readOffset(offset)
   if (at === null) return { kind: 'unclear', problem: '"offset" takes a whole number' }
-  const asked = isEmpty(messages) ? null : readAsked(messages)
-  if (asked !== null && asked.runs.length === 0)
+  const runs = isEmpty(messages) ? null : readRuns(messages)
+  if (runs?.length === 0)
     return { kind: 'unclear', problem: '"messages" takes names like "#17" or "#12-#20"' }
   const text = isEmpty(search) ? '' : readSearch(search)
   if (text === null) return { kind: 'unclear', problem: '"search" takes a text of words' }
-  if (text !== '') return { kind: 'search', text, among: asked, offset: at }
-  if (asked !== null) return { kind: 'messages', asked, offset: at }
+  if (text !== '') return { kind: 'search', text, among: runs, offset: at }
+  if (runs !== null) return { kind: 'messages', runs, offset: at }
   const isKnown = Object.values(others).every(isEmpty)
   return isKnown
     ? { kind: 'list', offset: at }
@@ -123,30 +100,31 @@ function words(text: string): string {
     .trim()
 }
 
-function readAsked(value: unknown): Asked {
-  const runs: HandleRun[] = []
-  for (const each of Array.isArray(value) ? value : [value]) runs.push(...readRuns(each))
-  const merged: HandleRun[] = []
+/** A name, two with something between them that means "up to", or several of either. */
+const named = /#?\s*(\d+)(?:\s*(?:-|–|—|:|…|\.{2,3}|\b(?:up to|to|through|until)\b)\s*#?\s*(\d+))?/gi
+
+/** The messages that a call names, ascending. */
+function readRuns(value: unknown): readonly MessageRun[] {
+  const merged: MessageRun[] = []
+  const texts = (Array.isArray(value) ? value : [value]).flatMap(namesIn)
+  const runs = texts.map(([from, to]) => ({ first: Math.min(from, to), last: Math.max(from, to) }))
   for (const run of runs.sort((one, other) => one.first - other.first)) {
     const last = merged.at(-1)
     if (last === undefined || run.first > last.last + 1) merged.push(run)
     else merged[merged.length - 1] = { first: last.first, last: Math.max(last.last, run.last) }
   }
-  return { runs: merged.slice(0, RUNS_MAX), isCut: merged.length > RUNS_MAX }
+  return merged
 }
 
-/** A name, two with something between them that means "up to", or several of either. */
-const named = /#?\s*(\d+)(?:\s*(?:-|–|—|:|…|\.{2,3}|\b(?:up to|to|through|until)\b)\s*#?\s*(\d+))?/gi
-
-function readRuns(value: unknown): HandleRun[] {
+function namesIn(value: unknown): (readonly [from: number, to: number])[] {
   if (typeof value !== 'string' && typeof value !== 'number') return []
-  if (/^\s*(?:\*|all)\s*$/i.test(String(value))) return [{ first: 1, last: NUMBER_MAX }]
-  const text = typeof value === 'number' ? String(Math.trunc(value)) : value.slice(0, RUNS_CHARS_MAX)
-  return [...text.matchAll(named)].map(([, from = '', to = from]) => {
-    const ends = [from, to].map((digits) => Math.min(NUMBER_MAX, Number(digits)))
-    return { first: Math.min(...ends), last: Math.max(...ends) }
-  })
+  if (/^\s*(?:\*|all)\s*$/i.test(String(value))) return [[1, NUMBER_MAX]]
+  const text = typeof value === 'number' ? String(Math.trunc(value)) : value.slice(0, NAMES_CHARS_MAX)
+  return [...text.matchAll(named)].map(([, from = '', to = from]) => [
+    Math.min(NUMBER_MAX, Number(from)),
+    Math.min(NUMBER_MAX, Number(to)),
+  ])
 }
 
-/** Far more than as many runs as are read take. */
-const RUNS_CHARS_MAX = 4000
+/** Names behind this are not read. */
+const NAMES_CHARS_MAX = 4000

@@ -1,11 +1,10 @@
+import { argumentLines } from '../compaction/history/looked-at.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { Subject } from '../compaction/history/subject.ts'
-import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
-import { pausing, type RecallAnswer } from './page.ts'
-import { type Asked, lastNumber, type RecallQuery, runsText, runsWithin } from './recall-query.ts'
-import { wantedWords, type WantedWords, type WordPlace } from './wanted-words.ts'
-import { argumentLines } from '../compaction/history/read-message.ts'
 import type { Steps } from '../json/source.ts'
+import type { Pieces, RecallAnswer } from './page.ts'
+import type { RecallQuery } from './recall-query.ts'
+import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
 
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase
@@ -15,90 +14,49 @@ import type { Steps } from '../json/source.ts'
 export function searchMessages(
   subject: Subject,
   leftOut: readonly LeftOut[],
-  { text, among }: Extract<RecallQuery, { kind: 'search' }>,
+  query: Extract<RecallQuery, { kind: 'search' }>,
 ): RecallAnswer {
-  const asked = among === null ? {} : { messages: runsText(among.runs) }
-  return {
-    pieces: pieces(subject, leftOut, wantedWords(text), among),
-    goOn: (offset) => ({ ...asked, search: text, offset }),
-    hasEnd: true,
-  }
+  return { pieces: found(subject, leftOut, query), hasEnd: true }
 }
 
 // --- internal ---
 
-/** Of other messages that hold the same, so many are named. */
-const ALSO_NAMED_MAX = 8
-
-function* pieces(
+function* found(
   subject: Subject,
   leftOut: readonly LeftOut[],
-  wanted: WantedWords,
-  among: Asked | null,
-): RecallAnswer['pieces'] {
-  const searched = among === null ? leftOut.map(({ index }) => index) : indexesOf(subject, among)
-  const hits = yield* hitsIn(subject, searched, wanted)
-  const whole = hits.filter(({ rank }) => rank < PARTIAL_RANK)
-  if (whole.length === 0) {
-    const elsewhere = yield* foundElsewhere(subject, new Set(searched), wanted)
-    yield `${ownLine(nothingFound(subject, elsewhere, among))}\n`
+  { text, among }: Extract<RecallQuery, { kind: 'search' }>,
+): Pieces {
+  const { systemCount } = subject.structure
+  const runs = among ?? []
+  const out = new Set(leftOut.map(({ index }) => index))
+  const isSearched = ({ index }: Hit): boolean => {
+    const number = index - systemCount + 1
+    return among === null ? out.has(index) : runs.some(({ first, last }) => number >= first && number <= last)
+  }
+  const hits = yield* hitsIn(subject, text)
+  const searched = hits.filter(isSearched)
+  let shown = searched.filter(({ rank }) => rank < PARTIAL_RANK)
+  const holdsIt = shown.length > 0
+  if (!holdsIt) {
+    // Where else it stands, so that nobody goes on searching for what is there to be read.
+    const elsewhere = hits.filter((hit) => hit.rank < PARTIAL_RANK && !isSearched(hit))
+    yield `${ownLine(nothingFound(subject, elsewhere, among !== null))}\n`
     if (elsewhere.length > 0) return
+    shown = searched.filter(({ rank }) => rank === searched[0]?.rank)
   }
-  // Of those that hold some of the words, the ones that hold the most.
-  const shown = whole.length > 0 ? whole : hits.filter(({ rank }) => rank === hits[0]?.rank)
   if (shown.length === 0) return
-  const what = whole.length > 0 ? 'these hold it' : 'these hold some of the words'
+  const what = holdsIt ? 'these hold it' : 'these hold some of the words'
   yield `${ownLine(`${what}, the best match first, then the newest; read with "messages" and "offset"`)}\n`
-  for (const { hit, also } of collapsed(shown)) {
-    const others = also.length === 0 ? '' : `, also in ${namesOf(subject, also)}`
-    yield `${hit.label} offset ${hit.offset}${others}\n${hit.excerpt}\n`
+  for (const [first, ...others] of Map.groupBy(shown, ({ excerpt }) => excerpt).values()) {
+    if (first === undefined) continue
+    const also = others.length === 0 ? '' : `, also in ${namesOf(subject, others)}`
+    yield `${first.label} offset ${first.offset}${also}\n${first.excerpt}\n`
   }
 }
 
-function indexesOf(subject: Subject, { runs }: Asked): number[] {
-  return runsWithin(runs, lastNumber(subject)).flatMap(({ first, last }) =>
-    Array.from(
-      { length: last - first + 1 },
-      (_, offset) => first - 1 + offset + subject.structure.systemCount,
-    ),
-  )
-}
-
-/** The hits in these messages, the best first, then the newest. */
-function* hitsIn(
-  subject: Subject,
-  indexes: readonly number[],
-  wanted: WantedWords,
-): Generator<string, Hit[], void> {
-  const hits: Hit[] = []
-  for (const index of indexes) {
-    const hit = yield* pausing(findInMessage(subject, index, wanted))
-    if (hit !== null) hits.push(hit)
-    yield ''
-  }
-  return hits.sort((one, other) => one.rank - other.rank || other.index - one.index)
-}
-
-/** The other messages that hold all of the words, the newest first. */
-function* foundElsewhere(
-  subject: Subject,
-  searched: ReadonlySet<number>,
-  wanted: WantedWords,
-): Generator<string, number[], void> {
-  const found: number[] = []
-  for (const index of subject.messages.keys()) {
-    if (searched.has(index)) continue
-    const hit = yield* pausing(findInMessage(subject, index, wanted))
-    if (hit !== null && hit.rank < PARTIAL_RANK) found.push(index)
-    yield ''
-  }
-  return found.toReversed()
-}
-
-/** Says where else it stands, so that nobody goes on searching for what is there to be read. */
-function nothingFound(subject: Subject, elsewhere: readonly number[], among: Asked | null): string {
+function nothingFound(subject: Subject, elsewhere: readonly Hit[], isAmong: boolean): string {
   const names = namesOf(subject, elsewhere)
-  if (among !== null) {
+  if (isAmong) {
     const told = elsewhere.length === 0 ? 'and no other message does' : `it stands in ${names}`
     return `none of these messages holds it; ${told}`
   }
@@ -107,26 +65,15 @@ function nothingFound(subject: Subject, elsewhere: readonly number[], among: Ask
   return `nothing that was left out holds it; ${told}`
 }
 
-type Collapsed = { readonly hit: Hit; readonly also: number[] }
+/** Of messages that hold the same, so many are named. */
+const NAMED_MAX = 8
 
-/** Equal excerpts as one. */
-function collapsed(hits: readonly Hit[]): Iterable<Collapsed> {
-  const byExcerpt = new Map<string, Collapsed>()
-  for (const hit of hits) {
-    const key = hit.excerpt.replaceAll(/\s+/g, ' ')
-    const known = byExcerpt.get(key)
-    if (known === undefined) byExcerpt.set(key, { hit, also: [] })
-    else known.also.push(hit.index)
-  }
-  return byExcerpt.values()
-}
-
-function namesOf(subject: Subject, indexes: readonly number[]): string {
+function namesOf(subject: Subject, hits: readonly Hit[]): string {
   const { systemCount } = subject.structure
-  const names = indexes
-    .slice(0, ALSO_NAMED_MAX)
-    .map((index) => (index < systemCount ? 'the system message' : messageNumber(index, systemCount)))
-  const more = indexes.length > ALSO_NAMED_MAX ? [`${indexes.length - ALSO_NAMED_MAX} more`] : []
+  const names = hits
+    .slice(0, NAMED_MAX)
+    .map(({ index }) => (index < systemCount ? 'the system message' : messageNumber(index, systemCount)))
+  const more = hits.length > NAMED_MAX ? [`${hits.length - NAMED_MAX} more`] : []
   return [...new Set(names), ...more].join(', ')
 }
 
@@ -138,176 +85,158 @@ type Hit = {
   readonly excerpt: string
   /** Where reading the message begins shortly before them, in characters. */
   readonly offset: number
-  /** How well they match; smaller is better. Below `PARTIAL_RANK` all words are there. */
+  /**
+   * How well they match; smaller is better: from 0 the phrase as a name, as words, within words, then all words apart. Below
+   * `PARTIAL_RANK` all words are there.
+   */
   readonly rank: number
 }
 
 /** From this rank on words are missing, one more at each. */
 const PARTIAL_RANK = 10
 
-/** Looks for the words in all texts of a message; null where none of them is there. */
-function* findInMessage(subject: Subject, index: number, wanted: WantedWords): Steps<Hit | null> {
-  const texts = yield* searchedTexts(yield* segmentsOf(subject, index))
-  const places = yield* placesOf(texts, wanted)
-  const missing = wanted.count - places.length
-  const [first] = places
-  if (first === undefined) return null
-  const phrase = missing === 0 ? yield* phraseOf(texts, wanted) : null
-  if (phrase !== null) return hitOf(index, [phrase], phrase.looseness)
-  const rank = missing === 0 ? (places.every(({ isOwn }) => isOwn) ? 3 : 4) : PARTIAL_RANK + missing
-  return hitOf(index, places, rank)
+/** More words than these tell nothing more apart. */
+const WORDS_MAX = 16
+
+/** The hits in all messages, the best first, then the newest. `text`: words, with single blanks between them. */
+function* hitsIn(subject: Subject, text: string): Steps<Hit[]> {
+  const escaped = text.split(' ').map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
+  const phrase = escaped.join(String.raw`\s+`)
+  const nameCharacters = String.raw`\p{L}\p{N}_/@~+\-`
+  const phrases = [
+    phrase,
+    // Not a part of a longer word.
+    String.raw`(?<![\p{L}\p{N}_])${phrase}(?![\p{L}\p{N}_])`,
+    // Nor of a longer path, address or number. What ends a sentence belongs to no name.
+    String.raw`(?<![${nameCharacters}.])${phrase}(?![${nameCharacters}]|\.[\p{L}\p{N}_])`,
+  ].map((pattern) => new RegExp(pattern, 'iu'))
+  const words = [...new Set(escaped)].slice(0, WORDS_MAX).map((word) => new RegExp(word, 'iu'))
+  const hits: Hit[] = []
+  for (const index of subject.messages.keys()) {
+    const texts = yield* searchedTexts(yield* segmentsOf(subject, index))
+    const hit = (yield* phraseIn(texts, phrases)) ?? (yield* wordsIn(texts, words))
+    if (hit !== null) hits.push({ ...hit, index })
+    yield
+  }
+  return hits.sort((one, other) => one.rank - other.rank || other.index - one.index)
+}
+
+/** The phrase where it stands in the strictest way: each pattern is stricter than the one before. */
+function* phraseIn(texts: readonly Searched[], phrases: readonly RegExp[]): Steps<Omit<Hit, 'index'> | null> {
+  let best: Omit<Hit, 'index'> | null = null
+  for (const [position, pattern] of phrases.entries()) {
+    const place = yield* placeOf(texts, pattern)
+    if (place === null) break
+    best = { ...hitAt([place]), rank: phrases.length - 1 - position }
+  }
+  return best
+}
+
+function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Steps<Omit<Hit, 'index'> | null> {
+  const places: Place[] = []
+  for (const word of words) {
+    const place = yield* placeOf(texts, word)
+    if (place !== null) places.push(place)
+  }
+  const missing = words.length - places.length
+  return places.length === 0 ? null : { ...hitAt(places), rank: missing === 0 ? 3 : PARTIAL_RANK + missing }
 }
 
 /** A text of a message that words may stand in. */
 type Searched = {
-  readonly segment: Segment
+  readonly label: string
   readonly text: string
-  /** Where the text of the segment begins when the message is read. */
+  /** Where the text begins when the message is read. */
   readonly offset: number
-  /** Whether an index in `text` is one in the segment's own text; false for a tool's name, and for arguments shown without their escapes. */
-  readonly isText: boolean
+  /** Whether `text` is read like that: a tool's name is not, nor are arguments without their escapes. */
+  readonly isRead: boolean
+  /** What an excerpt is taken from: of a tool's name how its arguments begin, which says what was called. */
+  readonly shown: string
 }
-
-type Place = WordPlace & { readonly at: Searched }
-
-/** How much is read before what was found. */
-const LEAD_CHARS = 200
-
-/** Words that stand apart from each other are shown at so many places. */
-const EXCERPTS_MAX = 3
 
 function* searchedTexts(segments: readonly Segment[]): Steps<Searched[]> {
   const searched: Searched[] = []
   let begin = 0
   for (const segment of segments) {
-    const offset = begin + segment.label.length + 1
+    const { label, calls, text } = segment
+    const at = { label, offset: begin + label.length + 1 }
     begin += segmentText(segment).length
-    searched.push({ segment, text: segment.text, offset, isText: true })
-    if (segment.calls === null) continue
+    searched.push({ ...at, text, isRead: true, shown: text })
+    if (calls === null) continue
     // Line breaks and quotes stand in arguments as they are spelt there, and a model knows them by what they mean.
-    const isSpelt = segment.text.includes('\\')
-    const lines = isSpelt ? yield* unforgedLines(yield* argumentLines(segment.text)) : segment.text
-    if (lines !== segment.text) searched.push({ segment, text: lines, offset, isText: false })
-    searched.push({ segment, text: segment.calls, offset, isText: false })
+    if (text.includes('\\')) {
+      const lines = yield* unforgedLines(yield* argumentLines(text))
+      searched.push({ ...at, text: lines, isRead: false, shown: lines })
+    }
+    searched.push({ ...at, text: calls, isRead: false, shown: text })
   }
   return searched
 }
 
-function* placesOf(
-  texts: readonly Searched[],
-  wanted: WantedWords,
-): Steps<(Place & { readonly isOwn: boolean })[]> {
-  const places: (Place & { readonly isOwn: boolean })[] = []
-  for (let position = 0; position < wanted.count; position += 1) {
-    let best: (Place & { readonly isOwn: boolean }) | null = null
-    for (const at of texts) {
-      const found = yield* wanted.wordIn(at.text, position)
-      if (found !== null && (best === null || (found.isOwn && !best.isOwn))) best = { ...found, at }
-      if (best?.isOwn === true) break
-    }
-    if (best !== null) places.push(best)
-  }
-  return places
-}
+/** Where something was found. */
+type Place = { readonly at: Searched; readonly start: number; readonly end: number }
 
-function* phraseOf(
-  texts: readonly Searched[],
-  wanted: WantedWords,
-): Steps<(Place & { readonly looseness: number }) | null> {
-  let best: (Place & { readonly looseness: number }) | null = null
+/** What is searched between two pauses: some milliseconds. All that recorded conversations hold in one text. */
+const WINDOW_CHARS = 262_144
+
+/** What begins in one window may reach into the next: more than the longest phrase takes. */
+const REACHING_CHARS = 4_096
+
+/** A shorter text is searched in a tenth of a millisecond. */
+const PAUSED_CHARS_MIN = 16_384
+
+/** A character before, or the pair that is one. */
+const LOOKED_BACK_CHARS = 2
+
+function* placeOf(texts: readonly Searched[], pattern: RegExp): Steps<Place | null> {
   for (const at of texts) {
-    const found = yield* wanted.phraseIn(at.text)
-    if (found !== null && found.looseness < (best?.looseness ?? Infinity)) best = { ...found, at }
+    for (let window = 0; window < at.text.length; window += WINDOW_CHARS) {
+      const from = Math.max(0, window - LOOKED_BACK_CHARS)
+      const match = pattern.exec(at.text.slice(from, window + WINDOW_CHARS + REACHING_CHARS))
+      if (match !== null) return { at, start: from + match.index, end: from + match.index + match[0].length }
+      if (at.text.length > PAUSED_CHARS_MIN) yield
+    }
   }
-  return best
+  return null
 }
 
-function hitOf(index: number, places: readonly Place[], rank: number): Hit | null {
+/** Words that stand apart from each other are shown at so many places. */
+const EXCERPTS_MAX = 3
+
+/** How much is read before what was found. */
+const LEAD_CHARS = 200
+
+function hitAt(places: readonly Place[]): Pick<Hit, 'label' | 'excerpt' | 'offset'> {
   const [first] = places
-  if (first === undefined) return null
-  const excerpts: string[] = []
-  const shown: { readonly at: Searched; readonly from: number; readonly to: number }[] = []
-  for (const { at, start, end } of places) {
-    if (excerpts.length === EXCERPTS_MAX) break
-    if (shown.some((other) => other.at === at && start >= other.from && end <= other.to)) continue
-    // A tool's name is no text to cut from: how its arguments begin says what was called.
-    const isName = at.text === at.segment.calls && !at.isText
-    const excerpt = isName
-      ? excerptAround(at.segment.text, BEGINNING)
-      : excerptAround(at.text, { start, end })
-    shown.push({ at, from: start - SHOWN_AROUND_CHARS, to: end + SHOWN_AROUND_CHARS })
-    if (!excerpts.includes(excerpt)) excerpts.push(excerpt)
+  const apart = places.filter((place, position) =>
+    places.slice(0, position).every((other) => other.at !== place.at || !isNear(other, place)),
+  )
+  const excerpts = new Set(apart.slice(0, EXCERPTS_MAX).map(excerptAt))
+  const lead = first?.at.isRead === true ? Math.max(0, first.start - LEAD_CHARS) : 0
+  return {
+    label: first?.at.label ?? '',
+    excerpt: [...excerpts].join('\n…\n'),
+    offset: (first?.at.offset ?? 0) + lead,
   }
-  const offset = first.at.offset + (first.at.isText ? lineNear(first.at.text, first.start) : 0)
-  return { index, label: first.at.segment.label, excerpt: excerpts.join('\n…\n'), offset, rank }
 }
 
-const BEGINNING: WordPlace = { start: 0, end: 0 }
-
-/** What stands so near to something that is shown is shown with it, mostly. */
-const SHOWN_AROUND_CHARS = 60
-
-/** A place shortly before another: a line's beginning where there is one. */
-function lineNear(text: string, start: number): number {
-  const from = Math.max(0, start - LEAD_CHARS)
-  if (from === 0) return 0
-  const lineEnd = text.slice(from, start).indexOf('\n')
-  return lineEnd === -1 ? from : from + lineEnd + 1
-}
-
-/** What was found with the words around it: its lines, cut where they are long, and a short line before and behind them. */
-function excerptAround(text: string, { start, end }: WordPlace): string {
-  const before = text.slice(Math.max(0, start - AROUND_CHARS), start)
-  const after = text.slice(end, end + AROUND_CHARS)
-  const lineStart = before.lastIndexOf('\n')
-  const lineEnd = after.indexOf('\n')
-  const isCutBefore = lineStart === -1 && start > before.length
-  const isCutAfter = lineEnd === -1 && end + after.length < text.length
-  const from = start - before.length + (isCutBefore ? firstWord(before) : lineStart + 1)
-  const to = end + (isCutAfter ? lastWord(after) : lineEnd === -1 ? after.length : lineEnd)
-  const lines = [
-    ...(isCutBefore ? [] : lineBefore(text, from)),
-    (isCutBefore ? '…' : '') + text.slice(from, to) + (isCutAfter ? '…' : ''),
-    ...(isCutAfter ? [] : lineBehind(text, to)),
-  ]
-  return lines.join('\n')
-}
-
-/** Characters of a line on either side. */
+/** Characters that are shown on either side of what was found. */
 const AROUND_CHARS = 160
 
-/** A neighbouring line is shown if it is no longer than this. */
-const NEIGHBOUR_CHARS = 100
-
-/** Behind the first blank nearby: what is cut begins with a word, unless the word is longer than that. */
-function firstWord(before: string): number {
-  const blank = before.slice(0, AROUND_CHARS / 2).search(/\s/)
-  return blank === -1 ? pairsOff(before.charCodeAt(0)) : blank + 1
+/** Whether an excerpt around one shows the other. */
+function isNear(one: Place, other: Place): boolean {
+  return Math.abs(one.start - other.start) < AROUND_CHARS / 2
 }
 
-function lastWord(after: string): number {
-  const kept = after.length / 2
-  const blank = after.slice(kept).search(/\s\S*$/)
-  if (blank !== -1) return kept + blank
-  const isLead = (after.charCodeAt(after.length - 1) & 0xfc00) === 0xd800
-  return isLead ? after.length - 1 : after.length
-}
-
-/** One where a text begins with the second half of a character. */
-function pairsOff(unit: number): number {
-  return (unit & 0xfc00) === 0xdc00 ? 1 : 0
-}
-
-function lineBefore(text: string, lineStart: number): string[] {
-  if (lineStart === 0) return []
-  const before = text.slice(Math.max(0, lineStart - 1 - NEIGHBOUR_CHARS - 1), lineStart - 1)
-  const line = before.slice(before.lastIndexOf('\n') + 1)
-  return line.length <= NEIGHBOUR_CHARS && line.trim() !== '' ? [line] : []
-}
-
-function lineBehind(text: string, lineEnd: number): string[] {
-  const after = text.slice(lineEnd + 1, lineEnd + 1 + NEIGHBOUR_CHARS + 1)
-  const end = after.indexOf('\n')
-  const line = end === -1 ? after : after.slice(0, end)
-  return line.length <= NEIGHBOUR_CHARS && line.trim() !== '' ? [line] : []
+/** What was found with the words around it. */
+function excerptAt({ at, start, end }: Place): string {
+  const { shown } = at
+  const [from, to] =
+    shown === at.text
+      ? [Math.max(0, start - AROUND_CHARS), Math.min(shown.length, end + AROUND_CHARS)]
+      : [0, Math.min(shown.length, AROUND_CHARS)]
+  const text = shown.slice(from, to).toWellFormed()
+  // Whole words, as far as they are no longer than what is shown of them.
+  const before = from === 0 ? text : `…${text.replace(/^\S{0,80}\s+/, '')}`
+  return (to === shown.length ? before : `${before.replace(/\s+\S{0,80}$/, '')}…`).trim()
 }

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readRecallQuery, runsText } from '../../src/recall/recall-query.ts'
+import { type MessageRun, readRecallQuery } from '../../src/recall/recall-query.ts'
 import { anyArguments } from './asking.ts'
 import { propertyRuns } from '../support/property-runs.ts'
+
+const runsText = (runs: readonly MessageRun[]) =>
+  runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')
 
 /** What was asked for, in short. */
 function read(argumentsText: string): string {
@@ -11,9 +14,9 @@ function read(argumentsText: string): string {
     case 'list':
       return `list @${query.offset}`
     case 'messages':
-      return `${runsText(query.asked.runs)} @${query.offset}`
+      return `${runsText(query.runs)} @${query.offset}`
     case 'search':
-      return `"${query.text}"${query.among === null ? '' : ` in ${runsText(query.among.runs)}`} @${query.offset}`
+      return `"${query.text}"${query.among === null ? '' : ` in ${runsText(query.among)}`} @${query.offset}`
     case 'unclear':
       return query.problem
   }
@@ -54,11 +57,6 @@ describe('a call reads messages, however it names them', () => {
     for (const text of ['#17', '"#17"', '17', '[17]']) expect(read(text)).toBe('#17 @0')
     expect(read('#12-#20')).toBe('#12-#20 @0')
     expect(read(JSON.stringify('{"messages":"#17","offset":9}'))).toBe('#17 @9')
-  })
-
-  test('no more at once than the line can name that says how to go on', () => {
-    const query = readRecallQuery(JSON.stringify({ messages: Array.from({ length: 30 }, (_, n) => 2 * n) }))
-    expect(query).toMatchObject({ kind: 'messages', asked: { isCut: true } })
   })
 })
 

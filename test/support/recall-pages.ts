@@ -14,15 +14,14 @@ export type RecallPage = {
 export function readRecallPage(page: string, argumentsText: string): RecallPage {
   const start = page.lastIndexOf('\n') + 1
   const lastLine = page.slice(start)
-  const [, cut, how = ''] = /^\[recall: (cut within a line; )?go on with (.*)\]$/.exec(lastLine) ?? []
-  if (how !== '') {
-    const text = page.slice(0, cut === undefined ? start : start - 1)
-    const [, offset] = /^the same arguments and "offset":(\d+)$/.exec(how) ?? []
-    if (offset === undefined) return { text, next: how, hasRoom: true }
+  const [, cut, offset] = lastLineOf.exec(lastLine) ?? []
+  if (offset !== undefined) {
     const before: unknown = argumentsText === '' ? {} : JSON.parse(argumentsText)
     const next = JSON.stringify({ ...(isObject(before) ? before : {}), offset: Number(offset) })
-    return { text, next, hasRoom: true }
+    return { text: page.slice(0, cut === undefined ? start : start - 1), next, hasRoom: true }
   }
   if (lastLine === '[recall: that is all]') return { text: page.slice(0, start), next: null, hasRoom: true }
   return { text: page, next: null, hasRoom: page.endsWith('\n') }
 }
+
+const lastLineOf = /^\[recall: (cut within a line; )?go on with the same arguments and "offset":(\d+)\]$/
