@@ -35,7 +35,7 @@ import type { Advanced } from '../compaction/compact.ts'
 import type { PreparedFold } from '../compaction/plan/options.ts'
 import { type MissingReason, noOutlook } from '../summaries/summary-record.ts'
 import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
-import { summaryName } from '../summaries/summary-keys.ts'
+import { summaryName } from '../summaries/summary-record.ts'
 import { dryRun, nextForm, originalForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
 

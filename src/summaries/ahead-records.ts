@@ -4,7 +4,7 @@ import { parseJsonText } from '../json/json-value.ts'
 import type { FoldAhead } from '../compaction/ahead.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
-import type { KeyedConversation } from './summary-keys.ts'
+import type { KeyedConversation } from './summary-record.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica

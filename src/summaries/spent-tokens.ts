@@ -1,4 +1,4 @@
-import type { KeyedConversation } from './summary-keys.ts'
+import type { KeyedConversation } from './summary-record.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 
@@ -12,15 +12,13 @@ export type Account = { readonly chat: KeyedConversation; readonly scope: string
 
 export function createSpentTokens(store: Store, guarded: StoreGuard) {
   async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
-    const ends = chat.keys.flatMap((_, end) => (chat.structure.isFrontier(end) ? [end] : [])).toReversed()
-    for (let at = 0; at < ends.length; at += KEYS_PER_LOOKUP) {
-      const some = ends.slice(at, at + KEYS_PER_LOOKUP)
-      const keys = some.map((end) => keyOf(scope, chat, end))
-      const found = await guarded(null, () => store.getFirst(keys))
-      const tokens = Number(found?.value)
-      if (found !== null && Number.isFinite(tokens)) return { end: some[found.index] ?? 0, tokens }
-    }
-    return { end: 0, tokens: 0 }
+    const frontiers = [...chat.keys.keys()].filter((end) => chat.structure.isFrontier(end))
+    const ends = frontiers.slice(-LOOKED_BACK_MAX).toReversed()
+    const found = await guarded(null, () => store.getFirst(ends.map((end) => keyOf(scope, chat, end))))
+    const tokens = Number(found?.value)
+    return found !== null && Number.isFinite(tokens)
+      ? { end: ends[found.index] ?? 0, tokens }
+      : { end: 0, tokens: 0 }
   }
 
   return {
@@ -32,12 +30,11 @@ export function createSpentTokens(store: Store, guarded: StoreGuard) {
       of: Account,
       spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
     ) => {
-      const { end, promptTokens, conversation } = spent
       const before = await soFar(of)
       // The last entry is the one that counts.
-      const key = keyOf(of.scope, of.chat, Math.max(end, before.end))
-      const tokens = before.tokens + promptTokens
-      await guarded(undefined, () => store.put([{ key, value: String(tokens), group: conversation }]))
+      const key = keyOf(of.scope, of.chat, Math.max(spent.end, before.end))
+      const value = String(before.tokens + spent.promptTokens)
+      await guarded(undefined, () => store.put([{ key, value, group: spent.conversation }]))
     },
   }
 }
@@ -48,7 +45,8 @@ function keyOf(scope: string, { keys }: KeyedConversation, end: number): string 
   return `spent:${scope}:${keys[end] ?? ''}`
 }
 
-const KEYS_PER_LOOKUP = 256
+/** Of the latest frontiers so many are looked at: behind the last summary there are fewer. */
+const LOOKED_BACK_MAX = 1024
 
 /** The tokens that are sent to a summary model, all calls together, are at most this many times those that were folded. */
 const SENT_SHARE_MAX = 1.5

@@ -73,12 +73,7 @@ export type SummaryAnswer =
       readonly isUnfinished: boolean
     }
   /** The prompt was too large, for a window that is stated or not. */
-  | {
-      readonly kind: 'overflow'
-      readonly window: StatedWindow | null
-      /** The prompt's tokens; null if they are not stated, or not exactly. */
-      readonly promptTokens: number | null
-    }
+  | { readonly kind: 'overflow'; readonly window: StatedWindow | null }
   /** The output limit was too high. */
   | { readonly kind: 'limit-refused' }
   /** The call was refused as it is; another form of it may be accepted. */
@@ -173,19 +168,15 @@ function isRefusal(status: number): boolean {
 }
 
 function errorIn(answer: WholeAnswer, answers: Dialect['answers']): SummaryAnswer {
-  const { class: answerClass, window, promptTokens } = classifyAnswer(answer, answers)
+  const { class: answerClass, window } = classifyAnswer(answer, answers)
   switch (answerClass) {
     case 'overflow':
-      return {
-        kind: 'overflow',
-        window,
-        promptTokens: promptTokens?.exact === true ? promptTokens.tokens : null,
-      }
+      return { kind: 'overflow', window }
     case 'payload_too_large':
-      return { kind: 'overflow', window: null, promptTokens: null }
+      return { kind: 'overflow', window: null }
     case 'output_too_large':
       // Beyond the window itself: that is learnt, and the limit with it.
-      return window === null ? { kind: 'limit-refused' } : { kind: 'overflow', window, promptTokens: null }
+      return window === null ? { kind: 'limit-refused' } : { kind: 'overflow', window }
     case 'rate':
       return failure('rate-limited')
     case 'denied':
@@ -215,6 +206,6 @@ function textIn(written: Written | null, finish: Finish | null): SummaryAnswer {
   const text = withoutThoughts(written.text)
   const isFull = finish === 'window'
   if (text.trim() !== '') return { kind: 'text', text, isUnfinished: finish === 'length' || isFull }
-  if (isFull) return { kind: 'overflow', window: null, promptTokens: null }
+  if (isFull) return { kind: 'overflow', window: null }
   return failure(written.text.trim() !== '' || written.hasThoughts ? 'only-reasoning' : 'empty')
 }

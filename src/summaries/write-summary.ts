@@ -88,25 +88,20 @@ async function writeByCachedCall(
 async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<SummaryRecord> {
   const { settings, dialect, model } = order
   const { countSteps, digest } = order.subject
-  const outputTokens = settings.max_tokens + settings.reasoning_tokens
-  let capacity: Capacity = {
-    windowTokens: order.windowTokens,
-    pieceTokensMax: order.windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX,
-  }
+  let { previous, messages: rest, windowTokens } = order
+  let pieceTokensMax = windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX
   let outcome: SummaryRecord = failure('empty')
-  let { previous, messages: rest } = order
   let overflows = 0
   while (rest.length > 0) {
     const frameTokens = await tokensOf(promptOf(settings, { previous, messages: [] }, digest), order)
-    const roomTokens = pieceRoom(capacity, frameTokens, outputTokens)
-    if (roomTokens === null) return failure('overflow')
+    const roomTokens = Math.min(pieceTokensMax, promptRoom(windowTokens, settings) - frameTokens)
+    if (roomTokens < PIECE_TOKENS_MIN) return failure('overflow')
     const piece = await drive(firstPiece(rest, roomTokens, countSteps))
     const prompt = promptOf(settings, { previous, messages: piece }, digest)
     const { system, user } = prompt
-    const promptTokens = await tokensOf(prompt, order)
     const answer = await calls.send({
-      promptTokens,
-      windowTokens: capacity.windowTokens,
+      promptTokens: await tokensOf(prompt, order),
+      windowTokens,
       hasSystemText: system !== '',
       body: (fields, systemPlace) =>
         JSON.stringify({
@@ -117,7 +112,9 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     })
     if (answer.kind === 'overflow' && overflows < OVERFLOWS_MAX) {
       overflows += 1
-      capacity = capacityAfter(capacity, answer, promptTokens, piece)
+      windowTokens = Math.min(answer.window?.tokens ?? Infinity, windowTokens ?? Infinity)
+      if (windowTokens === Infinity) windowTokens = null
+      pieceTokensMax = Math.floor(piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0) / 2)
       continue
     }
     outcome =
@@ -129,6 +126,13 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     rest = rest.slice(piece.length)
   }
   return outcome
+}
+
+/** What a window leaves for a prompt, by our count: the output has its place in it, half of it at the most. */
+function promptRoom(windowTokens: number | null, settings: SummarySettings): number {
+  if (windowTokens === null) return Infinity
+  const outputTokens = settings.max_tokens + settings.reasoning_tokens
+  return Math.floor((windowTokens - Math.min(outputTokens, Math.floor(windowTokens / 2))) / TOKENS_RATIO)
 }
 
 async function tokensOf({ system, user }: SummaryPrompt, { subject }: SummaryOrder): Promise<number> {
@@ -277,31 +281,6 @@ function reasonOf(error: unknown, signal: AbortSignal): FailureReason {
 /** The model's tokens for one of ours, at the most that is usual. */
 const TOKENS_RATIO = 1.25
 
-/** How much goes into one call, as far as that is known. */
-type Capacity = {
-  /** In the model's tokens; null if it is not known. */
-  readonly windowTokens: number | null
-  /** The most of a transcript that one call may carry, by our count. */
-  readonly pieceTokensMax: number
-}
-
-/**
- * How much of the transcript the next call may carry beside its instructions, by our count; null if that would be too
- * little. The output has its place in the window, half of it at the most.
- */
-function pieceRoom(
-  { windowTokens, pieceTokensMax }: Capacity,
-  frameTokens: number,
-  outputTokens: number,
-): number | null {
-  let roomTokens = pieceTokensMax
-  if (windowTokens !== null) {
-    const promptTokens = windowTokens - Math.min(outputTokens, Math.floor(windowTokens / 2))
-    roomTokens = Math.min(roomTokens, Math.floor(promptTokens / TOKENS_RATIO) - frameTokens)
-  }
-  return roomTokens < PIECE_TOKENS_MIN ? null : roomTokens
-}
-
 /** As many of the messages as there is room for. One that is too large alone is clipped. */
 function* firstPiece(
   messages: readonly TranscriptMessage[],
@@ -319,24 +298,6 @@ function* firstPiece(
   if (end > 0 || first === undefined) return messages.slice(0, end)
   const text = yield* clipText(first.text, first.tokens, roomTokens, countSteps)
   return [{ text, tokens: yield* countSteps(text) }]
-}
-
-/** The capacity after an overflow: half of the piece that overflowed, or what fits the window that was stated. */
-function capacityAfter(
-  capacity: Capacity,
-  { window, promptTokens }: Extract<SummaryAnswer, { kind: 'overflow' }>,
-  ownPromptTokens: number,
-  piece: readonly TranscriptMessage[],
-): Capacity {
-  const pieceTokens = piece.reduce((sum, { tokens }) => sum + tokens + BREAK_TOKENS, 0)
-  const half = Math.floor(pieceTokens / 2)
-  if (window === null) return { ...capacity, pieceTokensMax: half }
-  // A window that was known, and is still too small: only a smaller piece helps.
-  if (capacity.windowTokens !== null && window.tokens >= capacity.windowTokens)
-    return { ...capacity, pieceTokensMax: half }
-  // The model counts more than is usual for one of ours.
-  const ratio = promptTokens === null ? 1 : Math.max(1, promptTokens / ownPromptTokens / TOKENS_RATIO)
-  return { windowTokens: window.tokens, pieceTokensMax: Math.floor(pieceTokens / ratio) }
 }
 
 /** Unknown windows are taken for one that holds this and an answer. */

@@ -16,7 +16,7 @@ import { drive } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'
 import type { AheadRecords } from '../../summaries/ahead-records.ts'
 import type { SpentTokens } from '../../summaries/spent-tokens.ts'
-import { summaryKey } from '../../summaries/summary-keys.ts'
+import { summaryKey } from '../../summaries/summary-record.ts'
 import {
   type FailureReason,
   type MissingReason,
