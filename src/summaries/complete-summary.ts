@@ -1,7 +1,7 @@
 import { harmless } from '../compaction/recap/headings.ts'
 import type { CountTokens } from '../compaction/history/subject.ts'
 import type { SummaryAnswer } from './summary-call.ts'
-import { lostThings, type Section, sectionsOf, withoutKept, worthOf } from './sections.ts'
+import { lostThings, type Section, sectionsOf, textOfSections, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'
 import { instructionSentences } from './prompt.ts'
 import { redacted } from './secrets.ts'
@@ -63,18 +63,16 @@ export function fitSections(summary: string, tokensMax: number, count: CountToke
   const worthiest = ranked[0]
   if (kept.size === 0)
     return worthiest === undefined ? null : firstLines(summary, worthiest.section, tokensMax, count)
-  const textOf = (isKept: boolean): string =>
-    all
-      .filter((_, position) => kept.has(position) === isKept)
-      .map(({ text }) => text)
-      .join('\n\n')
-  return { text: textOf(true), dropped: textOf(false) }
+  return {
+    text: textOfSections(all.filter((_, position) => kept.has(position))),
+    dropped: textOfSections(all.filter((_, position) => !kept.has(position))),
+  }
 }
 
 /** A summary that broke off, without the section that it broke off in; null if that was its first. */
 function withoutUnfinished(summary: string): string | null {
   const whole = pieces(summary).slice(0, -1)
-  return whole.length === 0 ? null : whole.map(({ text }) => text).join('\n\n')
+  return whole.length === 0 ? null : textOfSections(whole)
 }
 
 // --- internal ---

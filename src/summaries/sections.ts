@@ -90,17 +90,17 @@ export function lostThings(
   return lines.length === 0 ? '' : [`## ${KEPT_HEADING}`, ...lines].join('\n')
 }
 
+/** Sections as a text. */
+export function textOfSections(some: readonly Section[]): string {
+  return some.map(({ text }) => text).join('\n\n')
+}
+
 /** A summary and the list of things that stands in it. */
 export function withoutKept(summary: string): { readonly text: string; readonly kept: string } {
   const all = sectionsOf(summary)
-  const textOf = (isKept: boolean): string =>
-    all
-      .filter(({ heading }) => (heading === KEPT_HEADING) === isKept)
-      .map(({ text }) => text)
-      .join('\n\n')
-  return all.some(({ heading }) => heading === KEPT_HEADING)
-    ? { text: textOf(false), kept: textOf(true) }
-    : { text: summary, kept: '' }
+  const kept = all.filter(({ heading }) => heading === KEPT_HEADING)
+  if (kept.length === 0) return { text: summary, kept: '' }
+  return { text: textOfSections(all.filter((each) => !kept.includes(each))), kept: textOfSections(kept) }
 }
 
 // --- internal ---
@@ -136,47 +136,36 @@ function ranked(texts: readonly string[]): Specific[] {
   ]
 }
 
-/** A number of fewer than three digits, which is a fact only under its label: `retries: 3`, `port is 22`. */
+/** A number under its label: `retries: 3`, `port is 22`. */
 const labelled =
-  /(?<![\w.])([\p{L}][\p{L}\w-]{2,30})(?: is| =|=|:)? {0,2}(\d[\d.,]{0,11}) ?(%|[a-zA-Z]{1,3}\b)?/gu
+  /(?<![\w.])([\p{L}][\p{L}\w-]{2,30})(?: is| =|=|:)? {0,2}(\d[\d.,-]{0,40}) ?(?:%|[a-zA-Z]{1,3}\b)?/gu
 
 function specificsIn(text: string): Specific[] {
   return text.split('\n').flatMap((line) => {
     if (line.length > LINE_CHARS_MAX || line.startsWith('#')) return []
-    const things = [...thingsIn(line)].map(({ name, start, end }) => {
-      const label = /^[\d.,-]+$/.test(name) ? labelBefore(line, start) : null
-      return {
-        name: label === null ? name : `${label} ${name}`,
-        label,
-        excerpt: excerptOf(line, start, end),
-        start,
-      }
-    })
+    const things = [...thingsIn(line)]
     const numbers = [...line.matchAll(labelled)].flatMap((match) => {
       const [whole, label = '', digits = ''] = match
-      const number = digits.replace(/[.,]+$/, '')
-      const end = match.index + whole.trimEnd().length
-      return things.some(({ start }) => start >= match.index && start < end)
-        ? []
-        : [
-            {
-              name: `${label.toLowerCase()} ${number}`,
-              label: label.toLowerCase(),
-              excerpt: excerptOf(line, match.index, end),
-              start: match.index,
-            },
-          ]
+      const name = `${label} ${digits.replace(/[.,-]+$/, '')}`.toLowerCase()
+      const place = { start: match.index, end: match.index + whole.replace(/[\s.,-]+$/, '').length }
+      // The first digits of an id are no number.
+      const isPart = things.some((thing) => !/^[\d.,-]+$/.test(thing.name) && beginsIn(place, thing))
+      return isPart ? [] : [{ name, label: label.toLowerCase(), ...place }]
     })
-    return [...things, ...numbers].sort((a, b) => a.start - b.start)
+    const others = things.filter((thing) => !numbers.some((number) => beginsIn(number, thing)))
+    return [...others.map((thing) => ({ ...thing, label: null })), ...numbers]
+      .sort((a, b) => a.start - b.start)
+      .map(({ name, label, start, end }) => ({ name, label, excerpt: excerptOf(line, start, end) }))
   })
 }
 
 /** A line of this length is data. */
 const LINE_CHARS_MAX = 2000
 
-function labelBefore(line: string, start: number): string | null {
-  const before = line.slice(Math.max(0, start - 40), start)
-  return /([\p{L}][\p{L}\w-]{2,30})(?: is| =|=|:)? {0,2}$/u.exec(before)?.[1]?.toLowerCase() ?? null
+type Place = { readonly start: number; readonly end: number }
+
+function beginsIn(place: Place, { start }: Place): boolean {
+  return start >= place.start && start < place.end
 }
 
 /** Whether the summary states a number under this label: then the old one was superseded, or is there. */

@@ -26,10 +26,9 @@ export async function writeSummary(
 ): Promise<SummaryResult> {
   const calls = createOrderCalls(order, ask, rejections, signal)
   const outcome = (await writeByCachedCall(order, calls, rejections)) ?? (await writeByPieces(order, calls))
-  const spent = calls.spent()
   const isWorthIt =
     outcome.kind === 'failed' || savesEnough(order.replacedTokens, outcome.tokens, order.settings)
-  return { ...(isWorthIt ? outcome : failure('no-savings')), ...spent }
+  return { ...(isWorthIt ? outcome : failure('no-savings')), ...calls.spent }
 }
 
 /** Whether a summary of this size is worth the break in the provider's cache, beside what it replaces; in tokens. */
@@ -167,30 +166,31 @@ function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections,
     cachedTokens: 0,
     cacheWrittenTokens: 0,
     sentTokens: 0,
+    learntWindowTokens: null as number | null,
   }
-  let learntWindowTokens: number | null = null
-  // To give way once is usual, and a summary is not given up for it: its cost is saved on those to come.
   let hasGivenWay = false
+
+  /** Charges for a prompt that is to be sent; false if it may not be paid. */
+  function charge(promptTokens: number, mayExceed: boolean): boolean {
+    if (!mayExceed && spent.sentTokens + promptTokens > order.spendableTokens) return false
+    spent.calls += 1
+    spent.sentTokens += promptTokens
+    return true
+  }
 
   /** The text of the answer is '' if none came. */
   async function sendOnce(
     body: string,
     promptTokens: number,
   ): Promise<{ readonly answer: SummaryAnswer; readonly text: string }> {
-    const isPaid = (): boolean => spent.sentTokens + promptTokens <= order.spendableTokens
-    const charge = (): void => {
-      spent.calls += 1
-      spent.sentTokens += promptTokens
-    }
-    const payAgain = (): boolean => {
-      if (hasGivenWay && !isPaid()) return false
-      hasGivenWay = true
-      charge()
-      return true
-    }
-    if (!isPaid()) return { answer: failure('too-dear'), text: '' }
     if (signal.aborted) return { answer: failure('cancelled'), text: '' }
-    charge()
+    if (!charge(promptTokens, false)) return { answer: failure('too-dear'), text: '' }
+    const payAgain = (): boolean => {
+      // To give way once is usual, and a summary is not given up for it: its cost is saved on those to come.
+      const mayExceed = !hasGivenWay
+      hasGivenWay = true
+      return charge(promptTokens, mayExceed)
+    }
     let called: WholeAnswer
     try {
       called = await ask({ body, payAgain }, signal)
@@ -201,12 +201,13 @@ function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections,
     // A refusal is not charged: no model has read the prompt, as far as can be told.
     const wasRead =
       called.status >= 200 && called.status < 300 && (answer.kind === 'text' || answer.kind === 'failed')
+    const ownCompletionTokens = answer.kind === 'text' ? order.subject.count(answer.text) : 0
     spent.promptTokens += usage?.promptTokens ?? (wasRead ? promptTokens : 0)
-    spent.completionTokens +=
-      usage?.completionTokens ?? (answer.kind === 'text' ? order.subject.count(answer.text) : 0)
+    spent.completionTokens += usage?.completionTokens ?? ownCompletionTokens
     spent.cachedTokens += usage?.cachedTokens ?? 0
     spent.cacheWrittenTokens += usage?.cacheWrittenTokens ?? 0
-    if (answer.kind === 'overflow') learntWindowTokens = answer.window?.tokens ?? learntWindowTokens
+    if (answer.kind === 'overflow')
+      spent.learntWindowTokens = answer.window?.tokens ?? spent.learntWindowTokens
     return { answer, text: called.body }
   }
 
@@ -238,7 +239,7 @@ function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections,
   return {
     /** Sends a prompt, and again without the fields that the model rejects by name, which is remembered. */
     send,
-    spent: () => ({ ...spent, learntWindowTokens }),
+    spent,
   }
 }
 

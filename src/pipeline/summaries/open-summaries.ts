@@ -14,7 +14,6 @@ import { createSpentTokens } from '../../summaries/spent-tokens.ts'
 import { createSummaryWriter, type SummaryWriterOptions } from '../../summaries/summary-writer.ts'
 import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
-import type { SummaryParts } from './summarizer.ts'
 
 export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -31,8 +30,10 @@ export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
   readonly nowMs: () => number
 }
 
-/** Opens what decides on summaries, and what writes them. */
-export function openSummaries(options: OpenSummariesOptions): SummaryParts {
+/** What decides on summaries, and what writes them. */
+export type SummaryParts = ReturnType<typeof openSummaries>
+
+export function openSummaries(options: OpenSummariesOptions) {
   const { store, guarded, failures, log, heldKeyMark, mentioned } = options
   return {
     ...options,
@@ -50,7 +51,8 @@ export function openSummaries(options: OpenSummariesOptions): SummaryParts {
     rejections: createRejections(),
     ahead: createAheadRecords(store, guarded),
     spent: createSpentTokens(store, guarded),
-    fileToName: (conversation) => mentioned?.fileOf(conversation) ?? null,
+    /** The file of a conversation that its summaries name; null if they name none. */
+    fileToName: (conversation: string) => mentioned?.fileOf(conversation) ?? null,
   }
 }
 

@@ -1,20 +1,15 @@
 import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { Compacted } from '../../compaction/compact.ts'
-import type { Compaction, StandingSummary, SummaryRange } from '../../compaction/compaction.ts'
+import type { Compaction, SummaryRange } from '../../compaction/compaction.ts'
 import { rangeIndexes } from '../../compaction/layout.ts'
 import { type ModelKey, modelKeyOf } from '../../models/model-key.ts'
-import type { Models } from '../../models/models.ts'
 import { readsFromCache } from '../../models/learn.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
-import type { Windows } from '../../models/windows.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import type { Profile } from '../../profiles/schema.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { countBelow } from '../../conversation/count-below.ts'
 import { breathe, drive } from '../../scheduling/drive.ts'
 import type { CachedCall, SummaryResult } from '../../summaries/order.ts'
-import type { RateLimits } from '../../summaries/rejections.ts'
-import type { Rejections } from '../../summaries/rejections.ts'
 import { createAsk, type Destination } from '../../summaries/summary-call.ts'
 import { summaryKey } from '../../summaries/summary-record.ts'
 import type { SummaryWriter } from '../../summaries/summary-writer.ts'
@@ -28,7 +23,7 @@ import {
   parseTarget,
   type Target,
 } from '../../upstream/target.ts'
-import type { Upstreams } from '../../upstream/upstreams.ts'
+import type { SummaryParts } from './open-summaries.ts'
 import { knownWindow } from '../measure/measure.ts'
 import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
 import type { ViewMessage } from '../../compaction/view/view-message.ts'
@@ -48,17 +43,6 @@ export type OrderedSummary = {
   readonly range: WorthyRange
   /** Prompt tokens that may be sent for it, by our count. */
   readonly spendableTokens: number
-}
-
-export type OrderParts = {
-  readonly upstreams: Upstreams
-  readonly writer: Pick<SummaryWriter, 'find'>
-  readonly models: Pick<Models, 'belief' | 'suspected'>
-  readonly windows: Pick<Windows, 'refused'>
-  readonly rejections: Rejections
-  readonly rateLimits: RateLimits
-  readonly profiles: () => ReadonlyMap<string, Profile>
-  readonly nowMs: () => number
 }
 
 /** The model that writes summaries for a request, and at which upstream for whom. */
@@ -83,18 +67,16 @@ export function summaryModelOf({
  */
 export async function orderSummary(
   ordered: OrderedSummary,
-  parts: OrderParts,
+  parts: SummaryParts,
   signal: AbortSignal,
 ): Promise<SummaryResult> {
-  const { request, counted, sent, range } = ordered
-  const { subject } = counted
+  const { request, sent, range } = ordered
+  const { subject } = ordered.counted
   const { profile, chat } = request
-  const modelKey = summaryKeyOf(request, parts.upstreams)
-  const { previous, indexes } = await materialOf(ordered, parts.writer)
-  const messages = await drive(transcriptOf(subject, indexes))
+  const modelKey = summaryKeyOf(request, parts)
+  const material = await materialOf(ordered, parts)
   const order = {
-    previous,
-    messages,
+    ...material,
     replacedTokens: range.replacedTokens,
     settings: profile.summary,
     dialect: chat.dialect,
@@ -105,7 +87,7 @@ export async function orderSummary(
     cachedCall:
       sent === null || !readsFromCache(parts.models, request.modelKey)
         ? null
-        : cachedCall({ request, counted, sent, range, transcript: { previous, messages } }),
+        : cachedCall(ordered, sent, material),
     rejectionsKey: JSON.stringify([modelKey.upstream, modelKey.model]),
     subject,
   }
@@ -128,7 +110,7 @@ export async function orderSummary(
 // --- internal ---
 
 /** That model as what is learnt of it is kept. */
-function summaryKeyOf(request: ReadRequest, upstreams: Upstreams): ModelKey {
+function summaryKeyOf(request: ReadRequest, { upstreams }: Pick<SummaryParts, 'upstreams'>): ModelKey {
   const { upstream, credential, model } = summaryModelOf(request)
   const address = upstreams.addressOf(request.profile.summary.upstream ?? request.upstreamName)
   return modelKeyOf(upstream, credential, model, address.display)
@@ -140,19 +122,18 @@ const SUMMARIES = 'summaries'
 /** A summary of some messages, as far as a further one can go on from it. */
 type EarlierSummary = SummaryRange & { readonly text: string }
 
-/** The summary so far, and the messages that it does not cover, ascending. */
-async function materialOf(
-  { request, counted, compaction, range }: OrderedSummary,
-  writer: Pick<SummaryWriter, 'find'>,
-): Promise<{ readonly previous: string | null; readonly indexes: readonly number[] }> {
+/** The summary so far, and the messages that it does not cover. */
+async function materialOf(ordered: OrderedSummary, { writer }: SummaryParts): Promise<Material> {
+  const { counted, compaction, range } = ordered
   const standing = (compaction?.fold?.summaries ?? []).filter(
     ({ start, end }) => start >= range.start && end <= range.end,
   )
-  const earlier = await earlierSummary(request, counted, range, standing, writer)
+  const reach = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
+  const earlier = await earlierSummary(ordered, reach, writer)
   const known: readonly EarlierSummary[] = earlier === null ? standing : [earlier]
   return {
     previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'),
-    indexes: rangeIndexes(range, known),
+    messages: await drive(transcriptOf(counted.subject, rangeIndexes(range, known))),
   }
 }
 
@@ -161,39 +142,38 @@ async function materialOf(
  * for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
-  { chat, place, profile }: MeasuredRequest,
-  { subject }: Counted,
-  range: SummaryRange,
-  standing: readonly StandingSummary[],
+  { request: { chat, place, profile }, counted: { subject }, range }: OrderedSummary,
+  reach: number,
   writer: Pick<SummaryWriter, 'find'>,
 ): Promise<EarlierSummary | null> {
-  const from = standing.reduce((furthest, { end }) => Math.max(furthest, end), range.start)
-  const ends: number[] = []
-  for (let end = range.end - 1; end > from && ends.length < LOOKED_BACK_MAX; end -= 1)
-    if (chat.structure.isFrontier(end)) ends.push(end)
-  const upTo = (end: number): SummaryRange => {
-    return { start: range.start, end, except: range.except.slice(0, countBelow(range.except, end)) }
+  const wanted: (SummaryRange & { readonly key: string })[] = []
+  for (let end = range.end - 1; end > reach && wanted.length < LOOKED_BACK_MAX; end -= 1) {
+    if (!chat.structure.isFrontier(end)) continue
+    const except = range.except.slice(0, countBelow(range.except, end))
+    const key = summaryKey(
+      chat,
+      place.scope,
+      profile.summary,
+      { start: range.start, end, except },
+      subject.digest,
+    )
+    wanted.push({ start: range.start, end, except, key })
+    // A key says which messages are left out, and they may be thousands.
+    if (range.except.length > EXCEPT_FEW) await breathe()
   }
-  const keys: string[] = []
-  for (let at = 0; at < ends.length;) {
-    for (const end of ends.slice(keys.length, at + KEYS_PER_LOOKUP)) {
-      keys.push(summaryKey(chat, place.scope, profile.summary, upTo(end), subject.digest))
-      // A key says which messages are left out, and they may be thousands.
-      if (range.except.length > EXCEPT_FEW) await breathe()
-    }
-    const found = await writer.find(keys.slice(at, at + KEYS_PER_LOOKUP))
-    const end = found === null ? undefined : ends[at + found.index]
-    if (found?.record.kind === 'written' && end !== undefined)
-      return { ...upTo(end), text: found.record.text }
+  while (wanted.length > 0) {
+    const found = await writer.find(wanted.map(({ key }) => key))
+    if (found === null) return null
     // Behind one that failed there may be one that did not.
-    at += found === null ? KEYS_PER_LOOKUP : found.index + 1
+    const summary = wanted.splice(0, found.index + 1).at(-1)
+    if (found.record.kind === 'written' && summary !== undefined)
+      return { ...summary, text: found.record.text }
   }
   return null
 }
 
 /** Frontiers at which an earlier summary is looked for. */
-const LOOKED_BACK_MAX = 512
-const KEYS_PER_LOOKUP = 256
+const LOOKED_BACK_MAX = 256
 
 /** Keys that say no more take no time. */
 const EXCEPT_FEW = 64
@@ -244,10 +224,11 @@ function withDeployment(target: Target, model: string): Target {
 }
 
 /** The window of the summary model, in its own tokens; null if it is a guess. */
-function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: OrderParts): number | null {
+function windowOf(request: MeasuredRequest, parts: SummaryParts): number | null {
+  const { models, profiles, upstreams } = parts
   const { summary } = request.profile
   if (summary.upstream === null && summary.model === null) return knownWindow(request.measure)?.tokens ?? null
-  const modelKey = summaryKeyOf(request, upstreams)
+  const modelKey = summaryKeyOf(request, parts)
   const match = matchProfile(profiles(), { model: modelKey.model, headers: {}, requested: null })
   // A profile for all models says nothing of this one.
   const isNamed = match.kind !== 'unknown' && match.profile.models.length > 0
@@ -268,24 +249,16 @@ function windowOf(request: MeasuredRequest, { models, profiles, upstreams }: Ord
 
 const UNKNOWN_WINDOW = { tokens: 'auto', max: null } as const
 
-/** The parts that a cached call is made of. */
-type CachedCallParts = {
-  readonly request: ReadRequest
-  readonly counted: Counted
-  /** The view that the upstream has just been sent. */
-  readonly sent: Compacted
-  readonly range: SummaryRange
-  /** The other way to ask. */
-  readonly transcript: Material
-}
-
 /**
  * A way to ask for a summary at the end of the conversation as the upstream has just been sent it, cut at the summary's
  * end: where the provider reads that from its cache, it costs less than a transcript, and a local server keeps its own.
  * Null if it would cost more, or if the view does not show what is to be summarised.
  */
-function cachedCall(parts: CachedCallParts): CachedCall | null {
-  const { request, counted, sent, range, transcript } = parts
+function cachedCall(
+  { request, counted, range }: OrderedSummary,
+  sent: Compacted,
+  transcript: Material,
+): CachedCall | null {
   const { profile, chat } = request
   const { summary } = profile
   const isOwn = summary.upstream === null && summary.model === null

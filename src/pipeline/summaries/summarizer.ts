@@ -7,15 +7,10 @@ import {
   type WorthyRange,
 } from '../../compaction/ahead.ts'
 import type { Compaction, CompactionReason, StandingSummary } from '../../compaction/compaction.ts'
-import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { PreparedFold } from '../../compaction/plan/options.ts'
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
-import type { Failures } from '../../telemetry/failures.ts'
-import type { AcceptedCredentials } from '../../models/open-models.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'
-import type { AheadRecords } from '../../summaries/ahead-records.ts'
-import type { SpentTokens } from '../../summaries/spent-tokens.ts'
 import { summaryKey } from '../../summaries/summary-record.ts'
 import {
   type FailureReason,
@@ -24,10 +19,10 @@ import {
   type SummaryOutlook,
   type SummaryRecord,
 } from '../../summaries/summary-record.ts'
-import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { savesEnough } from '../../summaries/write-summary.ts'
 import type { Chat, Counted, MeasuredRequest, ReadRequest } from '../request.ts'
-import { type OrderParts, orderSummary, summaryModelOf } from './order-summary.ts'
+import type { SummaryParts } from './open-summaries.ts'
+import { orderSummary, summaryModelOf } from './order-summary.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
 import { hasSummaries } from '../../profiles/effective.ts'
@@ -49,17 +44,6 @@ export type DueFold = {
   readonly reason: MissingReason | null
   /** The keys of those that are there. */
   readonly keys: readonly string[]
-}
-
-export type SummaryParts = OrderParts & {
-  readonly accepted: Pick<AcceptedCredentials, 'has'>
-  readonly writer: SummaryWriter
-  readonly ahead: AheadRecords
-  readonly spent: SpentTokens
-  readonly cache: MadeCache
-  readonly failures: Failures
-  /** The file of a conversation that its summaries name; null if they name none. */
-  readonly fileToName: (conversation: string) => string | null
 }
 
 export const noFold: DueFold = { fold: null, reason: null, keys: [] }
