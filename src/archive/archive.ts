@@ -1,8 +1,9 @@
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { archiveFile, deleteArchived } from './files.ts'
+import { access, type FileHandle, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isConversationId } from '../conversation/keys.ts'
 import { makeFolder } from '../storage/make-folder.ts'
+import { StoreError, troubleOf } from '../storage/store-error.ts'
 import { NoAnswerError, within } from '../storage/within.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
@@ -14,7 +15,8 @@ export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
 export type Standing = {
   /** Whether the file is empty: it may just have been made. */
   readonly isEmpty: boolean
-  readonly holdings: readonly Holding[]
+  /** How it ends, byte by byte: what its last lines say is for whoever wrote them. */
+  readonly end: string
 }
 
 /** An archive in a folder that is made, with mode 0700, when it is first needed. `dir` is an absolute path. */
@@ -77,50 +79,41 @@ export function createOneAtATime({ deadlineMs }: { readonly deadlineMs: number }
   }
 }
 
-/**
- * What a file says in its last lines that it holds: so nothing is written twice, and nothing is left out that another
- * process, a full disk or a time without an archive kept from it. Each line is for one of the conversations that share
- * the file: runs that begin alike and are sent at the same time have the same id.
- */
-export type Holding = {
-  /** Numbers of messages, as in their names. */
-  readonly messages: ReadonlySet<number>
-  /** Digests of the summaries that stood in the last entry. */
-  readonly summaries: ReadonlySet<string>
-  /** After how many messages behind the leading system block it was written. */
-  readonly point: number
-  /** The beginning of the meaning key of the conversation up to there: another conversation's file holds nothing of this one. */
-  readonly key: string
+/** The beginning of a file. Its first line tells it from other files of the folder with a name of that form. */
+export function titleOf(conversation: string): string {
+  return `${firstLine(conversation)}\nWhat was taken out of its prompts or shortened there, word for word. #1 is its first message behind the leading system messages.\n`
 }
 
-/** One of the last lines of a file. */
-export function writeHolding({ messages, summaries, point, key }: Holding): string {
-  return `<!-- foldgate: holds ${asRanges(messages)} of ${point} ${key}; summaries ${[...summaries].join(' ')} -->\n`
-}
-
-/** @internal exported for tests. The lines of this kind at the end of a text: none if the file broke off. */
-export function readHoldings(text: string): readonly Holding[] {
-  const holdings: Holding[] = []
-  let end = text.length
-  while (end > 0 && holdings.length < HOLDINGS_MAX) {
-    const start = text.lastIndexOf('\n', end - 2) + 1
-    const holding = readLine(text.slice(start, end))
-    if (holding === null) break
-    holdings.unshift(holding)
-    end = start
+/** The same for `foldgate purge`: resolves with what it tells, and rejects with a `StoreError`. */
+export async function purgeArchive(dir: string, conversation: string | null): Promise<string> {
+  const name = `the archive ${dir}`
+  let files: number
+  try {
+    files = await deleteArchived(dir, conversation)
+  } catch (error) {
+    const message = `${name} failed in the middle of it: see to it (${troubleOf(error)}), and run foldgate purge again`
+    throw new StoreError(message, { cause: error })
   }
-  return holdings
+  const whose = conversation === null ? '' : ` of the conversation ${conversation}`
+  if (files === 0)
+    return `Nothing to delete: ${name} holds no file${whose === '' ? ' of a conversation' : whose}.`
+  return `Deleted ${files === 1 ? '1 file' : `${files} files`}${whose} from ${name}.`
 }
 
-/** A file has such a line for at most this many conversations. */
-export const HOLDINGS_MAX = 16
-
-/** Enough of a key or a digest to tell the conversations and summaries of one file apart. */
-export const HOLDING_DIGEST_CHARS = 16
+/** Why nothing can be kept in a folder, as an operator is told; null if it can. Nothing is made. */
+export async function archiveTrouble(dir: string): Promise<string | null> {
+  const trouble = await within(DEADLINE_MS, writingTrouble(dir)).catch(troubleOf)
+  return trouble === null
+    ? null
+    : `archive.dir: nothing can be written in ${dir} (${trouble}): conversations go on, and what is taken out of them is not kept. Make it a folder that the user of Foldgate may write in, or name another.`
+}
 
 // --- internal ---
 
-/** A write that takes longer has failed, in milliseconds: a request waits for it. */
+/**
+ * A write that takes longer has failed, and a folder that does is told as trouble, in milliseconds: a request waits for the
+ * one, the start for the other.
+ */
 const DEADLINE_MS = 2_000
 
 /** The end of a file that is read for its last lines: one is that of a conversation whose every second message is held. */
@@ -154,8 +147,8 @@ async function openToAppend(path: string): Promise<FileHandle> {
 async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
   const stats = await file.stat()
   if (!stats.isFile()) throw new ArchiveError('EINVAL', 'what has the name of a file is none')
-  const holdings = readHoldings(await endOf(file, stats))
-  const entry = Buffer.concat(await compose({ isEmpty: stats.size === 0, holdings }))
+  const standing = { isEmpty: stats.size === 0, end: await endOf(file, stats) }
+  const entry = Buffer.concat(await compose(standing))
   if (entry.length === 0) return
   const { bytesWritten } = await file.write(entry, 0, entry.length, null)
   if (bytesWritten === entry.length) return
@@ -175,40 +168,81 @@ function late(): NoAnswerError {
   return new NoAnswerError('the folder did not answer in time')
 }
 
-function readLine(line: string): Holding | null {
-  const [, ranges = '', point, key = '', summaries = ''] = holdingLine.exec(line) ?? []
-  if (point === undefined) return null
-  return {
-    messages: numbersIn(ranges),
-    summaries: new Set(summaries.split(' ').filter((digest) => digest !== '')),
-    point: Number(point),
-    key,
+/** The file of a conversation; null for a text that is no conversation's id: it may come from a store that others write to. */
+function archiveFile(dir: string, conversation: string): string | null {
+  return isConversationId(conversation) ? join(dir, conversation + ENDING) : null
+}
+
+/**
+ * Deletes the file of a conversation, or those of all if it is null, and nothing else that lies in the folder.
+ * Resolves with how many there were.
+ */
+async function deleteArchived(dir: string, conversation: string | null): Promise<number> {
+  const path = conversation === null ? null : archiveFile(dir, conversation)
+  const paths = conversation === null ? await archivedFiles(dir) : path === null ? [] : [path]
+  let deleted = 0
+  for (const each of paths) {
+    if (!(await isFile(each))) continue
+    await orIfAbsent(undefined, unlink(each))
+    deleted += 1
+  }
+  return deleted
+}
+
+const ENDING = '.md'
+
+function firstLine(conversation: string): string {
+  return `# Conversation ${conversation}\n`
+}
+
+/** All files that begin as a conversation's file does: many another one has a name of sixteen characters. */
+async function archivedFiles(dir: string): Promise<readonly string[]> {
+  const paths: string[] = []
+  for (const name of await orIfAbsent([], readdir(dir))) {
+    const conversation = name.slice(0, -ENDING.length)
+    const path = archiveFile(dir, conversation)
+    if (path === null || !name.endsWith(ENDING) || !(await isFile(path))) continue
+    if (await orIfAbsent(false, isTitled(path, conversation))) paths.push(path)
+  }
+  return paths
+}
+
+async function isTitled(path: string, conversation: string): Promise<boolean> {
+  const line = Buffer.from(firstLine(conversation))
+  // Without O_NONBLOCK a pipe would be waited for; where there are no links of this kind both are undefined.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(line.length), 0, line.length, 0)
+    return buffer.subarray(0, bytesRead).equals(line)
+  } finally {
+    await file.close()
   }
 }
 
-const holdingLine = /^<!-- foldgate: holds ([\d,-]*) of (\d{1,9}) ([\w-]*); summaries ([\w -]*) -->\n$/
-
-function asRanges(messages: ReadonlySet<number>): string {
-  const ranges: { first: number; last: number }[] = []
-  for (const number of [...messages].sort((one, other) => one - other)) {
-    const range = ranges.at(-1)
-    if (range !== undefined && range.last === number - 1) range.last = number
-    else ranges.push({ first: number, last: number })
-  }
-  return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+async function isFile(path: string): Promise<boolean> {
+  return (await orIfAbsent(null, lstat(path)))?.isFile() ?? false
 }
 
-/** More messages than any body holds: a line that says otherwise was not written here. */
-const MESSAGES_MAX = 1_000_000
-
-/** Of ranges that ascend, as they are written: overlapping ones could keep the process busy for hours. */
-function numbersIn(ranges: string): ReadonlySet<number> {
-  const numbers = new Set<number>()
-  let next = 1
-  for (const range of ranges.split(',')) {
-    const [first = 0, last = first] = range.split('-').map(Number)
-    if (first < next) break
-    for (next = first; next <= Math.min(last, MESSAGES_MAX); next += 1) numbers.add(next)
+/** `instead` if there is no such file or folder, or if what should be a folder is a file. */
+async function orIfAbsent<Result>(instead: Result, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    const trouble = troubleOf(error)
+    if (trouble === 'ENOENT' || trouble === 'ENOTDIR') return instead
+    throw error
   }
-  return numbers
+}
+
+/** A folder that is not there can be made if the nearest one above it can be written. */
+async function writingTrouble(dir: string): Promise<string | null> {
+  try {
+    if (!(await stat(dir)).isDirectory()) return 'ENOTDIR'
+    await access(dir, constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    const trouble = troubleOf(error)
+    const above = dirname(dir)
+    return trouble === 'ENOENT' && above !== dir ? writingTrouble(above) : trouble
+  }
 }

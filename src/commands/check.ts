@@ -1,4 +1,4 @@
-import { archiveTrouble } from '../archive/files.ts'
+import { archiveTrouble } from '../archive/archive.ts'
 import { type ConfigurationOptions, loadConfiguration, type ProfileFiles } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { purgeArchive } from '../archive/files.ts'
+import { purgeArchive } from '../archive/archive.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
 import { openBareStore, storeLocation } from '../storage/open-store.ts'

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
-import { archiveTrouble } from '../archive/files.ts'
+import { archiveTrouble } from '../archive/archive.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import { strayVariables } from '../config/overrides.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readHoldings, writeHolding } from '../../src/archive/archive.ts'
-import { fenced, writeCompactionEntry } from '../../src/archive/archiving.ts'
+import { fenced, readHoldings, writeCompactionEntry, writeHolding } from '../../src/archive/archiving.ts'
 import { type Compacted, tighten } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/view/view.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
