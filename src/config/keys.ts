@@ -7,10 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where a key is to be read from: one of the two, or neither. */
 export type KeySource = {
-  /** The setting that holds `variable`, and where it stands. */
-  readonly variablePath: readonly PropertyKey[]
+  /** The setting of the two, without its ending `_env` or `_file`: `client_keys`, 0, `key`. */
+  readonly path: readonly PropertyKey[]
   readonly variable: string | null
-  readonly filePath: readonly PropertyKey[]
   /** Absolute. */
   readonly file: string | null
   /** Whether each line is a key, and all of them are valid. */
@@ -35,18 +34,18 @@ export type KeyRead = LiveSecrets | { readonly fault: string }
 
 /** Reads a key. Null if neither source is set. A key never stands in a problem. */
 export async function readLiveKey(source: KeySource, env: Environment): Promise<LiveKey | KeyProblem | null> {
-  const { variable, file, variablePath, filePath, takesSeveral } = source
+  const { variable, file, takesSeveral } = source
+  const [variablePath, filePath] = [settingPath(source, 'env'), settingPath(source, 'file')]
   if (variable !== null && file !== null) {
     const message = `"${spellPath(variablePath)}" and "${spellPath(filePath)}" are both set`
     return { path: filePath, of: 'key', message, suggestion: 'keep one of the two' }
   }
-  if (variable === null && file === null) return null
-  const read =
-    variable !== null
-      ? readVariable(variable, variablePath, env, takesSeveral)
-      : keyOrProblem(await readKeyFile(file ?? '', takesSeveral), filePath, 'the file')
+  let read: LiveSecrets | KeyProblem
+  if (variable !== null) read = readVariable(variable, variablePath, env, takesSeveral)
+  else if (file !== null) read = keyOrProblem(await readKeyFile(file, takesSeveral), filePath, 'the file')
+  else return null
   if ('message' in read) return read
-  let current: LiveSecrets = read
+  let current = read
   return {
     source,
     now: () => current,
@@ -54,6 +53,11 @@ export async function readLiveKey(source: KeySource, env: Environment): Promise<
       current = replacement
     },
   }
+}
+
+/** The setting that names a key's variable or file. */
+export function settingPath({ path }: KeySource, of: 'env' | 'file'): readonly PropertyKey[] {
+  return path.with(-1, `${String(path.at(-1))}_${of}`)
 }
 
 /** Reads a key from an environment variable, or several if it may hold them. */

@@ -224,9 +224,8 @@ async function completeUpstreams(
   const completed = new Map<string, ConfiguredUpstream>()
   for (const [name, upstream] of Object.entries({ default: bareUpstream, ...upstreams })) {
     const key = await read({
-      variablePath: ['upstreams', name, 'api_key_env'],
+      path: ['upstreams', name, 'api_key'],
       variable: upstream.api_key_env,
-      filePath: ['upstreams', name, 'api_key_file'],
       file: upstream.api_key_file,
       takesSeveral: false,
     })
@@ -256,9 +255,8 @@ async function completeClientKeys(
   const completed: ClientKeySettings[] = []
   for (const [index, { name, key_env, key_file, overrides, ...may }] of client_keys.entries()) {
     const key = await read({
-      variablePath: ['client_keys', index, 'key_env'],
+      path: ['client_keys', index, 'key'],
       variable: key_env,
-      filePath: ['client_keys', index, 'key_file'],
       file: key_file,
       takesSeveral: true,
     })

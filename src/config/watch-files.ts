@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { spellPath } from '../profiles/issues.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { keyClashes, type KeyHolders, type LiveKey, type LiveSecrets, readKeyFile } from './keys.ts'
+import {
+  keyClashes,
+  type KeyHolders,
+  type LiveKey,
+  type LiveSecrets,
+  readKeyFile,
+  settingPath,
+} from './keys.ts'
 import type { Problem } from './problem.ts'
 import { type ProfileFilesOptions, readProfileFiles } from './configuration.ts'
 
@@ -30,7 +37,9 @@ export type KeyTrouble = {
  */
 export function watchKeys({ settings, onRotated, onTrouble, ...times }: WatchKeysOptions) {
   const keys = [...settings.upstreams.values(), ...settings.client_keys].flatMap(({ key }) =>
-    key?.source.file == null ? [] : [{ key, file: key.source.file, setting: spellPath(key.source.filePath) }],
+    key?.source.file == null
+      ? []
+      : [{ key, file: key.source.file, setting: spellPath(settingPath(key.source, 'file')) }],
   )
   const told = new Map<LiveKey, string>()
 

@@ -1,9 +1,9 @@
 import { resolvedText } from '../compaction/history/calls/find-references.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
-import { labels } from '../compaction/recap/headings.ts'
-import { type Subject, toolNameOf } from '../compaction/history/subject.ts'
-import { mediaMarks, type Message } from '../conversation/message.ts'
+import { labels, speakerLabel } from '../compaction/recap/headings.ts'
+import type { Subject } from '../compaction/history/subject.ts'
+import { mediaMarks } from '../conversation/message.ts'
 import type { Steps } from '../json/source.ts'
 import type { Compacted } from '../compaction/compact.ts'
 import type { MadeHow } from '../compaction/made-cache.ts'
@@ -38,7 +38,7 @@ export function* segmentsOf(subject: Subject, index: number): Steps<readonly Seg
     calls.push({ label: `${number} ${labels.call(name)}`, calls: name, text })
   }
   if (said === '' && calls.length > 0) return calls
-  const label = `${number} ${speakerOf(subject, message, index)}`
+  const label = `${number} ${speakerLabel(subject, index)}`
   return [{ label, calls: null, text: yield* unforgedLines(said) }, ...calls]
 }
 
@@ -62,16 +62,7 @@ export function leftOutOf(subject: Subject, compacted: Compacted | null): readon
   return outlineOf(subject, compacted).flatMap(({ index, treatment }) => {
     // What was joined to another message stands there as it was made before.
     const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
-    // Of one that lost its thoughts all that it says stands there.
-    if (
-      index === null ||
-      how === 'kept' ||
-      how === 'unbound' ||
-      how === 'resolved' ||
-      how === 'summary' ||
-      how === 'recap'
-    )
-      return []
+    if (index === null || how === 'summary' || how === 'recap' || isInView(how)) return []
     return [{ index, how: how === 'outdated' ? 'dropped' : how }]
   })
 }
@@ -99,19 +90,9 @@ export function* unforgedLines(text: string): Steps<string> {
 
 // --- internal ---
 
-function speakerOf(subject: Subject, { facts }: Message, index: number): string {
-  switch (facts.role) {
-    case 'user':
-      return labels.user(facts.name)
-    case 'assistant':
-      return labels.assistant
-    case 'tool':
-      return labels.result(toolNameOf(subject, index))
-    case 'system':
-    case 'developer':
-    case 'other':
-      return `[${facts.role}]`
-  }
+/** Whether a message stands there word for word: of one that lost its thoughts all that it says does. */
+function isInView(how: string): how is 'kept' | 'unbound' | 'resolved' {
+  return how === 'kept' || how === 'unbound' || how === 'resolved'
 }
 
 /** What is looked through between two pauses, up to the end of its last line: less than a millisecond. */

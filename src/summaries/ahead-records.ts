@@ -10,8 +10,6 @@ import type { KeyedConversation } from './summary-record.ts'
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
  * asks for the same, once, and the compaction that is due takes the frontier that they were asked for.
  */
-export type AheadRecords = ReturnType<typeof createAheadRecords>
-
 export function createAheadRecords(store: Store, guarded: StoreGuard) {
   return {
     /**

@@ -40,11 +40,6 @@ export function rejectionIn(body: string, fields: readonly string[], hasSystemRo
 }
 
 /** Which upstreams take no more of a credential for now. */
-export type RateLimits = ReturnType<typeof createRateLimits>
-
-/** An upstream, and the credential that it limits. */
-type Payer = Pick<ModelKey, 'upstream' | 'credential'>
-
 export function createRateLimits(heldKeyMark: HeldKeyMark) {
   const limited = lruCache<true>(PAYERS_MAX)
   // Limits are a key's: another one has its own.
@@ -93,6 +88,9 @@ function locations(body: string): ReadonlySet<string> {
 }
 
 const LOOKED_AT_CHARS = 65_536
+
+/** An upstream, and the credential that it limits. */
+type Payer = Pick<ModelKey, 'upstream' | 'credential'>
 
 const PAYERS_MAX = 4096
 

@@ -6,10 +6,6 @@ import type { StoreGuard } from '../storage/store-guard.ts'
  * Prompt tokens that summaries of a conversation have cost so far: however often they fail, they do not become dear. An
  * account is kept by the end of a summary, so conversations that only begin alike share the cost of that beginning alone.
  */
-export type SpentTokens = ReturnType<typeof createSpentTokens>
-
-export type Account = { readonly chat: KeyedConversation; readonly scope: string }
-
 export function createSpentTokens(store: Store, guarded: StoreGuard) {
   async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
     const frontiers = [...chat.keys.keys()].filter((end) => chat.structure.isFrontier(end))
@@ -40,6 +36,8 @@ export function createSpentTokens(store: Store, guarded: StoreGuard) {
 }
 
 // --- internal ---
+
+type Account = { readonly chat: KeyedConversation; readonly scope: string }
 
 function keyOf(scope: string, { keys }: KeyedConversation, end: number): string {
   return `spent:${scope}:${keys[end] ?? ''}`

@@ -1,8 +1,8 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../compaction/terminal/render.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
-import { harmless, labels } from '../compaction/recap/headings.ts'
-import { type Subject, toolNameOf } from '../compaction/history/subject.ts'
+import { harmless, labels, speakerLabel } from '../compaction/recap/headings.ts'
+import type { Subject } from '../compaction/history/subject.ts'
 import { mediaMarks, type Message, type ParsedMessage, type Role } from '../conversation/message.ts'
 import type { Steps } from '../json/source.ts'
 import { redactedSteps } from './secrets.ts'
@@ -87,24 +87,9 @@ function* saidIn(subject: Subject, message: Message, index: number, text: string
   const shown = facts.role === 'tool' ? yield* renderTerminal(near) : withoutThoughts(near)
   const marks = mediaMarks(facts.media)
   const lengthening = text.length / Math.max(1, near.length)
-  const said = yield* clipped(subject, shown, lengthening, textTokensMax[facts.role])
+  const said = yield* clipped(subject, shown, shown.length * lengthening, textTokensMax[facts.role])
   const content = [said, marks].filter((piece) => piece.trim() !== '').join('\n')
-  return content === '' ? [] : [`${labelOf(subject, message, index)}\n${content}`]
-}
-
-function labelOf(subject: Subject, { facts }: Message, index: number): string {
-  switch (facts.role) {
-    case 'user':
-      return harmless(labels.user(facts.name))
-    case 'assistant':
-      return labels.assistant
-    case 'tool':
-      return harmless(labels.result(toolNameOf(subject, index)))
-    case 'system':
-    case 'developer':
-    case 'other':
-      return `[${facts.role}]`
-  }
+  return content === '' ? [] : [`${harmless(speakerLabel(subject, index))}\n${content}`]
 }
 
 function* callsIn({ countSteps }: Subject, { calls }: ParsedMessage): Steps<string[]> {
@@ -119,19 +104,18 @@ function* callsIn({ countSteps }: Subject, { calls }: ParsedMessage): Steps<stri
   return lines
 }
 
-/** `lengthening`: how much longer the text was before its middle was left out. */
+/** `wholeChars`: how long the text was before its middle was left out, which its mark states in tokens. */
 function* clipped(
   { countSteps }: Subject,
   text: string,
-  lengthening: number,
+  wholeChars: number,
   tokensMax: number,
 ): Steps<string> {
-  const searched = yield* clean(ends(text, SEARCHED_CHARS))
+  const near = ends(text, SEARCHED_CHARS)
+  const searched = yield* clean(near)
   const tokens = yield* countSteps(searched)
-  // If not all was counted, the mark states the size that the length of the text tells.
-  const isAll = text.length <= 2 * SEARCHED_CHARS && lengthening === 1
-  const whole = isAll ? tokens : Math.round((tokens * text.length * lengthening) / searched.length)
-  const shown = yield* clipText(searched, tokens, tokensMax, countSteps, { wholeTokens: whole })
+  const wholeTokens = Math.round(tokens * Math.max(1, wholeChars / Math.max(1, near.length)))
+  const shown = yield* clipText(searched, tokens, tokensMax, countSteps, { wholeTokens })
   return unlabelled(harmless(shown))
 }
 

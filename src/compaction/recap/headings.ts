@@ -1,5 +1,4 @@
-import type { Steps } from '../../json/source.ts'
-import type { Subject } from '../history/subject.ts'
+import { type Subject, toolNameOf } from '../history/subject.ts'
 
 /** What the parts of a recap begin with. */
 export const headings = {
@@ -21,6 +20,14 @@ export const labels = {
   call: (tool: string): string => `[to ${inLabel(tool)}]`,
   result: (tool: string): string => `[from ${inLabel(tool)}]`,
 } as const
+
+/** Who speaks in a message. */
+export function speakerLabel(subject: Subject, index: number): string {
+  const { role = 'other', name = null } = subject.messages[index]?.facts ?? {}
+  if (role === 'user') return labels.user(name)
+  if (role === 'assistant') return labels.assistant
+  return role === 'tool' ? labels.result(toolNameOf(subject, index)) : `[${role}]`
+}
 
 /**
  * Quoted text as it may stand in a recap: a line that looks like a label or a heading is marked as none. `areNamed`: whether
