@@ -1,4 +1,4 @@
-import { type KeyProblem, spellPath, validate, valueAt } from './issues.ts'
+import { type KeyProblem, validate, valueAt } from './issues.ts'
 import { meantOr } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
@@ -41,10 +41,7 @@ export function resolveProfiles(raws: RawProfiles) {
     if (!line.every((ancestor) => sound.has(ancestor))) continue
     const merged = line.toReversed().reduce<unknown>((base, each) => inherit(base, all.get(each)), {})
     const { value, problems: clashes } = validate(profileSchema, merged, { otherFile })
-    if (value !== null) {
-      profiles.set(name, { ...value, name })
-      problems.push(...fallbackProblems({ ...value, name }, all.get(name)))
-    }
+    if (value !== null) profiles.set(name, { ...value, name })
     for (const clash of clashes ?? []) {
       const path = ownPath(all.get(name), clash.path)
       if (path !== null) problems.push({ ...clash, path, profile: name })
@@ -85,22 +82,6 @@ function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] 
   if (next !== name) return []
   const message = `"extends" goes in a circle: ${[...line, name].join(' -> ')}`
   return [{ path: ['extends'], of: 'value', message, suggestion: 'end the circle with extends: null' }]
-}
-
-/** A profile that names its own model as the larger one. One that inherits it, as the larger model's own does, has none. */
-function fallbackProblems(
-  { name, models, upstream, overflow }: Profile,
-  raw: unknown,
-): readonly ProfileProblem[] {
-  const path = ['overflow', 'fallback', 'model']
-  const { fallback } = overflow
-  if (fallback === null || valueAt(raw, path) === undefined || models.length === 0) return []
-  const isElsewhere = fallback.upstream !== null && fallback.upstream !== (upstream ?? 'default')
-  const own = fallback.model.toLowerCase()
-  if (isElsewhere || models.some((pattern) => pattern.toLowerCase() !== own)) return []
-  const message = `"${spellPath(path)}" names ${JSON.stringify(fallback.model)}, which is the model of this profile itself`
-  const suggestion = 'name a larger model, or remove overflow.fallback'
-  return [{ profile: name, path, of: 'value', message, suggestion }]
 }
 
 /**

@@ -110,19 +110,13 @@ test('an upstream that foldgate.yaml does not have is told where it is named', a
   ])
 })
 
-test('a fallback has to lead elsewhere, to an upstream that there is', async () => {
+test('a fallback has to name a model, and an upstream that there is', async () => {
   const files = {
-    'a.yaml': 'models: [small]\noverflow:\n  fallback: {model: Small}\n',
     'b.yaml': 'models: [small-1]\noverflow: {fallback: {model: small-1, upstream: clowd}}\n',
     'c.yaml': 'models: ["small-2*"]\noverflow: {fallback: {modle: large}}\n',
-    // Another upstream's model of this name, another model of the profile, and what is inherited.
-    'd.yaml': 'models: [small-3]\noverflow: {fallback: {model: small-3, upstream: cloud}}\n',
-    'e.yaml': 'models: [small-4, large]\noverflow: {fallback: {model: large}}\n',
-    'f.yaml': 'extends: e\nmodels: [large]\n',
   }
   const { lines } = await read(files, ['default', 'cloud'])
   expect(lines).toEqual([
-    'profiles/a.yaml:3:21: "overflow.fallback.model" names "Small", which is the model of this profile itself — name a larger model, or remove overflow.fallback',
     'profiles/b.yaml:2:49: "overflow.fallback.upstream" names the upstream "clowd", which foldgate.yaml does not have — did you mean "cloud"?',
     'profiles/c.yaml:2:22: "overflow.fallback.model" is missing; it must be text: a model\'s name',
     'profiles/c.yaml:2:23: unknown key "modle" in "overflow.fallback" — did you mean "model"?',
