@@ -57,7 +57,7 @@ export async function readLiveKey(source: KeySource, env: Environment): Promise<
 
 /** The setting that names a key's variable or file. */
 export function settingPath({ path }: KeySource, of: 'env' | 'file'): readonly PropertyKey[] {
-  return path.with(-1, `${String(path.at(-1))}_${of}`)
+  return [...path.slice(0, -1), `${String(path.at(-1))}_${of}`]
 }
 
 /** Reads a key from an environment variable, or several if it may hold them. */
