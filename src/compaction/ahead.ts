@@ -2,18 +2,16 @@ import type { Steps } from '../json/source.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/effective.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
-import type { Compaction, CompactionReason, Fold, SummaryRange } from './compaction.ts'
 import {
-  covers,
-  foldedRanges,
-  hasUnsummarised,
-  layoutOf,
-  partTokens,
-  rangeIndexes,
+  type Compaction,
+  type CompactionReason,
+  type Fold,
+  type SummaryRange,
   UNTOUCHED,
-} from './layout.ts'
+} from './compaction.ts'
+import { covers, foldedRanges, hasUnsummarised, layoutOf, partTokens, rangeIndexes } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
-import { quotedSystemTokensMax } from './plan/fold-at.ts'
+import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'

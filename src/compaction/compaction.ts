@@ -18,11 +18,26 @@ export type CompactionReason = Compaction['reason']
  */
 export type Compaction = z.output<typeof compactionSchema>
 
-/** How far each of the passes that edit single messages reaches: messages with an index below it are edited. */
-export type Reach = Compaction['reach']
+/** What a compaction does, whatever made it necessary. */
+export type Treatment = Omit<Compaction, 'version' | 'reason'>
+
+/** A compaction that does nothing yet: what the first one starts from. */
+export const UNTOUCHED: Treatment = {
+  point: 0,
+  task: -1,
+  latestUser: -1,
+  reach: { render: 0, preview: 0, clear: 0 },
+  fold: null,
+  clips: [],
+  cleared: [],
+  thoughts: [],
+}
 
 /** What lies between the pinned head and `frontier` is replaced by summaries and recaps, together of at most these sizes. */
 export type Fold = z.output<typeof foldSchema>
+
+/** A fold that was planned ahead, with the summaries that were written for it. */
+export type PreparedFold = Pick<Fold, 'frontier' | 'kept' | 'summaries'>
 
 /** The messages that a summary stands for: those from `start` up to `end` but for `except` (ascending), which were pinned. */
 export type SummaryRange = Pick<StandingSummary, 'start' | 'end' | 'except'>
@@ -41,7 +56,7 @@ export type Clip = z.output<typeof clipSchema>
  * so that a client that adds or drops a system message there finds its compactions again.
  */
 export function writeCompaction(compaction: Compaction, systemCount: number): string {
-  return JSON.stringify(shifted(compaction, -systemCount), withoutLaterNothing)
+  return JSON.stringify(shifted(compaction, -systemCount))
 }
 
 /** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
@@ -186,20 +201,6 @@ const compactionSchema = z
   })
   .readonly()
 
-const laterMembers: ReadonlySet<string> = new Set([
-  'note',
-  'restated',
-  'thoughts',
-  'keptTokensMax',
-  'cleared',
-])
-
-/** What is empty and came later is not written: records are as they were before there was such a thing. */
-function withoutLaterNothing(name: string, value: unknown): unknown {
-  const isNothing = value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
-  return isNothing && laterMembers.has(name) ? undefined : value
-}
-
 /**
  * "None" for a pinned message. It has to differ from every relative index: a pinned message never lies in
  * the leading system block, so relative indexes are never negative.
@@ -208,24 +209,24 @@ const NO_INDEX = -1
 
 function shifted(compaction: Compaction, by: number): Compaction {
   const { point, task, latestUser, reach, fold, clips, cleared, thoughts, elsewhere } = compaction
+  const move = (index: number): number => index + by
+  const movePinned = (index: number): number => (index === NO_INDEX ? NO_INDEX : index + by)
   return {
     ...compaction,
-    point: point + by,
-    task: task === NO_INDEX ? NO_INDEX : task + by,
-    latestUser: latestUser === NO_INDEX ? NO_INDEX : latestUser + by,
-    reach: { render: reach.render + by, preview: reach.preview + by, clear: reach.clear + by },
+    point: move(point),
+    task: movePinned(task),
+    latestUser: movePinned(latestUser),
+    reach: { render: move(reach.render), preview: move(reach.preview), clear: move(reach.clear) },
     fold: fold && {
       ...fold,
-      frontier: fold.frontier + by,
-      kept: fold.kept.map((index) => index + by),
-      restated: fold.restated.map((index) => index + by),
+      frontier: move(fold.frontier),
+      kept: fold.kept.map(move),
+      restated: fold.restated.map(move),
       summaries: fold.summaries.map((summary) => shiftedRange(summary, by)),
     },
-    clips: clips.map((clip) => ({ ...clip, index: clip.index + by })),
-    cleared: cleared.map((index) => index + by),
-    thoughts: thoughts.map((index) => index + by),
-    ...(elsewhere === undefined
-      ? {}
-      : { elsewhere: elsewhere.map((each) => ({ ...each, point: each.point + by })) }),
+    clips: clips.map((clip) => ({ ...clip, index: move(clip.index) })),
+    cleared: cleared.map(move),
+    thoughts: thoughts.map(move),
+    ...(elsewhere && { elsewhere: elsewhere.map((each) => ({ ...each, point: move(each.point) })) }),
   }
 }

@@ -1,7 +1,6 @@
 import { triggerOf } from '../profiles/effective.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
-import type { Compaction, CompactionReason } from './compaction.ts'
-import { UNTOUCHED } from './layout.ts'
+import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import type { Policy, Room } from './policy.ts'

@@ -1,8 +1,8 @@
-import { matchesGlob } from '../profiles/glob.ts'
-import type { Clip, Compaction, Reach } from './compaction.ts'
+import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
+import { mayBeCleared } from './passes/clear.ts'
 import type { Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
-import { replyStart, toolNameOf, type Rounds, type Subject } from './history/subject.ts'
+import { replyStart, type Rounds, type Subject } from './history/subject.ts'
 
 /**
  * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are cleared or clipped, and before which point
@@ -11,7 +11,7 @@ import { replyStart, toolNameOf, type Rounds, type Subject } from './history/sub
  */
 export type Edits = {
   readonly frontier: number
-  readonly reach: Reach
+  readonly reach: Treatment['reach']
   readonly cleared: ReadonlySet<number>
   readonly clips: ReadonlyMap<number, Clip>
   readonly point: number
@@ -19,14 +19,9 @@ export type Edits = {
   readonly elsewhere?: ReadonlySet<number>
 }
 
-/** What of a compaction decides over single messages. */
-export type Editing = Pick<
-  Compaction,
-  'fold' | 'reach' | 'cleared' | 'clips' | 'point' | 'thoughts' | 'elsewhere'
->
-
 /** What a compaction does to single messages. */
-export function editsOf({ fold, reach, cleared, clips, point, thoughts, elsewhere }: Editing): Edits {
+export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edits {
+  const { fold, reach, cleared, clips, point, thoughts, elsewhere } = treatment
   return {
     frontier: fold?.frontier ?? 0,
     reach,
@@ -39,14 +34,7 @@ export function editsOf({ fold, reach, cleared, clips, point, thoughts, elsewher
 }
 
 /** Edits that reach nothing, which leaves those that a policy always makes. */
-export const NO_EDITS: Edits = {
-  frontier: 0,
-  reach: { render: 0, preview: 0, clear: 0 },
-  cleared: new Set(),
-  clips: new Map(),
-  point: 0,
-  thoughts: new Set(),
-}
+export const NO_EDITS = editsOf(UNTOUCHED)
 
 /** What the edits do to a message. */
 export function editAt(subject: Subject, policy: Policy, index: number, edits: Edits): Edit {
@@ -80,13 +68,6 @@ export function isTakenOut(subject: Subject, index: number, edits: Edits): boole
     !isHeld(subject, edits, index) &&
     !demandingUnits(subject).has(subject.structure.unitStart(index))
   )
-}
-
-/** Whether a profile lets the results of a message's tool be cleared. */
-export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], index: number): boolean {
-  if (exceptTools.length === 0) return true
-  const tool = toolNameOf(rounds, index)
-  return !exceptTools.some((pattern) => matchesGlob(pattern, tool))
 }
 
 // --- internal ---

@@ -1,7 +1,6 @@
 import { countBelow } from '../conversation/count-below.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
-import type { Editing } from './edits.ts'
-import type { Compaction, Fold, StandingSummary, SummaryRange } from './compaction.ts'
+import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 
 /**
  * A run of folded messages: those from `start` up to `end` but for the pinned ones among them. Its recap
@@ -24,7 +23,7 @@ export type FoldedPart = {
 export type Layout = ReturnType<typeof layoutOf>
 
 /** What decides where everything stands: the pinned messages and the fold. */
-export type Folding = Pick<Compaction, 'task' | 'latestUser' | 'fold'>
+export type Folding = Pick<Treatment, 'task' | 'latestUser' | 'fold'>
 
 export function layoutOf(compaction: Folding, systemCount: number) {
   const { fold } = compaction
@@ -105,18 +104,6 @@ export function hasUnsummarised(compaction: Folding, systemCount: number): boole
 
 /** The framing of the message that a recap stands in. */
 export const RECAP_FRAME_TOKENS = textTokens('', () => 0)
-
-/** A compaction that does nothing yet: what the first one starts from. */
-export const UNTOUCHED = {
-  task: -1,
-  latestUser: -1,
-  fold: null,
-  clips: [],
-  cleared: [],
-  reach: { render: 0, preview: 0, clear: 0 },
-  point: 0,
-  thoughts: [],
-} as const satisfies Folding & Editing
 
 // --- internal ---
 

@@ -1,7 +1,7 @@
 import { countBelow } from '../conversation/count-below.ts'
 import type { Steps } from '../json/source.ts'
-import type { Compaction } from './compaction.ts'
-import { editAt, editsOf, type Editing, type Edits } from './edits.ts'
+import type { Treatment } from './compaction.ts'
+import { editAt, type Edits, editsOf } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
@@ -28,11 +28,7 @@ export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): To
  * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps take their caps. The
  * view that is written is never larger.
  */
-export function* plannedTokens(
-  counts: TokenCounts,
-  compaction: Pick<Compaction, 'task' | 'latestUser' | 'fold'> & Editing,
-  end: number,
-): Steps<number> {
+export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: number): Steps<number> {
   const layout = layoutOf(compaction, counts.subject.structure.systemCount)
   const edits = editsOf(compaction)
   let tokens = partTokens(layout.before) + partTokens(layout.after)
@@ -100,12 +96,11 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
     return tokens
   }
 
-  function* followingTokens(index: number, end: number, edits: Edits, further: Edits): Steps<number> {
+  function* followingTokens(index: number, end: number, edits: Edits): Steps<number> {
     let tokens = 0
     for (const holder of subject.references.followersOf(index)) {
       if (holder >= end) break
-      tokens += yield* editedTokens(holder, holder + 1, further)
-      tokens -= yield* editedTokens(holder, holder + 1, edits)
+      tokens += yield* editedTokens(holder, holder + 1, edits)
     }
     return tokens
   }
@@ -123,7 +118,7 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
     unboundTokens,
     /** The same, edited where the edits reach. */
     editedTokens,
-    /** How much more the results before `end` take that refer to a message, or to what it refers to, once it is treated otherwise. */
+    /** What the results before `end` take that refer to a message, or to what it refers to: they have its text once it is gone. */
     followingTokens,
     /** What the edits do to a message. */
     editOf,

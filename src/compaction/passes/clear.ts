@@ -1,8 +1,61 @@
+import { matchesGlob } from '../../profiles/glob.ts'
 import type { Steps } from '../../json/source.ts'
+import { supersededIn } from '../history/calls/superseded.ts'
 import { numberInMark } from '../history/message-numbers.ts'
-import { lookedAt } from '../history/read-message.ts'
+import { lookedAt } from '../history/looked-at.ts'
+import { type Rounds, type Subject, toolNameOf } from '../history/subject.ts'
 import { isUnguessable, wordsIn } from '../history/things.ts'
-import { cutHead, cutTail } from './clip.ts'
+
+// Clearing: a tool result becomes a short placeholder. A compaction clears as many results as it takes to come down to its
+// target, in the order of `clearableResults`, and puts those back for which there is room in the end (`plan/edit-by-worth.ts`).
+// The newest `clear.keep_results` stay, and those of `clear.except_tools`.
+
+/** Whether a message is a result, and a profile lets those of its tool be cleared. */
+export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], index: number): boolean {
+  if (rounds.messages[index]?.facts.role !== 'tool') return false
+  if (exceptTools.length === 0) return true
+  const tool = toolNameOf(rounds, index)
+  return !exceptTools.some((pattern) => matchesGlob(pattern, tool))
+}
+
+/** A result that may be cleared; `isSuperseded`: a later one says otherwise, or the same again. */
+export type Clearable = {
+  readonly index: number
+  readonly worthlessness: number
+  readonly isSuperseded: boolean
+}
+
+/**
+ * The results from `start` up to `end` that may be cleared, those first that a next step misses least: large and old ones, those
+ * sooner whose file a later one tells of. `tokensAt`: what a result takes now; 0 where it is cleared already.
+ */
+export function* clearableResults(
+  subject: Subject,
+  exceptTools: readonly string[],
+  { start, end, point }: { readonly start: number; readonly end: number; readonly point: number },
+  tokensAt: (index: number) => Steps<number>,
+): Steps<readonly Clearable[]> {
+  const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(subject)
+  const found: Clearable[] = []
+  const ages = new Map<number, number>()
+  let age = 0
+  for (let index = point - 1; index >= start; index -= 1) {
+    const facts = subject.messages[index]?.facts
+    if (facts?.opensReply === true) age += 1
+    if (facts?.role !== 'tool') continue
+    ages.set(index, age)
+    if (index >= end || !mayBeCleared(subject, exceptTools, index)) continue
+    const tokens = yield* tokensAt(index)
+    if (tokens < CLEARED_TOKENS_MIN) continue
+    const isSuperseded = isStale(index, point) || isRepeated(index, point)
+    // Of equal results the earliest stays, and is as young as the latest of them.
+    const latest = latestEqual(index, point)
+    const weight = latest === index && isFollowed(index, point) ? FOLLOWED_WEIGHT : 1
+    const replies = ages.get(latest) ?? age
+    found.push({ index, isSuperseded, worthlessness: tokens * (1 + replies / AGE_REPLIES) * weight })
+  }
+  return found.sort((one, other) => other.worthlessness - one.worthlessness)
+}
 
 /**
  * What stands in the place of a cleared tool result: the tool and the size, so that it can be asked for again, the name by
@@ -40,33 +93,16 @@ export function* unguessableNames(text: string, sizeTokens: number): Steps<reado
     : [...all.slice(0, Math.ceil(most / 2)), ...all.slice(all.length - Math.floor(most / 2))]
 }
 
-/** The share of a preview that its head takes: commands print what they are first and how they ended last. */
-const HEAD_SHARE = 0.6
-
-/**
- * A long text's head and tail, with a mark between them that states the original size in tokens and the name by which
- * all of it can be read back, null where it cannot; the text itself where that is no longer.
- */
-export function previewText(
-  text: string,
-  sizeTokens: number,
-  bounds: { readonly maxChars: number; readonly maxLines: number },
-  number: string | null = null,
-): string {
-  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
-  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
-  const lines = Math.max(0, bounds.maxLines - 1)
-  const head = cutHead(text, Math.floor(chars * HEAD_SHARE), Math.ceil(lines * HEAD_SHARE))
-  const tail = cutTail(
-    text.slice(head.length),
-    chars - Math.floor(chars * HEAD_SHARE),
-    Math.floor(lines * (1 - HEAD_SHARE)),
-  )
-  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
-  return preview.length < text.length ? preview : text
-}
-
 // --- internal ---
+
+/** Smaller results are hardly larger than the line that stands in their place. */
+const CLEARED_TOKENS_MIN = 64
+
+/** So many replies later a result counts for half as much again. */
+const AGE_REPLIES = 10
+
+/** How much sooner a result goes of whose file a later one tells. */
+const FOLLOWED_WEIGHT = 4
 
 /** About two dozen tokens, beside a dozen for the tool and the size. */
 const NAMES_MAX = 4
@@ -78,6 +114,3 @@ const NAME_CHARS_MAX = 80
 
 /** Words between two pauses: about a millisecond. */
 const WORDS_PER_STEP = 2_000
-
-/** The line breaks around the mark. */
-const BREAKS_CHARS = 2

@@ -1,9 +1,9 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Steps } from '../../json/source.ts'
-import { supersededIn } from '../history/calls/superseded.ts'
-import { editsOf, mayBeCleared, type Edits } from '../edits.ts'
+import { type Edits, editsOf } from '../edits.ts'
+import { clearableResults } from '../passes/clear.ts'
 import type { Draft } from './draft.ts'
-import { runs, thresholdOf, type Frame } from './frame.ts'
+import { type Frame, runs, thresholdOf } from './frame.ts'
 
 /**
  * The passes that edit single messages, in the order in which they cost the next step least for what they free, until the aim
@@ -17,25 +17,26 @@ export function* editedByWorth(
   keptResults: number,
 ): Steps<Draft> {
   const keptFrom = keptResultsFrom(frame, keptResults)
-  let draft = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
-  draft = yield* cleared(frame, draft, aimTokens, 'superseded', keptFrom)
+  const clearedUpTo = Math.min(begun.protectedFrom, keptFrom)
+  const rendered = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
+  const current = yield* cleared(frame, rendered, aimTokens, 'superseded', clearedUpTo)
   yield
-  draft = yield* editedUpTo(frame, draft, 'preview', aimTokens, Math.min(begun.protectedFrom, keptFrom))
-  return yield* cleared(frame, draft, aimTokens, 'any', keptFrom)
+  const previewed = yield* editedUpTo(frame, current, 'preview', aimTokens, clearedUpTo)
+  return yield* cleared(frame, previewed, aimTokens, 'any', clearedUpTo)
 }
 
 /**
  * Edits that are enough although they do not reach the aim: half of the way down is, and nothing has to be folded. The results
  * that are kept by their number go for it, the oldest first. What was read last stays whole if the view only fits, unless it was
- * compacted just before: then another round has to fit, too. Null where no edits are enough. `mostTokens`: what is still worth a
- * compaction.
+ * compacted just before: then another round has to fit, too. Null where no edits are enough.
  */
 export function* editedEnough(
   frame: Frame,
   edited: Draft,
-  { aimTokens, halfWayTokens, mostTokens }: Record<'aimTokens' | 'halfWayTokens' | 'mostTokens', number>,
+  aimTokens: number,
+  halfWayTokens: number,
 ): Steps<Draft | null> {
-  const { triggerTokens, nextRoundTokens, aheadTokens } = frame
+  const { triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
   const roomyTokens = Math.min(halfWayTokens, triggerTokens - (nextRoundTokens ?? 0))
   const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
   const keptMost = keptResultsMost(frame)
@@ -44,7 +45,7 @@ export function* editedEnough(
     // Mostly they stand among the newest messages, which no pass reaches.
     if (kept < keptMost && keptResultsFrom(frame, kept + 1) < edited.protectedFrom)
       draft = yield* editedByWorth(frame, edited, aimTokens, kept)
-    const enoughTokens = Math.min(kept === 0 ? halfWayTokens : fittingTokens, mostTokens)
+    const enoughTokens = Math.min(kept === 0 ? halfWayTokens : fittingTokens, worthTokens + growthTokens)
     if (draft.tokens <= enoughTokens - aheadTokens) return draft
   }
   return null
@@ -56,11 +57,11 @@ export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Steps<D
   const goalTokens = goalOf(frame, counts.policy.clear.at, aimTokens)
   const earlier = new Set<number>(before.cleared)
   const gone = new Set(begun.cleared)
-  const now = { ...editsOf(begun), cleared: gone }
+  const edits = { ...editsOf(begun), cleared: gone }
   let { tokens } = begun
   for (const index of begun.cleared.toReversed()) {
-    if (earlier.has(index) || index < now.frontier) continue
-    const more = yield* tokensMore(frame, now, index, () => gone.delete(index))
+    if (earlier.has(index) || index < edits.frontier) continue
+    const more = yield* tokensMore(frame, edits, index, () => gone.delete(index))
     if (tokens + more <= goalTokens) tokens += more
     else gone.add(index)
   }
@@ -98,18 +99,6 @@ function keptResultsFrom({ counts, options }: Frame, keptResults: number): numbe
   return from
 }
 
-/** A result that may be cleared. */
-type Clearable = { readonly index: number; readonly worthlessness: number; readonly isSuperseded: boolean }
-
-/** Smaller results are hardly larger than the line that stands in their place. */
-const CLEARED_TOKENS_MIN = 64
-
-/** So many replies later a result counts for half as much again. */
-const AGE_REPLIES = 10
-
-/** How much sooner a result goes of whose file a later one tells. */
-const FOLLOWED_WEIGHT = 4
-
 /** Where a pass aims at: one that begins below the target has nothing to aim at but its whole reach. */
 function goalOf(frame: Frame, at: number | null, aimTokens: number): number {
   return at !== null && thresholdOf(frame, at) <= frame.targetTokens ? 0 : aimTokens
@@ -117,11 +106,6 @@ function goalOf(frame: Frame, at: number | null, aimTokens: number): number {
 
 function startOf({ counts }: Frame, { fold }: Draft): number {
   return fold?.frontier ?? counts.subject.structure.systemCount
-}
-
-function isClearable({ counts: { subject, policy } }: Frame, index: number): boolean {
-  const isResult = subject.messages[index]?.facts.role === 'tool'
-  return isResult && mayBeCleared(subject, policy.clear.except_tools, index)
 }
 
 /** A pass over the oldest messages first, as far as it has to reach and no further than `end`. */
@@ -132,93 +116,56 @@ function* editedUpTo(
   aimTokens: number,
   end: number,
 ): Steps<Draft> {
-  const { counts, options } = frame
-  const { policy, editedTokens, followingTokens } = counts
-  const settings = policy[pass]
+  const settings = frame.counts.policy[pass]
   if (('enabled' in settings && !settings.enabled) || !runs(frame, settings.at)) return begun
   const goalTokens = goalOf(frame, settings.at, aimTokens)
-  const edits = editsOf(begun)
-  let { reach, tokens } = begun
-  for (
-    let index = Math.max(startOf(frame, begun), reach[pass]);
-    index < end && tokens > goalTokens;
-    index += 1
-  ) {
-    const now = { ...edits, reach }
-    const further = { ...edits, reach: { ...reach, [pass]: index + 1 } }
-    tokens -= yield* editedTokens(index, index + 1, now)
-    tokens += yield* editedTokens(index, index + 1, further)
-    tokens += yield* followingTokens(index, options.point, now, further)
-    reach = further.reach
-  }
+  const reach = { ...begun.reach }
+  const edits = { ...editsOf(begun), reach }
+  const start = Math.max(startOf(frame, begun), reach[pass])
+  let { tokens } = begun
+  for (let index = start; index < end && tokens > goalTokens; index += 1)
+    tokens += yield* tokensMore(frame, edits, index, () => (reach[pass] = index + 1))
   return { ...begun, reach, tokens }
 }
 
-/** Results cleared, those first that are missed least. */
+/** Results before `end` cleared, those first that are missed least. */
 function* cleared(
   frame: Frame,
   begun: Draft,
   aimTokens: number,
   which: 'superseded' | 'any',
-  keptFrom: number,
+  end: number,
 ): Steps<Draft> {
-  const { policy } = frame.counts
-  if (!policy.clear.enabled || !runs(frame, policy.clear.at)) return begun
-  const goalTokens = goalOf(frame, policy.clear.at, aimTokens)
+  const { counts, options } = frame
+  const { clear } = counts.policy
+  if (!clear.enabled || !runs(frame, clear.at)) return begun
+  const goalTokens = goalOf(frame, clear.at, aimTokens)
   if (begun.tokens <= goalTokens) return begun
-  const clearable = (yield* clearableIn(frame, begun, keptFrom)).filter(
-    ({ isSuperseded }) => which === 'any' || isSuperseded,
-  )
-  const edits = editsOf(begun)
-  const gone = new Set(edits.cleared)
-  const now = { ...edits, cleared: gone }
+  const gone = new Set(begun.cleared)
+  const edits = { ...editsOf(begun), cleared: gone }
+  const among = { start: startOf(frame, begun), end, point: options.point }
+  const tokensAt = function* tokensAt(index: number): Steps<number> {
+    return gone.has(index) ? 0 : yield* counts.editedTokens(index, index + 1, edits)
+  }
   let { tokens } = begun
-  for (const { index } of clearable.sort((one, other) => other.worthlessness - one.worthlessness)) {
+  for (const result of yield* clearableResults(counts.subject, clear.except_tools, among, tokensAt)) {
+    if (which === 'superseded' && !result.isSuperseded) continue
     if (tokens <= goalTokens) break
-    tokens += yield* tokensMore(frame, now, index, () => gone.add(index))
+    tokens += yield* tokensMore(frame, edits, result.index, () => gone.add(result.index))
   }
   return { ...begun, cleared: [...gone], tokens }
 }
 
-/** How much more a view takes after a result was cleared or put back; what refers to it is sent with its text once it is gone. */
+/** How much more a view takes after a change to one message; what refers to it is sent with its text once it is gone. */
 function* tokensMore(
   { counts, options }: Frame,
   edits: Edits,
   index: number,
   change: () => unknown,
 ): Steps<number> {
-  const followers = counts.subject.references.followersOf(index).filter((each) => each < options.point)
-  let tokens = 0
-  for (const each of [index, ...followers]) tokens -= yield* counts.editedTokens(each, each + 1, edits)
+  const own = (): Steps<number> => counts.editedTokens(index, index + 1, edits)
+  const following = (): Steps<number> => counts.followingTokens(index, options.point, edits)
+  const before = (yield* own()) + (yield* following())
   change()
-  for (const each of [index, ...followers]) tokens += yield* counts.editedTokens(each, each + 1, edits)
-  return tokens
-}
-
-function* clearableIn(frame: Frame, draft: Draft, keptFrom: number): Steps<Clearable[]> {
-  const { counts, options } = frame
-  const { subject, editedTokens } = counts
-  const { point } = options
-  const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(subject)
-  const edits = editsOf(draft)
-  const found: Clearable[] = []
-  const ages = new Map<number, number>()
-  let age = 0
-  for (let index = point - 1; index >= startOf(frame, draft); index -= 1) {
-    const facts = subject.messages[index]?.facts
-    if (facts?.opensReply === true) age += 1
-    if (facts?.role !== 'tool') continue
-    ages.set(index, age)
-    if (index >= Math.min(draft.protectedFrom, keptFrom) || edits.cleared.has(index)) continue
-    if (!isClearable(frame, index)) continue
-    const tokens = yield* editedTokens(index, index + 1, edits)
-    if (tokens < CLEARED_TOKENS_MIN) continue
-    const isSuperseded = isStale(index, point) || isRepeated(index, point)
-    // Of equal results the earliest stays, and is as young as the latest of them.
-    const latest = latestEqual(index, point)
-    const weight = latest === index && isFollowed(index, point) ? FOLLOWED_WEIGHT : 1
-    const replies = ages.get(latest) ?? age
-    found.push({ index, isSuperseded, worthlessness: tokens * (1 + replies / AGE_REPLIES) * weight })
-  }
-  return found
+  return (yield* own()) + (yield* following()) - before
 }

@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/count-below.ts'
 import type { Structure } from '../../conversation/structure.ts'
 import type { Policy } from '../policy.ts'
-import type { Fold, Compaction } from '../compaction.ts'
+import type { Fold, Treatment } from '../compaction.ts'
 
 /** How long a view is, whatever its tokens. */
 export type Length = {
@@ -12,7 +12,7 @@ export type Length = {
 }
 
 /** What decides how long a view is: its pinned messages, and the fold without its recaps. */
-export type Folded = Pick<Compaction, 'task' | 'latestUser'> & {
+export type Folded = Pick<Treatment, 'task' | 'latestUser'> & {
   readonly fold: Pick<Fold, 'frontier' | 'kept'> | null
 }
 

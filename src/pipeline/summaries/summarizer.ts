@@ -6,8 +6,8 @@ import {
   mayNeedSummary,
   type WorthyRange,
 } from '../../compaction/ahead.ts'
-import type { Compaction, CompactionReason, StandingSummary } from '../../compaction/compaction.ts'
-import type { PreparedFold } from '../../compaction/plan/options.ts'
+import type { Compaction, CompactionReason, StandingSummary, PreparedFold } from '../../compaction/compaction.ts'
+import type { MadeCache } from '../../compaction/made-cache.ts'
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'

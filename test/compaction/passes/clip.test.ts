@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clipArguments, clipText } from '../../../src/compaction/passes/clip.ts'
-import { previewText } from '../../../src/compaction/passes/clear.ts'
+import { clipArguments, clipText, previewText } from '../../../src/compaction/passes/clip.ts'
 import { waterLevel } from '../../../src/conversation/water-level.ts'
 import { finish, type Steps } from '../../../src/json/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
-import { foldAt } from '../../../src/compaction/plan/fold-at.ts'
-import { pinsAt } from '../../../src/compaction/plan/parts.ts'
+import { foldAt } from '../../../src/compaction/plan/fold.ts'
+import { frameOf } from '../../../src/compaction/plan/frame.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
+import { finish } from '../../../src/json/source.ts'
 import { standingSummary } from '../../support/at-once.ts'
 import { countThirds, policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, round, send, sendGrowing, system, user } from '../sending.ts'
@@ -77,7 +78,6 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
   const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
   const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e6 }))
   const tokensMax = summary.tokens + 20
-  const pins = pinsAt(subject, policy, subject.messages.length)
   const caps = {
     recapTokensMax: tokensMax,
     tokensMax,
@@ -85,10 +85,22 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     togetherTokensMax,
     systemTokensMax: 0,
     keptTokensMax: 0,
-    work: null,
   }
-  const options = { previous: null, plannedTokensMax: null, point: subject.messages.length }
-  return foldAt({ frame: { counts, pins, options }, caps, summaries: [summary] }, frontier).beforeTokensMax
+  const options = {
+    point: subject.messages.length,
+    previous: null,
+    room: { budgetTokens: 20_000, aroundTokens: 0 },
+    reason: 'trigger',
+    isBeyondBudget: false,
+    keepRecent: 4,
+    smallest: false,
+    strict: false,
+    prepared: null,
+    plannedTokensMax: null,
+    viewTokens: null,
+  } as const
+  const frame = finish(frameOf(counts, options))
+  return foldAt({ ...frame, caps }, [summary], frontier).beforeTokensMax
 }
 
 // A summary that filled the room of both left none for the recap, and with it went all that the user had said.

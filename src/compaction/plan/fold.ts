@@ -1,126 +1,101 @@
+import { countBelow } from '../../conversation/count-below.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
-import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
+import { sum } from '../history/size-sums.ts'
 import { isInstruction, readableTokens, type Subject } from '../history/subject.ts'
+import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
+import { SHARE } from '../shares.ts'
 import type { Frame } from './frame.ts'
-import { SHARE } from './parts.ts'
-import { countBelow } from '../../conversation/count-below.ts'
-
-/** The most that stands for folded messages, in tokens. */
-export type RecapCaps = ReturnType<typeof recapCaps>
-
-/** How much stands for folded messages in the view of a compaction. */
-export function recapCaps(frame: Frame) {
-  const { shares, roomTokens, targetTokens } = frame
-  const { recap } = frame.counts.policy
-  const keptTokensMax = Math.floor(roomTokens * SHARE.kept)
-  if (frame.options.smallest) {
-    const tokensMax = Math.floor(roomTokens * SMALLEST_RECAP_SHARE)
-    return {
-      recapTokensMax: Math.min(SMALLEST_RECAP_TOKENS, tokensMax),
-      tokensMax,
-      besideTokensMin: 0,
-      togetherTokensMax: tokensMax,
-      systemTokensMax: quotedSystemTokensMax(roomTokens),
-      keptTokensMax,
-      work: frame.work,
-    }
-  }
-  // What fixed parts and newest messages leave under the target; below zero where they take more.
-  const { fixedTokens, recentTokens, cutUnit } = frame
-  const leftTokens = targetTokens - fixedTokens - recentTokens - (cutUnit?.tokensMax ?? 0)
-  const tokensMax = Math.max(shares.recapMin, Math.min(shares.recapMax, Math.floor(leftTokens)))
-  return {
-    /** Recaps. */
-    recapTokensMax: Math.min(recap.max_tokens, tokensMax, Math.floor(roomTokens * RECAP_SHARE)),
-    /** Recaps and summaries together … */
-    tokensMax,
-    /** … unless summaries leave less than this for the recaps beside them, which say first what the user said: … */
-    besideTokensMin: Math.min(recap.max_tokens, shares.recapMin),
-    /** … then both may take so much. */
-    togetherTokensMax: shares.recapMax,
-    /** Quoted system messages, on top. */
-    systemTokensMax: quotedSystemTokensMax(targetTokens),
-    /** What is kept word for word by request, on top of that. */
-    keptTokensMax,
-    /** The open list of work, on top of that. */
-    work: frame.work,
-  }
-}
-
-/** How much quoted system messages may take, in tokens: they come on top. */
-export function quotedSystemTokensMax(targetTokens: number): number {
-  return Math.max(0, Math.floor(targetTokens * QUOTED_SYSTEM_SHARE))
-}
-
-/** What a fold is planned with. */
-export type FoldPlan = {
-  readonly frame: Frame
-  readonly caps: RecapCaps
-  /** Summaries that may stand in the fold, in their order: those do whose range is folded, if there is room for them. */
-  readonly summaries: readonly StandingSummary[]
-}
+import type { Pins } from './parts.ts'
 
 /**
  * The fold at a frontier, with what it keeps of old turns before it: summaries and a recap for what lies before the latest
  * user message, the same for what follows it where the frontier has passed it, and quoted system messages on top. Nothing
- * has more room than what it replaces, which is everything but the task and what is kept of old turns.
+ * has more room than what it replaces, which is everything but the task and what is kept of old turns. Of `summaries` those
+ * stand in it whose range is folded, if there is room for them.
  */
-export function foldAt(plan: Folding, frontier: number, kept: readonly number[] = []): Fold {
-  const { counts, pins, options } = plan.frame
-  const { recapTokensMax, tokensMax, besideTokensMin, togetherTokensMax, systemTokensMax } = plan.caps
+export function foldAt(
+  frame: Frame,
+  summaries: readonly StandingSummary[],
+  frontier: number,
+  kept: readonly number[] = [],
+): Fold {
+  const { counts, pins, options, caps, work } = frame
   const { subject } = counts
   const { systemCount } = subject.structure
   const recapsBeside = counts.policy.recap.beside_summaries
-  const isPassed = pins.latestUser !== -1 && pins.latestUser !== pins.task && pins.latestUser < frontier - 1
+  const isPassed = isLatestPassed(pins, frontier)
   const latest = isPassed ? pins.latestUser : null
-  const standing = isPassed ? standingBefore(options.previous, pins) : null
   const restated = restatedAt(subject, options.point, frontier)
-  const staying = restated.length === 0 ? kept : [...kept, ...restated]
-  const before = partAt(plan, systemCount, latest ?? frontier, staying)
-  const after = latest === null ? NO_PART : partAt(plan, latest + 1, frontier, staying)
+  const staying = [...kept, ...restated]
+  const before = partAt(frame, summaries, systemCount, latest ?? frontier, staying)
+  const after = latest === null ? NO_PART : partAt(frame, summaries, latest + 1, frontier, staying)
   const writtenTokens = before.writtenTokens + after.writtenTokens
   const besideTokens =
-    recapsBeside && writtenTokens > 0 ? Math.min(besideTokensMin, togetherTokensMax - writtenTokens) : 0
-  const roomTokens = Math.max(besideTokens, Math.min(recapTokensMax, tokensMax - writtenTokens))
+    recapsBeside && writtenTokens > 0
+      ? Math.min(caps.besideTokensMin, caps.togetherTokensMax - writtenTokens)
+      : 0
+  const roomTokens = Math.max(besideTokens, Math.min(caps.recapTokensMax, caps.tokensMax - writtenTokens))
   const afterMost = Math.min(
     latest === null ? 0 : recapTokensOf(after.leftTokens),
-    Math.floor(roomTokens * AFTER_SHARE),
+    Math.floor(roomTokens * SHARE.latestTurnRecap),
   )
   // The recap of the latest turn takes its room in doublings: so the recap before it keeps its size, and its place in the
   // provider's cache, while a turn goes on.
-  const doubled = afterMost === 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
-  const beforeMost = Math.max(roomTokens - doubled, Math.floor(roomTokens * (1 - AFTER_SHARE)))
+  const doubled = afterMost <= 0 ? 0 : 2 ** Math.ceil(Math.log2(afterMost))
+  const beforeMost = Math.max(roomTokens - doubled, Math.floor(roomTokens * (1 - SHARE.latestTurnRecap)))
   const isRecapOnly = before.writtenTokens === 0 && latest !== null
+  const standing = isRecapOnly ? standingBefore(options.previous, pins) : null
   // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
-  const isStanding =
-    isRecapOnly && standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
-  const beforeTokens = isStanding
+  const isStanding = standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
+  const quoted = (start: number, end: number): number =>
+    quotedTokens(subject, start, end, caps.systemTokensMax)
+  const beforeRecap = isStanding
     ? standing
-    : Math.min(recapTokensOf(before.leftTokens), beforeMost) +
-      quotedTokens(subject, systemCount, latest ?? frontier, systemTokensMax)
-  const keptTokensMax = Math.min(keptTokens(subject, frontier), plan.caps.keptTokensMax)
-  const { work } = plan.caps
-  const wordForWordTokens = keptTokensMax + (work !== null && work.from < frontier ? work.tokens : 0)
-  const [beforeKept, afterKept] = latest === null ? [wordForWordTokens, 0] : [0, wordForWordTokens]
+    : Math.min(recapTokensOf(before.leftTokens), beforeMost) + quoted(systemCount, latest ?? frontier)
   const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
+  const keptTokensMax =
+    Math.min(keptTokens(subject, frontier), caps.keptTokensMax) +
+    (work !== null && work.from < frontier ? work.tokens : 0)
+  const beforeTokensMax = before.writtenTokens + Math.max(0, beforeRecap)
+  const afterTokensMax = after.writtenTokens + Math.max(0, afterRecap)
   return {
     frontier,
     kept,
     restated,
-    beforeTokensMax: before.writtenTokens + Math.max(0, beforeTokens) + beforeKept,
-    afterTokensMax:
-      latest === null
-        ? 0
-        : after.writtenTokens +
-          Math.max(0, afterRecap) +
-          afterKept +
-          quotedTokens(subject, latest + 1, frontier, systemTokensMax),
-    systemTokensMax,
-    keptTokensMax: wordForWordTokens,
+    // What stands word for word stands in the last recap.
+    beforeTokensMax: latest === null ? beforeTokensMax + keptTokensMax : beforeTokensMax,
+    afterTokensMax: latest === null ? 0 : afterTokensMax + keptTokensMax + quoted(latest + 1, frontier),
+    systemTokensMax: caps.systemTokensMax,
+    keptTokensMax,
     summaries: [...before.summaries, ...after.summaries],
     recapsBeside,
   }
+}
+
+/** A fold with nothing but recaps of so many tokens. */
+export function bareFold(
+  { counts, options }: Frame,
+  frontier: number,
+  kept: readonly number[],
+  recapTokens: number,
+): Fold {
+  return {
+    frontier,
+    kept,
+    restated: restatedAt(counts.subject, options.point, frontier),
+    beforeTokensMax: recapTokens,
+    afterTokensMax: recapTokens,
+    systemTokensMax: 0,
+    keptTokensMax: Math.min(recapTokens, keptTokens(counts.subject, frontier)),
+    summaries: [],
+    recapsBeside: false,
+  }
+}
+
+/** Whether a frontier folds what follows the latest user message, so that a recap stands on either side of it. */
+export function isLatestPassed({ task, latestUser }: Pins, frontier: number): boolean {
+  return latestUser !== -1 && latestUser !== task && latestUser < frontier - 1
 }
 
 /**
@@ -142,72 +117,51 @@ export function restatedMost(subject: Subject, point: number): number {
 
 // --- internal ---
 
-/** What of it decides what a fold takes. */
-type Folding = Omit<FoldPlan, 'frame'> & {
-  readonly frame: Pick<Frame, 'counts' | 'pins'> & {
-    readonly options: Pick<Frame['options'], 'previous' | 'plannedTokensMax' | 'point'>
-  }
-}
-
-/** The recap of the smallest form: enough for the names of what was done last, and a quarter of what there is. */
-const SMALLEST_RECAP_TOKENS = 128
-const SMALLEST_RECAP_SHARE = 0.25
-
-/** A recap without summaries takes at most this share of the room: the agent's own words are worth more than names of them. */
-const RECAP_SHARE = 1 / 8
-
-/** Folded system messages are quoted within this share of the target. */
-const QUOTED_SYSTEM_SHARE = 0.25
-
-/** A recap takes at most this share of what it replaces: nearly as long as that, it is not worth a cache miss. */
-const CONTENT_SHARE = 0.6
-
-/** Of two recaps the one of the latest turn takes at most this share of the room. */
-const AFTER_SHARE = 0.5
-
 /** The words around a quoted system message. */
 const QUOTE_TOKENS = 4
 
 const NO_PART = { summaries: [], writtenTokens: 0, leftTokens: 0 } as const
 
 /** What summaries of a run take, and what of it goes into a recap. */
-function partAt({ frame, caps, summaries }: Folding, start: number, end: number, kept: readonly number[]) {
-  const { subject, unboundTokens, policy } = frame.counts
-  const { plannedTokensMax } = frame.options
+function partAt(
+  { counts, options, pins, caps }: Frame,
+  summaries: readonly StandingSummary[],
+  start: number,
+  end: number,
+  kept: readonly number[],
+) {
+  const { subject, unboundTokens, policy } = counts
   const recapsBeside = policy.recap.beside_summaries
   let foldedTokens = unboundTokens(start, end)
-  for (const index of new Set([frame.pins.task, ...kept]))
+  for (const index of new Set([pins.task, ...kept]))
     if (index >= start && index < end) foldedTokens -= readableTokens(subject, index)
-  if (plannedTokensMax !== null) {
-    const writtenTokens = Math.min(foldedTokens, plannedTokensMax)
+  if (options.plannedTokensMax !== null) {
+    const writtenTokens = Math.min(foldedTokens, options.plannedTokensMax)
     return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
   }
-  const standing: StandingSummary[] = []
-  let allTokens = 0
-  for (const { tokens } of summaries) allTokens += tokens
-  let writtenTokens = 0
+  const standing =
+    sum(summaries.map(({ tokens }) => tokens)) <= caps.tokensMax
+      ? summaries.filter((summary) => summary.start >= start && summary.end <= end)
+      : []
   let leftTokens = foldedTokens
-  for (const summary of allTokens <= caps.tokensMax ? summaries : []) {
-    if (summary.start < start || summary.end > end) continue
-    standing.push(summary)
-    writtenTokens += summary.tokens
+  for (const summary of standing) {
     leftTokens -= unboundTokens(summary.start, summary.end)
     for (const index of summary.except) leftTokens += readableTokens(subject, index)
   }
   return {
     summaries: standing,
-    writtenTokens,
+    writtenTokens: sum(standing.map(({ tokens }) => tokens)),
     leftTokens: recapsBeside ? foldedTokens : Math.max(0, leftTokens),
   }
 }
 
 /** What the recap of so many tokens may take. */
 function recapTokensOf(foldedTokens: number): number {
-  return Math.min(foldedTokens, Math.max(RECAP_TOKENS_MIN, Math.floor(foldedTokens * CONTENT_SHARE)))
+  return Math.min(foldedTokens, Math.max(RECAP_TOKENS_MIN, Math.floor(foldedTokens * SHARE.recapOfReplaced)))
 }
 
 /** The cap of the recap before the latest user message, where the compaction before had one before the same message. */
-function standingBefore(previous: Compaction | null, { task, latestUser }: Frame['pins']): number | null {
+function standingBefore(previous: Compaction | null, { task, latestUser }: Pins): number | null {
   const isSameTurn = previous !== null && previous.latestUser === latestUser && previous.task === task
   const fold = isSameTurn ? previous.fold : null
   if (fold === null || fold.summaries.some(({ end }) => end <= latestUser)) return null
