@@ -113,7 +113,7 @@ export function previewText(
 }
 
 /** The beginning of a text: at most so many characters and lines, ended at a line's end where one is near. */
-export function cutHead(text: string, charsMax: number, linesMax: number): string {
+function cutHead(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
   let end = Math.min(text.length, Math.max(0, charsMax))
   const lineEnd = endOfLines(text, end, linesMax)
@@ -126,7 +126,7 @@ export function cutHead(text: string, charsMax: number, linesMax: number): strin
 }
 
 /** The end of a text: at most so many characters and lines, begun at a line's beginning where one is near. */
-export function cutTail(text: string, charsMax: number, linesMax: number): string {
+function cutTail(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
   const length = Math.min(text.length, Math.max(0, charsMax))
   let start = text.length - length

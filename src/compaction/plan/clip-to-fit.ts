@@ -53,7 +53,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
     shortened(frame, draft, draft.fold?.restated ?? [], 0, CUT_TO_TOKENS.headAndTail)
   const recap: Step = (draft) => withLessRecap(frame, draft)
 
-  const cutToShares = yield* until(fittingTokens, yield* countedDraft(frame, uncut), [
+  const atShares = yield* until(fittingTokens, yield* countedDraft(frame, uncut), [
     // What is only said again, as far as it can be cut: what tools were looked for by.
     cutRestated,
     // Parts above their share, the one with the least right first.
@@ -73,14 +73,14 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
     (draft) => foldedUpTo(frame, draft, begun.fold),
     cutRestated,
   ])
-  if (isUserFixed) return cutToShares
+  if (isUserFixed) return atShares
 
   const keptTurns = fold?.kept.filter((index) => index !== pins.task) ?? []
   const cuttable = [...round, task, olderUser, newestUser]
   // A view beyond system messages and tools that exceed the budget is the upstream's to judge: a word each helps nobody.
   const hasRoom = fittingTokens > aroundTokens
   const floors = hasRoom ? (['headAndTail', 'words'] as const) : (['headAndTail'] as const)
-  return yield* until(fittingTokens, cutToShares, [
+  return yield* until(fittingTokens, atShares, [
     ...floors.flatMap((floor) => [cut([...round, ...keptTurns], 0, floor), cut(cuttable, 0, floor)]),
     // If a recap does not fit, a mark says that something was left out; at the last not even that.
     (draft) => withBareRecap(frame, draft, MARK_TOKENS),

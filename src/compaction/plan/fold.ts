@@ -102,7 +102,7 @@ export function isLatestPassed({ task, latestUser }: Pins, frontier: number): bo
  * Which messages before a frontier hold for all that follows: each that adds something, and of those that replace one another
  * the last before the point, unless it stands behind the frontier.
  */
-export function restatedAt(subject: Subject, point: number, frontier: number): readonly number[] {
+function restatedAt(subject: Subject, point: number, frontier: number): readonly number[] {
   const { each, replacing } = survivingIn(subject)
   const added = each.slice(0, countBelow(each, frontier))
   const last = replacing[countBelow(replacing, point) - 1]

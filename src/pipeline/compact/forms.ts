@@ -75,7 +75,10 @@ export async function nextForm(
     if (prepared !== null) due = await advanced(request, counted, newest, { forced, prepared }, cache)
     const isKept = due.compaction === null || (await keepTaken(request, counted, due.compaction))
     if (prepared !== null && !isKept) {
-      const bare = await drive(bareFold(request, counted, prepared))
+      // What its new summaries stand for could not be kept in a file that they might name.
+      const standing = newest?.fold?.summaries ?? []
+      const options = { standing, namesMessages: request.profile.recall.enabled }
+      const bare = await drive(withoutFile(counted.subject, prepared, options))
       due = await advanced(request, counted, newest, { forced, prepared: bare }, cache)
     }
   }
@@ -146,31 +149,31 @@ export function thoughtfulForm(
 export async function tightenedForm(
   request: FormRequest,
   counted: Counted,
-  how: SmallerFormOptions,
+  { fills, refusedTokens, ...how }: SmallerFormOptions,
   { cache, keepTaken }: FormParts,
 ): Promise<Form | null> {
   const beganMs = performance.now()
-  const { strict } = request
-  const within = withoutPast(counted, how.budgetTokens) ?? counted
+  const { profile, strict } = request
+  const { budgetTokens, previous, smallest } = how
+  const within = withoutPast(counted, budgetTokens) ?? counted
   const { aroundTokens } = within.room
-  const fills = how.fills && !how.smallest
-  const viewWithin = async (budgetTokens: number): Promise<Tightened | null> => {
-    const policy = fills ? { ...request.profile, target: budgetTokens } : request.profile
-    const room = { budgetTokens, aroundTokens }
+  const formWithin = async (plannedTokens: number): Promise<Form | null> => {
+    const policy = fills && !smallest ? { ...profile, target: plannedTokens } : profile
+    const room = { budgetTokens: plannedTokens, aroundTokens }
     const made = await drive(tighten(within.subject, cache, { ...how, strict, policy, room }))
-    if (made === null || made.compaction === null) return null
-    return { ...(await drive(formOf(request, within, made))), compaction: made.compaction }
+    return made && drive(formOf(request, within, made))
   }
-  const tightened = await (fills ? filledView(how.budgetTokens, viewWithin) : viewWithin(how.budgetTokens))
-  if (tightened === null) return withoutPastFor(request, counted, how, cache)
-  const { compaction, ...form } = tightened
+  const form = await (fills && !smallest ? filledView(budgetTokens, formWithin) : formWithin(budgetTokens))
+  const compaction = form?.compacted?.compaction ?? null
+  if (form === null || compaction === null) {
+    // Where nothing else can go, what the server has compacted itself does; that has been tried before the last attempt.
+    const bare = smallest ? null : leavingOut(counted, budgetTokens)
+    return bare && formUnder(request, bare, previous, cache)
+  }
   await keepTaken(request, counted, compaction)
   const milliseconds = performance.now() - beganMs
-  return { ...form, made: { compaction, tokensBefore: how.refusedTokens, milliseconds } }
+  return { ...form, made: { compaction, tokensBefore: refusedTokens, milliseconds } }
 }
-
-/** A view by its own count. */
-type Sized = { readonly sentTokens: number }
 
 /**
  * The largest view found within a budget. A compaction leaves room below its budget, for the rounds to come and because
@@ -179,7 +182,7 @@ type Sized = { readonly sentTokens: number }
  *
  * @internal exported for tests
  */
-export async function filledView<Planned extends Sized>(
+export async function filledView<Planned extends Pick<Form, 'sentTokens'>>(
   budgetTokens: number,
   viewWithin: (plannedTokens: number) => Promise<Planned | null>,
 ): Promise<Planned | null> {
@@ -203,20 +206,6 @@ export async function filledView<Planned extends Sized>(
 }
 
 // --- internal ---
-
-/** Where nothing else can go, what the server has compacted itself does; null where there is nothing of that. */
-async function withoutPastFor(
-  request: FormRequest,
-  counted: Counted,
-  { previous, budgetTokens, smallest }: SmallerFormOptions,
-  cache: MadeCache,
-): Promise<Form | null> {
-  // It has been tried before the last attempt.
-  const bare = smallest ? null : leavingOut(counted, budgetTokens)
-  return bare === null ? null : formUnder(request, bare, previous, cache)
-}
-
-type Tightened = Form & { readonly compaction: Compaction }
 
 type Now = { readonly forced: boolean; readonly prepared: PreparedFold | null }
 
@@ -282,16 +271,6 @@ async function formUnder(
   const form = await drive(formOf(request, counted, { compaction, view }))
   await breathe()
   return form
-}
-
-/** A fold whose new summaries name no file: what they stand for could not be kept in one. */
-function bareFold(
-  { remembered, profile }: FormRequest,
-  { subject }: Counted,
-  fold: PreparedFold,
-): Steps<PreparedFold> {
-  const standing = remembered.compaction?.fold?.summaries ?? []
-  return withoutFile(subject, fold, { standing, namesMessages: profile.recall.enabled })
 }
 
 function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Steps<Form> {

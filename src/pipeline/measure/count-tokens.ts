@@ -4,13 +4,12 @@ import type { Chat, ConversationTokens, MessageTokens, RecallOffer } from '../re
 import type { LRUCache } from 'lru-cache'
 import { isParsedAtOnce } from '../../json/body-scan.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
-import { type JsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
+import { parseJsonText } from '../../json/json-value.ts'
 import { referencesIn } from '../../compaction/history/calls/find-references.ts'
 import { keptPassages } from '../../compaction/history/kept-passages.ts'
 import { readForm, readMessage, textOfForm } from '../../compaction/history/read-message.ts'
-import { sum } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../compaction/history/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
-import type { BodyEdit } from '../../formats/contract.ts'
 import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
 import type { Steps } from '../../json/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
@@ -29,6 +28,7 @@ import { digest } from '../read/body-source.ts'
 import { drive } from '../../scheduling/drive.ts'
 import type { Subject } from '../../compaction/history/subject.ts'
 
+/** How a conversation is counted. */
 export type CountRequest = {
   readonly chat: Chat
   readonly counter: TokenCounter
@@ -42,48 +42,41 @@ export type CountRequest = {
 
 /** Counts conversations; remembers how many tokens a message and a list of tools have. */
 export function createTokenCounting(): (request: CountRequest) => Promise<ConversationTokens> {
-  const known: KnownCounts = lruCache(WAYS_MAX)
-  const lists = new WeakMap<readonly Message[], CountList>()
-  const aroundSizes = lruCache<Surroundings>(AROUND_ENTRIES_MAX)
+  const messageCounts: MessageCounts = lruCache(WAYS_MAX)
+  const valueCounts: ValueCounts = lruCache<Weight>(VALUES_MAX)
 
   return async function count(request) {
     const { chat, counter, encoding, model, scope } = request
-    const { messages, sizes, sampled } = withoutCompacted(
-      await drive(messageCounts(request, known, lists)),
-      chat,
-    )
-    const tools = await drive(toolsAndSchema(request, aroundSizes))
-    const beside = await drive(systemBeside(request, aroundSizes))
-    const { dialect, source, structure, grewFrom } = chat
+    const { dialect, source, messages, structure, grewFrom } = chat
+    const perMessage = await drive(countMessages(request, messageCounts))
+    const sizes = perMessage.map(({ tokens }) => tokens)
+    const tools = await drive(toolsAndSchema(request, valueCounts))
+    const beside = await drive(systemBeside(request, valueCounts))
     const memorySpace = `${scope} ${encoding} ${model}`
     const readable = { ...chat, memorySpace, digest, countSteps: counter.countSteps }
-    const references = await drive(referencesIn(readable))
-    const kept = await drive(keptPassages(readable))
-    const system = sizes.slice(0, chat.structure.systemCount).reduce((total, tokens) => total + tokens, 0)
     return {
       subject: {
         dialect,
         source,
-        messages: chat.messages,
+        messages,
         structure,
         grewFrom,
-        references,
-        kept,
-        omitted: NOTHING_OMITTED,
+        references: await drive(referencesIn(readable)),
+        kept: await drive(keptPassages(readable)),
+        omitted: NONE_OMITTED,
         sizes,
-        mediaSizes: (index) =>
-          (chat.messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
-        boundTokens: (index) => messages[index]?.boundTokens ?? 0,
+        mediaSizes: (index) => (messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
+        boundTokens: (index) => perMessage[index]?.boundTokens ?? 0,
         count: counter.count,
         countSteps: counter.countSteps,
         digest,
         memorySpace,
       },
-      aroundTokens: system + beside + PRIMING_TOKENS + tools.tokens,
+      aroundTokens: sumOf(sizes, 0, structure.systemCount) + beside + PRIMING_TOKENS + tools.tokens,
       toolsTokens: tools.tokens,
       toolsMarginTokens: tools.marginTokens,
-      perMessage: messages,
-      sampledMessages: sampled.length,
+      perMessage,
+      sampledMessages: messages.reduce((sampled, message) => sampled + (isSampled(message) ? 1 : 0), 0),
     }
   }
 }
@@ -105,134 +98,84 @@ export function* boundTokens(
 
 // --- internal ---
 
-/** Lists of tools and schemas whose size is remembered. */
-const AROUND_ENTRIES_MAX = 1024
-
-/** By the way of counting, and not a list of ways for each message: of those there are many. */
-type KnownCounts = LRUCache<string, WeakMap<MessageFacts, MessageTokens>>
+/** What messages weigh, by the way of counting: of messages there are many, of ways few. */
+type MessageCounts = LRUCache<string, WeakMap<MessageFacts, MessageTokens>>
 
 /** Encodings, and for messages with media models. */
 const WAYS_MAX = 256
 
-/** The counts of a conversation's messages under one encoding and model. */
-type CountList = {
-  readonly countedAs: string
-  readonly messages: readonly MessageTokens[]
-  readonly sizes: readonly number[]
-  /** Which of them were counted by samples. */
-  readonly sampled: readonly number[]
-}
+/** What lists of tools, schemas and system prompts weigh that stand beside the history. */
+type ValueCounts = LRUCache<string, Weight>
 
-/** Whose words are no doing of the model's. */
-const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'user'])
+const VALUES_MAX = 1024
 
-const NONE: readonly never[] = []
-const NONE_NAMED: ReadonlySet<string> = new Set()
-
-const NOTHING_OMITTED: ReadonlySet<number> = new Set()
-
-const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
-
-/** Known messages taken over between two pauses. */
-const MESSAGES_PER_STEP = 4_096
-
-/**
- * The counts of what the model is shown: the server's own compaction stands for all that was done before it. What users and
- * operators have said there it may show beside it.
- */
-function withoutCompacted(counts: CountList, { messages, structure }: Chat): CountList {
-  const { unkeyedCount, systemCount } = structure
-  if (systemCount === unkeyedCount) return counts
-  const isShown = (index: number): boolean =>
-    index >= systemCount - 1 || givers.has(messages[index]?.facts.role)
-  return {
-    ...counts,
-    messages: counts.messages.map((each, index) => (isShown(index) ? each : NOTHING)),
-    sizes: counts.sizes.map((size, index) => (isShown(index) ? size : 0)),
-  }
-}
-
-/** Takes over what is known of the conversation that this one grew from. */
-function* messageCounts(
-  { chat, counter, encoding, model }: CountRequest,
-  known: KnownCounts,
-  lists: WeakMap<readonly Message[], CountList>,
-): Steps<CountList> {
-  const { messages, grewFrom } = chat
-  const listAs = `${encoding} ${model}`
-  const own = lists.get(messages)
-  if (own?.countedAs === listAs) return own
-  const before = grewFrom === null ? undefined : lists.get(grewFrom.messages)
-  const shared = before?.countedAs === listAs ? (grewFrom?.shared ?? 0) : 0
-  const perMessage = before?.messages.slice(0, shared) ?? []
-  const sizes = before?.sizes.slice(0, shared) ?? []
-  const sampled = before?.sampled.filter((index) => index < shared) ?? []
-  for (let index = shared; index < messages.length; index += 1) {
-    const message = messages[index]
-    if (message === undefined) break
-    const { facts } = message
-    // Only media are counted differently from model to model.
-    const countedAs = facts.media.length === 0 ? encoding : `${encoding} ${model}`
-    let counted = known.get(countedAs)?.get(facts)
-    if (counted === undefined) {
-      const parsed = yield* readMessage(chat, message)
-      const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
-      const inlineTokens = yield* counter.countSteps(inline)
-      const unread = yield* unreadTokens(chat.source, message, counter.countSteps)
-      const tokens = (yield* messageTokens(parsed, facts, counter, model)) + sum(unread)
-      counted = {
-        tokens,
-        mediaTokens: yield* allMediaTokens(facts.media, model),
-        thoughtTokens:
-          (yield* uncutTokens(parsed, counter.countSteps)) +
-          hiddenTokens(message, unread, parsed.uncut) +
-          inlineTokens,
-        boundTokens: yield* boundTokens(chat, message, tokens, counter, model),
-      }
-      remember(known, countedAs, facts, counted)
-      yield
-    }
-    perMessage.push(counted)
-    sizes.push(counted.tokens)
-    if (isSampled(message)) sampled.push(index)
-    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
-  }
-  const list = { countedAs: listAs, messages: perMessage, sizes, sampled }
-  lists.set(messages, list)
-  return list
-}
-
-function remember(known: KnownCounts, countedAs: string, facts: MessageFacts, counted: MessageTokens): void {
-  const ofFacts = known.get(countedAs) ?? new WeakMap<MessageFacts, MessageTokens>()
-  known.set(countedAs, ofFacts.set(facts, counted))
-}
-
-/** The tokens of tools and of a response schema. */
-type Surroundings = {
+type Weight = {
   /** As the model is shown it. */
   readonly tokens: number
   /** How much more it costs where it is put into the prompt as JSON. */
   readonly marginTokens: number
 }
 
-function* toolsAndSchema(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<Surroundings> {
-  const { tools, legacyTools, schema } = request.chat.body
-  const toolCounts = { shown: toolsTokens, plain: plainToolsTokens }
-  const named = toolsInForce(request.chat.messages.flatMap(({ facts }) => facts.toolNames ?? NONE))
-  let tokens = 0
-  let marginTokens = 0
-  for (const [span, counts] of [
-    [tools, toolCounts],
-    [legacyTools, toolCounts],
-    [schema, { shown: schemaTokens, plain: plainSchemaTokens }],
-  ] as const) {
-    if (span === null) continue
-    const added = span === tools ? request.addedTool : null
-    const counted = yield* countSpan(request, { span, added, line: null, named }, counts, known)
-    tokens += counted.tokens
-    marginTokens += counted.marginTokens
+/** Whose words are no doing of the model's. */
+const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'user'])
+
+const NONE_NAMED: ReadonlySet<string> = new Set()
+const NONE_OMITTED: ReadonlySet<number> = new Set()
+
+const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
+
+/** Known messages looked up between two pauses. */
+const MESSAGES_PER_STEP = 4_096
+
+/**
+ * The counts of what the model is shown: the server's own compaction stands for all that was done before it. What users and
+ * operators have said there it may show beside it.
+ */
+function* countMessages(request: CountRequest, known: MessageCounts): Steps<readonly MessageTokens[]> {
+  const { chat, encoding, model } = request
+  const { unkeyedCount, systemCount } = chat.structure
+  const isCompacted = (index: number): boolean =>
+    systemCount !== unkeyedCount && index < systemCount - 1 && !givers.has(chat.messages[index]?.facts.role)
+  // Only media are counted differently from model to model.
+  const plain = countsOf(known, encoding)
+  const withMedia = countsOf(known, `${encoding} ${model}`)
+  const counts: MessageTokens[] = []
+  for (const [index, message] of chat.messages.entries()) {
+    const { facts } = message
+    const countsByFacts = facts.media.length === 0 ? plain : withMedia
+    let counted = countsByFacts.get(facts)
+    if (counted === undefined) {
+      counted = yield* countMessage(request, message)
+      countsByFacts.set(facts, counted)
+      yield
+    }
+    counts.push(isCompacted(index) ? NOTHING : counted)
+    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
   }
-  return { tokens, marginTokens }
+  return counts
+}
+
+function countsOf(known: MessageCounts, way: string): WeakMap<MessageFacts, MessageTokens> {
+  const counts = known.get(way) ?? new WeakMap<MessageFacts, MessageTokens>()
+  known.set(way, counts)
+  return counts
+}
+
+function* countMessage({ chat, counter, model }: CountRequest, message: Message): Steps<MessageTokens> {
+  const { facts } = message
+  const { countSteps } = counter
+  const parsed = yield* readMessage(chat, message)
+  const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
+  const inlineTokens = yield* countSteps(inline)
+  const unread = yield* unreadTokens(chat.source, message, countSteps)
+  const tokens = (yield* messageTokens(parsed, facts, counter, model)) + sum(unread)
+  const uncut = (yield* uncutTokens(parsed, countSteps)) + hiddenTokens(message, unread, parsed.uncut)
+  return {
+    tokens,
+    mediaTokens: yield* allMediaTokens(facts.media, model),
+    thoughtTokens: uncut + inlineTokens,
+    boundTokens: yield* boundTokens(chat, message, tokens, counter, model),
+  }
 }
 
 /** How a value is counted: as the model is shown it, and as JSON. */
@@ -241,59 +184,60 @@ type CountValue = {
   readonly plain: (value: unknown, counter: TokenCounter) => Steps<number>
 }
 
-/** What is said as the operator's beside the history. */
-function* systemBeside(request: CountRequest, known: LRUCache<string, Surroundings>): Steps<number> {
-  const { body, dialect } = request.chat
-  if (body.system === null) return 0
-  const count = (value: unknown, counter: TokenCounter): Steps<number> =>
-    textSteps(dialect.bodies.systemText(value), counter.countSteps)
-  return (yield* countSpan(
-    request,
-    { span: body.system, added: null, line: body.billingLine },
-    { shown: count, plain: count },
-    known,
-  )).tokens
+const asTools: CountValue = { shown: toolsTokens, plain: plainToolsTokens }
+const asSchema: CountValue = { shown: schemaTokens, plain: plainSchemaTokens }
+
+function* toolsAndSchema(request: CountRequest, known: ValueCounts): Steps<Weight> {
+  const { tools, legacyTools, schema } = request.chat.body
+  const named = toolsInForce(request.chat.messages.flatMap(({ facts }) => facts.toolNames ?? []))
+  const weights = [
+    yield* countValue(request, tools, asTools, known, named, request.addedTool),
+    yield* countValue(request, legacyTools, asTools, known, named),
+    yield* countValue(request, schema, asSchema, known, named),
+  ]
+  return {
+    tokens: sum(weights.map(({ tokens }) => tokens)),
+    marginTokens: sum(weights.map(({ marginTokens }) => marginTokens)),
+  }
 }
 
-function* countSpan(
+/** What is said as the operator's beside the history. */
+function* systemBeside(request: CountRequest, known: ValueCounts): Steps<number> {
+  const { body, dialect } = request.chat
+  const count = (value: unknown, counter: TokenCounter): Steps<number> =>
+    textSteps(dialect.bodies.systemText(value), counter.countSteps)
+  return (yield* countValue(request, body.system, { shown: count, plain: count }, known)).tokens
+}
+
+function* countValue(
   { chat, counter, encoding, model, scope }: CountRequest,
-  {
-    span,
-    added,
-    line,
-    named = NONE_NAMED,
-  }: {
-    readonly span: ValueSpan
-    readonly added: RecallOffer | null
-    readonly line: BodyEdit | null
-    readonly named?: ReadonlySet<string>
-  },
+  span: ValueSpan | null,
   { shown, plain }: CountValue,
-  known: LRUCache<string, Surroundings>,
-): Steps<Surroundings> {
-  // The model decides how tools are shown to it.
+  known: ValueCounts,
+  named = NONE_NAMED,
+  added: RecallOffer | null = null,
+): Steps<Weight> {
+  if (span === null) return { tokens: 0, marginTokens: 0 }
+  // A line for billing, which is another one each time, would have all of it counted anew.
+  const line = span === chat.body.system ? chat.body.billingLine : null
   let hash = ''
   for (const part of spansAround(span, line))
     hash += part === null ? '' : yield* chat.source.hashSteps(part.start, part.end)
+  // The model decides how tools are shown to it.
   const key = `${scope} ${encoding} ${model} ${hash} ${added?.name ?? ''} ${[...named].toSorted().join()}`
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
-  const counted = { tokens: 0, marginTokens: 0 }
+  let [tokens, marginTokens] = [0, 0]
   if (isParsedAtOnce(span)) {
-    // A line for billing, which is another one each time, would have all of it counted anew.
-    const parsed =
-      line === null ? parseJson(chat.source, span) : parseJsonText(textWithout(line, chat.source, span))
-    const value = shownWith(added?.tool ?? null, shownTools(parsed, named))
-    counted.tokens = yield* shown(value, counter, model)
-    counted.marginTokens = Math.max(0, (yield* plain(value, counter)) - counted.tokens)
+    const value = shownTools(parseJsonText(textWithout(line, chat.source, span)), named)
+    const whole: unknown = added !== null && Array.isArray(value) ? [...value, added.tool] : value
+    tokens = yield* shown(whole, counter, model)
+    marginTokens = Math.max(0, (yield* plain(whole, counter)) - tokens)
   } else {
     // Counted as the JSON that it is, in pieces: no model's own way of showing it saves much of so much.
-    counted.tokens = yield* sampledTokens(chat.source, span, counter.countSteps)
+    tokens = yield* sampledTokens(chat.source, span, counter.countSteps)
   }
-  known.set(key, counted)
-  return counted
-}
-
-function shownWith(added: JsonObject | null, value: unknown): unknown {
-  return added !== null && Array.isArray(value) ? [...(value as readonly unknown[]), added] : value
+  const weight = { tokens, marginTokens }
+  known.set(key, weight)
+  return weight
 }

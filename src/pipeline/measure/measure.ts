@@ -10,9 +10,9 @@ import type {
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
-import type { CountedModel, Counts } from '../../models/counts/counts.ts'
+import type { Counts } from '../../models/counts/counts.ts'
 import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
-import { encodingFor, type EncodingName, startingRatio } from '../../tokens/families.ts'
+import { encodingFor, startingRatio } from '../../tokens/families.ts'
 import type { Eventual } from '../../scheduling/eventual.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
@@ -33,7 +33,7 @@ export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' |
 }
 
 /** How it is measured. */
-export type MeasureBy = {
+type MeasureBy = {
   /** By whose way of counting: the model that was asked for, or the one that answers in its name. */
   readonly model: string
   readonly window: ResolvedWindow
@@ -41,7 +41,7 @@ export type MeasureBy = {
   readonly mustCount: boolean
 }
 
-export type MeasureOptions = {
+type MeasureOptions = {
   readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
   readonly wantsCount: Learning['wantsCount']
   readonly holdsLimit: Windows['holdsLimit']
@@ -49,87 +49,75 @@ export type MeasureOptions = {
   readonly onGuess: (model: string) => void
 }
 
-/** The same, and what follows from it. */
-type CountedBy = Pick<MeasureBy, 'model' | 'window'> & {
-  readonly counting: CountedModel & { readonly encoding: EncodingName }
-  readonly familyRatio: number
-  readonly providerBudget: number
-}
-
 /** Measures requests; remembers how many tokens a message and a list of tools have. */
-export function createMeasure(
-  options: MeasureOptions,
-): (request: MeasureRequest, by: MeasureBy) => Eventual<Measure> {
-  const { counts } = options
+export function createMeasure({ counts, wantsCount, holdsLimit, onGuess }: MeasureOptions) {
   const countTokens = createTokenCounting()
 
-  return function measure(request, by) {
+  return function measure(request: MeasureRequest, by: MeasureBy): Eventual<Measure> {
     const { chat, profile, modelKey, recall, remembered } = request
     const { model, window } = by
-    const { conversation } = remembered
-    if (window.source === 'default') options.onGuess(model)
+    if (window.source === 'default') onGuess(model)
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
-    const isLimitHeld = options.holdsLimit(modelKey, window.tokens)
-    const providerBudget = budgetOf(window, reserveOf(request), isLimitHeld)
-    const guess = counts.rateOf(counting, familyRatio, 0)
-    const guessedBudgetTokens = ownBudget(providerBudget, guess)
-    const mustCount = by.mustCount || options.wantsCount(modelKey, conversation)
+    const providerBudget = budgetOf(window, reserveOf(request), holdsLimit(modelKey, window.tokens))
+    const rate = counts.rateOf(counting, familyRatio, 0)
+    const budgetTokens = ownBudget(providerBudget, rate)
     const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
-    if (mustCount || !isSmall(chat, bytes, profile, guessedBudgetTokens))
-      return measureCounted(request, { model, window, counting, familyRatio, providerBudget })
-    return {
-      window,
-      rate: guess,
-      familyRatio,
-      counting,
-      budgetTokens: guessedBudgetTokens,
-      counted: null,
-      incomingTokens: bytes,
-      pressure: bytes / guessedBudgetTokens,
-    }
-  }
-
-  async function measureCounted(
-    { chat, recall, place: { scope }, remembered: { compaction } }: MeasureRequest,
-    { model, window, counting, familyRatio, providerBudget }: CountedBy,
-  ): Promise<Measure> {
-    const { encoding } = counting
-    const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
-    const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
-    const { subject, aroundTokens } = counted
-    const { systemCount } = chat.structure
-    const rate = counts.rateOf(counting, familyRatio, aroundTokens)
-    const budgetTokens = ownBudget(providerBudget, rate)
-    const conversationTokens = sumOf(subject.sizes, systemCount, subject.sizes.length)
-    const incomingTokens = aroundTokens + conversationTokens
-    const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
-    const besideTokens = besideFor(rate, counted, budgetTokens, anchor !== null)
-    const isAsItCame = compaction === null
-    const whole: Counted = {
-      ...counted,
-      room: { budgetTokens, aroundTokens: aroundTokens + besideTokens },
-      anchor,
-      conversationTokens,
-      compaction,
-      differenceTokens:
-        anchor === null
-          ? 0
-          : differenceTokens(rate, anchor, besideTokens) +
-            (isAsItCame ? 0 : growthDoubtTokens(rate, conversationTokens - anchor.conversationTokens)),
-    }
+    const mustCount = by.mustCount || wantsCount(modelKey, remembered.conversation)
+    if (mustCount || !isSmall(chat, bytes, profile, budgetTokens)) return measureCounted()
+    const pressure = bytes / budgetTokens
     return {
       window,
       rate,
       familyRatio,
       counting,
       budgetTokens,
-      // Not by the budget, which the client's limits move: what is left out at one request stays out at the next.
-      counted: (incomingTokens > budgetTokens ? withoutPast(whole, window.tokens) : null) ?? whole,
-      incomingTokens,
-      pressure: expectedTokens(incomingTokens, rate, isAsItCame ? anchor : null) / rate.ratio / budgetTokens,
+      counted: null,
+      incomingTokens: bytes,
+      pressure,
+    }
+
+    async function measureCounted(): Promise<Measure> {
+      const { scope } = request.place
+      const { compaction } = remembered
+      const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
+      const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
+      const { subject, aroundTokens } = counted
+      const rateNow = counts.rateOf(counting, familyRatio, aroundTokens)
+      const budgetNow = ownBudget(providerBudget, rateNow)
+      const conversationTokens = sumOf(subject.sizes, chat.structure.systemCount, subject.sizes.length)
+      const incomingTokens = aroundTokens + conversationTokens
+      const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
+      const besideTokens = besideFor(rateNow, counted, budgetNow, anchor !== null)
+      const isAsItCame = compaction === null
+      let difference = 0
+      if (anchor !== null) {
+        const grownTokens = conversationTokens - anchor.conversationTokens
+        difference = differenceTokens(rateNow, anchor, besideTokens)
+        if (!isAsItCame) difference += growthDoubtTokens(rateNow, grownTokens)
+      }
+      const whole: Counted = {
+        ...counted,
+        room: { budgetTokens: budgetNow, aroundTokens: aroundTokens + besideTokens },
+        anchor,
+        conversationTokens,
+        compaction,
+        differenceTokens: difference,
+      }
+      const expected = expectedTokens(incomingTokens, rateNow, isAsItCame ? anchor : null)
+      return {
+        window,
+        rate: rateNow,
+        familyRatio,
+        counting,
+        budgetTokens: budgetNow,
+        // Not by the budget, which the client's limits move: what is left out at one request stays out at the next.
+        counted: (incomingTokens > budgetNow ? withoutPast(whole, window.tokens) : null) ?? whole,
+        incomingTokens,
+        pressure: expected / rateNow.ratio / budgetNow,
+      }
     }
   }
 }
@@ -158,24 +146,6 @@ export function reserveOf({ chat, profile }: { readonly chat: Chat; readonly pro
 
 // --- internal ---
 
-/**
- * A body of fewer bytes has not to be counted, if it holds no media; 0 if every body has. A text never has more tokens than
- * UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes tokens. The budget is in our tokens, so
- * the provider's ratio is in it already.
- */
-function uncountedBelowBytes(profile: Profile, budgetTokens: number): number {
-  const { every, limit, preview, render } = profile
-  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
-  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
-  if (looksAtEachMessage || looksAtCounts) return 0
-  // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
-  return Math.min(
-    lowestThresholdTokens(profile, budgetTokens, 0),
-    hasSummaries(profile) ? thresholdTokens(profile.summary.at, budgetTokens, 0) : Infinity,
-    budgetTokens * COUNTED_FROM_SHARE,
-  )
-}
-
 function ownBudget(providerBudget: number, { ratio }: Rate): number {
   return Math.max(1, Math.floor(providerBudget / ratio))
 }
@@ -197,12 +167,25 @@ function besideFor(
 /** These additions take at most this share of the budget, whatever the provider reported. */
 const BESIDE_SHARE_MAX = 0.5
 
-/** Whether nothing has to be counted, because the body's bytes alone stay below every threshold. */
-function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
-  // Media cost what their size says, not what their bytes say.
-  for (const { facts } of chat.messages) if (facts.media.length > 0) return false
-  return bodyBytes < uncountedBelowBytes(profile, budgetTokens)
-}
-
 /** Prompts are counted from this share of the budget on, whatever the trigger. */
 const COUNTED_FROM_SHARE = 0.75
+
+/**
+ * Whether nothing has to be counted, because the body's bytes alone stay below every threshold: a text never has more tokens than
+ * UTF-8 bytes, and a message's keys and quotes take more bytes than its framing takes tokens. The budget is in our tokens, so
+ * the provider's ratio is in it already.
+ */
+function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
+  const { every, limit, preview, render, summary } = profile
+  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
+  const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
+  if (looksAtEachMessage || looksAtCounts) return false
+  // Media cost what their size says, not what their bytes say.
+  for (const { facts } of chat.messages) if (facts.media.length > 0) return false
+  // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.
+  return (
+    bodyBytes < budgetTokens * COUNTED_FROM_SHARE &&
+    bodyBytes < lowestThresholdTokens(profile, budgetTokens, 0) &&
+    (!hasSummaries(profile) || bodyBytes < thresholdTokens(summary.at, budgetTokens, 0))
+  )
+}
