@@ -1,6 +1,6 @@
 import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
-import type { Edit } from './message-edits.ts'
+import { AS_IT_CAME, type Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
 import { replyStart, type Rounds, type Subject } from './history/subject.ts'
 
@@ -36,22 +36,20 @@ export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edit
 /** Edits that reach nothing, which leaves those that a policy always makes. */
 export const NO_EDITS = editsOf(UNTOUCHED)
 
-/** What the edits do to a message. */
-export function editAt(subject: Subject, policy: Policy, index: number, edits: Edits): Edit {
+/** What the edits do to a message; null if it does not stay: it is nothing but thoughts that hold for no other conversation. */
+export function editAt(subject: Subject, policy: Policy, index: number, edits: Edits): Edit | null {
   const { messages, sizes } = subject
-  if (isTakenOut(subject, index, edits)) return LEFT_OUT
+  if (isTakenOut(subject, index, edits)) return null
   const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(subject, edits, index)
   const resolves = sourceOf(subject, policy, index, edits)
-  const kind = passAt(subject, policy, index, edits, sizes[index] ?? 0, resolves !== undefined)
-  const resolved = resolves === undefined ? {} : { resolves }
-  if (kind === 'cleared') return { kind, ...resolved }
+  const pass = passAt(subject, policy, index, edits, sizes[index] ?? 0, resolves !== null)
+  if (pass === 'cleared') return { ...AS_IT_CAME, pass, resolves }
   const clip = edits.clips.get(index)
-  if (clip?.kind === 'media') return { kind: 'unloaded', mediaKept: clip.mediaKept, isUnbound }
+  if (clip?.kind === 'media') return { ...AS_IT_CAME, mediaKept: clip.mediaKept, isUnbound }
   if (clip !== undefined)
-    return { kind: 'clipped', tokensMax: clip.tokensMax, of: clip.of, isUnbound, ...resolved }
+    return { ...AS_IT_CAME, pass: clip.of, tokensMax: clip.tokensMax, isUnbound, resolves }
   if (isUnbound) return UNBOUND
-  if (kind === 'kept' && resolves !== undefined) return { kind: 'resolved', resolves }
-  return { kind, ...resolved }
+  return pass === 'kept' && resolves === null ? AS_IT_CAME : { ...AS_IT_CAME, pass, resolves }
 }
 
 /** Whether thoughts that are bound to what stands before them may be sent at this place. */
@@ -93,7 +91,7 @@ function passAt(
   { reach, cleared }: Edits,
   ownTokens: number,
   isResolved: boolean,
-): 'kept' | 'rendered' | 'previewed' | 'cleared' {
+): Edit['pass'] {
   if (subject.messages[index]?.facts.role !== 'tool') return 'kept'
   if ((index < reach.clear || cleared.has(index)) && mayBeCleared(subject, clear.except_tools, index))
     return 'cleared'
@@ -107,9 +105,9 @@ function passAt(
  * The result whose text a reference is sent with: that which it refers to, unless one before it that has this text still
  * shows as much of it as the reference would. One text is enough.
  */
-function sourceOf(subject: Subject, policy: Policy, index: number, edits: Edits): number | undefined {
+function sourceOf(subject: Subject, policy: Policy, index: number, edits: Edits): number | null {
   const reference = subject.references.byIndex.get(index)
-  if (reference === undefined) return undefined
+  if (reference === undefined) return null
   const shownAt = (holder: number): string =>
     passAt(subject, policy, holder, edits, subject.sizes[holder] ?? 0, true)
   const own = shownAt(index)
@@ -117,11 +115,9 @@ function sourceOf(subject: Subject, policy: Policy, index: number, edits: Edits)
     const holder = reference.holders[place] ?? 0
     if (holder < edits.frontier || edits.clips.has(holder)) continue
     const shown = shownAt(holder)
-    if (shown !== 'cleared' && (shown !== 'previewed' || own === 'previewed')) return undefined
+    if (shown !== 'cleared' && (shown !== 'previewed' || own === 'previewed')) return null
   }
-  return reference.holders[0]
+  return reference.holders[0] ?? null
 }
 
-const LEFT_OUT = { kind: 'left-out' } as const
-
-const UNBOUND = { kind: 'unbound' } as const
+const UNBOUND: Edit = { ...AS_IT_CAME, isUnbound: true }

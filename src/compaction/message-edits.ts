@@ -17,26 +17,32 @@ import { sum } from './history/size-sums.ts'
 import { readableTokens, type Subject, toolNameOf } from './history/subject.ts'
 
 /** What is done to one message that stays in the view. */
-export type Edit =
-  | { readonly kind: 'kept' }
-  /** It does not stay after all: it is nothing but thoughts that hold for no other conversation. */
-  | { readonly kind: 'left-out' }
+export type Edit = {
+  /** What the passes leave of it. */
+  readonly pass: 'kept' | 'rendered' | 'previewed' | 'cleared'
+  /** The earlier result that it only refers to, and whose text is sent in its place; null if it stands for itself. */
+  readonly resolves: number | null
   /** Without thoughts in it that hold for no other conversation. */
-  | { readonly kind: 'unbound' }
-  /** It only refers to an earlier result, whose text is sent in its place; so it is where others resolve one. */
-  | { readonly kind: 'resolved'; readonly resolves: number }
-  | { readonly kind: 'rendered'; readonly resolves?: number }
-  | { readonly kind: 'previewed'; readonly resolves?: number }
-  | { readonly kind: 'cleared'; readonly resolves?: number }
-  /** Its media go, but for the last so many; its text stays. */
-  | { readonly kind: 'unloaded'; readonly mediaKept: number; readonly isUnbound?: boolean }
-  | {
-      readonly kind: 'clipped'
-      readonly tokensMax: number
-      readonly of: 'kept' | 'rendered' | 'previewed'
-      readonly isUnbound?: boolean
-      readonly resolves?: number
-    }
+  readonly isUnbound: boolean
+  /** Cut down from what the passes leave to so many tokens, framing included; null if it is not. */
+  readonly tokensMax: number | null
+  /** Without its media, but for the last so many; null if they stay. */
+  readonly mediaKept: number | null
+}
+
+/** The edit that changes nothing. */
+export const AS_IT_CAME: Edit = {
+  pass: 'kept',
+  resolves: null,
+  isUnbound: false,
+  tokensMax: null,
+  mediaKept: null,
+}
+
+/** Whether nothing is written anew but the text of the result that the message refers to, or thoughts in it go. */
+export function isUncut({ pass, tokensMax, mediaKept }: Edit): boolean {
+  return pass === 'kept' && tokensMax === null && mediaKept === null
+}
 
 /**
  * Edits the messages of one subject and remembers what came of it, which depends on the message, the policy and, where
@@ -52,20 +58,19 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
 
   /** The message at this index under an edit; `text` null if the edit changes nothing. */
   return function* editMessage(index: number, edit: Edit): Steps<Made> {
+    const { pass, resolves, isUnbound, tokensMax, mediaKept } = edit
     const message = subject.messages[index]
-    const isUnbound = losesThoughts(edit)
-    const resolves = 'resolves' in edit ? edit.resolves : undefined
     const source = subject.messages[resolves ?? -1]
     const growth = source === undefined ? 0 : (subject.references.byIndex.get(index)?.growthTokens ?? 0)
     const size = (isUnbound ? readableTokens(subject, index) : (subject.sizes[index] ?? 0)) + growth
-    if (message === undefined || edit.kind === 'kept') return { text: null, tokens: size, how: null }
-    if (edit.kind === 'left-out') return { text: null, tokens: 0, how: null }
-    const how = `${nameOf(edit)}${resolves === undefined ? '' : ' resolved'}`
+    const isAsItCame = isUncut(edit) && !isUnbound && source === undefined
+    if (message === undefined || isAsItCame) return { text: null, tokens: size, how: null }
+    const how = [pass, tokensMax, mediaKept, isUnbound, resolves !== null].join(' ')
     const latest = latestMade[index]
     if (latest?.how === how) return latest.made
     // A cleared result names its tool, which stands in another message.
-    const tool = edit.kind === 'cleared' ? toolNameOf(subject, index) : ''
-    const isMarked = edit.kind === 'previewed' || edit.kind === 'cleared' || edit.kind === 'clipped'
+    const tool = pass === 'cleared' ? toolNameOf(subject, index) : ''
+    const isMarked = tokensMax !== null || pass === 'previewed' || pass === 'cleared'
     const number =
       policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
     // Equal bytes stand at several places, and each of them has a number of its own.
@@ -79,10 +84,10 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
       const one = { subject, policy, message, form, resolved, size, mediaSizes, tool, number }
       const result = yield* edited(one, edit)
       // An edit that would save next to nothing leaves a message as it is.
-      const savedMin = edit.kind === 'cleared' ? CLEARED_SAVES_MIN : 1
-      const isLess = result !== null && result.tokens <= size - savedMin
-      if (result !== null && (isLess || edit.kind === 'resolved')) made = result
-      else if (resolves !== undefined) made = yield* editMessage(index, { kind: 'resolved', resolves })
+      const savedMin = pass === 'cleared' ? CLEARED_SAVES_MIN : 1
+      if (result !== null && (result.tokens <= size - savedMin || (isUncut(edit) && source !== undefined)))
+        made = result
+      else if (resolves !== null) made = yield* editMessage(index, { ...AS_IT_CAME, resolves })
       else if (!isUnbound) made = { text: null, tokens: size, how: null }
       else made = { text: yield* wholeText(subject.source, message, form), tokens: size, how: 'unbound' }
       cache.set(key, made)
@@ -94,21 +99,6 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
 }
 
 // --- internal ---
-
-/** What is done to a message, by which what came of it is remembered. */
-function nameOf(edit: Edit): string {
-  if (edit.kind !== 'unloaded' && edit.kind !== 'clipped') return edit.kind
-  const name =
-    edit.kind === 'unloaded' ? `unloaded ${edit.mediaKept}` : `clipped ${edit.of} ${edit.tokensMax}`
-  return edit.isUnbound === true ? `${name} unbound` : name
-}
-
-function losesThoughts(edit: Edit): boolean {
-  return (
-    edit.kind === 'unbound' ||
-    ((edit.kind === 'unloaded' || edit.kind === 'clipped') && edit.isUnbound === true)
-  )
-}
 
 /** A placeholder says that something was there and no more: for fewer tokens than this it is not worth it. */
 const CLEARED_SAVES_MIN = 32
@@ -132,33 +122,15 @@ type Edited = {
 }
 
 /** The message edited; null if the edit does not change it. */
-function* edited(one: Edited, edit: Exclude<Edit, { kind: 'kept' | 'left-out' }>): Steps<Made | null> {
-  switch (edit.kind) {
-    case 'unbound':
-      return null
-    case 'cleared':
-      return yield* withText(
-        one,
-        {
-          text: clearedText(
-            one.tool,
-            one.size,
-            one.number,
-            yield* unguessableNames(one.resolved ?? one.form.parsed.text, one.size),
-          ),
-          how: 'cleared',
-        },
-        'drop',
-      )
-    case 'resolved':
-    case 'rendered':
-    case 'previewed':
-      return yield* withText(one, yield* editedText(one, edit.kind), 'keep')
-    case 'unloaded':
-      return yield* unloaded(one, edit.mediaKept)
-    case 'clipped':
-      return yield* clipped(one, edit)
+function* edited(one: Edited, { pass, tokensMax, mediaKept }: Edit): Steps<Made | null> {
+  if (pass === 'cleared') {
+    const { tool, size, number, resolved, form } = one
+    const names = yield* unguessableNames(resolved ?? form.parsed.text, size)
+    return yield* withText(one, { text: clearedText(tool, size, number, names), how: 'cleared' }, 'drop')
   }
+  if (mediaKept !== null) return yield* unloaded(one, mediaKept)
+  const text = yield* editedText(one, pass)
+  return tokensMax === null ? yield* withText(one, text, 'keep') : yield* clipped(one, text, tokensMax)
 }
 
 type Unread = NonNullable<MessageFacts['unread']>[number]
@@ -168,14 +140,14 @@ type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
   { subject, policy, form, resolved, size, number }: Edited,
-  kind: 'kept' | 'resolved' | 'rendered' | 'previewed',
+  pass: 'kept' | 'rendered' | 'previewed',
 ): Steps<EditedText> {
   const text = resolved ?? form.parsed.text
   const how = resolved === null ? null : 'resolved'
-  if (kind === 'kept' || kind === 'resolved') return { text, how }
+  if (pass === 'kept') return { text, how }
   const shown = policy.render.enabled ? yield* renderTerminal(text) : text
   const rendered: EditedText = { text: shown, how: how ?? (shown === text ? null : 'rendered') }
-  if (kind === 'rendered') return rendered
+  if (pass === 'rendered') return rendered
   const shownTokens = shown === text ? size : yield* subject.countSteps(shown)
   if (shownTokens < policy.preview.threshold_tokens) return rendered
   const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
@@ -222,17 +194,16 @@ function* unloaded(
 }
 
 /**
- * A message shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut allow: the last
- * media that fit into half of it stay, or into what its texts leave; texts, plain thoughts and call arguments share the
+ * A message with this text shortened to at most `tokensMax`, framing included, as far as its frame and what is never cut allow:
+ * the last media that fit into half of it stay, or into what its texts leave; texts, plain thoughts and call arguments share the
  * rest, the largest cut first.
  */
-function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<Made | null> {
+function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): Steps<Made | null> {
   const { subject, message, number } = one
-  if (one.size <= edit.tokensMax) return null
+  if (one.size <= tokensMax) return null
   const { countSteps } = subject
   const { source, message: form, parsed } = one.form
   const unread = yield* unreadTokens(subject.source, message, countSteps)
-  const { text, how } = yield* editedText(one, edit.of)
   const { entries } = subject.dialect
   const slots = yield* entries.slots(source, form, parsed)
   const sizes: number[] = []
@@ -246,11 +217,11 @@ function* clipped(one: Edited, edit: Extract<Edit, { kind: 'clipped' }>): Steps<
     (yield* frameTokens(message.facts, countSteps)) + (yield* fixedTokens(parsed, slots, countSteps))
   const bare = frame + uncut - thoughtTokens
   const markTokens = hasDroppableMedia(message) ? subject.count(`\n${MEDIA_DROPPED}`) : 0
-  const roomTokens = edit.tokensMax - bare - markTokens
+  const roomTokens = tokensMax - bare - markTokens
   const mediaKept = mediaThatFit(one, Math.max(roomTokens / 2, roomTokens - sum(sizes)))
   const drops = mediaKept < one.mediaSizes.length
   const staying = bare + sum(one.mediaSizes.slice(one.mediaSizes.length - mediaKept))
-  const level = waterLevel(sizes, edit.tokensMax - staying - (drops ? markTokens : 0), 0)
+  const level = waterLevel(sizes, tokensMax - staying - (drops ? markTokens : 0), 0)
 
   const texts = new Map<Slot, string>()
   let isCut = isSampled(message)

@@ -7,7 +7,7 @@ import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './history/size-sums.ts'
 import { anyHasBoundThoughts, readableTokens, type Subject } from './history/subject.ts'
-import { messageEditor, type Edit } from './message-edits.ts'
+import { type Edit, isUncut, messageEditor } from './message-edits.ts'
 
 /**
  * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
@@ -49,7 +49,7 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
   const rendersAlways = render.enabled && render.at === 0
   const previewsAlways = preview.at === 0
   const make = messageEditor(subject, policy, cache)
-  const editOf = (index: number, edits: Edits): Edit => editAt(subject, policy, index, edits)
+  const editOf = (index: number, edits: Edits): Edit | null => editAt(subject, policy, index, edits)
   const boundless = withoutBound(subject)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
@@ -67,7 +67,7 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
     for (const index of referencesBetween(subject, editedEnd, end))
-      if (editOf(index, edits).kind === 'resolved') tokens += growthAt(subject, index)
+      if (isResolvedWhole(editOf(index, edits))) tokens += growthAt(subject, index)
     // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
     const stretch = boundEnd - editedEnd
     const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
@@ -78,10 +78,10 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
       counted += 1
       if (counted % MESSAGES_PER_STEP === 0) yield
       const edit = editOf(index, edits)
-      if (edit.kind === 'kept') tokens += sizes[index] ?? 0
-      else if (edit.kind === 'unbound') tokens += boundless[index] ?? 0
-      else if (edit.kind === 'resolved') tokens += (sizes[index] ?? 0) + growthAt(subject, index)
-      else tokens += (yield* make(index, edit)).tokens
+      if (edit === null) continue
+      if (!isUncut(edit)) tokens += (yield* make(index, edit)).tokens
+      else if (edit.isUnbound) tokens += boundless[index] ?? 0
+      else tokens += (sizes[index] ?? 0) + (edit.resolves === null ? 0 : growthAt(subject, index))
     }
     return tokens
   }
@@ -120,11 +120,15 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
     editedTokens,
     /** What the results before `end` take that refer to a message, or to what it refers to: they have its text once it is gone. */
     followingTokens,
-    /** What the edits do to a message. */
+    /** What the edits do to a message; null if it does not stay. */
     editOf,
     /** The message under this edit. */
     make,
   }
+}
+
+function isResolvedWhole(edit: Edit | null): boolean {
+  return edit !== null && edit.resolves !== null && isUncut(edit)
 }
 
 function growthAt({ references }: Subject, index: number): number {

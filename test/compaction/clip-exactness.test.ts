@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
+import { AS_IT_CAME, messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { parseMessage } from '../support/chat-completions.ts'
 import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -27,7 +27,9 @@ function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const subject = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
   const make = messageEditor(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
-  const made = finish(make(0, subject.messages[0]?.facts.bound === 'part' ? edit : withThoughts(edit)))
+  // A message that holds no thoughts which may go is not told to lose them.
+  const isUnbound = edit.isUnbound && subject.messages[0]?.facts.bound === 'part'
+  const made = finish(make(0, { ...edit, isUnbound }))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
@@ -39,26 +41,24 @@ function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   }
 }
 
-/** The edit of a message that holds no thoughts which may go. */
-function withThoughts(edit: Edit): Edit {
-  if (edit.kind === 'unbound') return { kind: 'kept' }
-  return edit.kind === 'clipped' || edit.kind === 'unloaded' ? { ...edit, isUnbound: false } : edit
-}
+const clip = (message: object) => treat(message, { ...AS_IT_CAME, tokensMax: 300 })
 
-const clip = (message: object) => treat(message, { kind: 'clipped', tokensMax: 300, of: 'kept' })
+const passes = ['kept', 'rendered', 'previewed'] as const
 
 const arbitraryEdit: fc.Arbitrary<Edit> = fc.oneof(
-  fc.constantFrom('kept', 'unbound', 'rendered', 'previewed', 'cleared').map((kind): Edit => ({ kind })),
+  fc.constantFrom(...passes, 'cleared' as const).map((pass): Edit => ({ ...AS_IT_CAME, pass })),
   fc.constantFrom<Edit[]>(
-    { kind: 'unloaded', mediaKept: 0 },
-    { kind: 'unloaded', mediaKept: 1 },
-    { kind: 'unloaded', mediaKept: 1, isUnbound: true },
+    { ...AS_IT_CAME, isUnbound: true },
+    { ...AS_IT_CAME, mediaKept: 0 },
+    { ...AS_IT_CAME, mediaKept: 1 },
+    { ...AS_IT_CAME, mediaKept: 1, isUnbound: true },
   ),
   fc.record({
-    kind: fc.constant('clipped'),
+    pass: fc.constantFrom(...passes),
     tokensMax: fc.oneof(fc.integer({ min: -20, max: 200 }), fc.integer({ min: 0, max: 4_000 })),
-    of: fc.constantFrom('kept', 'rendered', 'previewed'),
     isUnbound: fc.boolean(),
+    mediaKept: fc.constant(null),
+    resolves: fc.constant(null),
   }),
 )
 
@@ -147,7 +147,7 @@ describe('what can be cut is cut, in whatever field it stands', () => {
 const sentAs = (...parts: object[]) => JSON.stringify({ role: 'user', content: parts })
 
 const unloaded = (mediaKept: number, parts: object[]) =>
-  treat({ role: 'user', content: parts }, { kind: 'unloaded', mediaKept })
+  treat({ role: 'user', content: parts }, { ...AS_IT_CAME, mediaKept })
 
 const words = (said: string) => ({ type: 'text', cache_control: {}, text: said })
 
@@ -179,7 +179,7 @@ describe('what stays is counted', () => {
   test('a message without the thoughts in it that are bound is cut no more than it needs', () => {
     const thinking_blocks = [{ type: 'thinking', thinking: prose(4_000), signature: 'c2ln' }]
     const message = { role: 'assistant', content: prose(400), thinking_blocks }
-    const { sent } = treat(message, { kind: 'clipped', tokensMax: 300, of: 'kept', isUnbound: true })
+    const { sent } = treat(message, { ...AS_IT_CAME, tokensMax: 300, isUnbound: true })
     expect(sent).toBe(JSON.stringify({ role: 'assistant', content: prose(400) }))
   })
 

@@ -198,9 +198,8 @@ function* clipGroup(
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
-    const { kind } = editOf(index, { ...edits, clips: NO_EDITS.clips, thoughts: NO_EDITS.thoughts })
-    if (kind === 'kept' || kind === 'unbound' || kind === 'resolved') open.set(index, 'kept')
-    else if (kind === 'rendered' || kind === 'previewed') open.set(index, kind)
+    const edit = editOf(index, { ...edits, clips: NO_EDITS.clips, thoughts: NO_EDITS.thoughts })
+    if (edit !== null && edit.pass !== 'cleared') open.set(index, edit.pass)
   }
   const goalTokens = sum(sizes.values()) - excessTokens
   while (open.size > 0 && sum(sizes.values()) > goalTokens) {

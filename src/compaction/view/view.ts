@@ -3,6 +3,7 @@ import type { Steps } from '../../json/source.ts'
 import { type Compaction, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf } from '../layout.ts'
 import type { MadeCache } from '../made-cache.ts'
+import { AS_IT_CAME } from '../message-edits.ts'
 import { type PassName, passOrder, type Policy } from '../policy.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/world.ts'
@@ -105,8 +106,9 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const edit = counts.editOf(index, edits)
     if (subject.messages[index]?.facts.bound === 'whole') continue
-    if (isWhole(edit.kind)) visible.push(edit.kind === 'resolved' ? edit.resolves : index)
-    else shortened.push(index)
+    const isCut = edit === null || edit.tokensMax !== null || edit.mediaKept !== null
+    if (isCut || !isWhole(edit.pass)) shortened.push(index)
+    else visible.push((edit.pass === 'kept' ? edit.resolves : null) ?? index)
   }
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
   const isLast = tail >= compaction.point
@@ -223,9 +225,9 @@ function* addRange(
   for (let index = start; index < end; index += 1) {
     if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     const edit = editOf(index, edits)
-    if (edit.kind === 'left-out') continue
+    if (edit === null) continue
     const message = originalMessage(subject, index)
-    const made = edit.kind === 'kept' ? null : yield* make(index, edit)
+    const made = edit === AS_IT_CAME ? null : yield* make(index, edit)
     const shown: ViewMessage =
       made === null || made.text === null || made.how === null
         ? message

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageNumber, numberRange, numbersOf } from '../../../src/compaction/history/message-numbers.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
-import { messageEditor, type Edit } from '../../../src/compaction/message-edits.ts'
+import { AS_IT_CAME, messageEditor, type Edit } from '../../../src/compaction/message-edits.ts'
 import { finish } from '../../../src/json/source.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, system, user } from '../sending.ts'
@@ -36,10 +36,10 @@ describe('a mark', () => {
   const messages = [system('Be brief.'), user('The task.'), ...round('a', long, 'bash', { command: long })]
 
   test.each<[string, number, Edit, string]>([
-    ['of a cleared result', 3, { kind: 'cleared' }, 'tokens, #3]'],
-    ['of a preview', 3, { kind: 'previewed' }, 'tokens, #3]'],
-    ['of a clipped text', 3, { kind: 'clipped', tokensMax: 100, of: 'kept' }, 'tokens in all, #3]'],
-    ['of clipped arguments', 2, { kind: 'clipped', tokensMax: 100, of: 'kept' }, 'tokens in all, #2]'],
+    ['of a cleared result', 3, { ...AS_IT_CAME, pass: 'cleared' }, 'tokens, #3]'],
+    ['of a preview', 3, { ...AS_IT_CAME, pass: 'previewed' }, 'tokens, #3]'],
+    ['of a clipped text', 3, { ...AS_IT_CAME, tokensMax: 100 }, 'tokens in all, #3]'],
+    ['of clipped arguments', 2, { ...AS_IT_CAME, tokensMax: 100 }, 'tokens in all, #2]'],
   ])('%s names the message, where it can be read back', (_, index, edit, mark) => {
     expect(treating(messages, { ...named, preview })(index, edit)).toContain(mark)
     const unnamed = treating(messages, { preview })(index, edit)
@@ -49,9 +49,9 @@ describe('a mark', () => {
 
   // The cache knows a message by its bytes, and would have given the second one the name of the first.
   test.each<Edit>([
-    { kind: 'cleared' },
-    { kind: 'previewed' },
-    { kind: 'clipped', tokensMax: 100, of: 'previewed' },
+    { ...AS_IT_CAME, pass: 'cleared' },
+    { ...AS_IT_CAME, pass: 'previewed' },
+    { ...AS_IT_CAME, pass: 'previewed', tokensMax: 100 },
   ])('is its own where the same bytes stand twice: $kind', (edit) => {
     const same = round('a', prose('r', 3000))
     const treat = treating([user('The task.'), ...same, ...same], { ...named, preview })
