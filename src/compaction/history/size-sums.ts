@@ -1,5 +1,5 @@
 /** At each index, what the sizes before it come to. Summed up once for each list. */
-export function sumsOf(sizes: readonly number[]): Float64Array {
+function sumsOf(sizes: readonly number[]): Float64Array {
   const known = sumsBySizes.get(sizes)
   if (known !== undefined) return known
   const sums = new Float64Array(sizes.length + 1)

@@ -52,7 +52,7 @@ export function* viewUnder(
     for (const message of yield* standingView(counts, compaction)) messages.push(message)
   const { before, after, tail } = layoutOf(compaction ?? UNTOUCHED, systemCount)
   const start = Math.max(tail, compaction?.point ?? 0)
-  yield* addRange(counts, editsOf(compaction ?? UNTOUCHED), start, received.length, messages)
+  yield* add(counts, editsOf(compaction ?? UNTOUCHED), between(start, received.length), messages)
 
   const passes = new Set<PassName | null>()
   const standIns = { summaries: 0, recaps: 0 }
@@ -98,7 +98,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     subject.structure.systemCount,
   )
   yield
-  yield* addEach(counts, edits, head, messages)
+  yield* add(counts, edits, head, messages)
   const visible = [...pinned]
   const shortened: number[] = []
   for (let index = tail; index < compaction.point; index += 1) {
@@ -113,7 +113,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
   const isLast = tail >= compaction.point
   const { plain, systems, resumeAt } = restatedIn(subject, restated, tail, compaction.point)
-  if (isLast) yield* addEach(counts, edits, plain, messages)
+  if (isLast) yield* add(counts, edits, plain, messages)
   yield
   const { point } = compaction
   const inView = new Set(visible)
@@ -128,14 +128,14 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   // provider's cache, while further compactions of the same turn move the tail.
   const alone: Beside = { visible: pinned, shortened: [], summaries: [], world: null }
   yield* addStandIns(counts, before, latestUser === null ? beside : alone, messages)
-  if (latestUser !== null) yield* addRange(counts, edits, latestUser, latestUser + 1, messages)
+  if (latestUser !== null) yield* add(counts, edits, [latestUser], messages)
   yield* addStandIns(counts, after, beside, messages)
-  if (!isLast) yield* addEach(counts, edits, plain, messages)
+  if (!isLast) yield* add(counts, edits, plain, messages)
   const own = systems.find((index) => index >= tail)
-  yield* addRange(counts, edits, tail, own ?? resumeAt, messages)
+  yield* add(counts, edits, between(tail, own ?? resumeAt), messages)
   const system = joinedSystem(subject, systems)
   if (system !== null) messages.push(system)
-  yield* addRange(counts, edits, resumeAt, compaction.point, messages)
+  yield* add(counts, edits, between(resumeAt, compaction.point), messages)
   standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
   return messages
 }
@@ -202,28 +202,16 @@ function foundView({ subject, policy }: TokenCounts, compaction: Compaction): re
 }
 
 /** Adds these messages of the client's, edited. */
-function* addEach(
-  counts: TokenCounts,
-  edits: Edits,
-  indexes: readonly number[],
-  into: ViewMessage[],
-): Steps<void> {
-  for (const [order, index] of indexes.entries()) {
-    if (order % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
-    yield* addRange(counts, edits, index, index + 1, into)
-  }
-}
-
-/** Adds the client's messages from `start` up to `end`, edited. */
-function* addRange(
+function* add(
   { subject, editOf, make }: TokenCounts,
   edits: Edits,
-  start: number,
-  end: number,
+  indexes: Iterable<number>,
   into: ViewMessage[],
 ): Steps<void> {
-  for (let index = start; index < end; index += 1) {
-    if ((index - start) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+  let added = 0
+  for (const index of indexes) {
+    added += 1
+    if (added % MESSAGES_PER_STEP === 0) yield
     const edit = editOf(index, edits)
     if (edit === null) continue
     const message = originalMessage(subject, index)
@@ -239,6 +227,10 @@ function* addRange(
           }
     into.push(isNamedByThoughts(subject, index, edits) ? unbound(subject, shown) : shown)
   }
+}
+
+function* between(start: number, end: number): Generator<number> {
+  for (let index = start; index < end; index += 1) yield index
 }
 
 /** Whether the server would demand the thoughts before a message that are taken out. */

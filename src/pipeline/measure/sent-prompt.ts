@@ -1,5 +1,5 @@
-import type { Chat, Counted, Measure, Form } from '../request.ts'
-import { sumOf, sumsOf } from '../../compaction/history/size-sums.ts'
+import type { Chat, Counted, Form, Measure, MessageTokens } from '../request.ts'
+import { sumOf } from '../../compaction/history/size-sums.ts'
 import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
 import {
   expectedTokens,
@@ -27,23 +27,23 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
   // What holds media is counted, whatever its size.
   if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
   const { perMessage, subject } = counted
-  const loose = looseSums(perMessage)
-  const all = sumsOf(subject.sizes)
-  const text = (until: number): number => (all[until] ?? 0) - (loose[until] ?? 0)
+  const loose = perMessage.map(looseOf)
+  const end = loose.length
   return {
     ...described,
     textBytes: sentBytes - mediaCharacters(chat, form),
     beginnings: beginnings.map((each) => ({
       ...each,
       counted: {
-        addedTextTokens: text(perMessage.length) - text(each.point),
-        looseTokens: loose[each.point] ?? 0,
+        addedTextTokens: sumOf(subject.sizes, each.point, end) - sumOf(loose, each.point, end),
+        looseTokens: sumOf(loose, 0, each.point),
       },
     })),
     counted: {
       ownTokens: form.sentTokens,
       aroundTokens: counted.aroundTokens,
-      looseTokens: looseTokens(counted, form),
+      // What was folded or made anew holds neither.
+      looseTokens: sumOfKept(form, (index) => loose[index] ?? 0),
       conversationTokens: counted.conversationTokens,
       ratio: rate.ratio,
       ratioMin: Math.min(rate.ratio, familyRatio),
@@ -97,27 +97,15 @@ function anchorFor({ anchor, compaction }: Counted, { compacted }: Form): Anchor
   return (compacted?.compaction ?? null) === compaction ? anchor : null
 }
 
-/** At each index, the tokens of the media and thoughts before it. */
-function looseSums(perMessage: Counted['perMessage']): Float64Array {
-  const sums = new Float64Array(perMessage.length + 1)
-  for (let index = 0; index < perMessage.length; index += 1)
-    sums[index + 1] = (sums[index] ?? 0) + looseOf(perMessage[index])
-  return sums
-}
-
-function looseOf(counted: Counted['perMessage'][number] | undefined): number {
-  return counted === undefined ? 0 : counted.mediaTokens + counted.thoughtTokens
+/** What of a message is media and thoughts. */
+function looseOf({ mediaTokens, thoughtTokens }: MessageTokens): number {
+  return mediaTokens + thoughtTokens
 }
 
 function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
   if (compacted === null) return subject.sizes.slice(subject.structure.systemCount)
   const { messages, leadingCount } = compacted.view
   return messages.slice(leadingCount).map(({ tokens }) => tokens)
-}
-
-/** Media and thoughts in what was sent: what was folded or made anew holds neither. */
-function looseTokens({ perMessage }: Counted, form: Form): number {
-  return sumOfKept(form, (index) => looseOf(perMessage[index]))
 }
 
 /** How much of what was sent is base64. */
