@@ -4,22 +4,20 @@ import { AS_IT_CAME, type Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
 import { replyStart, type Rounds, type Subject } from './history/subject.ts'
 
-/**
- * What a compaction does to single messages: before which frontier they are folded, how far the passes reach, which messages are cleared or clipped, and before which point
- * thoughts go that were bound to what stood before them, but for those that still hold. `elsewhere`: where replies begin that
- * were given to another form; left out if none were.
- */
+/** What a compaction does to single messages, to be looked up by their indexes. */
 export type Edits = {
+  /** Before it they are folded. */
   readonly frontier: number
   readonly reach: Treatment['reach']
   readonly cleared: ReadonlySet<number>
   readonly clips: ReadonlyMap<number, Clip>
+  /** Before it thoughts go that were bound to what stood before them, but for these, which still hold. */
   readonly point: number
   readonly thoughts: ReadonlySet<number>
-  readonly elsewhere?: ReadonlySet<number>
+  /** Where replies begin behind the point that were given to another form. */
+  readonly elsewhere: ReadonlySet<number>
 }
 
-/** What a compaction does to single messages. */
 export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edits {
   const { fold, reach, cleared, clips, point, thoughts, elsewhere } = treatment
   return {
@@ -29,7 +27,7 @@ export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edit
     cleared: new Set(cleared),
     clips: new Map(clips.map((clip) => [clip.index, clip])),
     thoughts: new Set(thoughts),
-    ...(elsewhere === undefined ? {} : { elsewhere: new Set(elsewhere.map((each) => each.point)) }),
+    elsewhere: new Set(elsewhere?.map((each) => each.point)),
   }
 }
 
@@ -55,7 +53,7 @@ export function editAt(subject: Subject, policy: Policy, index: number, edits: E
 /** Whether thoughts that are bound to what stands before them may be sent at this place. */
 export function isHeld(rounds: Rounds, { point, thoughts, elsewhere }: Edits, index: number): boolean {
   if (index < point) return thoughts.has(index)
-  return elsewhere === undefined || !elsewhere.has(replyStart(rounds, index))
+  return elsewhere.size === 0 || !elsewhere.has(replyStart(rounds, index))
 }
 
 /** Whether a message is nothing but thoughts that go: they hold no longer, and nothing of their reply demands them. */

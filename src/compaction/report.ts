@@ -1,6 +1,6 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
-import { baseOf } from './view/view-message.ts'
+import { baseOf, type ViewMessage } from './view/view-message.ts'
 import { type PassName, passOrder } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { type Rounds, type Subject, toolNameOf } from './history/subject.ts'
@@ -20,21 +20,7 @@ export type MessageTreatment = {
    * the user message before it. `outdated`: thoughts that only held for what stood before them, which is compacted; `unbound`:
    * there were such thoughts in it. `resolved`: it refers to an earlier result, whose text was sent in its place.
    */
-  readonly treatment:
-    | 'kept'
-    | 'resolved'
-    | 'rendered'
-    | 'previewed'
-    | 'cleared'
-    | 'unloaded'
-    | 'clipped'
-    | 'unbound'
-    | 'folded'
-    | 'dropped'
-    | 'outdated'
-    | 'joined'
-    | 'summary'
-    | 'recap'
+  readonly treatment: ViewMessage['how'] | 'folded' | 'dropped' | 'outdated' | 'joined'
   /**
    * Why it stays word for word: `recent` is the open round of the compaction and what came after. Null where nothing pins
    * it, or where that is not on record: older messages that a compaction protected are merely kept. `history-start`: the

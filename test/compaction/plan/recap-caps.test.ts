@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { foldAt } from '../../../src/compaction/plan/fold.ts'
 import { frameOf } from '../../../src/compaction/plan/frame.ts'
+import type { Policy } from '../../../src/compaction/policy.ts'
+import type { Subject } from '../../../src/compaction/history/subject.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
 import { finish } from '../../../src/json/source.ts'
 import { standingSummary } from '../../support/at-once.ts'
 import { countThirds, policyOf, subjectOf } from '../../support/subject.ts'
-import { assistant, prose, round, send, sendGrowing, system, user } from '../sending.ts'
+import { assistant, prose, round, rounds, send, sendGrowing, system, user } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
 const recapOpening = '<conversation-recap>'
@@ -73,10 +75,28 @@ const summary = standingSummary(
   { written: prose('Much was done', 800), systemTokensMax: 0, note: '' },
 )
 
+/** A plan for all messages of a conversation in this room; `plannedTokensMax`: what a summary may take that is not there yet. */
+function frameFor(of: Subject, policy: Policy, budgetTokens: number, plannedTokensMax: number | null) {
+  const counts = countsOf(of, policy, createMadeCache({ bytesMax: 1e6 }))
+  const options = {
+    point: of.messages.length,
+    previous: null,
+    room: { budgetTokens, aroundTokens: 0 },
+    reason: 'trigger',
+    isBeyondBudget: false,
+    keepRecent: 4,
+    smallest: false,
+    strict: false,
+    prepared: null,
+    plannedTokensMax,
+    viewTokens: null,
+  } as const
+  return finish(frameOf(counts, options))
+}
+
 /** What summary and recap before the frontier may take together. */
 function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
   const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
-  const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e6 }))
   const tokensMax = summary.tokens + 20
   const caps = {
     recapTokensMax: tokensMax,
@@ -86,21 +106,7 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     systemTokensMax: 0,
     keptTokensMax: 0,
   }
-  const options = {
-    point: subject.messages.length,
-    previous: null,
-    room: { budgetTokens: 20_000, aroundTokens: 0 },
-    reason: 'trigger',
-    isBeyondBudget: false,
-    keepRecent: 4,
-    smallest: false,
-    strict: false,
-    prepared: null,
-    plannedTokensMax: null,
-    viewTokens: null,
-  } as const
-  const frame = finish(frameOf(counts, options))
-  return foldAt({ ...frame, caps }, [summary], frontier).beforeTokensMax
+  return foldAt({ ...frameFor(subject, policy, 20_000, null), caps }, [summary], frontier).beforeTokensMax
 }
 
 // A summary that filled the room of both left none for the recap, and with it went all that the user had said.
@@ -108,4 +114,12 @@ test('a summary leaves the recap beside it its least share, as far as both may h
   expect(foldedTokensMax(10_000)).toBe(summary.tokens + 500)
   expect(foldedTokensMax(summary.tokens + 300)).toBe(summary.tokens + 300)
   expect(foldedTokensMax(10_000, false)).toBeLessThanOrEqual(summary.tokens + 20)
+})
+
+// The recap of the latest turn was planned with the logarithm of less than nothing, and no frontier was looked for.
+test('a summary that may take more than all of the room leaves recaps nothing, and is planned for all the same', () => {
+  const long = subjectOf([user('The task.'), assistant('Well.'), user('Go on.'), ...rounds('a', 8, 200)])
+  const frame = frameFor(long, policyOf({ recap: { beside_summaries: true } }), 900, 4_000)
+  const { beforeTokensMax, afterTokensMax } = foldAt(frame, [], long.messages.length)
+  expect([beforeTokensMax, afterTokensMax].every(Number.isInteger)).toBe(true)
 })
