@@ -1,4 +1,4 @@
-import type { BegunRow } from '../telemetry/request-report.ts'
+import type { BegunRow } from '../telemetry/journal/rows.ts'
 import { bareReport, unreadReport } from '../server/bare-report.ts'
 import { unobserved } from './observe.ts'
 import type { RequestParts } from './parts.ts'

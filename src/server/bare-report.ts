@@ -1,5 +1,5 @@
-import type { BegunRow, RequestReport } from '../telemetry/request-report.ts'
-import { unknownRow } from '../telemetry/journal/rows.ts'
+import { nothingTold, type RequestReport } from '../telemetry/request-report.ts'
+import { type BegunRow, unknownRow } from '../telemetry/journal/rows.ts'
 import type { Failures } from '../telemetry/failures.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -40,20 +40,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     },
     arrivedMs: arrival.monotonicMs,
     traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
-    refusal: null,
-    hasWaited: false,
-    refusedThoughts: null,
-    fallback: null,
-    isSentBound: false,
-    sampledMessages: 0,
-    keptLeftOut: 0,
-    resolved: 0,
-    ratio: 1,
-    repeatedTokens: 0,
-    compactions: [],
-    repairs: null,
-    prefixCause: 'client',
-    missingSummary: null,
+    ...nothingTold,
   }
 }
 

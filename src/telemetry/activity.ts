@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
-import type { RemovedThoughts } from '../formats/answer-contract.ts'
 import type { FoldgateError } from '../errors.ts'
 import type { Log } from './log/log.ts'
 import { createThrottle } from './log/throttle.ts'
@@ -13,7 +12,7 @@ import { createConversationList } from './conversations/conversation-list.ts'
 import { createConversations, type Conversations } from './conversations/conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
-import { createUnreadTally, unreadOf } from './conversations/unread-tally.ts'
+import { createUnreadTally } from './conversations/unread-tally.ts'
 import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
 import { createFailureLog, createFailures, type Failures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
@@ -81,50 +80,60 @@ export function openActivity(options: ActivityOptions): Activity {
   const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
   const priceOf = createPriceList(options.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
-  const timesRemoved = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesMissed = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesKept = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesRefused = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
   }
 
-  /** A client sends what was removed again with each request: told once, and again after a while. */
-  function tellRemoved({ conversation, profile, model, ...row }: UsageRow): void {
-    const items = row.reasoning_removed_by_foldgate
-    const times = timesRemoved(conversation ?? '')
-    if (times === null) return
-    const message = 'an upstream left out reasoning on account of what was sent in its place'
-    log.warn(message, { conversation, items, times })
+  /** What requests of a conversation say again and again: told at once, and then only counted for a while. */
+  function tellRepeated(
+    { conversation }: Pick<UsageRow, 'conversation'>,
+    what: string,
+    tell: (times: number) => void,
+  ): void {
+    const times = timesRepeated(`${conversation} ${what}`)
+    if (times !== null) tell(times)
+  }
+
+  function warnOfBegun({ row, refusedThoughts: refusal, keptLeftOut }: RequestReport): void {
+    const { conversation, model } = row
+    // An operator who is not told takes the provider for content with what it is sent.
+    if (refusal !== null)
+      tellRepeated(row, `refused ${refusal}`, (times) =>
+        log.warn(
+          'an upstream refused a request on account of the thoughts in it, and answered another form',
+          { conversation, model, refusal, times },
+        ),
+      )
+    if (keptLeftOut > 0)
+      tellRepeated(row, 'kept', (times) =>
+        log.warn(
+          'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept',
+          { conversation, model, tokens_left_out: keptLeftOut, times },
+        ),
+      )
+  }
+
+  function tellLosses(row: UsageRow): void {
+    const { conversation, profile, model, cache_miss: miss, reasoning_removed_by_foldgate: items } = row
     const about = { conversation, profile, model }
-    writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details: { items, times } })
-  }
-
-  /** Why the provider had to read again what it had read. A compaction changes messages: that is no news. */
-  function tellMissed({ conversation, profile, model, compaction, cache_miss: reason }: UsageRow): void {
-    if (reason === 'messages' && compaction !== null) return
-    const times = timesMissed(`${conversation} ${reason}`)
-    if (times === null) return
-    writeEvent({ conversation, profile, model, type: 'cache-missed', reason, details: { times } })
-  }
-
-  /** Whoever is not told takes the provider for content with what it is sent. */
-  function tellRefused({ row: { conversation, model }, refusedThoughts: refusal }: RequestReport): void {
-    const times = timesRefused(`${conversation} ${refusal}`)
-    if (times === null) return
-    const message =
-      'an upstream refused a request on account of the thoughts in it, and answered another form'
-    log.warn(message, { conversation, model, refusal, times })
-  }
-
-  /** Whoever asks for more than an eighth of the room gets the newest of it. */
-  function tellKept({ row: { conversation, model }, keptLeftOut: tokens }: RequestReport): void {
-    const times = timesKept(`${conversation}`)
-    if (times === null) return
-    const message =
-      'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
-    log.warn(message, { conversation, model, tokens_left_out: tokens, times })
+    if (items > 0)
+      tellRepeated(row, 'removed', (times) => {
+        const message = 'an upstream left out reasoning on account of what was sent in its place'
+        log.warn(message, { conversation, items, times })
+        writeEvent({
+          ...about,
+          type: 'reasoning-removed',
+          reason: 'prefix-changed',
+          details: { items, times },
+        })
+      })
+    // A compaction changes messages: that is no news.
+    if (miss !== null && (miss !== 'messages' || row.compaction === null))
+      tellRepeated(row, `missed ${miss}`, (times) =>
+        writeEvent({ ...about, type: 'cache-missed', reason: miss, details: { times } }),
+      )
   }
 
   /** A generation request by a path that is not compacted. */
@@ -137,8 +146,7 @@ export function openActivity(options: ActivityOptions): Activity {
 
   const records: Listener = {
     begun: (report, messages) => {
-      if (report.refusedThoughts !== null) tellRefused(report)
-      if (report.keptLeftOut > 0) tellKept(report)
+      warnOfBegun(report)
       const { conversation } = report.row
       list.begin(report.row)
       if (conversation !== null && messages !== null) held.hold(conversation, messages)
@@ -151,11 +159,10 @@ export function openActivity(options: ActivityOptions): Activity {
       const price = priceOf(asked) ?? (end.answeredBy === null ? null : priceOf(end.answeredBy))
       const row = endedRow(report, end, promptCosts(report, end.usage, price), process)
       list.add(row, true)
-      if (row.conversation === null) unread.add(unreadOf(row))
+      if (row.conversation === null) unread.addRow(row)
       totals.addRow(row)
       journal.write('usage', row)
-      if (row.reasoning_removed_by_foldgate > 0) tellRemoved(row)
-      if (row.cache_miss !== null) tellMissed(row)
+      tellLosses(row)
       signals.emit('change', row.conversation)
     },
   }
@@ -236,7 +243,7 @@ export function endedRow(
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
-    reasoning_removed: removedThoughts === null ? 0 : sumOfRemoved(removedThoughts),
+    reasoning_removed: Object.values(removedThoughts ?? {}).reduce((sum, count) => sum + count, 0),
     reasoning_removed_by_foldgate: prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0,
     recalls,
     continuations,
@@ -262,10 +269,6 @@ const REPEATED_GAP_MS = 600_000
 const NAME_CHARS_MAX = 512
 
 const roundedNames = ['pressure', 'sent_pressure', 'added_ms', 'first_byte_ms', 'total_ms'] as const
-
-function sumOfRemoved(removed: RemovedThoughts): number {
-  return Object.values(removed).reduce((sum, count) => sum + count, 0)
-}
 
 /** Figures and the conversation's id, never what the summary says. */
 function logSummary(log: Log, conversation: string, written: SummaryResult): void {

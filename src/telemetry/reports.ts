@@ -1,8 +1,8 @@
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
+import type { Action } from './journal/rows.ts'
 import type { Failures } from './failures.ts'
 import {
   unreadAnswer,
-  type Action,
   type Endpoint,
   type HeldMessages,
   type RequestEnd,

@@ -4,21 +4,7 @@ import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answ
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
-import type { UsageRow } from './journal/rows.ts'
-
-/**
- * What Foldgate did with a request: as `x-foldgate-action` says it, or `refused` with an error of its own, or `left` by
- * the client before there was an answer.
- */
-export type Action =
-  | 'relayed'
-  | 'compacted'
-  | 'recovered'
-  | 'restored'
-  | 'bypassed'
-  | 'failed-open'
-  | 'refused'
-  | 'left'
+import type { BegunRow } from './journal/rows.ts'
 
 /** Whose doing it is if thoughts stand behind another prefix than the one that they were thought on. */
 export type PrefixCause = 'foldgate' | 'client'
@@ -68,6 +54,24 @@ export type RequestReport = {
   readonly missingSummary: string | null
 }
 
+/** What is told of a request beside its row if nothing is known of it. */
+export const nothingTold = {
+  refusal: null,
+  hasWaited: false,
+  refusedThoughts: null,
+  fallback: null,
+  isSentBound: false,
+  sampledMessages: 0,
+  ratio: 1,
+  repeatedTokens: 0,
+  keptLeftOut: 0,
+  resolved: 0,
+  compactions: [],
+  repairs: null,
+  prefixCause: 'client',
+  missingSummary: null,
+} as const satisfies Partial<RequestReport>
+
 /** What became of a request at a larger model. */
 export type Fallback = {
   readonly model: string
@@ -77,20 +81,6 @@ export type Fallback = {
   /** The status that it was refused with; null if it was not, or there was no answer. */
   readonly refusedWith: number | null
 }
-
-/** The row of a request before its end. Which process writes it is added with the end, and what only that tells. */
-export type BegunRow = Readonly<Omit<UsageRow, 'action' | EndedMember>> & { readonly action: Action }
-
-type EndedMember =
-  | 'process'
-  | 'answered_by'
-  | `${'prompt' | 'cached' | 'cache_written' | 'completion'}_tokens`
-  | 'cache_miss'
-  | `${string}_cost`
-  | `reasoning_removed${string}`
-  | 'recalls'
-  | 'continuations'
-  | 'total_ms'
 
 /** A compaction that was made; tokens are Foldgate's own count of the whole prompt. */
 export type CompactionReport = {

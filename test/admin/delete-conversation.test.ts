@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDeleteConversation } from '../../src/admin/admin.ts'
+import { createDeleteConversation } from '../../src/admin/delete-conversation.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Agent, Turn } from '../pipeline/summaries/growing-agent.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../pipeline/summaries/summary-stand.ts'

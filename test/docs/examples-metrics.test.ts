@@ -7,7 +7,7 @@ import { type MetricFacts, metricNames as allMetrics } from '../../src/telemetry
 import type { PassName } from '../../src/compaction/policy.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 import { failingParts } from '../../src/telemetry/failures.ts'
-import type { Action } from '../../src/telemetry/request-report.ts'
+import type { Action } from '../../src/telemetry/journal/rows.ts'
 import { anchorsOf, root } from './pages.ts'
 
 const metricNames: Readonly<Record<string, MetricFacts>> = allMetrics

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drawExplanation } from '../../src/admin/explain/drawing.ts'
-import { explanationJson } from '../../src/admin/explain/explanation.ts'
+import { explanationJson } from '../../src/admin/explain/explain.ts'
 import { asked } from '../admin/explain/asked.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { forAllAsync } from '../support/property-runs.ts'

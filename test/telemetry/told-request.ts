@@ -1,9 +1,10 @@
-import type {
-  BegunRow,
-  CompactionReport,
-  HeldMessages,
-  RequestEnd,
-  RequestReport,
+import type { BegunRow } from '../../src/telemetry/journal/rows.ts'
+import {
+  nothingTold,
+  type CompactionReport,
+  type HeldMessages,
+  type RequestEnd,
+  type RequestReport,
 } from '../../src/telemetry/request-report.ts'
 import type { Spent, SummaryResult } from '../../src/summaries/order.ts'
 import { usageRow } from './rows.ts'
@@ -71,20 +72,9 @@ export const reportOf = (
   row: { ...row, ...otherRow },
   arrivedMs: 0,
   traceparent: null,
-  refusal: null,
-  hasWaited: false,
-  refusedThoughts: null,
-  fallback: null,
-  isSentBound: false,
-  sampledMessages: 0,
-  keptLeftOut: 0,
-  resolved: 0,
-  ratio: 1,
-  repeatedTokens: 0,
+  ...nothingTold,
   compactions: [compaction],
-  repairs: null,
   prefixCause: 'foldgate',
-  missingSummary: null,
   ...other,
 })
 

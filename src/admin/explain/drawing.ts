@@ -1,7 +1,7 @@
 import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
 import { escaped } from '../../telemetry/log/log.ts'
 import { compactionReason } from '../compaction-reason.ts'
-import type { CountsByRole, ExplainedMessage, Explanation, TokensByCategory } from './explanation.ts'
+import type { ExplainedMessage, Explanation } from './explain.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
 export function drawExplanation(explanation: Explanation, paper: Paper): string {
@@ -140,7 +140,11 @@ function shareText(share: number): string {
   return share < 2 ? `${Math.round(share * 100)}% of` : `${share.toFixed(1)} times`
 }
 
-function sizeOf(tokens: number, { total = 0 }: CountsByRole, entry: Explanation['entry_name']): string {
+function sizeOf(
+  tokens: number,
+  { total = 0 }: Explanation['message_counts']['sent'],
+  entry: Explanation['entry_name'],
+): string {
   return `${grouped(tokens)} tokens in ${total === 1 ? `one ${entry}` : `${grouped(total)} ${entry}s`}`
 }
 
@@ -173,7 +177,7 @@ const categories = [
   ['images', 'media'],
   ['summary', 'summaries'],
   ['other', 'other'],
-] as const satisfies readonly (readonly [keyof TokensByCategory, string])[]
+] as const satisfies readonly (readonly [keyof Explanation['tokens']['sent'], string])[]
 
 /** What the tokens stand for: what came and what would be sent, side by side on one scale. */
 function drawBars({ received, sent }: Explanation['tokens'], paper: Paper): readonly string[] {

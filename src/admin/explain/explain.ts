@@ -1,5 +1,5 @@
 import { withFreeThoughts } from '../../pipeline/free-thoughts.ts'
-import type { Chat, ConversationTokens, Counted, Form, Measure, RecallOffer } from '../../pipeline/request.ts'
+import type { Chat, Counted, Form, Measure, RecallOffer } from '../../pipeline/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
 import { type MessageTreatment, outlineOf } from '../../compaction/report.ts'
@@ -21,25 +21,9 @@ import { readBytes } from '../../pipeline/read/read-chat.ts'
 import { dryRun, originalForm } from '../../pipeline/compact/forms.ts'
 import { bytesOf } from '../../pipeline/send/outgoing-body.ts'
 import { withUsageAsked } from '../../pipeline/send/usage-in-streams.ts'
-import type {
-  CompactionStart,
-  CountsByRole,
-  ExplainedMessage,
-  Explanation,
-  Thresholds,
-  TokensByCategory,
-} from './explanation.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
+import { tallyReceived, tallySent } from './token-tally.ts'
 import { warningsOf } from './warnings.ts'
-import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
-import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
-import type { View } from '../../compaction/view/view.ts'
-import type { Message, Role } from '../../conversation/message.ts'
-import { parseEntry } from '../../formats/entry-facts.ts'
-import type { Steps } from '../../json/source.ts'
-import { mediaTokens } from '../../tokens/media-tokens.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
-import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
@@ -62,14 +46,17 @@ export type ExplainOptions = {
   readonly model: string | null
 }
 
-export type Explain = (body: Buffer, options: ExplainOptions) => Promise<Explanation>
+export type Explain = ReturnType<typeof createExplain>
+
+/** What would become of a request, and why. Tokens are Foldgate's own count; what the window and the reserve say is in the provider's. */
+export type Explanation = Readonly<Awaited<ReturnType<Explain>>>
 
 /**
  * Says what would be sent for a request body, and why, message by message: as a request that is seen for the first time
  * by a Foldgate that was taught nothing but the model's window. Nothing is sent, recorded or kept. Throws `malformed_request` or `unknown_profile`.
  */
-export function createExplain(parts: ExplainParts): Explain {
-  return async function explain(body, options) {
+export function createExplain(parts: ExplainParts) {
+  return async function explain(body: Buffer, options: ExplainOptions) {
     const reading = readingOnce(parts.limits)
     const received = await readAsked(body, reading)
     const model = options.model ?? received.body.model ?? ''
@@ -95,48 +82,62 @@ export function createExplain(parts: ExplainParts): Explain {
     if (typeof sent === 'string') throw new InvariantError(`what would be sent cannot be read: ${sent}`)
     const { compacted } = prepared
 
-    const { window, budgetTokens } = measure
+    const { window, budgetTokens: budget } = measure
     const fixedTokens = counted.aroundTokens + pinnedTokens(counted.subject, profile, chat.messages.length)
-    const marginTokens = counted.room.aroundTokens - counted.aroundTokens
-    const figures = { budgetTokens, fixedTokens, marginTokens }
+    const margin = counted.room.aroundTokens - counted.aroundTokens
+    const figures = { budgetTokens: budget, fixedTokens, marginTokens: margin }
     const { ratio } = measure.rate
-    const { tokens: windowTokens, kind } = window
     const reserve = reserveOf(asked)
     const modelBudgetTokens = budgetOf(window, reserve)
     const tokensReceived = await drive(tallyReceived(chat, counted))
-    const would = fateOf(unbilled, profile, isBlanked)
-    const told = {
-      model,
-      window: { tokens: windowTokens, kind, source: window.source },
-      reserve: windowTokens - modelBudgetTokens,
-      reserve_source: reserve.of,
-      ratio,
-      ratio_source: startingRatio(model, profile.window).source,
-      budget: budgetTokens,
-      margin: marginTokens,
-      thresholds: thresholdsIn(profile, figures),
-      compaction_begins_at: compactionStart(profile, figures, { ratio, budgetTokens: modelBudgetTokens }),
-      pressure: measure.pressure,
-      fixed: { tokens: fixedTokens, share_of_budget: fixedTokens / budgetTokens },
-      would,
-    }
+    const fixed = { tokens: fixedTokens, share_of_budget: fixedTokens / budget }
     const unobserved = fateOf(dry, { observe: false }, false)
     const hasRecap = (compacted?.view.standIns.recaps ?? 0) > 0
     return {
       profile: { name: profile.name, because: match.why },
-      ...told,
-      warnings: warningsOf({ ...told, profile, received, unobserved, hasRecap }),
+      /** '' where neither the body nor the question names one. */
+      model,
+      window: { tokens: window.tokens, kind: window.kind, source: window.source },
+      /** What of the window is kept for the reply. */
+      reserve: window.tokens - modelBudgetTokens,
+      /** Whose that is: the request's own output limit, or the profile's `window.output_reserve`. */
+      reserve_source: reserve.of,
+      /** The provider's tokens for one of ours, before any answer told. */
+      ratio,
+      /** Whose the ratio is: the profile's (`window.ratio`), that of the family which the model's name tells, or a guess. */
+      ratio_source: startingRatio(model, profile.window).source,
+      /** Window less reserve, by our count. */
+      budget,
+      /** What of the budget is held back because nobody knows yet how the provider shows tools to the model. */
+      margin,
+      thresholds: thresholdsIn(profile, figures),
+      /** The size of the whole prompt beyond which a compaction begins; null where the trigger is off. */
+      compaction_begins_at: compactionStart(profile, figures, { ratio, budgetTokens: modelBudgetTokens }),
+      /** The incoming prompt divided by the budget. */
+      pressure: measure.pressure,
+      /** What no compaction takes away: system messages, tools, schemas, task, latest user message. */
+      fixed,
+      would: fateOf(unbilled, profile, isBlanked),
+      warnings: warningsOf({ model, window, budget, margin, fixed, profile, received, unobserved, hasRecap }),
       tokens: {
         received: tokensReceived,
         sent:
           compacted === null ? tokensReceived : await drive(tallySent(sent, compacted.view, counted, model)),
       },
+      /** What the entries of the conversation are called in its API. */
       entry_name: chat.dialect.entryName,
       message_counts: { received: countRoles(received), sent: countRoles(sent) },
+      /** Each message of the client and what would become of it, in order; summaries and recaps where they would be sent. */
       messages: outlineOf(counted.subject, compacted).map(explained),
+      /** What would be sent, byte for byte; UTF-8 and JSON. */
       body: bytes,
     }
   }
+}
+
+/** An explanation as JSON. Its last value, `body`, is what would be sent, spliced in as it is. */
+export function explanationJson({ body, ...told }: Explanation): string {
+  return `${JSON.stringify(told).slice(0, -1)},"body":${body.toString('utf8')}}`
 }
 
 // --- internal ---
@@ -189,96 +190,34 @@ async function smallerForm({ chat, profile }: Asked, counted: Counted): Promise<
 
 /** As the headers of an answer would say it. */
 function fateOf(
-  prepared: Form,
+  { isRewritten, chat, compacted, sentTokens }: Form,
   { observe }: Pick<Profile, 'observe'>,
   isBlanked: boolean,
-): Explanation['would'] {
-  const { isRewritten, chat, compacted, sentTokens } = prepared
+) {
   const passes = isRewritten ? (compacted?.view.passes ?? []) : []
   const isOnlyRepaired = chat.repairs !== null && passes.length === 0
-  const reason = isOnlyRepaired ? 'repair' : (compacted?.compaction?.reason ?? null)
+  const changed = isOnlyRepaired ? 'repair' : (compacted?.compaction?.reason ?? null)
   const blanked = isBlanked && chat.body.billingLine !== null ? 'billing-line' : null
-  const because = isRewritten ? reason : blanked
   return {
-    action: isRewritten ? 'compacted' : 'relayed',
-    reason: observe ? 'observe' : because,
+    action: isRewritten ? ('compacted' as const) : ('relayed' as const),
+    /** What made the newest compaction necessary; `repair`, `observe`; null where there is nothing to say. */
+    reason: observe ? 'observe' : isRewritten ? changed : blanked,
     passes,
     sent_tokens: sentTokens,
   }
 }
 
-function explained({ receivedTokens, sentTokens, standsFor, ...rest }: MessageTreatment): ExplainedMessage {
+export type ExplainedMessage = ReturnType<typeof explained>
+
+function explained({ receivedTokens, sentTokens, standsFor, ...rest }: MessageTreatment) {
   return { ...rest, received_tokens: receivedTokens, sent_tokens: sentTokens, stands_for: standsFor }
 }
 
-/** The tokens of what came, by what they stand for. */
-function* tallyReceived(chat: Chat, counts: ConversationTokens): Steps<TokensByCategory> {
-  const tally = tallyOf(counts)
-  for (const [index, message] of chat.messages.entries()) {
-    const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
-    tally[categoryOf(chat, message)] += tokens - media
-    tally.images += media
-    yield
-  }
-  return withTotal(tally)
-}
-
-/** The tokens of a view. `sent` is what was made of it, read again: so it is told what media are left. */
-function* tallySent(
-  sent: Chat,
-  view: View,
-  counts: ConversationTokens,
-  model: string,
-): Steps<TokensByCategory> {
-  const tally = tallyOf(counts)
-  for (const [place, message] of sent.messages.entries()) {
-    const { tokens = 0, joined = [], how = 'kept' } = view.messages[place] ?? {}
-    const media = message.facts.media.reduce((sum, each) => sum + mediaTokens(each, model), 0)
-    const written = joined.reduce((sum, part) => sum + (part.standsFor === null ? 0 : part.tokens), 0)
-    const isStandIn = joined.length === 0 && (how === 'summary' || how === 'recap')
-    tally.summary += written
-    tally.images += media
-    tally[isStandIn ? 'summary' : categoryOf(sent, message)] += tokens - media - written
-    yield
-  }
-  return withTotal(tally)
-}
-
-/** How many messages of each role there are. */
-function countRoles({ messages }: Pick<Chat, 'messages'>): CountsByRole {
+/** How many messages there are of each role that occurs, and in all. */
+function countRoles({ messages }: Pick<Chat, 'messages'>): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { facts } of messages) counts[facts.role] = (counts[facts.role] ?? 0) + 1
   return { ...counts, total: messages.length }
-}
-
-type Tally = Record<Exclude<keyof TokensByCategory, 'total'>, number>
-
-/** What stands around the messages: tools, what is said as the operator's beside them, what primes the reply. */
-function tallyOf({ toolsTokens: tools, aroundTokens, subject }: ConversationTokens): Tally {
-  const nothing = { user: 0, assistant: 0, tool_results: 0, images: 0, summary: 0 }
-  const leading = sumOf(subject.sizes, 0, subject.structure.systemCount)
-  return { system: aroundTokens - tools - PRIMING_TOKENS - leading, tools, ...nothing, other: PRIMING_TOKENS }
-}
-
-function withTotal(tally: Tally): TokensByCategory {
-  return { ...tally, total: Object.values(tally).reduce((sum, count) => sum + count, 0) }
-}
-
-const categoryOfRole = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool_results',
-  other: 'other',
-} as const satisfies Record<Role, keyof Tally>
-
-function categoryOf({ dialect, source }: Chat, message: Message): keyof Tally {
-  const { role, startsHistory } = message.facts
-  if (startsHistory === true) return 'summary'
-  if (role !== 'user') return categoryOfRole[role]
-  const { text } = parseEntry(dialect, source, message)
-  return text.startsWith(SUMMARY_OPEN) || text.startsWith(RECAP_OPEN) ? 'summary' : 'user'
 }
 
 type ThresholdFigures = {
@@ -289,8 +228,11 @@ type ThresholdFigures = {
   readonly marginTokens: number
 }
 
-/** Where everything begins under a profile, in tokens of a prompt as it is counted: the margin is taken off. */
-function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thresholds {
+/**
+ * Where everything begins under a profile, in tokens of the whole prompt as it is counted, to be compared with
+ * `tokens.received.total`: the margin is taken off. Null: off.
+ */
+function thresholdsIn(profile: Profile, figures: ThresholdFigures) {
   const { budgetTokens, fixedTokens, marginTokens } = figures
   const isOff = profile.trigger === 'off'
   const at = (setting: number): number =>
@@ -307,6 +249,7 @@ function thresholdsIn(profile: Profile, figures: ThresholdFigures): Thresholds {
     preview_at: fromTheFirst(profile.preview),
     clear_at: passAt(profile.clear),
     fold_at: passAt(profile.fold),
+    /** Null too where no model writes summaries. */
     summary_at: hasSummaries(profile) && !isOff ? at(profile.summary.at) : null,
   }
 }
@@ -316,14 +259,16 @@ function compactionStart(
   profile: Profile,
   figures: ThresholdFigures,
   model: { readonly ratio: number; readonly budgetTokens: number },
-): CompactionStart | null {
+) {
   if (profile.trigger === 'off') return null
   const { budgetTokens, fixedTokens, marginTokens } = figures
   const ownTokens = lowestThresholdTokens(profile, budgetTokens, fixedTokens + marginTokens)
   // What fills the budget by our count fills it by the model's: both were rounded.
   const isBudget = ownTokens >= budgetTokens
   return {
+    /** By our count. */
     tokens: Math.max(0, ownTokens - marginTokens),
+    /** By the model's, as far as the ratio holds, with all that the margin is for. */
     model_tokens: isBudget ? model.budgetTokens : Math.round(ownTokens * model.ratio),
   }
 }

@@ -1,14 +1,15 @@
 import type { ConversationCard } from '../../telemetry/conversations/conversation-list.ts'
 import {
-  ago,
+  agoElement,
   boundedFigure,
   clock,
   figure,
   foreign,
   html,
   type HtmlEscapedString,
-  moment,
   plural,
+  table,
+  timeElement,
 } from './markup.ts'
 import { gauge, requestWords, type ToldRequest } from './request-words.ts'
 
@@ -18,7 +19,7 @@ export function conversationList(cards: readonly ConversationCard[], now: Date):
   const left = trees.length - TREES_SHOWN
   return html`<section id="conversations" data-live aria-labelledby="conversations-title">
     <h2 id="conversations-title">Conversations</h2>
-    ${trees.length === 0 ? html`<p class="soft">None on record yet.</p>` : table(trees.slice(0, TREES_SHOWN), now)}
+    ${trees.length === 0 ? html`<p class="soft">None on record yet.</p>` : treeTable(trees.slice(0, TREES_SHOWN), now)}
     ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /conversations</code> lists them all.</p>`}
   </section>`
 }
@@ -95,43 +96,33 @@ const TREES_SHOWN = 100
 /** An agent may have its work done by dozens of others. */
 const BRANCHES_SHOWN = 50
 
-function table(trees: readonly ConversationTree[], now: Date): HtmlEscapedString {
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Conversation</th>
-        <th scope="col">Sent, of the budget</th>
-        <th scope="col" class="right">Tokens in → sent</th>
-        <th scope="col" class="right">Requests</th>
-        <th scope="col" class="right">Compactions</th>
-        <th scope="col">Latest request</th>
-        <th scope="col" class="right">When</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${trees.map((tree) => row(tree, now))}
-    </tbody>
-  </table>`
+/** The figures of a row are those of its conversation alone: each branch has its own. */
+function treeTable(trees: readonly ConversationTree[], now: Date): HtmlEscapedString {
+  return table(
+    trees,
+    [
+      ['Conversation', 'text', (tree) => nameCell(tree, now), { role: 'name' }],
+      ['Sent, of the budget', 'pressure', ({ root }) => gauge(root)],
+      ['Tokens in → sent', 'right', ({ root }) => tokensCell(root), { caption: 'tokens in → sent' }],
+      ['Requests', 'right', ({ root }) => figure(root.requests), { caption: 'requests' }],
+      ['Compactions', 'right', ({ root }) => figure(root.compactions), { caption: 'compactions' }],
+      ['Latest request', 'text', ({ root }) => requestState(root)],
+      ['When', 'right soft', ({ root }) => agoElement(root.last_seen, now)],
+    ],
+    ({ root }) => `conversation-${root.id}`,
+  )
 }
 
-/** The figures of a row are those of its conversation alone: each branch has its own. */
-function row({ root, branches }: ConversationTree, now: Date): HtmlEscapedString {
-  return html`<tr id="conversation-${root.id}">
-    <th scope="row" class="text">
-      ${conversationLink(root.id, conversationName(root))} ${root.answering && answeringMark}
-      <span class="under">${under(root, now)}</span>
-      ${branches.length > 0 && branchList(root.id, branches, now)}
-    </th>
-    <td class="pressure">${gauge(root)}</td>
-    <td class="right" data-name="tokens in → sent">
-      ${tokensOf(root)}
-      ${root.observed_tokens_sent !== null && html`<span class="under">${observedWords(root.observed_tokens_sent)}</span>`}
-    </td>
-    <td class="right" data-name="requests">${figure(root.requests)}</td>
-    <td class="right" data-name="compactions">${figure(root.compactions)}</td>
-    <td class="text">${requestState(root)}</td>
-    <td class="right soft">${when(root, now)}</td>
-  </tr>`
+function nameCell({ root, branches }: ConversationTree, now: Date): HtmlEscapedString {
+  return html`${conversationLink(root.id, conversationName(root))} ${root.answering && answeringMark}
+    <span class="under">${under(root, now)}</span>
+    ${branches.length > 0 && branchList(root.id, branches, now)}`
+}
+
+function tokensCell(root: ConversationCard): HtmlEscapedString {
+  const observed = root.observed_tokens_sent
+  return html`${tokensOf(root)}
+  ${observed !== null && html`<span class="under">${observedWords(observed)}</span>`}`
 }
 
 function branchList(root: string, branches: readonly ConversationCard[], now: Date): HtmlEscapedString {
@@ -150,7 +141,7 @@ function branchList(root: string, branches: readonly ConversationCard[], now: Da
             <span class="under"
               ><span>${tokensOf(branch)} tokens</span> <span>${plural(branch.requests, 'request')}</span>
               <span>${plural(branch.compactions, 'compaction')}</span> <span>${stateWords(branch)}</span>
-              <span>${when(branch, now)}</span> <span>${firstSeen(branch, now)}</span></span
+              <span>${agoElement(branch.last_seen, now)}</span> <span>${firstSeen(branch, now)}</span></span
             >
           </li>`,
       )}
@@ -165,7 +156,7 @@ function branchesSummary(branches: readonly ConversationCard[], now: Date): Html
   const compactions = branches.reduce((sum, branch) => sum + branch.compactions, 0)
   const inAll = branches.length > 1 && compactions > 0 ? ' in all' : ''
   return html`:
-  ${compactions === 0 ? 'never compacted' : `compacted ${plural(compactions, 'time')}${inAll}`}${latest !== undefined && html`; latest request ${stateWords(latest)}, ${when(latest, now)}`}`
+  ${compactions === 0 ? 'never compacted' : `compacted ${plural(compactions, 'time')}${inAll}`}${latest !== undefined && html`; latest request ${stateWords(latest)}, ${agoElement(latest.last_seen, now)}`}`
 }
 
 /** Only what failed is marked as failed. */
@@ -177,17 +168,12 @@ function stateWords(request: ToldRequest): HtmlEscapedString {
 
 /** Tells conversations apart that begin with the same words. */
 function firstSeen({ first_seen: instant }: ConversationCard, now: Date): HtmlEscapedString {
-  return html`first seen
-    <time datetime="${instant}" title="${moment(instant)}">${clock(instant, now)} UTC</time>`
+  return html`first seen ${timeElement(instant, `${clock(instant, now)} UTC`)}`
 }
 
 function tokensOf(card: ConversationCard): HtmlEscapedString {
   return html`${boundedFigure(card.tokens_received, card.tokens_are_bounds)} →
   ${boundedFigure(card.tokens_sent, card.tokens_are_bounds)}`
-}
-
-function when({ last_seen: lastSeen }: ConversationCard, now: Date): HtmlEscapedString {
-  return html`<time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>`
 }
 
 function under(card: ConversationCard, now: Date): HtmlEscapedString {

@@ -11,16 +11,20 @@ import {
 } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import {
-  ago,
+  agoElement,
   boundedFigure,
   clock,
+  type Column,
+  definitions,
   figure,
   foreign,
+  foreignOr,
   html,
   type HtmlEscapedString,
   moment,
   percent,
   plural,
+  table,
   unknownFigure,
 } from './markup.ts'
 import { gauge, requestLine } from './request-words.ts'
@@ -79,29 +83,25 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
       </p>
     </div>
     <dl class="facts-list">
-      ${program !== null && fact('Client', foreign(program))}
-      ${fact('Model', conversation.model === '' ? 'none named' : foreign(conversation.model))}
-      ${fact('Profile', conversation.profile === null ? 'none' : foreign(conversation.profile))}
-      ${opening?.folder != null && fact('Folder', html`<code>${foreign(opening.folder)}</code>`)}
-      ${conversation.client_key !== null && fact('Client key', foreign(conversation.client_key))}
-      ${fact('Window', windowFact(conversation))} ${fact('Requests', figure(conversation.requests))}
-      ${fact('Would not have fit', figure(conversation.beyond_window))}
-      ${fact('Compactions', figure(conversation.compactions))}
-      ${fact('Latest request', requestState(conversation))}
-      ${fact('First seen', moment(conversation.first_seen))}
-      ${fact('Last seen', html`<time datetime="${conversation.last_seen}" title="${moment(conversation.last_seen)}">${ago(conversation.last_seen, now)}</time>`)}
-      ${label !== null && name !== label && fact('Label', foreign(label))}
-      ${name !== null && fact('Id', html`<code>${id}</code>`)}
-      ${conversation.parent !== null && fact('Branched off', conversationLink(conversation.parent, null))}
+      ${definitions([
+        program !== null && ['Client', foreign(program)],
+        ['Model', foreignOr(conversation.model === '' ? null : conversation.model, 'none named')],
+        ['Profile', foreignOr(conversation.profile, 'none')],
+        opening?.folder != null && ['Folder', html`<code>${foreign(opening.folder)}</code>`],
+        conversation.client_key !== null && ['Client key', foreign(conversation.client_key)],
+        ['Window', windowFact(conversation)],
+        ['Requests', figure(conversation.requests)],
+        ['Would not have fit', figure(conversation.beyond_window)],
+        ['Compactions', figure(conversation.compactions)],
+        ['Latest request', requestState(conversation)],
+        ['First seen', moment(conversation.first_seen)],
+        ['Last seen', agoElement(conversation.last_seen, now)],
+        label !== null && name !== label && ['Label', foreign(label)],
+        name !== null && ['Id', html`<code>${id}</code>`],
+        conversation.parent !== null && ['Branched off', conversationLink(conversation.parent, null)],
+      ])}
     </dl>
   </section>`
-}
-
-function fact(name: string, value: string | HtmlEscapedString): HtmlEscapedString {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`
 }
 
 function windowFact({ window_tokens: tokens, rows }: ConversationDetail): string | HtmlEscapedString {
@@ -151,62 +151,37 @@ function requests({ rows, requests: total }: ConversationDetail, now: Date): Htm
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
 function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date): HtmlEscapedString {
-  // Columns that only some conversations have.
-  const shows = {
-    written: rows.some((row) => (row.cache_written_tokens ?? 0) > 0),
-    missed: rows.some((row) => row.cache_miss !== null),
-    removed: rows.some((row) => row.reasoning_removed > 0),
-  }
+  const numberOf = (place: number): number => firstNumber + rows.length - 1 - place
+  const has = (isShown: (row: UsageRow) => boolean): boolean => rows.some(isShown)
+  const columns: readonly (Column<UsageRow> | false)[] = [
+    ['#', 'right', (_, place) => figure(numberOf(place)), { role: 'name' }],
+    ['Time, UTC', '', ({ time }) => clock(time, now)],
+    ['In', 'right', (row) => boundedFigure(row.tokens_received, row.tokens_are_bounds)],
+    ['Sent', 'right', sentWords],
+    ["Provider's count", 'right', (row) => figure(row.prompt_tokens)],
+    ['Of that cached', 'right', (row) => figure(row.cached_tokens)],
+    has((row) => (row.cache_written_tokens ?? 0) > 0) && [
+      'Newly cached',
+      'right',
+      (row) => figure(row.cache_written_tokens),
+    ],
+    has((row) => row.cache_miss !== null) && ['Not cached since it changed', '', (row) => row.cache_miss],
+    ['Pressure', 'right', ({ pressure }) => (pressure === null ? unknownFigure : percent(pressure))],
+    ['What became of it', '', (row) => foreign(requestLine(row))],
+    ['Compaction', '', ({ compaction }) => compaction !== null && compactionReason(compaction)],
+    has((row) => row.reasoning_removed > 0) && ['Reasoning left out', 'right', removedWords],
+  ]
   return html`<details id="requests" class="figures">
     <summary>The figures of every request</summary>
     <div class="wide" tabindex="0" role="region" aria-label="The figures of every request">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="right">#</th>
-            <th scope="col">Time, UTC</th>
-            <th scope="col" class="right">In</th>
-            <th scope="col" class="right">Sent</th>
-            <th scope="col" class="right">Provider's count</th>
-            <th scope="col" class="right">Of that cached</th>
-            ${shows.written && html`<th scope="col" class="right">Newly cached</th>`}
-            ${shows.missed && html`<th scope="col">Not cached since it changed</th>`}
-            <th scope="col" class="right">Pressure</th>
-            <th scope="col">What became of it</th>
-            <th scope="col">Compaction</th>
-            ${shows.removed && html`<th scope="col" class="right">Reasoning left out</th>`}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map((row, at) => line(row, firstNumber + at, now, shows)).toReversed()}
-        </tbody>
-      </table>
+      ${table(rows.toReversed(), columns, (_, place) => `request-${numberOf(place)}`)}
     </div>
   </details>`
 }
 
-function line(
-  row: UsageRow,
-  number: number,
-  now: Date,
-  shows: Record<'written' | 'missed' | 'removed', boolean>,
-): HtmlEscapedString {
-  return html`<tr id="request-${number}">
-    <th scope="row" class="right">${figure(number)}</th>
-    <td>${clock(row.time, now)}</td>
-    <td class="right">${boundedFigure(row.tokens_received, row.tokens_are_bounds)}</td>
-    <td class="right">
-      ${boundedFigure(row.tokens_sent, row.tokens_are_bounds)}${row.observed_tokens_sent !== null && `, observed ${figure(row.observed_tokens_sent)}`}
-    </td>
-    <td class="right">${figure(row.prompt_tokens)}</td>
-    <td class="right">${figure(row.cached_tokens)}</td>
-    ${shows.written && html`<td class="right">${figure(row.cache_written_tokens)}</td>`}
-    ${shows.missed && html`<td>${row.cache_miss}</td>`}
-    <td class="right">${row.pressure === null ? unknownFigure : percent(row.pressure)}</td>
-    <td>${foreign(requestLine(row))}</td>
-    <td>${row.compaction !== null && compactionReason(row.compaction)}</td>
-    ${shows.removed && html`<td class="right">${removedWords(row)}</td>`}
-  </tr>`
+function sentWords(row: UsageRow): string {
+  const observed = row.observed_tokens_sent === null ? '' : `, observed ${figure(row.observed_tokens_sent)}`
+  return boundedFigure(row.tokens_sent, row.tokens_are_bounds) + observed
 }
 
 /** What the upstream left out of the prompt, and of it what it would not have but for Foldgate. */

@@ -2,7 +2,20 @@ import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { JournalEvent } from '../../telemetry/journal/rows.ts'
 import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
 import { conversationLink } from './conversation-list.ts'
-import { clock, duration, figure, foreign, html, type HtmlEscapedString, moment, plural } from './markup.ts'
+import {
+  clock,
+  type Column,
+  duration,
+  figure,
+  foreign,
+  html,
+  type HtmlEscapedString,
+  type MarkupPart,
+  plural,
+  table,
+  timeElement,
+} from './markup.ts'
+import { lessons } from './window-words.ts'
 import { compactionReason } from '../compaction-reason.ts'
 
 export type EventTableOptions = {
@@ -17,6 +30,28 @@ export type EventTableOptions = {
 
 /** What Foldgate did or met, the newest first. */
 export function eventTable({ events, now, names, hadEvents }: EventTableOptions): HtmlEscapedString {
+  const columns: readonly (Column<StoredEvent> | false)[] = [
+    ['Time, UTC', 'soft', ({ time }) => timeElement(time, clock(time, now))],
+    [
+      'Event',
+      '',
+      ({ type }) =>
+        html`<span class="${alarming.has(type) ? 'badge warned' : 'badge'}">${eventNames[type]}</span>`,
+    ],
+    names !== null && [
+      'Conversation',
+      'name',
+      ({ conversation: id }) => id !== null && conversationLink(id, names.get(id) ?? null),
+    ],
+    ['What', 'text', what],
+    [
+      'Tokens',
+      'right',
+      ({ tokens_before: before, tokens_after: after }) =>
+        (before !== null || after !== null) && `${figure(before)} → ${figure(after)}`,
+    ],
+    ['Took', 'right soft', ({ milliseconds: ms }) => ms !== null && duration(ms)],
+  ]
   return html`<section id="events" data-live aria-labelledby="events-title">
     <h2 id="events-title">Events</h2>
     ${
@@ -24,21 +59,7 @@ export function eventTable({ events, now, names, hadEvents }: EventTableOptions)
         ? html`<p class="soft">
             ${hadEvents ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.' : 'Nothing happened yet: compactions, recoveries and failures are listed here.'}
           </p>`
-        : html`<table>
-            <thead>
-              <tr>
-                <th scope="col">Time, UTC</th>
-                <th scope="col">Event</th>
-                ${names !== null && html`<th scope="col">Conversation</th>`}
-                <th scope="col">What</th>
-                <th scope="col" class="right">Tokens</th>
-                <th scope="col" class="right">Took</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${events.map((event) => row(event, now, names))}
-            </tbody>
-          </table>`
+        : table(events, columns, ({ id }) => `event-${id}`)
     }
   </section>`
 }
@@ -69,42 +90,18 @@ const alarming: ReadonlySet<JournalEvent['type']> = new Set([
   'reasoning-removed',
 ])
 
-function row(event: StoredEvent, now: Date, names: EventTableOptions['names']): HtmlEscapedString {
-  const { conversation, tokens_before, tokens_after } = event
-  return html`<tr id="event-${event.id}">
-    <td class="soft">
-      <time datetime="${event.time}" title="${moment(event.time)}">${clock(event.time, now)}</time>
-    </td>
-    <td>
-      <span class="${alarming.has(event.type) ? 'badge warned' : 'badge'}">${eventNames[event.type]}</span>
-    </td>
-    ${names !== null && html`<td class="name">${conversation !== null && conversationLink(conversation, names.get(conversation) ?? null)}</td>`}
-    <td class="text">${what(event)}</td>
-    <td class="right">
-      ${tokens_before === null && tokens_after === null ? null : `${figure(tokens_before)} → ${figure(tokens_after)}`}
-    </td>
-    <td class="right soft">${event.milliseconds !== null && duration(event.milliseconds)}</td>
-  </tr>`
-}
-
-function what(event: StoredEvent): HtmlEscapedString {
+function what(event: StoredEvent): MarkupPart {
   const { type, passes, details } = event
   const isCompaction = type === 'compaction'
   const done = isCompaction ? compactionWords(treatedInDetails(details), 'message') : null
   const why = eventReason(event)
-  const parts = [
-    ...(done === null ? [] : [html`<span>${done}.</span>`]),
-    ...(why === null
-      ? []
-      : [html`<span ${done === null ? null : html`class="soft"`}>${foreign(why)}</span>`]),
-    ...(done !== null || passes.length === 0
-      ? []
-      : [html`<span class="passes">${passes.join(' · ')}</span>`]),
-    ...eventDetails(details, (name) => isCompaction && isTreatedName(name)).map(
-      (words) => html`<span class="soft">${foreign(words)}</span>`,
-    ),
+  const more = eventDetails(details, (name) => isCompaction && isTreatedName(name))
+  return [
+    done !== null && html`<span>${done}.</span> `,
+    why !== null && html`<span ${done !== null && html`class="soft"`}>${foreign(why)}</span> `,
+    done === null && passes.length > 0 && html`<span class="passes">${passes.join(' · ')}</span> `,
+    more.map((words) => html`<span class="soft">${foreign(words)}</span> `),
   ]
-  return html`${parts.map((part) => html`${part} `)}`
 }
 
 type Value = string | number | boolean
@@ -113,6 +110,7 @@ type Value = string | number | boolean
 function eventReason({ type, reason }: Pick<StoredEvent, 'type' | 'reason'>): string | null {
   if (reason === null) return null
   if (type === 'compaction') return compactionReason(reason)
+  if (type === 'window') return lessons[reason] ?? reason
   const known = reasons.get(`${type};${reason}`)
   return known === undefined ? reason : known
 }
@@ -146,9 +144,6 @@ const reasons: ReadonlyMap<string, string | null> = new Map(
     'restored;original': 'sent as it came, after a compacted form was refused',
     'restored;strict': 'sent in another order, after the first was refused',
     'restored;thoughts': 'sent without old thoughts, after they were refused',
-    'window;refusal': 'the upstream refused more',
-    'window;cut': 'the upstream cut longer prompts',
-    'window;unstated': 'longer prompts were refused without a number',
     'cache-missed;model': 'the model is another',
     'cache-missed;system': 'the system text is another',
     'cache-missed;tools': 'the tools are others',

@@ -1,11 +1,22 @@
 import type { ConversationCard } from '../../telemetry/conversations/conversation-list.ts'
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
-import type { ModelCard } from '../models/model-cards.ts'
+import type { ModelCard } from '../model-cards.ts'
 import type { UnreadCard } from '../../telemetry/conversations/unread-tally.ts'
 import { clientName, conversationList, conversationName, requestState } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './layout.ts'
-import { ago, figure, foreign, html, type HtmlEscapedString, moment, money, plural } from './markup.ts'
+import {
+  agoElement,
+  figure,
+  foreign,
+  foreignOr,
+  html,
+  type HtmlEscapedString,
+  moment,
+  money,
+  plural,
+  table,
+} from './markup.ts'
 import type { Totals } from '../../telemetry/conversations/totals.ts'
 import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
 import { sendAllShortly } from '../send-all.ts'
@@ -199,39 +210,27 @@ function unreadTable(cards: readonly UnreadCard[], now: Date): HtmlEscapedString
     ${cards.length === 0 ? html`hidden` : null}
   >
     <h2 id="unread-title">Requests outside of conversations</h2>
-    ${cards.length > 0 && unreadRows(cards, now)}
+    ${
+      cards.length > 0 &&
+      table<UnreadCard>(cards, [
+        [
+          'Client',
+          'text',
+          ({ client }) => foreignOr(clientName(client), 'a client without a name'),
+          { role: 'name' },
+        ],
+        [
+          'API',
+          '',
+          ({ path, dialect }) =>
+            path === null ? foreign((dialect ?? '').replaceAll('-', ' ')) : html`<code>${path}</code>`,
+        ],
+        ['What became of it', 'text', requestState],
+        ['Requests', 'right', ({ requests }) => figure(requests), { caption: 'requests' }],
+        ['When', 'right soft', (card) => agoElement(card.last_seen, now)],
+      ])
+    }
   </section>`
-}
-
-function unreadRows(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Client</th>
-        <th scope="col">API</th>
-        <th scope="col">What became of it</th>
-        <th scope="col" class="right">Requests</th>
-        <th scope="col" class="right">When</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${cards.map((card) => unreadRow(card, now))}
-    </tbody>
-  </table>`
-}
-
-function unreadRow(card: UnreadCard, now: Date): HtmlEscapedString {
-  const { client, dialect, path, requests, last_seen: lastSeen } = card
-  const name = clientName(client)
-  return html`<tr>
-    <th scope="row" class="text">${name === null ? 'a client without a name' : foreign(name)}</th>
-    <td>${path !== null ? html`<code>${path}</code>` : foreign((dialect ?? '').replaceAll('-', ' '))}</td>
-    <td class="text">${requestState(card)}</td>
-    <td class="right" data-name="requests">${figure(requests)}</td>
-    <td class="right soft">
-      <time datetime="${lastSeen}" title="${moment(lastSeen)}">${ago(lastSeen, now)}</time>
-    </td>
-  </tr>`
 }
 
 /** What is believed of the models in use, the one used last first, each with a button that has it forgotten. */
@@ -249,49 +248,37 @@ const MODELS_SHOWN = 20
 
 function modelRows(models: readonly ModelCard[], now: Date): HtmlEscapedString {
   const left = models.length - MODELS_SHOWN
-  return html`<table>
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          <th scope="col">Window</th>
-          <th scope="col" class="right">Ratio</th>
-          <th scope="col">Refuses</th>
-          <th scope="col" class="right">Since</th>
-          <th scope="col"><span class="hidden">What can be done</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${models.slice(0, MODELS_SHOWN).map((card) => modelRow(card, now))}
-      </tbody>
-    </table>
-    ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /models</code> lists them all.</p>`}`
+  const rows = table(
+    models.slice(0, MODELS_SHOWN),
+    [
+      ['Model', 'text', modelCell, { role: 'name' }],
+      ['Window', 'text', windowCell],
+      ['Ratio', 'right', ({ fields }) => ratioCell(fields.ratio), { caption: 'ratio' }],
+      ['Refuses', 'text', ({ fields }) => refusedWords(fields).join(', ')],
+      ['Since', 'right soft', (card) => sinceCell(card, now)],
+      [html`<span class="hidden">What can be done</span>`, 'right', forgetButton],
+    ],
+    ({ id }) => `model-${id}`,
+  )
+  return html`${rows}
+  ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /models</code> lists them all.</p>`}`
 }
 
-function modelRow(card: ModelCard, now: Date): HtmlEscapedString {
-  const { id, upstream, credential, model, fields } = card
-  const name = model === '' ? 'no model named' : foreign(model)
-  const refused = refusedWords(fields)
-  return html`<tr id="model-${id}">
-    <th scope="row" class="text">
-      ${name}
-      <span class="under"><span>${foreign(upstream)}</span> <span>credential ${credential}</span></span>
-    </th>
-    <td class="text">${windowCell(card)}</td>
-    <td class="right" data-name="ratio">${ratioCell(fields.ratio)}</td>
-    <td class="text">${refused.join(', ')}</td>
-    <td class="right soft">${sinceCell(card, now)}</td>
-    <td class="right">
-      <button
-        type="button"
-        aria-label="Forget what is believed of ${model}"
-        data-method="DELETE"
-        data-path="/models/${encodeURIComponent(id)}"
-        data-done="Forgotten. The next answers teach it anew."
-      >
-        Forget
-      </button>
-    </td>
-  </tr>`
+function modelCell({ model, upstream, credential }: ModelCard): HtmlEscapedString {
+  return html`${foreignOr(model === '' ? null : model, 'no model named')}
+    <span class="under"><span>${foreign(upstream)}</span> <span>credential ${credential}</span></span>`
+}
+
+function forgetButton({ id, model }: ModelCard): HtmlEscapedString {
+  return html`<button
+    type="button"
+    aria-label="Forget what is believed of ${model}"
+    data-method="DELETE"
+    data-path="/models/${encodeURIComponent(id)}"
+    data-done="Forgotten. The next answers teach it anew."
+  >
+    Forget
+  </button>`
 }
 
 function windowCell({ window_in_force: window, fields }: ModelCard): HtmlEscapedString | string {
@@ -333,8 +320,5 @@ const refusals: Readonly<Record<string, string>> = {
 function sinceCell({ window_in_force: window, fields }: ModelCard, now: Date): HtmlEscapedString | string {
   const belief =
     window?.source === 'learnt' ? fields.window : window?.source === 'server' ? fields.stated : undefined
-  if (belief === undefined) return ''
-  return html`<time datetime="${belief.since}" title="${moment(belief.since)}"
-    >${ago(belief.since, now)}</time
-  >`
+  return belief === undefined ? '' : agoElement(belief.since, now)
 }

@@ -1,4 +1,4 @@
-import { clock, html, type HtmlEscapedString, moment } from './markup.ts'
+import { clock, html, type HtmlEscapedString, timeElement } from './markup.ts'
 import { readFileSync } from 'node:fs'
 
 /** What every page says of this Foldgate. */
@@ -94,9 +94,7 @@ function footer({ now, version, store }: PageSetting): HtmlEscapedString {
   return html`<footer id="footer" data-live>
     <span>Foldgate ${version}</span>
     <span>records in <code>${store}</code></span>
-    <span
-      >as of <time datetime="${instant}" title="${moment(instant)}">${clock(instant, now)} UTC</time></span
-    >
+    <span>as of ${timeElement(instant, `${clock(instant, now)} UTC`)}</span>
   </footer>`
 }
 

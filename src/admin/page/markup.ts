@@ -22,6 +22,57 @@ export function foreign(text: string): HtmlEscapedString {
   return html`<bdi>${text}</bdi>`
 }
 
+/** The same, or these words of ours where there is none. */
+export function foreignOr(text: string | null, instead: string): HtmlEscapedString | string {
+  return text === null ? instead : foreign(text)
+}
+
+/** A column of a table. Its head is set to the right if its cells are. */
+export type Column<Row> = readonly [
+  head: string | HtmlEscapedString,
+  /** Of its cells; '' for none. */
+  classes: string,
+  cell: (row: Row, place: number) => MarkupPart,
+  /** `name`: the cells name their rows. `caption`: what stands by the cell where the screen is too narrow for the head. */
+  options?: { readonly role?: 'name'; readonly caption?: string },
+]
+
+/** A table of these columns, without those that are `false`. `idOf`: of a row, as an element. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly (Column<Row> | false)[],
+  idOf?: (row: Row, place: number) => string,
+): HtmlEscapedString {
+  const shown = columns.filter((column) => column !== false)
+  return html`<table>
+    <thead>
+      <tr>
+        ${shown.map(([head, classes]) => html`<th scope="col" ${/\bright\b/.test(classes) && html`class="right"`}>${head}</th> `)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row, place) =>
+          html`<tr ${idOf !== undefined && html`id="${idOf(row, place)}"`}>
+            ${shown.map((column) => cell(column, column[2](row, place)))}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+/** Names with their values. */
+export function definitions(entries: readonly (readonly [name: string, value: MarkupPart] | false)[]) {
+  return entries.map(
+    (entry) =>
+      entry !== false &&
+      html`<div>
+        <dt>${entry[0]}</dt>
+        <dd>${entry[1]}</dd>
+      </div>`,
+  )
+}
+
 /** How the pages write numbers and times. */
 
 /** What is shown for a figure that is not known. */
@@ -77,6 +128,16 @@ export function ago(instant: string, now: Date): string {
   return day(instant)
 }
 
+/** The same as an element that has the whole time. */
+export function agoElement(instant: string, now: Date): HtmlEscapedString {
+  return timeElement(instant, ago(instant, now))
+}
+
+/** An instant (ISO 8601) by these words, which has the whole time as its title. */
+export function timeElement(instant: string, words: string): HtmlEscapedString {
+  return html`<time datetime="${instant}" title="${moment(instant)}">${words}</time>`
+}
+
 /** `14:03:22` of today, else with the day: `20 Nov 14:03:22`. In UTC, as journal and log have it. */
 export function clock(instant: string, now: Date): string {
   const time = written(instant)?.slice(11, 19)
@@ -91,6 +152,12 @@ export function moment(instant: string): string {
 }
 
 // --- internal ---
+
+function cell<Row>([, names, , { role, caption } = {}]: Column<Row>, value: MarkupPart): HtmlEscapedString {
+  const classes = names !== '' && html`class="${names}"`
+  if (role === 'name') return html`<th scope="row" ${classes}>${value}</th> `
+  return html`<td ${classes} ${caption !== undefined && html`data-name="${caption}"`}>${value}</td> `
+}
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

@@ -13,6 +13,13 @@ export type SourcedWindow = {
   readonly isLoaded?: boolean | undefined
 }
 
+/** What taught a window. */
+export const lessons: Readonly<Record<string, string>> = {
+  refusal: 'the upstream refused more',
+  cut: 'the upstream cut longer prompts',
+  unstated: 'longer prompts were refused without a number',
+}
+
 /** Where a window comes from, and the setting that is wrong where one is. */
 export function windowWords(window: SourcedWindow): HtmlEscapedString {
   const { tokens, source, overruled_tokens: overruledTokens, profile } = window
@@ -35,10 +42,4 @@ const sources: Readonly<Record<string, string>> = {
   server: 'what the server states',
   table: 'from the built-in table',
   default: 'assumed, since nothing is known of it: set window.tokens',
-}
-
-const lessons: Readonly<Record<string, string>> = {
-  refusal: 'the upstream refused more',
-  cut: 'the upstream cut longer prompts',
-  unstated: 'longer prompts were refused without a number',
 }

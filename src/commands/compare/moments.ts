@@ -1,5 +1,5 @@
 import type { Explain, ExplainOptions } from '../../admin/explain/explain.ts'
-import type { Explanation } from '../../admin/explain/explanation.ts'
+import type { Explanation } from '../../admin/explain/explain.ts'
 import { readAsked, readingOnce } from '../../admin/explain/read-asked.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
 import { spliceMessages } from '../../json/splice.ts'

@@ -1,5 +1,5 @@
+import type { BegunRow } from '../../telemetry/journal/rows.ts'
 import type {
-  BegunRow,
   CompactionReport,
   PrefixCause,
   RequestReport,

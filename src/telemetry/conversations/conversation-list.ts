@@ -1,61 +1,22 @@
 import { LRUCache } from 'lru-cache'
-import type { UsageRow } from '../journal/rows.ts'
-import type { BegunRow, Opening } from '../request-report.ts'
+import type { BegunRow, UsageRow } from '../journal/rows.ts'
+import type { Opening } from '../request-report.ts'
 
 /** A conversation in a line: what the list shows. What stands for one request is that of the latest. */
-export type ConversationCard = Pick<
-  UsageRow,
-  | 'parent'
-  | 'label'
-  | 'client_key'
-  | 'client'
-  | 'dialect'
-  | 'profile'
-  | 'model'
-  | 'pressure'
-  | 'sent_pressure'
-  | 'tokens_received'
-  | 'tokens_sent'
-  | 'tokens_are_bounds'
-  | 'observed_tokens_sent'
-  | 'window_tokens'
-  | 'action'
-  | 'reason'
-  | 'status'
-  | 'outcome'
-> & {
-  readonly id: string
+export type ConversationCard = ListedConversation & {
   /** What it begins with; null if that may not be shown, or is not held. */
   readonly opening: Opening | null
-  /** ISO 8601, in UTC. */
-  readonly first_seen: string
-  readonly last_seen: string
-  /** Whether an answer is on its way just now. */
-  readonly answering: boolean
-  readonly requests: number
-  readonly compactions: number
-  readonly beyond_window: number
 }
+
+export type ListedConversation = Readonly<ReturnType<typeof cardOf>>
 
 /** A row without what only the end of its request tells. */
 type BareRow = Pick<UsageRow, keyof BegunRow>
 
-/** The conversations of late, made of the rows of their requests. Holds figures and names only. */
-export type ConversationList = {
-  /** A request is being answered. */
-  readonly begin: (row: BareRow) => void
-  /** A request has ended. `isOwn`: it was begun here. */
-  readonly add: (row: UsageRow, isOwn: boolean) => void
-  /** The latest first. */
-  readonly cards: () => readonly ConversationCard[]
-  readonly card: (id: string) => ConversationCard | null
-  /** The latest requests of a conversation, the oldest first. */
-  readonly rows: (id: string) => readonly UsageRow[]
-  /** Whether there was anything. */
-  readonly forget: (id: string) => boolean
-}
+export type ConversationList = ReturnType<typeof createConversationList>
 
-export function createConversationList(): ConversationList {
+/** The conversations of late, made of the rows of their requests. Holds figures and names only. */
+export function createConversationList() {
   const entries = new LRUCache<string, Entry>({ max: CONVERSATIONS_MAX, maxSize: ROWS_MAX })
 
   function openEntry(conversation: string, row: BareRow): Entry {
@@ -66,13 +27,15 @@ export function createConversationList(): ConversationList {
   }
 
   return {
-    begin: (row) => {
+    /** A request is being answered. */
+    begin: (row: BareRow): void => {
       if (row.conversation === null) return
       const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
       entry.latest = row
       entry.answering += 1
     },
-    add: (row, isOwn) => {
+    /** A request has ended. `isOwn`: it was begun here. */
+    add: (row: UsageRow, isOwn: boolean): void => {
       if (row.conversation === null) return
       const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
       const { rows } = entry
@@ -89,17 +52,25 @@ export function createConversationList(): ConversationList {
       // Another object: the cache takes no new size for one that it holds already.
       entries.set(row.conversation, { ...entry }, { size: rows.length })
     },
-    cards: () =>
+    /** The latest first. */
+    cards: (): readonly ListedConversation[] =>
       Array.from(entries, ([id, entry]) => cardOf(id, entry)).sort(
         (one, other) => inOrder(other.last_seen, one.last_seen) || inOrder(one.id, other.id),
       ),
-    card: (id) => {
+    card: (id: string): ListedConversation | null => {
       const entry = entries.get(id)
       return entry === undefined ? null : cardOf(id, entry)
     },
-    rows: (id) => [...(entries.get(id)?.rows ?? [])],
-    forget: (id) => entries.delete(id),
+    /** The latest requests of a conversation, the oldest first. */
+    rows: (id: string): readonly UsageRow[] => [...(entries.get(id)?.rows ?? [])],
+    /** Whether there was anything. */
+    forget: (id: string): boolean => entries.delete(id),
   }
+}
+
+/** Compares texts by their code units, as ISO times and ids are compared. */
+export function inOrder(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 // --- internal ---
@@ -113,10 +84,6 @@ const ROWS_MAX = 20_000
 const ROWS_PER_CONVERSATION_MAX = 500
 const ROWS_DROPPED = 50
 
-function inOrder(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
-}
-
 type Entry = {
   readonly rows: UsageRow[]
   latest: BareRow
@@ -128,10 +95,9 @@ type Entry = {
   beyondWindow: number
 }
 
-function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard {
+function cardOf(id: string, { latest, rows, ...entry }: Entry) {
   return {
     id,
-    opening: null,
     parent: latest.parent,
     label: latest.label ?? rows.findLast(({ label }) => label !== null)?.label ?? null,
     client_key: latest.client_key,
@@ -139,8 +105,10 @@ function cardOf(id: string, { latest, rows, ...entry }: Entry): ConversationCard
     dialect: latest.dialect,
     profile: latest.profile,
     model: latest.model,
+    /** ISO 8601, in UTC. */
     first_seen: entry.firstSeen,
     last_seen: latest.time,
+    /** Whether an answer is on its way just now. */
     answering: entry.answering > 0,
     requests: entry.requests,
     compactions: entry.compactions,

@@ -3,11 +3,11 @@ import { parseJsonText } from '../../json/json-value.ts'
 import type { EntryName } from '../../formats/contract.ts'
 import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
 import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
-import type { ConversationCard, ConversationList } from './conversation-list.ts'
+import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
 import type { HeldOutline } from '../request-report.ts'
 import type { HeldContent, ShownMessage } from './held-content.ts'
-import type { Totals, TotalsKeeper } from './totals.ts'
-import { unreadOf, type UnreadCard, type UnreadTally } from './unread-tally.ts'
+import type { TotalsKeeper } from './totals.ts'
+import type { UnreadTally } from './unread-tally.ts'
 
 /** A conversation with what is known of its requests: the latest of them, the oldest first. */
 export type ConversationDetail = ConversationCard & {
@@ -24,20 +24,10 @@ export type ConversationDetail = ConversationCard & {
   readonly shows_content: boolean
 }
 
-/** What there is to see of conversations: those of this process, and what others on the same store have written. */
-export type Conversations = {
-  /** As of the last look at the store; null if nothing is on record. */
-  readonly totals: () => Totals | null
-  /** The latest first. */
-  readonly list: () => Promise<readonly ConversationCard[]>
-  /** What was part of no conversation, by its kind, the latest first. */
-  readonly unread: () => readonly UnreadCard[]
-  /** Null if nothing is on record of it. */
-  readonly detail: (id: string) => Promise<ConversationDetail | null>
-  readonly close: () => void
-}
+export type Conversations = ReturnType<typeof createConversations>
 
-export type ConversationsParts = {
+/** What there is to see of conversations: those of this process, and what others on the same store have written. */
+export function createConversations(parts: {
   readonly list: ConversationList
   readonly held: HeldContent
   readonly totals: Pick<TotalsKeeper, 'all' | 'addWritten'>
@@ -46,9 +36,7 @@ export type ConversationsParts = {
   readonly signals: Pick<Signals, 'emit' | 'listenerCount'>
   /** This process: it has counted its own rows already. */
   readonly process: string
-}
-
-export function createConversations(parts: ConversationsParts): Conversations {
+}) {
   const { list, held, totals, unread, journal, signals, process } = parts
   const readUpTo: Partial<Record<JournalName, string>> = {}
   let reading: Promise<boolean> | null = null
@@ -73,7 +61,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     const hasRows = await readOn('usage', (text) => {
       const row = usageRowSchema.safeParse(parseJsonText(text)).data
       if (row === undefined || row.process === process) return false
-      if (row.conversation === null) unread.add(unreadOf(row))
+      if (row.conversation === null) unread.addRow(row)
       list.add(row, false)
       return true
     })
@@ -97,22 +85,29 @@ export function createConversations(parts: ConversationsParts): Conversations {
   }, POLL_MS)
   polling.unref()
 
+  function withOpenings(cards: readonly ListedConversation[]): readonly ConversationCard[] {
+    const openings = held.openings(cards.map(({ id }) => id))
+    return cards.map((card) => ({ ...card, opening: openings.get(card.id) ?? null }))
+  }
+
   return {
+    /** As of the last look at the store; null if nothing is on record. */
     totals: totals.all,
-    unread: unread.cards,
-    list: async () => {
+    /** The latest first. */
+    list: async (): Promise<readonly ConversationCard[]> => {
       await catchUp()
-      const cards = list.cards()
-      const openings = held.openings(cards.map(({ id }) => id))
-      return cards.map((card) => ({ ...card, opening: openings.get(card.id) ?? null }))
+      return withOpenings(list.cards())
     },
-    detail: async (id) => {
+    /** What was part of no conversation, by its kind, the latest first. */
+    unread: unread.cards,
+    /** Null if nothing is on record of it. */
+    detail: async (id: string): Promise<ConversationDetail | null> => {
       await catchUp()
-      const card = list.card(id)
-      if (card === null) return null
+      const listed = list.card(id)
+      const [card] = listed === null ? [] : withOpenings([listed])
+      if (card === undefined) return null
       return {
         ...card,
-        opening: held.openings([id]).get(id) ?? null,
         rows: list.rows(id),
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
         messages: held.messages(id),

@@ -9,23 +9,13 @@ export type ShownMessage = MessageTreatment &
     readonly bytes: number
   }
 
-/** What became of the messages of each conversation's latest request; their texts only if they may be shown. */
-export type HeldContent = {
-  readonly hold: (conversation: string, held: HeldMessages) => void
-  /** Null if nothing is held of it any more. */
-  readonly messages: (conversation: string) => readonly ShownMessage[] | null
-  /** What each of them is called. */
-  readonly entryName: (conversation: string) => HeldOutline['entryName']
-  /** What stands around them; null if nothing is held. */
-  readonly around: (conversation: string) => HeldOutline['around'] | null
-  /** What conversations begin with, as far as that may be shown; only some that are asked for anew are read at once. */
-  readonly openings: (conversations: readonly string[]) => ReadonlyMap<string, Opening>
-  readonly showsContent: boolean
-  readonly forget: (conversation: string) => void
-}
+export type HeldContent = ReturnType<typeof createHeldContent>
 
-/** `showsContent`: whether bodies are held for their texts (`admin.show_content`); if not, only what became of messages. */
-export function createHeldContent({ showsContent }: { readonly showsContent: boolean }): HeldContent {
+/**
+ * What became of the messages of each conversation's latest request. `showsContent`: whether bodies are held for their
+ * texts, too (`admin.show_content`).
+ */
+export function createHeldContent({ showsContent }: { readonly showsContent: boolean }) {
   const outlines = new LRUCache<string, HeldOutline>({
     max: CONVERSATIONS_MAX,
     maxSize: OUTLINE_BYTES_MAX,
@@ -38,8 +28,11 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
 
   return {
     showsContent,
-    around: (conversation) => outlines.get(conversation)?.around ?? null,
-    openings: (conversations) => {
+    /** What stands around the messages; null if nothing is held. */
+    around: (conversation: string): HeldOutline['around'] | null =>
+      outlines.get(conversation)?.around ?? null,
+    /** What conversations begin with, as far as that may be shown; only some that are asked for anew are read at once. */
+    openings: (conversations: readonly string[]): ReadonlyMap<string, Opening> => {
       const found = new Map<string, Opening>()
       let readAnew = 0
       for (const conversation of conversations) {
@@ -55,13 +48,16 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
       }
       return found
     },
-    entryName: (conversation) => outlines.get(conversation)?.entryName ?? 'message',
-    hold: (conversation, held) => {
+    /** What each message is called. */
+    entryName: (conversation: string): HeldOutline['entryName'] =>
+      outlines.get(conversation)?.entryName ?? 'message',
+    hold: (conversation: string, held: HeldMessages): void => {
       // One that is too large to be held takes the one before it away.
       outlines.set(conversation, held.outline, { size: Math.max(1, held.outline.bytes) })
       if (showsContent) bodies.set(conversation, held, { size: Math.max(1, held.bytes) })
     },
-    messages: (conversation) => {
+    /** Null if nothing is held of it any more. */
+    messages: (conversation: string): readonly ShownMessage[] | null => {
       const outline = outlines.get(conversation)
       if (outline === undefined) return null
       const texts = bodies.get(conversation)?.texts() ?? []
@@ -74,7 +70,7 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
         ...shortenedText(texts[place] ?? unheldText, charsMax),
       }))
     },
-    forget: (conversation) => {
+    forget: (conversation: string): void => {
       outlines.delete(conversation)
       bodies.delete(conversation)
       openings.delete(conversation)

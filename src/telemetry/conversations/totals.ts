@@ -38,28 +38,15 @@ export const totalsSchema = figures.extend({
 /** What requests and summaries come to, over a time and in one process, as the journal keeps it. */
 export type Totals = z.output<typeof totalsSchema>
 
-/** What all requests on record come to: those of this process as they end, those of others as they are read. */
-export type TotalsKeeper = {
-  readonly addRow: (row: UsageRow) => void
-  readonly addSummary: (
-    summary: { readonly tokens: number; readonly cost: number | null },
-    time: string,
-  ) => void
-  /** A row of the journal, which another process may have written. */
-  readonly addWritten: (text: string) => void
-  /** Null if nothing is on record. */
-  readonly all: () => Totals | null
-  /** Writes down what has come since it last did. */
-  readonly write: () => void
-  readonly close: () => void
-}
+export type TotalsKeeper = ReturnType<typeof createTotalsKeeper>
 
+/** What all requests on record come to: those of this process as they end, those of others as they are read. */
 export function createTotalsKeeper(options: {
   readonly process: string
   readonly writeDown: (totals: Totals) => void
   /** How often they are written down, in milliseconds. Default a minute. */
   readonly periodMs?: number
-}): TotalsKeeper {
+}) {
   const { process, writeDown, periodMs = PERIOD_MS } = options
   let written: Totals | null = null
   let unwritten: Totals | null = null
@@ -80,7 +67,7 @@ export function createTotalsKeeper(options: {
   timer.unref()
 
   return {
-    addRow: (row) => {
+    addRow: (row: UsageRow): void => {
       const sum = openAt(row.time)
       const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
       const { prompt_cost: cost, whole_prompt_cost: whole } = row
@@ -104,21 +91,27 @@ export function createTotalsKeeper(options: {
         sum.saved_money += whole - cost
       }
     },
-    addSummary: ({ tokens, cost }, time) => {
+    addSummary: (
+      { tokens, cost }: { readonly tokens: number; readonly cost: number | null },
+      time: string,
+    ): void => {
       const sum = openAt(time)
       sum.summary_tokens += tokens
       sum.summary_money += cost ?? 0
       if (cost === null) sum.unknown_summaries += 1
       else sum.priced_summaries += 1
     },
-    addWritten: (text) => {
+    /** A row of the journal, which another process may have written. */
+    addWritten: (text: string): void => {
       const totals = totalsSchema.safeParse(parseJsonText(text)).data
       // This process has added up already what it has written down.
       if (totals !== undefined && totals.process !== process) written = joined(written, totals)
     },
-    all: () => (unwritten === null ? written : joined(written, unwritten)),
+    /** Null if nothing is on record. */
+    all: (): Totals | null => (unwritten === null ? written : joined(written, unwritten)),
+    /** Writes down what has come since it last did. */
     write,
-    close: () => {
+    close: (): void => {
       clearInterval(timer)
       write()
     },

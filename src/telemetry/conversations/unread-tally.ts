@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { UsageRow } from '../journal/rows.ts'
+import { inOrder } from './conversation-list.ts'
 
 /** Requests of one kind that are part of no conversation: they were not read, refused, or came by an API that is not compacted. */
 export type UnreadCard = Pick<UsageRow, 'client' | 'dialect' | 'action' | 'reason' | 'status'> & {
@@ -10,34 +11,29 @@ export type UnreadCard = Pick<UsageRow, 'client' | 'dialect' | 'action' | 'reaso
   readonly last_seen: string
 }
 
+export type UnreadTally = ReturnType<typeof createUnreadTally>
+
 /** Requests that no conversation shows, counted by who sent them and why they were not read. */
-export type UnreadTally = {
-  readonly add: (request: Omit<UnreadCard, 'requests'>) => void
-  /** The latest first. */
-  readonly cards: () => readonly UnreadCard[]
-}
-
-export function createUnreadTally(): UnreadTally {
+export function createUnreadTally() {
   const kinds = new LRUCache<string, UnreadCard>({ max: KINDS_MAX })
-  return {
-    add: (request) => {
-      const { client, dialect, path, action, reason, status } = request
-      const key = JSON.stringify([client, dialect, path, action, reason, status])
-      const known = kinds.get(key)
-      const lastSeen = known === undefined || known.last_seen < request.last_seen ? request : known
-      const requests = (known?.requests ?? 0) + 1
-      kinds.set(key, { ...request, requests, last_seen: lastSeen.last_seen })
-    },
-    cards: () =>
-      [...kinds.values()].toSorted((one, other) =>
-        one.last_seen < other.last_seen ? 1 : one.last_seen > other.last_seen ? -1 : 0,
-      ),
-  }
-}
 
-/** What of a request's row the tally goes by. */
-export function unreadOf({ client, dialect, action, reason, status, time }: UsageRow) {
-  return { client, dialect, path: null, action, reason, status, last_seen: time }
+  function add({ last_seen: lastSeen, ...kind }: Omit<UnreadCard, 'requests'>): void {
+    const { client, dialect, path, action, reason, status } = kind
+    const key = JSON.stringify([client, dialect, path, action, reason, status])
+    const known = kinds.get(key)
+    const last_seen = known !== undefined && known.last_seen > lastSeen ? known.last_seen : lastSeen
+    kinds.set(key, { ...kind, requests: (known?.requests ?? 0) + 1, last_seen })
+  }
+
+  return {
+    add,
+    /** The same of a request with a row of its own. */
+    addRow: ({ client, dialect, action, reason, status, time }: UsageRow): void =>
+      add({ client, dialect, path: null, action, reason, status, last_seen: time }),
+    /** The latest first. */
+    cards: (): readonly UnreadCard[] =>
+      [...kinds.values()].toSorted((one, other) => inOrder(other.last_seen, one.last_seen)),
+  }
 }
 
 // --- internal ---

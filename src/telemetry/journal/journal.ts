@@ -38,43 +38,19 @@ export type NextEvents = {
 /** What is signalled within the process: that rows are in the store, and which conversation has changed (null: any). */
 export type Signals = EventEmitter<{ written: []; change: [conversation: string | null] }>
 
-/** What Foldgate did, written down: events, rows of requests, and what they come to. */
-export type Journal = {
-  /** A row with a conversation is deleted together with it. */
-  readonly write: (journal: JournalName, row: JournalEvent | UsageRow | Totals) => void
-  /** The newest first. */
-  readonly events: (query: EventQuery) => Promise<readonly StoredEvent[]>
-  /** Events after `id`, the oldest first; null: from the first one on. */
-  readonly eventsAfter: (id: string | null) => Promise<NextEvents>
-  /** The id of the newest event; null if there is none. */
-  readonly lastId: () => Promise<string | null>
-  /** The rows of a journal beyond `id`, page by page: other work is done in between. */
-  readonly pages: (
-    journal: JournalName,
-    from: 'oldest' | 'newest',
-    id: string | null,
-  ) => AsyncGenerator<readonly JournalRow[]>
-  /** Resolves once everything written so far is in the store, or the store has failed: then it goes on waiting. */
-  readonly flush: () => Promise<void>
-  /** Drops what is not in the store yet of a conversation. */
-  readonly forget: (conversation: string) => void
-  /** Flushes for the last time: what the store does not take now is lost. */
-  readonly close: () => Promise<void>
-}
+export type Journal = ReturnType<typeof createJournal>
 
-export type JournalOptions = {
+/**
+ * What Foldgate did, written down: events, rows of requests, and what they come to. It writes behind: no request waits for it, and many rows are one write. If the store is away for long, the oldest of the
+ * rows that wait are lost.
+ */
+export function createJournal(options: {
   readonly store: Pick<Store, 'appendRows' | 'readRows'>
   readonly guarded: StoreGuard
   readonly signals: Pick<Signals, 'emit'>
   /** How long rows wait for others to be written with, in milliseconds. Default 250. */
   readonly delayMs?: number
-}
-
-/**
- * Writes behind: no request waits for it, and many rows are one write. If the store is away for long, the oldest of the
- * rows that wait are lost.
- */
-export function createJournal(options: JournalOptions): Journal {
+}) {
   const { store, guarded, signals, delayMs = DELAY_MS } = options
   const waiting = new Map<JournalName, Set<Row>>()
   let timer: NodeJS.Timeout | null = null
@@ -113,6 +89,7 @@ export function createJournal(options: JournalOptions): Journal {
     signals.emit('written')
   }
 
+  /** The rows of a journal beyond `id`, page by page: other work is done in between. */
   async function* pages(
     journal: JournalName,
     from: 'oldest' | 'newest',
@@ -128,7 +105,8 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   return {
-    write: (journal, row) => {
+    /** A row with a conversation is deleted together with it. */
+    write: (journal: JournalName, row: JournalEvent | UsageRow | Totals): void => {
       const conversation = 'conversation' in row ? row.conversation : null
       const text = textOf(row)
       const rows = waiting.get(journal) ?? new Set()
@@ -136,7 +114,8 @@ export function createJournal(options: JournalOptions): Journal {
       waiting.set(journal, rows.add(conversation === null ? { text } : { text, group: conversation }))
       if (!isClosed) timer ??= setTimeout(flush, delayMs)
     },
-    events: async ({ limit, before, ...filter }) => {
+    /** The newest first. */
+    events: async ({ limit, before, ...filter }: EventQuery): Promise<readonly StoredEvent[]> => {
       const found: StoredEvent[] = []
       for await (const page of pages('events', 'newest', before)) {
         for (const event of eventsIn(page)) {
@@ -146,21 +125,26 @@ export function createJournal(options: JournalOptions): Journal {
       }
       return found
     },
-    eventsAfter: async (id) => {
+    /** Events after `id`, the oldest first; null: from the first one on. */
+    eventsAfter: async (id: string | null): Promise<NextEvents> => {
       const { value: page = [] } = await pages('events', 'oldest', id).next()
       return { events: eventsIn(page), upTo: page.at(-1)?.id ?? id, isMore: page.length === ROWS_PER_READ }
     },
-    lastId: async () => {
+    /** The id of the newest event; null if there is none. */
+    lastId: async (): Promise<string | null> => {
       const newest = { from: 'newest', beyond: null, limit: 1 } as const
       return (await guarded([], () => store.readRows('events', newest)))[0]?.id ?? null
     },
     pages,
+    /** Resolves once everything written so far is in the store, or the store has failed: then it goes on waiting. */
     flush,
-    forget: (conversation) => {
+    /** Drops what is not in the store yet of a conversation. */
+    forget: (conversation: string): void => {
       for (const rows of waiting.values())
         for (const row of rows) if (row.group === conversation) rows.delete(row)
     },
-    close: () => {
+    /** Flushes for the last time: what the store does not take now is lost. */
+    close: (): Promise<void> => {
       isClosed = true
       return flush()
     },

@@ -62,10 +62,23 @@ export function eventOf(facts: EventFacts, time: string, process: string): Journ
   return { ...unknownEvent, time, process, ...facts }
 }
 
-/** One generation request. */
-export const usageRowSchema = z.object({
+/**
+ * What Foldgate did with a request: as `x-foldgate-action` says it, or `refused` with an error of its own, or `left` by
+ * the client before there was an answer.
+ */
+export type Action =
+  | 'relayed'
+  | 'compacted'
+  | 'recovered'
+  | 'restored'
+  | 'bypassed'
+  | 'failed-open'
+  | 'refused'
+  | 'left'
+
+/** One generation request, as far as it is known once its answer is settled on, or will never be. */
+const begunRowSchema = z.object({
   time: z.string(),
-  process: name,
   conversation: optionalName,
   parent: optionalName,
   label: optionalName,
@@ -76,12 +89,11 @@ export const usageRowSchema = z.object({
   dialect: optionalName,
   profile: optionalName,
   model: name,
-  /** The model that says it has answered, where it is another. */
-  answered_by: optionalName,
   upstream: name,
   action: name,
   reason: optionalName,
   status: z.int().nullable().default(null),
+  /** `finished` as long as nothing else is known. */
   outcome: z.enum(['finished', 'client-gone', 'broken-off']),
   streamed: z.boolean(),
   attempts: count,
@@ -108,6 +120,15 @@ export const usageRowSchema = z.object({
   /** What would have been sent, where the profile only observes. */
   observed_tokens_sent: optionalCount,
   observed_passes: names,
+  added_ms: count,
+  first_byte_ms: optionalCount,
+})
+
+/** One generation request. */
+export const usageRowSchema = begunRowSchema.extend({
+  process: name,
+  /** The model that says it has answered, where it is another. */
+  answered_by: optionalName,
   /** The provider's own counts. */
   prompt_tokens: optionalCount,
   cached_tokens: optionalCount,
@@ -124,25 +145,24 @@ export const usageRowSchema = z.object({
   /** How often the model read back what was folded, and how often it went on with a reply that was cut. */
   recalls: count.default(0),
   continuations: count.default(0),
-  added_ms: count,
-  first_byte_ms: optionalCount,
   total_ms: count,
 })
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-/** A row of which only this is known. */
-export const unknownRow: Readonly<UsageRow> = usageRowSchema.parse({
+/** What of a row is known before the request has ended. */
+export type BegunRow = Readonly<Omit<z.output<typeof begunRowSchema>, 'action'>> & { readonly action: Action }
+
+/** The row of a request of which nothing is known. */
+export const unknownRow: Omit<BegunRow, 'action'> = begunRowSchema.parse({
   time: '',
-  process: '',
   model: '',
   upstream: 'default',
-  action: 'relayed',
+  action: '',
   outcome: 'finished',
   streamed: false,
   attempts: 0,
   tokens_are_bounds: false,
   summary: 'none',
   added_ms: 0,
-  total_ms: 0,
 })

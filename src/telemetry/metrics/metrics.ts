@@ -3,22 +3,13 @@ import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
 import type { Listener } from '../reports.ts'
-import type { Action, Endpoint } from '../request-report.ts'
+import type { Action } from '../journal/rows.ts'
+import type { Endpoint } from '../request-report.ts'
 
-export type Metrics = Required<Listener> & {
-  readonly relayed: (endpoint: Endpoint, action: Action) => void
-  /** A request never got to a handler. */
-  readonly turnedAway: () => void
-  readonly failed: (part: FailingPart) => void
-  readonly summaryWritten: (written: SummaryResult) => void
-  /** All of them in Prometheus' text format, and its content type. */
-  readonly text: () => Promise<string>
-  readonly contentType: string
-  readonly close: () => void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
-export function createMetrics({ version }: { readonly version: string }): Metrics {
+export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
   const of = (name: MetricName) => {
     const { help, labels } = metricNames[name]
@@ -55,7 +46,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const count = (action: string, profile: string, endpoint: string): void =>
     requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
 
-  return {
+  const listener: Required<Listener> = {
     begun: ({ row, compactions: made, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
@@ -92,10 +83,14 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       if (recalled > 0) recalls.inc({ profile }, recalled)
       if (continued > 0) continuations.inc({ profile }, continued)
     },
-    relayed: (endpoint, action) => count(action, NO_PROFILE, endpoint),
-    turnedAway: () => count('refused', NO_PROFILE, 'other'),
-    failed: (part) => failures.inc({ part }),
-    summaryWritten: (written) => {
+  }
+  return {
+    ...listener,
+    relayed: (endpoint: Endpoint, action: Action): void => count(action, NO_PROFILE, endpoint),
+    /** A request never got to a handler. */
+    turnedAway: (): void => count('refused', NO_PROFILE, 'other'),
+    failed: (part: FailingPart): void => failures.inc({ part }),
+    summaryWritten: (written: SummaryResult): void => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
       summaryCalls.inc({ outcome: isCancelled ? 'cancelled' : written.kind }, written.calls)
       summaryTokens.inc({ kind: 'prompt' }, written.promptTokens)
@@ -103,11 +98,10 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       summaryTokens.inc({ kind: 'cache_written' }, written.cacheWrittenTokens)
       summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
     },
-    text: () => {
-      return registry.metrics()
-    },
+    /** All of them in Prometheus' text format, and its content type. */
+    text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
-    close: () => clearInterval(lagTimer),
+    close: (): void => clearInterval(lagTimer),
   }
 }
 

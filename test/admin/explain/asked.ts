@@ -1,4 +1,4 @@
-import type { Explanation } from '../../../src/admin/explain/explanation.ts'
+import type { Explanation } from '../../../src/admin/explain/explain.ts'
 import { createExplain, type ExplainOptions, type ExplainParts } from '../../../src/admin/explain/explain.ts'
 import { profileSchema } from '../../../src/profiles/schema.ts'
 import { resolveWindow } from '../../../src/models/resolve-window.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { READ_BYTES_MAX } from '../../../src/json/unread.ts'
 import { drawExplanation } from '../../../src/admin/explain/drawing.ts'
-import { explanationJson } from '../../../src/admin/explain/explanation.ts'
+import { explanationJson } from '../../../src/admin/explain/explain.ts'
 import { rounds, system, user } from '../../compaction/sending.ts'
 import { postChat, chatOf } from '../../support/post-chat.ts'
 import { completion } from '../../support/fake-upstream.ts'

@@ -4,7 +4,7 @@ import type { ConversationDetail } from '../../../src/telemetry/conversations/co
 import type { UnreadCard } from '../../../src/telemetry/conversations/unread-tally.ts'
 import { totalsSchema, type Totals } from '../../../src/telemetry/conversations/totals.ts'
 import type { UsageRow } from '../../../src/telemetry/journal/rows.ts'
-import type { ModelCard, Told } from '../../../src/admin/models/model-cards.ts'
+import type { ModelCard, Told } from '../../../src/admin/model-cards.ts'
 import { journalEvent, usageRow } from '../../telemetry/rows.ts'
 import type { StoredEvent } from '../../../src/telemetry/journal/journal.ts'
 

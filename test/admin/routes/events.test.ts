@@ -10,7 +10,7 @@ import { idOf, journalEvent } from '../../telemetry/rows.ts'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { createEventStreams, type EventStream } from '../../../src/admin/routes.ts'
+import { createEventStreams, type EventStream } from '../../../src/admin/event-routes.ts'
 
 const answerSchema = z.strictObject({
   events: z.array(journalEventSchema.extend({ id: z.string() })),

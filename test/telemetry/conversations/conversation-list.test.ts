@@ -3,7 +3,7 @@ import {
   createConversationList,
   type ConversationList,
 } from '../../../src/telemetry/conversations/conversation-list.ts'
-import { createUnreadTally, unreadOf } from '../../../src/telemetry/conversations/unread-tally.ts'
+import { createUnreadTally } from '../../../src/telemetry/conversations/unread-tally.ts'
 import { atSecond, idOf, usageRow } from '../rows.ts'
 
 const ids = (list: ConversationList): readonly string[] => list.cards().map(({ id }) => id)
@@ -121,12 +121,12 @@ describe('what is kept has a bound', () => {
 })
 
 const unread = (client: string, second: number) =>
-  unreadOf(usageRow({ conversation: null, reason: 'stateful', client, time: atSecond(second) }))
+  usageRow({ conversation: null, reason: 'stateful', client, time: atSecond(second) })
 
 test('requests of a kind are one row with their number, and the latest of them tells its time', () => {
   const tally = createUnreadTally()
-  for (const second of [1, 9, 4]) tally.add(unread('a', second))
-  tally.add(unread('b', 5))
+  for (const second of [1, 9, 4]) tally.addRow(unread('a', second))
+  tally.addRow(unread('b', 5))
   expect(tally.cards()).toMatchObject([
     { client: 'a', requests: 3, last_seen: atSecond(9) },
     { client: 'b', requests: 1, last_seen: atSecond(5) },
@@ -135,6 +135,6 @@ test('requests of a kind are one row with their number, and the latest of them t
 
 test('a client that calls itself otherwise each time takes a hundred rows at most', () => {
   const tally = createUnreadTally()
-  for (let number = 0; number < 500; number += 1) tally.add(unread(`client-${number}`, number % 60))
+  for (let number = 0; number < 500; number += 1) tally.addRow(unread(`client-${number}`, number % 60))
   expect(tally.cards()).toHaveLength(100)
 })

@@ -1,8 +1,13 @@
 import { modelKeyOf } from '../../../src/models/model-key.ts'
 import { describe, expect, test } from 'vitest'
 import { requestEvents, summaryEvent, windowEvent } from '../../../src/telemetry/journal/events.ts'
-import { eventOf, journalEventSchema, type JournalEvent } from '../../../src/telemetry/journal/rows.ts'
-import type { BegunRow, CompactionReport, RequestReport } from '../../../src/telemetry/request-report.ts'
+import {
+  type BegunRow,
+  eventOf,
+  journalEventSchema,
+  type JournalEvent,
+} from '../../../src/telemetry/journal/rows.ts'
+import type { CompactionReport, RequestReport } from '../../../src/telemetry/request-report.ts'
 import { plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
 import { atSecond } from '../rows.ts'
 

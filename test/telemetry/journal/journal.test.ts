@@ -1,12 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { totalsSchema } from '../../../src/telemetry/conversations/totals.ts'
-import {
-  createJournal,
-  type JournalOptions,
-  type Signals,
-  type StoredEvent,
-} from '../../../src/telemetry/journal/journal.ts'
+import { createJournal, type Signals, type StoredEvent } from '../../../src/telemetry/journal/journal.ts'
 import type { StoreGuard } from '../../../src/storage/store-guard.ts'
 import type { JournalName, NewJournalRow, Store } from '../../../src/storage/store.ts'
 import { memoryStore, patientGuard, storeGuard } from '../../admin/memory.ts'
@@ -17,7 +12,10 @@ type Append = (journal: JournalName, rows: readonly NewJournalRow[]) => Promise<
 afterEach(() => void vi.useRealTimers())
 
 /** A journal on a store of its own. `append`: what the store does in the place of adding rows. */
-function journalOn(append?: (add: Append) => Append, options: Partial<JournalOptions> = {}) {
+function journalOn(
+  append?: (add: Append) => Append,
+  options: Partial<Parameters<typeof createJournal>[0]> = {},
+) {
   const store = memoryStore()
   const signals: Signals = new EventEmitter()
   const writes: { journal: JournalName; texts: readonly string[] }[] = []

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createMetrics, type MetricFacts, metricNames } from '../../../src/telemetry/metrics/metrics.ts'
-import type { BegunRow, RequestEnd, RequestReport } from '../../../src/telemetry/request-report.ts'
+import type { BegunRow } from '../../../src/telemetry/journal/rows.ts'
+import type { RequestEnd, RequestReport } from '../../../src/telemetry/request-report.ts'
 import { parsePrometheusText, type Sample, valueOf } from '../../support/prometheus-text.ts'
 import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
 

@@ -1,4 +1,5 @@
-import { overheadIn, seenRatio } from '../../models/counts/learnt-rate.ts'
+import { overheadIn } from '../models/counts/overheads.ts'
+import { seenRatio } from '../models/counts/seen-ratio.ts'
 import {
   type Belief,
   type Beliefs,
@@ -6,8 +7,8 @@ import {
   endings,
   type Field,
   type Values,
-} from '../../models/model-record.ts'
-import type { KnownModel, WindowInForce } from '../../models/models.ts'
+} from '../models/model-record.ts'
+import type { KnownModel, WindowInForce } from '../models/models.ts'
 
 /** What is believed of a model, as `GET /models` says it: figures and names, never a credential or a text. */
 export type ModelCard = ReturnType<typeof modelCard>
