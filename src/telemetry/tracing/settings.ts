@@ -30,19 +30,14 @@ export function tracingWanted(env: Variables): boolean {
   return exporters.length > 0 || variable(env, ...endpointVariables) !== null
 }
 
-/** How spans leave, as the environment says. */
-export type ExportChoice = {
-  /** By OTLP over HTTP; null if not. */
-  readonly otlp: { readonly protocol: 'http/protobuf' | 'http/json'; readonly origin: string } | null
-  /** As lines on standard error. */
-  readonly console: boolean
-}
+/** How spans leave: by OTLP over HTTP, as lines on standard error. */
+export type ExportChoice = ReturnType<typeof chooseExport>
 
 /**
  * Reads where spans go and how. Throws a `TracingError` for what Foldgate has no exporter for, and for endpoints that are
  * no addresses: the exporter itself would fall back to this machine without a word.
  */
-export function chooseExport(env: Variables): ExportChoice {
+export function chooseExport(env: Variables) {
   const listed = exporterNames(env)
   const names = listed.length === 0 ? ['otlp'] : listed
   if (names.some((name) => name !== 'otlp' && name !== 'console')) {
@@ -56,34 +51,14 @@ export function chooseExport(env: Variables): ExportChoice {
   }
 }
 
+export type SdkSettings = ReturnType<typeof readSdkSettings>
+
 /**
  * What OpenTelemetry's specification leaves to the environment, and its SDK from version 3 on to the program that uses
- * it: which traces are kept, and how spans are gathered before they leave.
+ * it: which traces are kept, and how spans are gathered before they leave. A value that cannot be used is a problem, said
+ * in a sentence, and gives way to the default: no request depends on it.
  */
-export type SdkSettings = {
-  readonly sampler: {
-    /** What becomes of a trace that begins here. */
-    readonly root: 'all' | 'none' | 'ratio'
-    /** Between 0 and 1, for `ratio`. */
-    readonly ratio: number
-    /** Whether a trace that a client began is kept if the client keeps it, and only then. */
-    readonly followsParent: boolean
-  }
-  /** As the SDK's batch processor takes them. Sizes in spans: what exceeds the queue is dropped. */
-  readonly batch: {
-    readonly scheduledDelayMillis: number
-    readonly exportTimeoutMillis: number
-    readonly maxQueueSize: number
-    readonly maxExportBatchSize: number
-  }
-  /** How long sending a batch may take, retries included, in milliseconds. */
-  readonly exportMs: number
-  /** What was set and cannot be used, each as a sentence. */
-  readonly problems: readonly string[]
-}
-
-/** Reads them. A value that cannot be used is a problem and gives way to the default: no request depends on it. */
-export function readSdkSettings(env: Variables): SdkSettings {
+export function readSdkSettings(env: Variables) {
   const problems: string[] = []
 
   /** A whole number above 0 from the first of the variables that is set. */
@@ -104,24 +79,30 @@ export function readSdkSettings(env: Variables): SdkSettings {
     return 1
   }
 
-  const name = variable(env, 'OTEL_TRACES_SAMPLER') ?? DEFAULT_SAMPLER
-  const followsParent = name.startsWith('parentbased_')
-  const root = roots[name.replace('parentbased_', '')]
-  if (root === undefined) {
-    const known = Object.keys(roots).flatMap((each) => [each, `parentbased_${each}`])
-    problems.push(`OTEL_TRACES_SAMPLER is none of ${known.join(', ')}: ${DEFAULT_SAMPLER} is used`)
+  const wanted = variable(env, 'OTEL_TRACES_SAMPLER') ?? DEFAULT_SAMPLER
+  if (!samplerNames.has(wanted)) {
+    const known = [...samplerNames].join(', ')
+    problems.push(`OTEL_TRACES_SAMPLER is none of ${known}: ${DEFAULT_SAMPLER} is used`)
   }
+  const sampler = samplerNames.has(wanted) ? wanted : DEFAULT_SAMPLER
+  const isRatio = sampler.endsWith('traceidratio')
   return {
-    sampler:
-      root === undefined
-        ? { root: 'all', ratio: 1, followsParent: true }
-        : { root, ratio: root === 'ratio' ? samplerRatio() : 1, followsParent },
+    sampler: {
+      /** What becomes of a trace that begins here. */
+      root: isRatio ? ('ratio' as const) : sampler.endsWith('on') ? ('all' as const) : ('none' as const),
+      /** Between 0 and 1, for `ratio`. */
+      ratio: isRatio ? samplerRatio() : 1,
+      /** Whether a trace that a client began is kept if the client keeps it, and only then. */
+      followsParent: sampler.startsWith('parentbased_'),
+    },
+    /** As the SDK's batch processor takes them. Sizes in spans: what exceeds the queue is dropped. */
     batch: {
       scheduledDelayMillis: whole(5_000, 'OTEL_BSP_SCHEDULE_DELAY'),
       exportTimeoutMillis: whole(30_000, 'OTEL_BSP_EXPORT_TIMEOUT'),
       maxQueueSize: whole(2_048, 'OTEL_BSP_MAX_QUEUE_SIZE'),
       maxExportBatchSize: whole(512, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
     },
+    /** How long sending a batch may take, retries included, in milliseconds. */
     exportMs: whole(EXPORT_MS, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT'),
     problems,
   }
@@ -143,20 +124,14 @@ const EXPORT_MS = 5_000
 
 const DEFAULT_SAMPLER = 'parentbased_always_on'
 
-/** Each alone, or behind `parentbased_`. */
-const roots: Readonly<Record<string, SdkSettings['sampler']['root']>> = {
-  always_on: 'all',
-  always_off: 'none',
-  traceidratio: 'ratio',
-}
+const samplerNames: ReadonlySet<string> = new Set(
+  ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]),
+)
 
 /** What `OTEL_TRACES_EXPORTER` lists; empty if it is not set. */
 function exporterNames(env: Variables): readonly string[] {
-  const list = variable(env, 'OTEL_TRACES_EXPORTER') ?? ''
-  return list
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '')
+  const list = (variable(env, 'OTEL_TRACES_EXPORTER') ?? '').toLowerCase()
+  return list.match(/[^\s,]+/g) ?? []
 }
 
 function protocolFrom(env: Variables): 'http/protobuf' | 'http/json' {

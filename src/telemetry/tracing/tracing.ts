@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type * as Api from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type * as Sdk from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
@@ -48,7 +47,7 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
     import('@opentelemetry/api'),
     import('@opentelemetry/core'),
     import('@opentelemetry/sdk-trace'),
-    openExporters(choice, { ...options, exportMs: settings.exportMs }),
+    openExporters(choice, settings.exportMs, options),
     openResource(options),
   ])
   const provider = new sdk.TracerProvider({
@@ -64,10 +63,18 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
   let closing: Promise<void> | null = null
 
   function record(told: ToldSpan, traceparent: string | null): void {
-    const parsed = traceparent === null ? null : parseTraceParent(traceparent)
+    const client = traceparent === null ? null : parseTraceParent(traceparent)
     const root = api.ROOT_CONTEXT
-    const parent = parsed === null ? root : api.trace.setSpanContext(root, { ...parsed, isRemote: true })
-    makeSpan(api, tracer, told, parent)
+    const parent = client === null ? root : api.trace.setSpanContext(root, { ...client, isRemote: true })
+    // The conventions want CLIENT for a call to a model in another process, and that is what the attributes speak
+    // of: Foldgate's request to its upstream. A SERVER span would be one of HTTP, with other attributes.
+    const kind = api.SpanKind.CLIENT
+    const { name, startedAtMs: startTime, attributes } = told
+    const span = tracer.startSpan(name, { kind, startTime, attributes }, parent)
+    for (const event of told.events) span.addEvent(event.name, event.attributes, event.atMs)
+    // Without words: the type says it, and an upstream's own might quote the conversation.
+    if (told.errorType !== null) span.setStatus({ code: api.SpanStatusCode.ERROR })
+    span.end(told.endedAtMs)
   }
 
   return {
@@ -121,47 +128,19 @@ function samplerFrom(sdk: typeof Sdk, { root, ratio, followsParent }: SdkSetting
   return followsParent ? new sdk.ParentBasedSampler({ root: sampler }) : sampler
 }
 
-function makeSpan(api: typeof Api, tracer: Api.Tracer, told: ToldSpan, parent: Api.Context): void {
-  const span = tracer.startSpan(
-    told.name,
-    {
-      // The conventions want CLIENT for a call to a model in another process, and that is what the attributes speak
-      // of: Foldgate's request to its upstream. A SERVER span would be one of HTTP, with other attributes.
-      kind: api.SpanKind.CLIENT,
-      startTime: told.startedAtMs,
-      attributes: told.attributes,
-    },
-    parent,
-  )
-  for (const { name, atMs, attributes } of told.events) span.addEvent(name, attributes, atMs)
-  // Without words: the type says it, and an upstream's own might quote the conversation.
-  if (told.errorType !== null) span.setStatus({ code: api.SpanStatusCode.ERROR })
-  span.end(told.endedAtMs)
-}
-
 function destinationOf({ otlp, console }: ExportChoice): string {
-  const places = [
-    otlp === null ? null : `${otlp.origin} (${otlp.protocol})`,
-    console ? 'standard error' : null,
-  ]
-  return places.filter((place) => place !== null).join(', ')
-}
-
-type ExportersOptions = {
-  /** How long sending a batch may take, in milliseconds. */
-  readonly exportMs: number
-  readonly log: Log
-  /** Where the lines of the console exporter go. */
-  readonly write: (line: string) => void
+  const places = [otlp !== null && `${otlp.origin} (${otlp.protocol})`, console && 'standard error']
+  return places.filter((place) => place !== false).join(', ')
 }
 
 /**
- * Opens what the environment chose, and loads nothing else. The OTLP exporters read the process's own environment: the
+ * Opens what the environment chose, and loads nothing else. A batch may take `exportMs`. The OTLP exporters read the process's own environment: the
  * endpoint, `OTEL_EXPORTER_OTLP_HEADERS`, certificates and compression are theirs, and Foldgate never holds the headers.
  */
 async function openExporters(
   { otlp, console }: ExportChoice,
-  { exportMs, log, write }: ExportersOptions,
+  exportMs: number,
+  { log, write }: OpenTracingOptions,
 ): Promise<readonly SpanExporter[]> {
   const { ExportResultCode } = await import('@opentelemetry/core')
   const exporters: SpanExporter[] = []

@@ -166,8 +166,8 @@ test('docs/observability.md names every attribute and event', async () => {
 })
 
 describe('the server of a model', () => {
-  test.each(providers)('$sample is $provider', ({ provider, sample }) => {
-    const names = providers.filter(({ pattern }) => pattern.test(sample)).map((each) => each.provider)
+  test.each(providers)('the provider %s has hosts like %s: %s', (provider, _, sample) => {
+    const names = providers.filter(([, pattern]) => pattern.test(sample)).map(([name]) => name)
     expect(names).toEqual([provider])
     expect(modelServer(`https://${sample}/v1`)).toEqual({ provider, address: sample, port: 443 })
   })
