@@ -9,16 +9,16 @@ import { createStoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
 import type { SummaryResult } from '../summaries/order.ts'
 import { createConversationList } from './conversations/conversation-list.ts'
-import { createConversations, type Conversations } from './conversations/conversations.ts'
+import { createConversations } from './conversations/conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
 import { createUnreadTally } from './conversations/unread-tally.ts'
 import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
-import { createFailureLog, createFailures, type Failures } from './failures.ts'
+import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
-import { createJournal, type Journal, type Signals } from './journal/journal.ts'
+import { createJournal, type Signals } from './journal/journal.ts'
 import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
-import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createReports, type Listener, type Reports } from './reports.ts'
 import type { RequestEnd, RequestReport, SummaryCall } from './request-report.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -35,29 +35,10 @@ export type ActivityOptions = {
   readonly tracing: Tracing | null
 }
 
-/** What is told of requests and of Foldgate itself, and what is kept of that. None of it throws or makes a request wait. */
-export type Activity = {
-  readonly failures: Failures
-  readonly reports: Reports
-  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
-  readonly journal: Journal
-  readonly conversations: Conversations
-  readonly signals: Signals
-  /** An upstream's answer taught a window. */
-  readonly learnt: (lesson: LearntWindow) => void
-  /** A summary was written, or failed. */
-  readonly summaryWritten: (call: SummaryCall, written: SummaryResult) => void
-  /** A request was refused before it got to a handler. */
-  readonly turnedAway: (error: FoldgateError) => void
-  /** The operator asked for a compaction. */
-  readonly compactRequested: (conversation: string) => void
-  /** Forgets what is held of a conversation, and resolves once nothing of it is on its way to the store: with whether there was anything. */
-  readonly forget: (conversation: string) => Promise<boolean>
-  /** Writes down what is left. Tracing has its own end, since it may take seconds. */
-  readonly close: () => Promise<void>
-}
+export type Activity = ReturnType<typeof openActivity>
 
-export function openActivity(options: ActivityOptions): Activity {
+/** What is told of requests and of Foldgate itself, and what is kept of that. None of it throws or makes a request wait. */
+export function openActivity(options: ActivityOptions) {
   const { store, log, version, nowMs, tracing } = options
   // Rows of several processes lie in one store: each passes over its own.
   const process = randomUUID()
@@ -167,24 +148,23 @@ export function openActivity(options: ActivityOptions): Activity {
     },
   }
 
+  const tellRelayed: Reports['relayed'] = (endpoint, action, client) => {
+    metrics.relayed(endpoint, action)
+    // What is no generation request is nobody's question.
+    if (endpoint !== 'other') failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+  }
+
   return {
     failures,
-    reports: createReports(
-      [metrics, records, ...(tracing === null ? [] : [tracing])],
-      (endpoint, action, client) => {
-        metrics.relayed(endpoint, action)
-        // What is no generation request is nobody's question.
-        if (endpoint !== 'other')
-          failures.attempt('observation', undefined, tellPath, endpoint, action, client)
-      },
-      failures,
-    ),
+    reports: createReports([metrics, records, ...(tracing === null ? [] : [tracing])], tellRelayed, failures),
     metrics,
     journal,
     conversations,
     signals,
-    learnt: (lesson) => writeEvent(windowEvent(lesson)),
-    summaryWritten: (call, written) => {
+    /** An upstream's answer taught a window. */
+    learnt: (lesson: LearntWindow): void => writeEvent(windowEvent(lesson)),
+    /** A summary was written, or failed. */
+    summaryWritten: (call: SummaryCall, written: SummaryResult): void => {
       logSummary(log, call.conversation, written)
       metrics.summaryWritten(written)
       const endedAtMs = nowMs()
@@ -195,23 +175,27 @@ export function openActivity(options: ActivityOptions): Activity {
       signals.emit('change', call.conversation)
       failures.attempt('observation', undefined, () => tracing?.summary(call, written, endedAtMs))
     },
-    turnedAway: ({ code }) => {
+    /** A request was refused before it got to a handler. */
+    turnedAway: ({ code }: FoldgateError): void => {
       metrics.turnedAway()
       const times = timesTurnedAway(code)
       if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
     },
-    compactRequested: (conversation) => {
+    /** The operator asked for a compaction. */
+    compactRequested: (conversation: string): void => {
       writeEvent({ type: 'compact-requested', conversation, reason: 'operator' })
       signals.emit('change', conversation)
     },
-    forget: async (conversation) => {
+    /** Forgets what is held of a conversation, and resolves once nothing of it is on its way to the store: with whether there was anything. */
+    forget: async (conversation: string): Promise<boolean> => {
       journal.forget(conversation)
       // What is on its way to the store is there before it is deleted.
       await journal.flush()
       held.forget(conversation)
       return list.forget(conversation)
     },
-    close: async () => {
+    /** Writes down what is left. Tracing has its own end, since it may take seconds. */
+    close: async (): Promise<void> => {
       conversations.close()
       totals.close()
       metrics.close()

@@ -18,13 +18,11 @@ export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEsc
   const { index, role, kind, tool, pinned, receivedTokens, sentTokens, treatment } = message
   const glimpse = scale.showsContent ? glimpseOf(message) : ''
   const mark = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
+  const toolName = tool !== null && html` <span class="tool">${foreign(tool)}</span>`
+  const pin = pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`
   const line = html`<span class="place">${index === null ? '' : figure(index)}</span>
-    <span class="who"
-      >${foreign(kind ?? role)}${tool !== null && html` <span class="tool">${foreign(tool)}</span>`}${pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`}</span
-    >
-    <span class="size came">${figure(receivedTokens)}<span class="hidden"> tokens came in,</span></span>
-    ${tokenBar('came', receivedTokens, scale)} ${tokenBar('sent', sentTokens, scale)}
-    <span class="size sent">${figure(sentTokens)}<span class="hidden"> were sent:</span></span>
+    <span class="who">${foreign(kind ?? role)}${toolName}${pin}</span>
+    ${sizes(receivedTokens, sentTokens, scale)}
     <span class="treatment"><span class="badge ${mark}">${treatment}</span></span>
     ${glimpse !== '' && html`<span class="glimpse">${foreign(glimpse)}</span>`}`
   const li = `message-${messageName(message)}`
@@ -60,10 +58,7 @@ export function partLine(
   if (tokens === null || tokens <= 0) return null
   return html`<li id="${id}">
     <div class="message line">
-      <span class="place"></span><span class="who">${name}</span>
-      <span class="size came">${figure(tokens)}<span class="hidden"> tokens came in,</span></span>
-      ${tokenBar('came', tokens, scale)} ${tokenBar('sent', tokens, scale)}
-      <span class="size sent">${figure(tokens)}<span class="hidden"> were sent:</span></span>
+      <span class="place"></span><span class="who">${name}</span> ${sizes(tokens, tokens, scale)}
       <span class="treatment"><span class="badge plain">kept</span></span>
     </div>
   </li>`
@@ -162,6 +157,12 @@ export function shownControls(text: string): string {
 
 // --- internal ---
 
+function sizes(came: number | null, sent: number | null, scale: MessageScale): HtmlEscapedString {
+  return html`<span class="size came">${figure(came)}<span class="hidden"> tokens came in,</span></span>
+    ${tokenBar('came', came, scale)} ${tokenBar('sent', sent, scale)}
+    <span class="size sent">${figure(sent)}<span class="hidden"> were sent:</span></span>`
+}
+
 /** Why a message stays word for word. */
 const pinnedWords = {
   system: 'system',
@@ -205,17 +206,16 @@ function texts(message: ShownMessage): HtmlEscapedString {
   )
   const readable = (text: string | null) =>
     text === null ? null : shownControls([text, ...called].filter((said) => said !== '').join('\n\n'))
-  const cameText = readable(message.receivedText)
-  const came = part('came in', messageText(cameText, received, 'what came in'))
-  if (treatment === 'folded') return html`<div class="texts one">${came}</div>`
-  if (received !== null && received === sent) {
-    const same = part('came in and was sent', messageText(cameText, received, 'the message'))
-    return html`<div class="texts one">${same}</div>`
-  }
-  const left =
-    (treatment === 'dropped' || treatment === 'outdated') && sent === null
-      ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
-      : messageText(readable(message.sentText), sent, 'what was sent')
+  const isSame = received !== null && received === sent
+  const came = part(
+    isSame ? 'came in and was sent' : 'came in',
+    messageText(readable(message.receivedText), received, isSame ? 'the message' : 'what came in'),
+  )
+  if (isSame || treatment === 'folded') return html`<div class="texts one">${came}</div>`
+  const isLeftOut = (treatment === 'dropped' || treatment === 'outdated') && sent === null
+  const left = isLeftOut
+    ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
+    : messageText(readable(message.sentText), sent, 'what was sent')
   return html`<div class="texts">${came}${part('was sent', left)}</div>`
 }
 

@@ -1,6 +1,6 @@
 import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
-import { figure, html, type HtmlEscapedString, plural } from './markup.ts'
+import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
 import { compactionWords, treatedMessages } from './compaction-words.ts'
 import {
   messageLine,
@@ -195,15 +195,7 @@ function span(first: number | null, last: number | null): string {
 function meanings(entryName: MessageScale['entryName']): HtmlEscapedString {
   return html`<details id="meanings" class="figures">
     <summary>What the words mean</summary>
-    <dl>
-      ${Object.entries({ ...sizeMeanings, ...treatmentMeanings }).map(
-        ([word, meaning]) =>
-          html`<div>
-            <dt>${word}</dt>
-            <dd>${meaning}</dd>
-          </div>`,
-      )}
-    </dl>
+    <dl>${definitions(Object.entries({ ...sizeMeanings, ...treatmentMeanings }))}</dl>
     <p class="soft">
       ${titles[entryName]} are counted from 0. Tokens are Foldgate's own counts. The words behind a role say
       why a message stays as it is.

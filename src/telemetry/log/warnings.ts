@@ -3,27 +3,10 @@ import type { CutPrompt } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { createThrottle } from './throttle.ts'
 
-/** What an operator is told once, and how it is mended. */
-export type Warnings = {
-  /** Somebody uses a generation API whose conversations are not compacted. */
-  readonly uncompacted: (path: string) => void
-  /** A client leaves its conversation at the server. */
-  readonly stateful: (howToSendAll: string) => void
-  /** The window of a model had to be guessed. */
-  readonly guessed: (model: string) => void
-  /** An upstream left out part of a prompt without saying so, or may have. */
-  readonly cut: (model: string, seen: CutPrompt) => void
-  /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
-  readonly overruled: (profile: string, model: string, window: ResolvedWindow) => void
-  /** An upstream could not be asked for its windows. */
-  readonly unasked: (upstream: string, trouble: string) => void
-  /** A client asked for a WebSocket. */
-  readonly upgrade: () => void
-  /** An upstream refused a request for a key that its client did not choose, or for none. */
-  readonly keyRefused: (upstream: string, status: number, hint: string) => void
-}
+export type Warnings = ReturnType<typeof createWarnings>
 
-export function createWarnings(log: Log): Warnings {
+/** What an operator is told once, and how it is mended. */
+export function createWarnings(log: Log) {
   const timesRefused = createThrottle({ gapMs: KEY_REFUSED_GAP_MS, nowMs: () => performance.now() })
   const cut = once((model, seen: CutPrompt) =>
     log.warn(
@@ -49,26 +32,29 @@ export function createWarnings(log: Log): Warnings {
     ),
   )
   return {
+    /** Somebody uses a generation API whose conversations are not compacted. */
     uncompacted: once((path) =>
       log.warn(
         'relayed without compaction: set the client to chat completions to have conversations compacted',
         { path },
       ),
     ),
+    /** A client leaves its conversation at the server. */
     stateful: once((howToSendAll) =>
       log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`, {}),
     ),
+    /** The window of a model had to be guessed. */
     guessed: once((model) =>
       log.warn(
         'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it',
         { model: shown(model) },
       ),
     ),
-    cut: (model, seen) => {
-      const told = seen.certainty === 'known' ? cut : maybeCut
-      told(model, seen)
-    },
-    overruled: (profile, model, { tokens, overruledTokens }) => {
+    /** An upstream left out part of a prompt without saying so, or may have. */
+    cut: (model: string, seen: CutPrompt): void =>
+      seen.certainty === 'known' ? cut(model, seen) : maybeCut(model, seen),
+    /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
+    overruled: (profile: string, model: string, { tokens, overruledTokens }: ResolvedWindow): void => {
       if (overruledTokens === null) return
       overruled(`${profile} ${shown(model)} ${tokens}`, {
         profile,
@@ -77,13 +63,16 @@ export function createWarnings(log: Log): Warnings {
         window_tokens: overruledTokens,
       })
     },
-    unasked: (upstream, trouble) =>
+    /** An upstream could not be asked for its windows. */
+    unasked: (upstream: string, trouble: string): void =>
       log.warn('an upstream could not be asked for its windows: set window.tokens in a profile', {
         upstream,
         trouble,
       }),
-    upgrade: () => upgrade(''),
-    keyRefused: (upstream, status, hint) => {
+    /** A client asked for a WebSocket. */
+    upgrade: (): void => upgrade(''),
+    /** An upstream refused a request for a key that its client did not choose, or for none. */
+    keyRefused: (upstream: string, status: number, hint: string): void => {
       const times = timesRefused(`${upstream} ${status} ${hint}`)
       if (times !== null)
         log.warn('an upstream refused the key that it got, or that it got none', {
