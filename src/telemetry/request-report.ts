@@ -113,6 +113,20 @@ export type Treated = Readonly<
   >
 >
 
+/** What became of the messages of a request, in numbers. */
+export function treatedMessages(messages: readonly MessageTreatment[]): Treated {
+  const counts: Record<string, number> = {}
+  const add = (name: string, count: number): void => {
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  for (const { treatment, sentTokens } of messages) {
+    if (treatment === 'summary' || treatment === 'recap') add(`${treatment}_tokens`, sentTokens ?? 0)
+    else if (treatment !== 'kept') add(treatment, 1)
+  }
+  const lastChanged = messages.findLastIndex(({ treatment }) => treatment !== 'kept')
+  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
+}
+
 /** What became of each message of a request, told when it is asked for. Keeping it keeps no message that came. */
 export type HeldOutline = {
   readonly read: () => readonly MessageTreatment[]

@@ -1,4 +1,3 @@
-import type { MessageTreatment } from '../../compaction/report.ts'
 import type { HeldOutline, Treated } from '../../telemetry/request-report.ts'
 import { figure, plural } from './markup.ts'
 
@@ -20,20 +19,6 @@ export function compactionWords(treated: Treated, entry: HeldOutline['entryName'
         ? '; the newest one stands as it was'
         : `; the newest ${figure(newest)} stand as they were`
   return `${done.join(', ')}${left}`
-}
-
-/** The same of the messages of a request. */
-export function treatedMessages(messages: readonly MessageTreatment[]): Treated {
-  const counts: Record<string, number> = {}
-  const add = (name: string, count: number): void => {
-    counts[name] = (counts[name] ?? 0) + count
-  }
-  for (const { treatment, sentTokens } of messages) {
-    if (treatment === 'summary' || treatment === 'recap') add(`${treatment}_tokens`, sentTokens ?? 0)
-    else if (treatment !== 'kept') add(treatment, 1)
-  }
-  const lastChanged = messages.findLastIndex(({ treatment }) => treatment !== 'kept')
-  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
 }
 
 /** The numbers of an event of the journal, which another version may have written otherwise. */

@@ -1,7 +1,7 @@
 import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
 import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
-import { compactionWords, treatedMessages } from './compaction-words.ts'
+import { compactionWords } from './compaction-words.ts'
 import {
   messageLine,
   messageName,
@@ -13,7 +13,7 @@ import {
   tokenBar,
   treatmentMeanings,
 } from './message-line.ts'
-import type { PartSize } from '../../telemetry/request-report.ts'
+import { type PartSize, treatedMessages } from '../../telemetry/request-report.ts'
 
 /** Side by side what came in with the latest request and what was sent, message by message. */
 export function messageList(

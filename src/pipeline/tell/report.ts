@@ -1,14 +1,14 @@
 import type { BegunRow } from '../../telemetry/journal/rows.ts'
-import type {
-  CompactionReport,
-  PrefixCause,
-  RequestReport,
-  Treated,
+import {
+  type CompactionReport,
+  type PrefixCause,
+  type RequestReport,
+  treatedMessages,
 } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
-import { passRanges, type PassRange } from '../../compaction/report.ts'
+import { outlineOf, passRanges, type PassRange } from '../../compaction/report.ts'
 import type { View } from '../../compaction/view/view.ts'
 import { clientOf } from '../../server/bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
@@ -200,7 +200,7 @@ function compactionsOf(request: PreparedRequest, sent: Form): readonly Compactio
       tokensBefore: made.tokensBefore,
       tokensAfter: sentTokens,
       summaries: request.summaries,
-      treated: compacted === null ? {} : treatedIn(compacted.view),
+      treated: compacted === null ? {} : treatedMessages(outlineOf({ ...chat, sizes: null }, compacted)),
       milliseconds: made.milliseconds,
     })
   }
@@ -219,23 +219,4 @@ function treatedRanges(
     const from = pass === 'fold' ? start : Math.max(start, tail)
     return [{ pass, start: from < end ? from : start, end }]
   })
-}
-
-/** What a view made of the messages, in numbers. A view is short: of what is folded it has what stands for it. */
-function treatedIn({ messages }: View): Treated {
-  const counts: Record<string, number> = {}
-  const add = (name: string, count: number): void => {
-    counts[name] = (counts[name] ?? 0) + count
-  }
-  for (const message of messages) {
-    for (const part of message.joined.length === 0 ? [message] : message.joined) {
-      const { how, standsFor, tokens } = part
-      if (standsFor !== null && (how === 'summary' || how === 'recap')) {
-        add('folded', standsFor.end - standsFor.start - standsFor.except.length)
-        add(`${how}_tokens`, tokens)
-      } else if (how !== 'kept') add(how, 1)
-    }
-  }
-  const lastChanged = messages.findLastIndex(({ how, joined }) => how !== 'kept' || joined.length > 0)
-  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
 }
