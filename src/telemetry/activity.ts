@@ -20,7 +20,7 @@ import { createJournal, type Signals } from './journal/journal.ts'
 import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createReports, type Listener, type Reports } from './reports.ts'
-import type { RequestEnd, RequestReport, SummaryCall } from './request-report.ts'
+import { removedByFoldgate, type RequestEnd, type RequestReport, type SummaryCall } from './request-report.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {
@@ -204,34 +204,32 @@ export function openActivity(options: ActivityOptions) {
   }
 }
 
-/**
- * The whole row of a request that has ended.
- *
- * @internal exported for tests
- */
+/** @internal exported for tests. The whole row of a request that has ended. */
 export function endedRow(
-  { row, prefixCause }: Pick<RequestReport, 'row' | 'prefixCause'>,
-  { outcome, usage, answeredBy, removedThoughts, cacheMiss, recalls, continuations, totalMs }: RequestEnd,
+  report: Pick<RequestReport, 'row' | 'prefixCause'>,
+  end: RequestEnd,
   costs: PromptCosts,
   process: string,
 ): UsageRow {
+  const { row } = report
+  const { usage, answeredBy, removedThoughts } = end
   const ended: UsageRow = {
     ...row,
     process,
     answered_by: answeredBy === row.model ? null : (answeredBy?.slice(0, NAME_CHARS_MAX) ?? null),
-    outcome,
+    outcome: end.outcome,
     prompt_tokens: usage?.promptTokens ?? null,
     cached_tokens: usage?.cachedTokens ?? null,
     cache_written_tokens: usage?.cacheWrittenTokens ?? null,
-    cache_miss: cacheMiss,
+    cache_miss: end.cacheMiss,
     completion_tokens: usage?.completionTokens ?? null,
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
     reasoning_removed: Object.values(removedThoughts ?? {}).reduce((sum, count) => sum + count, 0),
-    reasoning_removed_by_foldgate: prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0,
-    recalls,
-    continuations,
-    total_ms: totalMs,
+    reasoning_removed_by_foldgate: removedByFoldgate(report, end),
+    recalls: end.recalls,
+    continuations: end.continuations,
+    total_ms: end.totalMs,
   }
   // Three digits behind the point are more than anybody reads.
   for (const name of roundedNames) {

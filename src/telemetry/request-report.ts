@@ -206,6 +206,14 @@ export const unreadAnswer = {
   continuations: 0,
 } as const satisfies Partial<RequestEnd>
 
+/** How many thoughts the upstream left out of the prompt on account of what Foldgate sent. */
+export function removedByFoldgate(
+  { prefixCause }: Pick<RequestReport, 'prefixCause'>,
+  { removedThoughts }: Pick<RequestEnd, 'removedThoughts'>,
+): number {
+  return prefixCause === 'foldgate' ? (removedThoughts?.prefix ?? 0) : 0
+}
+
 /** For what and how long a summary was asked. */
 export type SummaryCall = {
   /** The conversation's id. */

@@ -1,5 +1,10 @@
 import type { SummaryResult } from '../../summaries/order.ts'
-import type { RequestEnd, RequestReport, SummaryCall } from '../request-report.ts'
+import {
+  type RequestEnd,
+  type RequestReport,
+  removedByFoldgate,
+  type SummaryCall,
+} from '../request-report.ts'
 import type { ModelServer } from './model-server.ts'
 
 /** A span as it is told after the fact, before OpenTelemetry is asked to make one. Figures and names only. */
@@ -22,54 +27,34 @@ export type ToldSpan = {
  * (open-telemetry/semantic-conventions-genai, November 2026; their status is "development") and with what Foldgate did
  * under `foldgate.`. It covers all attempts, from the body's arrival until the end of the answer.
  */
-export function requestSpan(
-  { row, isSentBound, compactions, prefixCause }: RequestReport,
-  { outcome, usage, answeredBy, removedThoughts, totalMs }: RequestEnd,
-  server: ModelServer | null,
-): ToldSpan {
-  const { action, reason, status, model, dialect } = row
+export function requestSpan(report: RequestReport, end: RequestEnd, server: ModelServer | null): ToldSpan {
+  const { row, isSentBound, compactions } = report
+  const { outcome } = end
+  const { action, reason, status, dialect } = row
   const provider = providerOf(server, dialect)
   const startedAtMs = Date.parse(row.time)
-  const endedAtMs = startedAtMs + Math.max(totalMs, 0)
+  const endedAtMs = startedAtMs + Math.max(end.totalMs, 0)
   // The code of Foldgate's own refusal, or a status. A client that leaves does as it likes: that is no error.
-  const refusal =
-    action === 'refused' && reason !== null
-      ? reason
-      : status !== null && status >= 400
-        ? String(status)
-        : null
+  const refused = status !== null && status >= 400 ? String(status) : null
+  const refusal = action === 'refused' ? (reason ?? refused) : refused
   const errorType = refusal ?? (outcome === 'broken-off' ? outcome : null)
+  const call = { ...row, usage: end.usage, server, provider, errorType, outcome }
   return {
-    name: chatName(model),
+    name: chatName(row.model),
     startedAtMs,
     endedAtMs,
     errorType,
-    attributes: known({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': provider,
+    attributes: callAttributes(call, {
       // Which of its APIs, in the conventions' own words.
       'openai.api.type': provider === 'openai' ? (dialect?.replaceAll('-', '_') ?? null) : null,
-      'gen_ai.request.model': model === '' ? null : model,
       // The conventions want it left out if it is not so. The same holds for `compacted`.
       'gen_ai.request.stream': row.streamed ? true : null,
-      // What answers name in x-foldgate-conversation: it stays while the conversation grows, and is no mere digest of
-      // this request, which the conventions rule out.
-      'gen_ai.conversation.id': row.conversation,
       'gen_ai.conversation.compacted': row.passes.length > 0 ? true : null,
-      'gen_ai.response.model': answeredBy,
-      'gen_ai.usage.input_tokens': usage?.promptTokens ?? null,
-      'gen_ai.usage.output_tokens': usage?.completionTokens ?? null,
-      'gen_ai.usage.cache_read.input_tokens': usage?.cachedTokens ?? null,
-      'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWrittenTokens ?? null,
-      'server.address': server?.address ?? null,
-      'server.port': server?.port ?? null,
+      'gen_ai.response.model': end.answeredBy,
       'http.response.status_code': status,
-      'error.type': errorType,
       'foldgate.action': action,
       'foldgate.reason': reason,
       'foldgate.profile': row.profile,
-      'foldgate.upstream': row.upstream,
-      'foldgate.attempts': row.attempts,
       'foldgate.passes': [...row.passes],
       'foldgate.summary': row.summary,
       'foldgate.pressure': row.pressure,
@@ -80,9 +65,8 @@ export function requestSpan(
       'foldgate.window.tokens': row.window_tokens,
       'foldgate.window.source': row.window_source,
       'foldgate.compaction.reason': row.compaction,
-      'foldgate.reasoning.removed': removedBy(prefixCause, removedThoughts),
+      'foldgate.reasoning.removed': removedByFoldgate(report, end) || null,
       'foldgate.added_ms': row.added_ms,
-      'foldgate.outcome': outcome,
     }),
     // The report does not say when exactly a compaction was made: it is told when the first upstream request began.
     events: compactions.map((compaction) => ({
@@ -108,37 +92,69 @@ export function summarySpan(
   endedAtMs: number,
   server: ModelServer | null,
 ): ToldSpan {
+  const outcome = written.kind === 'written' ? 'written' : written.reason
   // One that was broken off, say because the conversation was deleted, is nobody's error.
-  const isFailure = written.kind === 'failed' && written.reason !== 'cancelled'
-  const errorType = isFailure ? written.reason : null
+  const errorType = outcome === 'written' || outcome === 'cancelled' ? null : outcome
+  const provider = server?.provider ?? 'openai'
+  const told = { ...call, attempts: written.calls, usage: written, server, provider, errorType, outcome }
   return {
     name: chatName(call.model),
     startedAtMs: endedAtMs - Math.max(0, call.milliseconds),
     endedAtMs,
     errorType,
     events: [],
-    attributes: known({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': server?.provider ?? 'openai',
-      'gen_ai.request.model': call.model === '' ? null : call.model,
-      'gen_ai.usage.input_tokens': written.promptTokens,
-      'gen_ai.usage.output_tokens': written.completionTokens,
-      'gen_ai.usage.cache_read.input_tokens': written.cachedTokens,
-      'gen_ai.usage.cache_creation.input_tokens': written.cacheWrittenTokens,
-      'gen_ai.conversation.id': call.conversation,
-      'server.address': server?.address ?? null,
-      'server.port': server?.port ?? null,
-      'error.type': errorType,
+    attributes: callAttributes(told, {
       'foldgate.purpose': 'summary',
-      'foldgate.upstream': call.upstream,
-      'foldgate.attempts': written.calls,
-      'foldgate.outcome': written.kind === 'written' ? 'written' : written.reason,
       'foldgate.tokens.written': written.kind === 'written' ? written.tokens : null,
     }),
   }
 }
 
 // --- internal ---
+
+/** A call to a model, or several that are told as one. */
+type ModelCall = {
+  readonly model: string
+  readonly provider: string
+  /**
+   * What answers name in x-foldgate-conversation: it stays while the conversation grows, and is no mere digest of a
+   * request, which the conventions rule out.
+   */
+  readonly conversation: string | null
+  readonly upstream: string | null
+  readonly attempts: number
+  readonly usage: RequestEnd['usage']
+  readonly server: ModelServer | null
+  readonly errorType: string | null
+  readonly outcome: string
+}
+
+/** What is told of every call, and more; without what is not known. */
+function callAttributes(
+  { model, provider, conversation, upstream, attempts, usage, server, errorType, outcome }: ModelCall,
+  more: Readonly<Record<string, Attribute | null>>,
+): Attributes {
+  const told: Readonly<Record<string, Attribute | null>> = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': model === '' ? null : model,
+    'gen_ai.conversation.id': conversation,
+    'gen_ai.usage.input_tokens': usage?.promptTokens ?? null,
+    'gen_ai.usage.output_tokens': usage?.completionTokens ?? null,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cachedTokens ?? null,
+    'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWrittenTokens ?? null,
+    'server.address': server?.address ?? null,
+    'server.port': server?.port ?? null,
+    'error.type': errorType,
+    'foldgate.upstream': upstream,
+    'foldgate.attempts': attempts,
+    'foldgate.outcome': outcome,
+    ...more,
+  }
+  const attributes: Record<string, Attribute> = {}
+  for (const [name, value] of Object.entries(told)) if (value !== null) attributes[name] = value
+  return attributes
+}
 
 /** Whose format is spoken where the host does not tell: OpenAI's, or that of the dialect's maker. */
 function providerOf(server: ModelServer | null, dialect: string | null): string {
@@ -155,21 +171,4 @@ const MODEL_CHARS_MAX = 200
 /** A call's name as the conventions have it. */
 function chatName(model: string): string {
   return model === '' ? 'chat' : `chat ${model.slice(0, MODEL_CHARS_MAX)}`
-}
-
-/** Thoughts that were left out of the prompt on account of what Foldgate sent; null if there are none. */
-function removedBy(
-  cause: RequestReport['prefixCause'],
-  removed: RequestEnd['removedThoughts'],
-): number | null {
-  return cause === 'foldgate' ? (removed?.prefix ?? null) : null
-}
-
-/** Attributes without those that are not known. */
-function known(values: Readonly<Record<string, Attribute | null>>): Attributes {
-  const attributes: Record<string, Attribute> = {}
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== null) attributes[name] = value
-  }
-  return attributes
 }

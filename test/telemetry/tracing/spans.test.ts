@@ -102,9 +102,10 @@ describe('the span of a request', () => {
     expect(span.name).toBe('chat')
     // And cuts a name that no model has.
     expect(spanOf(reportOf({ model: 'x'.repeat(10_000) }), endOf()).name).toHaveLength(205)
-    const own = ['action', 'upstream', 'attempts', 'passes', 'summary', 'added_ms', 'outcome']
+    const own = ['action', 'added_ms', 'attempts', 'outcome', 'passes', 'summary', 'upstream']
     const conventions = ['gen_ai.operation.name', 'gen_ai.provider.name', 'openai.api.type']
-    expect(Object.keys(span.attributes)).toEqual([...conventions, ...own.map((name) => `foldgate.${name}`)])
+    const names = [...own.map((name) => `foldgate.${name}`), ...conventions]
+    expect(Object.keys(span.attributes).toSorted()).toEqual(names)
   })
 
   test('is a failure with the status as its type, the code of a refusal of ours, or that the answer broke off', () => {
