@@ -1,6 +1,6 @@
 import { FoldgateError } from '../errors.ts'
 import type { Dialect } from '../formats/contract.ts'
-import { reportUnanswered } from '../telemetry/reports.ts'
+import { reportUnanswered } from '../telemetry/request-report.ts'
 import { type Arrival, arrivalNow, bareReport } from '../server/bare-report.ts'
 import type { ClientRequest } from '../server/client-request.ts'
 import { refuseUnread, refuseWayAround } from '../server/confinement.ts'
@@ -15,15 +15,7 @@ import { readRequest } from './read-request.ts'
 import { repairRequest } from './repair.ts'
 import { replyTo } from './reply/reply-to.ts'
 import { readRequestOptions } from './request-options.ts'
-import type {
-  ArrivedRequest,
-  Counted,
-  Form,
-  MeasuredRequest,
-  Observed,
-  PreparedRequest,
-  ReadRequest,
-} from './request.ts'
+import type { ArrivedRequest, Counted, Form, MeasuredRequest, Observed, PreparedRequest, ReadRequest } from './request.ts'
 import { bytesIn } from './send/outgoing-body.ts'
 import { createSenders, sendRequest } from './send/send-request.ts'
 import type { PoolOf } from './send/shared-pool.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Failures } from '../telemetry/failures.ts'
-import type { Reports } from '../telemetry/reports.ts'
+import type { Reports } from '../telemetry/request-report.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Repairs } from '../formats/contract.ts'
 import type { FoldgateError } from '../errors.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Failures } from '../telemetry/failures.ts'
-import type { Reports } from '../telemetry/reports.ts'
+import type { Reports } from '../telemetry/request-report.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { FoldgateError } from '../errors.ts'

@@ -13,14 +13,21 @@ import { createConversations } from './conversations/conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper } from './conversations/totals.ts'
 import { createUnreadTally } from './conversations/unread-tally.ts'
-import { createPriceList, promptCosts, summaryCost, type PromptCosts } from './costs.ts'
+import { createPriceList, promptCosts, type PromptCosts, summaryCost } from './costs.ts'
 import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/events.ts'
 import { createJournal, type Signals } from './journal/journal.ts'
-import { eventOf, type EventFacts, type UsageRow } from './journal/rows.ts'
+import { type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
 import { createMetrics } from './metrics/metrics.ts'
-import { createReports, type Listener, type Reports } from './reports.ts'
-import { removedByFoldgate, type RequestEnd, type RequestReport, type SummaryCall } from './request-report.ts'
+import {
+  createReports,
+  type Listener,
+  removedByFoldgate,
+  type Reports,
+  type RequestEnd,
+  type RequestReport,
+  type SummaryCall,
+} from './request-report.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {

@@ -4,7 +4,9 @@ import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answ
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
-import type { BegunRow } from './journal/rows.ts'
+import type { Action, BegunRow } from './journal/rows.ts'
+import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
+import type { Failures } from './failures.ts'
 
 /** Whose doing it is if thoughts stand behind another prefix than the one that they were thought on. */
 export type PrefixCause = 'foldgate' | 'client'
@@ -229,3 +231,58 @@ export type SummaryCall = {
 
 /** What a relayed request asked for: an API that carries conversations, or something else. */
 export type Endpoint = UncompactedPath | 'other'
+
+/** What is told of generation requests: the metrics, the journal with the conversations, the traces. */
+export type Listener = {
+  /** An answer is settled on, or will never be. `messages` must not be kept without a bound. */
+  readonly begun?: (report: RequestReport, messages: HeldMessages | null) => void
+  /** The answer has ended. */
+  readonly ended: (report: RequestReport, end: RequestEnd) => void
+}
+
+/** Tells of requests. Nothing that goes wrong with a listener harms a request or keeps it from the others (P2). */
+export type Reports = {
+  readonly begin: (report: RequestReport, messages: HeldMessages | null) => void
+  readonly end: (report: RequestReport, end: Omit<RequestEnd, 'totalMs'>) => void
+  /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
+  readonly relayed: (
+    endpoint: Endpoint,
+    action: Extract<Action, 'relayed' | 'refused' | 'left'>,
+    client: string | null,
+  ) => void
+}
+
+export function createReports(
+  listeners: readonly Listener[],
+  onRelayed: Reports['relayed'],
+  { attempt }: Pick<Failures, 'attempt'>,
+): Reports {
+  return {
+    begin: (report, messages) => {
+      for (const { begun } of listeners)
+        if (begun !== undefined) attempt('observation', undefined, begun, report, messages)
+    },
+    end: (report, told) => {
+      const whole = { ...told, totalMs: performance.now() - report.arrivedMs }
+      for (const { ended } of listeners) attempt('observation', undefined, ended, report, whole)
+    },
+    relayed: onRelayed,
+  }
+}
+
+/** Tells of a request that ended in an error of Foldgate's own, or whose client left before there was an answer. */
+export function reportUnanswered(
+  known: RequestReport,
+  messages: HeldMessages | null,
+  error: unknown,
+  reports: Reports,
+): void {
+  const isGone = error instanceof ClientGoneError
+  const code = error instanceof FoldgateError ? error.code : 'internal_error'
+  const what = isGone
+    ? ({ action: 'left', reason: null, status: null } as const)
+    : ({ action: 'refused', reason: code, status: httpStatusOf[code] } as const)
+  const report = { ...known, row: { ...known.row, ...what } }
+  reports.begin(report, messages)
+  reports.end(report, { outcome: isGone ? 'client-gone' : 'finished', ...unreadAnswer })
+}

@@ -1,6 +1,6 @@
 import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
 import { escaped } from '../../telemetry/log/log.ts'
-import { compactionReason } from '../compaction-reason.ts'
+import { compactionReason } from '../words.ts'
 import type { ExplainedMessage, Explanation } from './explain.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */

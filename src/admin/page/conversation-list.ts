@@ -6,12 +6,13 @@ import {
   figure,
   foreign,
   html,
+  percent,
   type HtmlEscapedString,
   plural,
   table,
   timeElement,
 } from './markup.ts'
-import { gauge, requestWords, type ToldRequest } from './request-words.ts'
+import { hasFailed, requestWords, type ToldRequest } from '../words.ts'
 
 /** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
 export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
@@ -89,7 +90,55 @@ export function clientName(userAgent: string | null): string | null {
   return named(name === '' ? agent : name, version)
 }
 
+/**
+ * How much of the budget was sent, as a bar with its number, and behind it in grey how much had come. The line in it is the
+ * budget; what exceeds the drawing is told by the number only. What was sent gives it its colour: a conversation of many
+ * times the window that was compacted and answered is well.
+ */
+export function gauge(of: Gauged): HtmlEscapedString {
+  const { pressure, sent_pressure: sentPressure } = of
+  if (pressure === null) return html`<span class="gauge none">not measured</span>`
+  const sent = sentPressure ?? pressure
+  const asCame = sent === pressure ? '' : `, of ${percent(pressure)} that came`
+  return html`<span class="gauge ${levelOf(of, sent)}">
+    <svg
+      viewBox="0 0 ${WIDTH} 14"
+      width="${WIDTH}"
+      height="14"
+      role="img"
+      aria-label="${percent(sent)} of the budget sent${asCame}"
+    >
+      <rect class="track" x="0" y="4" width="${WIDTH}" height="6" rx="1" />
+      <rect class="came" x="0" y="4" width="${placeOf(pressure)}" height="6" rx="1" />
+      <rect class="sent" x="0" y="4" width="${placeOf(sent)}" height="6" rx="1" />
+      <line class="budget" x1="${placeOf(1)}" x2="${placeOf(1)}" y1="1" y2="13" />
+    </svg>
+    <span class="number" aria-hidden="true">${percent(sent)}</span>
+  </span>`
+}
+
 // --- internal ---
+
+type Gauged = ToldRequest & {
+  readonly pressure: number | null
+  readonly sent_pressure: number | null
+}
+
+/** Of the drawing, in its own units. */
+const WIDTH = 120
+
+/** The pressure at the end of the drawing. */
+const PRESSURE_MAX = 1.25
+
+/** More than the budget that was answered all the same shows a budget that is too small; else it cannot fit. */
+function levelOf(of: Gauged, sent: number): 'calm' | 'high' | 'critical' {
+  if (sent <= 1) return 'calm'
+  return hasFailed(of) ? 'critical' : 'high'
+}
+
+function placeOf(pressure: number): number {
+  return Math.round((Math.min(Math.max(pressure, 0), PRESSURE_MAX) / PRESSURE_MAX) * WIDTH * 10) / 10
+}
 
 const TREES_SHOWN = 100
 
@@ -207,29 +256,27 @@ function rootOf(card: ConversationCard, byId: ReadonlyMap<string, ConversationCa
 const version = String.raw`[/ ]v?(?<version>\d[\w.+-]*)`
 
 /** Programs that call themselves otherwise than people do; the first that fits holds. */
-const programs: readonly { readonly product: RegExp; readonly name: string }[] = [
-  { product: productLike(String.raw`^claude-(?:cli|code)`), name: 'Claude Code' },
-  { product: productLike(String.raw`^codex(?:[_-]\w+)*`), name: 'Codex' },
-  { product: productLike(String.raw`\bopencode`), name: 'opencode' },
-  { product: productLike(String.raw`\bqwen-?code`), name: 'Qwen Code' },
-  { product: productLike(String.raw`^gemini-?cli`), name: 'Gemini CLI' },
-  { product: productLike(String.raw`\bcline`), name: 'Cline' },
-  { product: productLike(String.raw`\broo-?code`), name: 'Roo Code' },
-  { product: productLike(String.raw`\bkilo-?code`), name: 'Kilo Code' },
-  { product: productLike(String.raw`\bopenhands(?:-\w+)*`), name: 'OpenHands' },
-  { product: productLike(String.raw`\baider`), name: 'aider' },
-  { product: productLike(String.raw`^(?:async)?openai/python`), name: 'OpenAI Python' },
-  { product: productLike(String.raw`^(?:async)?openai/js`), name: 'OpenAI JavaScript' },
-  { product: productLike(String.raw`^(?:async)?anthropic/python`), name: 'Anthropic Python' },
-  { product: productLike(String.raw`^(?:async)?anthropic/js`), name: 'Anthropic JavaScript' },
-  { product: productLike(String.raw`\bai-sdk(?:/[a-z-]+)?`), name: 'AI SDK' },
-  { product: productLike(String.raw`^litellm`), name: 'LiteLLM' },
-  { product: productLike(String.raw`^curl`), name: 'curl' },
-]
-
-function productLike(pattern: string): RegExp {
-  return new RegExp(`${pattern}(?:${version})?(?![a-z])`, 'i')
-}
+const programs = (
+  [
+    [String.raw`^claude-(?:cli|code)`, 'Claude Code'],
+    [String.raw`^codex(?:[_-]\w+)*`, 'Codex'],
+    [String.raw`\bopencode`, 'opencode'],
+    [String.raw`\bqwen-?code`, 'Qwen Code'],
+    [String.raw`^gemini-?cli`, 'Gemini CLI'],
+    [String.raw`\bcline`, 'Cline'],
+    [String.raw`\broo-?code`, 'Roo Code'],
+    [String.raw`\bkilo-?code`, 'Kilo Code'],
+    [String.raw`\bopenhands(?:-\w+)*`, 'OpenHands'],
+    [String.raw`\baider`, 'aider'],
+    [String.raw`^(?:async)?openai/python`, 'OpenAI Python'],
+    [String.raw`^(?:async)?openai/js`, 'OpenAI JavaScript'],
+    [String.raw`^(?:async)?anthropic/python`, 'Anthropic Python'],
+    [String.raw`^(?:async)?anthropic/js`, 'Anthropic JavaScript'],
+    [String.raw`\bai-sdk(?:/[a-z-]+)?`, 'AI SDK'],
+    [String.raw`^litellm`, 'LiteLLM'],
+    [String.raw`^curl`, 'curl'],
+  ] as const
+).map(([product, name]) => ({ product: new RegExp(`${product}(?:${version})?(?![a-z])`, 'i'), name }))
 
 /** `0.169` of `0.169.0`: a last zero tells nobody anything. */
 function named(name: string, found: string | undefined): string {

@@ -6,6 +6,7 @@ import {
   conversationLink,
   conversationName,
   conversationPath,
+  gauge,
   observedWords,
   requestState,
 } from './conversation-list.ts'
@@ -27,12 +28,10 @@ import {
   table,
   unknownFigure,
 } from './markup.ts'
-import { gauge, requestLine } from './request-words.ts'
+import { compactionReason, requestLine, windowWords } from '../words.ts'
 import { layout, type PageSetting } from './layout.ts'
 import { messageList } from './message-list.ts'
-import { windowWords } from './window-words.ts'
 import type { UsageRow } from '../../telemetry/journal/rows.ts'
-import { compactionReason } from '../compaction-reason.ts'
 
 export type ConversationPageOptions = PageSetting & {
   readonly conversation: ConversationDetail

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { JournalEvent } from '../../telemetry/journal/rows.ts'
-import { compactionWords, isTreatedName, treatedInDetails } from './compaction-words.ts'
+import { compactionReason, compactionWords, isTreatedName, lessons, treatedInDetails } from '../words.ts'
 import { conversationLink } from './conversation-list.ts'
 import {
   clock,
@@ -15,8 +15,6 @@ import {
   table,
   timeElement,
 } from './markup.ts'
-import { lessons } from './window-words.ts'
-import { compactionReason } from '../compaction-reason.ts'
 
 export type EventTableOptions = {
   /** The newest first. */

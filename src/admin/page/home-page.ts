@@ -19,8 +19,7 @@ import {
 } from './markup.ts'
 import type { Totals } from '../../telemetry/conversations/totals.ts'
 import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
-import { sendAllShortly } from '../send-all.ts'
-import { windowWords } from './window-words.ts'
+import { sendAllShortly, windowWords } from '../words.ts'
 
 export type HomePageOptions = PageSetting &
   Omit<HeadlineOptions, 'statefulDialect'> & {
@@ -159,46 +158,33 @@ function amount(value: number, words: string): HtmlEscapedString {
 /** What is left out of the sums, or went by unread, and what to do about it. */
 function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEscapedString[] {
   const { unknown_requests: requests, unknown_summaries: summaries } = totals
-  const found: HtmlEscapedString[] = []
   const hasMoney =
     totals.priced_requests > 0 && (totals.summary_tokens === 0 || summaryMoney(totals) !== null)
-  if (hasMoney && (requests > 0 || summaries > 0)) {
-    const leftOut = [
-      ...(requests > 0 ? [plural(requests, 'changed request')] : []),
-      ...(summaries > 0 ? [plural(summaries, 'summary', 'summaries')] : []),
-    ].join(' and ')
-    found.push(
-      html`${leftOut} are not counted in money: the model has no price, or the provider stated no usage. Add
-        the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
-    )
-  }
-  if (totals.observed_tokens > 0) {
-    found.push(
+  const unpriced = [
+    requests > 0 && plural(requests, 'changed request'),
+    summaries > 0 && plural(summaries, 'summary', 'summaries'),
+  ].filter((words) => words !== false)
+  const { stateful_requests: stateful, native_requests: native } = totals
+  const their = (count: number): string => (count === 1 ? 'its' : 'their')
+  const found = [
+    hasMoney &&
+      unpriced.length > 0 &&
+      html`${unpriced.join(' and ')} are not counted in money: the model has no price, or the provider stated
+        no usage. Add the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
+    totals.observed_tokens > 0 &&
       html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,
-    )
-  }
-  if (totals.stateful_requests > 0) {
-    const their = totals.stateful_requests === 1 ? 'its' : 'their'
-    found.push(
-      html`${plural(totals.stateful_requests, 'request')} left ${their} conversation at the server, and went
-      on unread: ${sendAllShortly(statefulDialect)}.`,
-    )
-  }
-  if (totals.native_requests > 0) {
-    const their = totals.native_requests === 1 ? 'its' : 'their'
-    found.push(
-      html`${plural(totals.native_requests, 'request')} had the server compact ${their} conversation
+    stateful > 0 &&
+      html`${plural(stateful, 'request')} left ${their(stateful)} conversation at the server, and went on
+      unread: ${sendAllShortly(statefulDialect)}.`,
+    native > 0 &&
+      html`${plural(native, 'request')} had the server compact ${their(native)} conversation
       (<code>reason=native</code>), and went on unread.`,
-    )
-  }
-  if (totals.beyond_unknown > 0) {
-    found.push(
+    totals.beyond_unknown > 0 &&
       html`Of ${plural(totals.beyond_unknown, 'request')} it is not known whether they would have fit: their
       size or their window was not known.`,
-    )
-  }
-  return found
+  ]
+  return found.filter((note) => note !== false)
 }
 
 /** Requests that are part of no conversation: who sent them, what became of them and what would change that. Nothing if there are none. */

@@ -2,9 +2,8 @@ import { Counter, Gauge, Histogram, type MetricConfiguration, Registry, Summary 
 import type { SummaryResult } from '../../summaries/order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
-import type { Listener } from '../reports.ts'
+import type { Endpoint, Listener } from '../request-report.ts'
 import type { Action } from '../journal/rows.ts'
-import type { Endpoint } from '../request-report.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 

@@ -1,6 +1,88 @@
-import type { UsageRow } from '../../telemetry/journal/rows.ts'
-import { sendAllAdvice } from '../send-all.ts'
-import { html, type HtmlEscapedString, percent } from './markup.ts'
+import type { HeldOutline, Treated } from '../telemetry/request-report.ts'
+import { figure, foreign, html, type HtmlEscapedString, plural } from './page/markup.ts'
+import { dialects } from '../formats/formats.ts'
+import type { UsageRow } from '../telemetry/journal/rows.ts'
+
+/**
+ * What a compaction did: `18 old results cleared, 31 messages folded into a recap of 1,900 tokens; the newest 14 stand as
+ * they were`. Null if it changed nothing.
+ */
+export function compactionWords(treated: Treated, entry: HeldOutline['entryName']): string | null {
+  const done = parts.flatMap(([name, words]) => {
+    const count = treated[name] ?? 0
+    return count === 0 ? [] : words(count, entry, treated)
+  })
+  if (done.length === 0) return null
+  const newest = treated.newest_kept ?? 0
+  const left =
+    newest === 0
+      ? ''
+      : newest === 1
+        ? '; the newest one stands as it was'
+        : `; the newest ${figure(newest)} stand as they were`
+  return `${done.join(', ')}${left}`
+}
+
+/** The numbers of an event of the journal, which another version may have written otherwise. */
+export function treatedInDetails(details: Readonly<Record<string, unknown>>): Treated {
+  const numbers = Object.entries(details).flatMap(([name, value]) =>
+    isTreatedName(name) && typeof value === 'number' ? [[name, value] as const] : [],
+  )
+  return Object.fromEntries(numbers)
+}
+
+/** Whether the journal has one of these numbers under this name. */
+export function isTreatedName(name: string): boolean {
+  return treatedNames.has(name)
+}
+
+/** Why a compaction was made, in plain words if the reason is one of our own. */
+export function compactionReason(reason: string): string {
+  return reasons[reason] ?? reason
+}
+
+/** What makes a client send all of the conversation that it leaves at the server. */
+export const HOW_TO_SEND_ALL = dialects.flatMap(({ howToSendAll }) => howToSendAll ?? []).join('; ')
+
+/** The same of one dialect, by its name; of all if none has that name. */
+export function sendAllAdvice(dialect: string | null | undefined): string {
+  return dialects.find(({ name }) => name === dialect)?.howToSendAll ?? HOW_TO_SEND_ALL
+}
+
+/** The same in few words: what follows a semicolon is for one library. */
+export function sendAllShortly(dialect: string | null): string {
+  const advice = dialects.find(({ name }) => name === dialect)?.howToSendAll
+  return advice?.split(';')[0] ?? 'have the client send all of it'
+}
+
+/** A window and where it comes from, as far as is known. */
+type SourcedWindow = {
+  readonly tokens: number
+  readonly source: string
+  /** The profile's figure, where a refusal has shown that it is too large; null otherwise. */
+  readonly overruled_tokens: number | null
+  readonly profile: string | null
+  /** What taught it, where it is learnt. */
+  readonly taughtBy?: string | undefined
+  /** Whether the server runs the model with it, where the server states it. */
+  readonly isLoaded?: boolean | undefined
+}
+
+/** What taught a window. */
+export const lessons: Readonly<Record<string, string>> = {
+  refusal: 'the upstream refused more',
+  cut: 'the upstream cut longer prompts',
+  unstated: 'longer prompts were refused without a number',
+}
+
+/** Where a window comes from, and the setting that is wrong where one is. */
+export function windowWords(window: SourcedWindow): HtmlEscapedString {
+  const { tokens, source, overruled_tokens: overruledTokens, profile } = window
+  if (overruledTokens === null) return html`${sourceWords(window) ?? foreign(source)}`
+  return html`<span class="bad">your setting overruled</span>: the upstream refuses more,
+    ${figure(overruledTokens)} → ${figure(tokens)}; set
+    <code>window.tokens</code> ${profile === null ? null : html` in the profile ${foreign(profile)}`}`
+}
 
 /** What of a request says how it went. */
 export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {
@@ -10,7 +92,7 @@ export type ToldRequest = Pick<UsageRow, 'action' | 'reason' | 'status'> & {
 }
 
 /** How a request went, in words. */
-export type RequestWords = {
+type RequestWords = {
   /** What was done with it. */
   readonly words: string
   /** What failed after that; null if nothing did. */
@@ -36,44 +118,66 @@ export function requestLine(request: ToldRequest): string {
   return trouble === null ? words : `${words}; ${trouble}`
 }
 
-/** @internal exported for tests. Whether the client did not get what it asked for, or a part of Foldgate failed. */
+/** Whether the client did not get what it asked for, or a part of Foldgate failed. */
 export function hasFailed(request: ToldRequest): boolean {
   const { level, trouble } = requestWords(request)
   return level === 'failed' || trouble !== null
 }
 
-/**
- * How much of the budget was sent, as a bar with its number, and behind it in grey how much had come. The line in it is the
- * budget; what exceeds the drawing is told by the number only. What was sent gives it its colour: a conversation of many
- * times the window that was compacted and answered is well.
- */
-export function gauge(of: Gauged): HtmlEscapedString {
-  const { pressure, sent_pressure: sentPressure } = of
-  if (pressure === null) return html`<span class="gauge none">not measured</span>`
-  const sent = sentPressure ?? pressure
-  const asCame = sent === pressure ? '' : `, of ${percent(pressure)} that came`
-  return html`<span class="gauge ${levelOf(of, sent)}">
-    <svg
-      viewBox="0 0 ${WIDTH} 14"
-      width="${WIDTH}"
-      height="14"
-      role="img"
-      aria-label="${percent(sent)} of the budget sent${asCame}"
-    >
-      <rect class="track" x="0" y="4" width="${WIDTH}" height="6" rx="1" />
-      <rect class="came" x="0" y="4" width="${placeOf(pressure)}" height="6" rx="1" />
-      <rect class="sent" x="0" y="4" width="${placeOf(sent)}" height="6" rx="1" />
-      <line class="budget" x1="${placeOf(1)}" x2="${placeOf(1)}" y1="1" y2="13" />
-    </svg>
-    <span class="number" aria-hidden="true">${percent(sent)}</span>
-  </span>`
-}
-
 // --- internal ---
 
-type Gauged = ToldRequest & {
-  readonly pressure: number | null
-  readonly sent_pressure: number | null
+const parts: readonly (readonly [
+  name: keyof Treated,
+  words: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string,
+])[] = [
+  ['resolved', (count) => `${plural(count, 'earlier result')} sent again where it was referred to`],
+  ['cleared', (count) => `${plural(count, 'old result')} cleared`],
+  ['previewed', (count) => `${plural(count, 'large result')} previewed`],
+  ['rendered', (count) => `${plural(count, 'output')} rendered`],
+  ['unloaded', (count, entry) => `images or files of ${plural(count, entry)} unloaded`],
+  ['clipped', (count, entry) => `${plural(count, entry)} clipped`],
+  ['folded', (count, entry, treated) => `${plural(count, entry)} folded${intoWords(treated)}`],
+  ['dropped', (count, entry) => `${plural(count, entry)} dropped for want of room`],
+  ['outdated', (count, entry) => `${plural(count, entry)} of outdated reasoning left out`],
+  ['unbound', (count, entry) => `${plural(count, entry)} sent without old reasoning`],
+  ['joined', (count, entry) => `${plural(count, entry)} joined to the one before`],
+]
+
+/** The names under which the journal has these numbers. */
+const treatedNames: ReadonlySet<string> = new Set<keyof Treated>([
+  ...parts.map(([name]) => name),
+  'summary_tokens',
+  'recap_tokens',
+  'newest_kept',
+])
+
+function intoWords({ summary_tokens: summary, recap_tokens: recap }: Treated): string {
+  const made = [
+    ...(summary === undefined ? [] : [`a summary of ${plural(summary, 'token')}`]),
+    ...(recap === undefined ? [] : [`a recap of ${plural(recap, 'token')}`]),
+  ]
+  return made.length === 0 ? '' : ` into ${made.join(' and ')}`
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  trigger: 'pressure reached the trigger',
+  every: 'so many turns or tool calls had passed',
+  limit: 'there were more turns or messages than the limit',
+  forced: 'it was asked for',
+  overflow: 'the upstream said that it was too long',
+}
+
+function sourceWords({ source, taughtBy, isLoaded }: SourcedWindow): string | undefined {
+  if (source === 'learnt') return (taughtBy === undefined ? undefined : lessons[taughtBy]) ?? sources[source]
+  return source === 'server' && isLoaded === true ? 'what the server has loaded' : sources[source]
+}
+
+const sources: Readonly<Record<string, string>> = {
+  config: 'your setting',
+  learnt: 'learnt from answers',
+  server: 'what the server states',
+  table: 'from the built-in table',
+  default: 'assumed, since nothing is known of it: set window.tokens',
 }
 
 function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords {
@@ -177,19 +281,3 @@ const words: ReadonlyMap<string, RequestWords> = new Map(
     left: calm('the client left before an answer'),
   }),
 )
-
-/** Of the drawing, in its own units. */
-const WIDTH = 120
-
-/** The pressure at the end of the drawing. */
-const PRESSURE_MAX = 1.25
-
-/** More than the budget that was answered all the same shows a budget that is too small; else it cannot fit. */
-function levelOf(of: Gauged, sent: number): 'calm' | 'high' | 'critical' {
-  if (sent <= 1) return 'calm'
-  return hasFailed(of) ? 'critical' : 'high'
-}
-
-function placeOf(pressure: number): number {
-  return Math.round((Math.min(Math.max(pressure, 0), PRESSURE_MAX) / PRESSURE_MAX) * WIDTH * 10) / 10
-}
