@@ -1,3 +1,4 @@
+import type { MessageTreatment } from '../compaction/report.ts'
 import type { HeldOutline, Treated } from '../telemetry/request-report.ts'
 import { figure, foreign, html, type HtmlEscapedString, plural } from './page/markup.ts'
 import { dialects } from '../formats/formats.ts'
@@ -40,6 +41,17 @@ export function isTreatedName(name: string): boolean {
 export function compactionReason(reason: string): string {
   return reasons[reason] ?? reason
 }
+
+/** Why a message stays word for word. */
+export const pinWords = {
+  system: 'system message',
+  'history-start': 'start of the history',
+  'before-start': "before the server's compaction",
+  task: 'the task',
+  'latest-user': 'latest user message',
+  'kept-turn': 'of a kept turn',
+  recent: 'recent',
+} as const satisfies Record<NonNullable<MessageTreatment['pinned']>, string>
 
 /** What makes a client send all of the conversation that it leaves at the server. */
 export const HOW_TO_SEND_ALL = dialects.flatMap(({ howToSendAll }) => howToSendAll ?? []).join('; ')

@@ -1,6 +1,7 @@
+import { styleText } from 'node:util'
 import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
 import { escaped } from '../../telemetry/log/log.ts'
-import { compactionReason } from '../words.ts'
+import { compactionReason, pinWords } from '../words.ts'
 import type { ExplainedMessage, Explanation } from './explain.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
@@ -55,10 +56,7 @@ function drawHeadline(explanation: Explanation, paper: Paper): readonly string[]
   const rows = [
     ['model', model === '' ? '(none named)' : shownName(model, NAME_COLUMNS)],
     ['profile', `${shownName(profile.name, NAME_COLUMNS)}: ${shownName(profile.because, Infinity)}`],
-    [
-      'window',
-      `${grouped(window.tokens)} tokens ${kinds[window.kind]}, from ${sources[window.source] ?? window.source}`,
-    ],
+    ['window', windowWords(window)],
     ['budget', `${grouped(budget)} tokens${ratio === 1 ? '' : ' by our count'}${keptFree(explanation)}`],
     ['ratio', `${ratio} of the model's tokens for one of ours: ${ratioSources[explanation.ratio_source]}`],
     ['begins', beginning(explanation)],
@@ -103,6 +101,10 @@ const ratioSources = {
   unknown: 'a guess, since the name tells no family, until answers tell',
 } as const satisfies Record<Explanation['ratio_source'], string>
 
+function windowWords({ tokens, kind, source }: Explanation['window']): string {
+  return `${grouped(tokens)} tokens ${kinds[kind]}, from ${sources[source] ?? source}`
+}
+
 function keptFree({ reserve, reserve_source }: Explanation): string {
   return reserve === 0
     ? ''
@@ -120,20 +122,15 @@ function beginning({ compaction_begins_at: at, ratio, margin }: Explanation): st
 
 /** Every threshold of its own in ascending order; a pass that begins with the trigger is not named. */
 function thresholdsOf({ fixed, thresholds }: Explanation): string {
-  const { trigger, target, ...passes } = thresholds
-  const named = Object.entries(passes).map(([name, at]) => [name.replace('_at', ''), at] as const)
-  const all = [
-    ['fixed', fixed.tokens] as const,
-    ['target', target] as const,
-    ...named.filter(([, at]) => at !== trigger),
-    ['trigger', trigger] as const,
-  ]
-  return all
-    .flatMap(([name, at]) => (at === null ? [] : { name, at }))
+  return Object.entries({ fixed: fixed.tokens, ...thresholds })
+    .flatMap(([name, at]) => (at === null ? [] : { name: name.replace('_at', ''), at }))
+    .filter(({ name, at }) => !passNames.has(name) || at !== thresholds.trigger)
     .sort((one, other) => one.at - other.at)
     .map(({ name, at }) => `${name} ${grouped(at)}`)
     .join(', ')
 }
+
+const passNames: ReadonlySet<string> = new Set(['render', 'preview', 'clear', 'fold', 'summary'])
 
 /** A share of something as people say it: `62% of`, `5.6 times`. From twice on nobody reads percents. */
 function shareText(share: number): string {
@@ -224,12 +221,10 @@ type Paper = {
   readonly color: boolean
 }
 
-const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 
-type Style = keyof typeof styles
-
-function painted(paper: Paper, style: Style | null, text: string): string {
-  return paper.color && style !== null && text !== '' ? `\u001B[${styles[style]}m${text}\u001B[0m` : text
+function painted({ color }: Paper, style: Style | null, text: string): string {
+  return color && style !== null && text !== '' ? styleText(style, text, { validateStream: false }) : text
 }
 
 /** A name of somebody else's as it may be shown, in at most so many characters. */
@@ -292,14 +287,10 @@ function cellsOf(group: MessageGroup): Row {
     first.index === null ? '' : tokens('received_tokens'),
     tokens('sent_tokens'),
     fateOf(group),
-    group.length === 1 ? nameOf(first) : counted(group.map(nameOf)),
+    group.length === 1 ? (first.kind ?? first.role) : counted(group.map(({ kind, role }) => kind ?? role)),
     toolsOf(group),
   ]
   return { cells, style: styleOf(group) }
-}
-
-function nameOf({ kind, role }: ExplainedMessage): string {
-  return kind ?? role
 }
 
 function placeOf(group: MessageGroup): string {
@@ -309,22 +300,12 @@ function placeOf(group: MessageGroup): string {
   return first === last ? String(first) : `${first}–${last}`
 }
 
-const pins = {
-  system: 'system message',
-  'history-start': 'start of the history',
-  'before-start': "before the server's compaction",
-  task: 'the task',
-  'latest-user': 'latest user message',
-  'kept-turn': 'of a kept turn',
-  recent: 'recent',
-} as const satisfies Record<NonNullable<ExplainedMessage['pinned']>, string>
-
 function fateOf(group: MessageGroup): string {
   const [{ treatment, pinned, stands_for: range }] = group
   if (range !== null) return `${treatment} of ${range.start}–${range.end - 1}`
   if (group.some((message) => message.treatment !== treatment))
     return counted(group.map((message) => message.treatment))
-  return pinned === null ? treatment : `${treatment}: ${pins[pinned]}`
+  return pinned === null ? treatment : `${treatment}: ${pinWords[pinned]}`
 }
 
 function toolsOf(group: MessageGroup): string {

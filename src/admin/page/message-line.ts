@@ -2,6 +2,7 @@ import type { ShownMessage } from '../../telemetry/conversations/held-content.ts
 import type { EntryName } from '../../formats/contract.ts'
 import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
+import { pinWords } from '../words.ts'
 import type { MessageTreatment } from '../../compaction/report.ts'
 
 /** What all messages of a list are drawn by. */
@@ -19,7 +20,7 @@ export function messageLine(message: ShownMessage, scale: MessageScale): HtmlEsc
   const glimpse = scale.showsContent ? glimpseOf(message) : ''
   const mark = treatment === 'kept' ? 'plain' : treatment === 'dropped' ? 'warned' : 'treated'
   const toolName = tool !== null && html` <span class="tool">${foreign(tool)}</span>`
-  const pin = pinned !== null && pinned !== role && html` <span class="pin">${pinnedWords[pinned]}</span>`
+  const pin = pinned !== null && pinned !== role && html` <span class="pin">${pinWords[pinned]}</span>`
   const line = html`<span class="place">${index === null ? '' : figure(index)}</span>
     <span class="who">${foreign(kind ?? role)}${toolName}${pin}</span>
     ${sizes(receivedTokens, sentTokens, scale)}
@@ -162,17 +163,6 @@ function sizes(came: number | null, sent: number | null, scale: MessageScale): H
     ${tokenBar('came', came, scale)} ${tokenBar('sent', sent, scale)}
     <span class="size sent">${figure(sent)}<span class="hidden"> were sent:</span></span>`
 }
-
-/** Why a message stays word for word. */
-const pinnedWords = {
-  system: 'system',
-  'history-start': 'start of the history',
-  'before-start': "before the server's compaction",
-  task: 'the task',
-  'latest-user': 'latest question',
-  'kept-turn': 'kept turn',
-  recent: 'recent',
-} as const satisfies Record<NonNullable<MessageTreatment['pinned']>, string>
 
 /** The beginning of a text in a line, without the colours of a terminal. */
 function firstWords(text: string, charactersMax: number): string {
