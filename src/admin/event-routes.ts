@@ -83,8 +83,6 @@ export type EventStream = ReturnType<ReturnType<typeof createEventStreams>>
 /**
  * Opens streams with these headers, at most so many at a time. The returned function throws `overloaded`. Not by hono's
  * `streamSSE`: what a client does not read would wait in memory without a bound.
- *
- * @internal exported for tests.
  */
 export function createEventStreams(headers: Readonly<Record<string, string>>) {
   let open = 0

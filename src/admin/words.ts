@@ -57,7 +57,7 @@ export const pinWords = {
 export const HOW_TO_SEND_ALL = dialects.flatMap(({ howToSendAll }) => howToSendAll ?? []).join('; ')
 
 /** The same of one dialect, by its name; of all if none has that name. */
-export function sendAllAdvice(dialect: string | null | undefined): string {
+function sendAllAdvice(dialect: string | null | undefined): string {
   return dialects.find(({ name }) => name === dialect)?.howToSendAll ?? HOW_TO_SEND_ALL
 }
 

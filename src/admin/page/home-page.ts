@@ -165,7 +165,6 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
     summaries > 0 && plural(summaries, 'summary', 'summaries'),
   ].filter((words) => words !== false)
   const { stateful_requests: stateful, native_requests: native } = totals
-  const their = (count: number): string => (count === 1 ? 'its' : 'their')
   const found = [
     hasMoney &&
       unpriced.length > 0 &&
@@ -185,6 +184,10 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
       size or their window was not known.`,
   ]
   return found.filter((note) => note !== false)
+}
+
+function their(count: number): string {
+  return count === 1 ? 'its' : 'their'
 }
 
 /** Requests that are part of no conversation: who sent them, what became of them and what would change that. Nothing if there are none. */

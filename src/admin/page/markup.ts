@@ -118,7 +118,7 @@ export function duration(milliseconds: number | null): string {
   return `${figure(milliseconds / 60_000)} min`
 }
 
-/** How long ago an instant (ISO 8601) was. Coarse, so that a page that is a minute old does not lie by much. */
+/** @internal exported for tests. How long ago an instant (ISO 8601) was. Coarse, so that a page that is a minute old does not lie by much. */
 export function ago(instant: string, now: Date): string {
   const seconds = (now.getTime() - Date.parse(instant)) / 1_000
   if (Number.isNaN(seconds)) return instant

@@ -24,8 +24,6 @@ export type ConversationDetail = ConversationCard & {
   readonly shows_content: boolean
 }
 
-export type Conversations = ReturnType<typeof createConversations>
-
 /** What there is to see of conversations: those of this process, and what others on the same store have written. */
 export function createConversations(parts: {
   readonly list: ConversationList

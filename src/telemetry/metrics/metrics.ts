@@ -5,8 +5,6 @@ import { type FailingPart, failingParts } from '../failures.ts'
 import type { Endpoint, Listener } from '../request-report.ts'
 import type { Action } from '../journal/rows.ts'
 
-export type Metrics = ReturnType<typeof createMetrics>
-
 /** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
 export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
