@@ -18,7 +18,7 @@ import type { Store } from '../storage/store.ts'
 import type { Activity } from '../telemetry/activity.ts'
 import type { Log } from '../telemetry/log/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import { createDeleteConversation } from './delete-conversation.ts'
+import { deleteConversation } from './delete-conversation.ts'
 import { createExplain, explanationJson, type ExplainParts } from './explain/explain.ts'
 import { modelCard } from './model-cards.ts'
 import { conversationPage } from './page/conversation-page.ts'
@@ -65,7 +65,6 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })
-  const deleteConversation = deletionWith(parts)
   const setting = (): PageSetting => ({ now: new Date(nowMs()), version, store: store.name })
   const modelCards = () => knowledge.models.list().map(modelCard)
   const app = new Hono<AdminEnvironment>()
@@ -118,7 +117,7 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   })
   app.delete('/conversations/:id', async (context) => {
     refuseBody(context.env.incoming)
-    await deleteConversation(context.req.param('id'))
+    await deleteConversation(context.req.param('id'), parts)
     return context.body(null, 204)
   })
 
@@ -164,24 +163,6 @@ const UNWANTED_BODY_BYTES_MAX = 1024
 
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200
-
-function deletionWith({ store, requests, activity, archive, log }: AdminParts) {
-  return createDeleteConversation({
-    store,
-    summaryWriter: requests,
-    forget: activity.forget,
-    deleteArchived: async (id) => (await archive?.delete(id)) ?? false,
-    onFailed: activity.failures.note,
-    onDeleted: (id, { records, hadFile }) => {
-      log.info('a conversation was deleted', {
-        conversation: id,
-        records,
-        ...(archive === null ? {} : { archived_files: hadFile ? 1 : 0 }),
-      })
-      activity.signals.emit('change', id)
-    },
-  })
-}
 
 /** Forgets all that is believed of a model. Throws `unknown_model` if nothing is. */
 function forgetModel(id: string, { knowledge, activity, log }: AdminParts): void {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDeleteConversation } from '../../src/admin/delete-conversation.ts'
+import { deleteConversation as deleting } from '../../src/admin/delete-conversation.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Agent, Turn } from '../pipeline/summaries/growing-agent.ts'
 import { keptOpen, summaryStand, type SummaryStandOptions } from '../pipeline/summaries/summary-stand.ts'
@@ -33,18 +33,21 @@ async function untilSummarised(agent: Agent, pause: () => Promise<unknown>): Pro
 const conversationOf = (turn: Turn): string => turn.header('x-foldgate-conversation') ?? ''
 
 /** Deleting with these parts alone, and what was told of it. */
-function forgetting(parts: Partial<Parameters<typeof createDeleteConversation>[0]>) {
+function forgetting(parts: Partial<Parameters<typeof deleting>[1]>) {
   const told: unknown[] = []
-  const forget = createDeleteConversation({
+  const whole = {
     store: { name: 'memory:', deleteGroup: async () => 0 },
-    summaryWriter: { forget: async () => false },
-    forget: async () => false,
-    deleteArchived: async () => false,
-    onFailed: (part) => told.push(part),
-    onDeleted: (_, deleted) => told.push(deleted),
+    requests: { forget: async () => false },
+    activity: {
+      forget: async () => false,
+      failures: { note: (part: unknown) => void told.push(part) },
+      signals: { emit: () => true },
+    },
+    archive: null,
+    log: { info: (_: string, facts?: object) => void told.push(facts) },
     ...parts,
-  })
-  return { forget, told }
+  }
+  return { forget: () => deleting(id, whole), told }
 }
 
 describe('a conversation that was deleted', () => {
@@ -184,21 +187,21 @@ describe('what cannot be deleted', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const store = { name: 'hung:', deleteGroup: () => new Promise<number>(() => {}) }
-    const { forget, told } = forgetting({ store, deadlineMs: 10_000 })
-    const forgotten = forget(id).catch((error: unknown) => error)
+    const { forget, told } = forgetting({ store })
+    const forgotten = forget().catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(await forgotten).toMatchObject({ code: 'store_failed' })
     expect(told).toEqual(['store'])
   })
 
   test('is not said to be deleted where its file is still there', async () => {
-    const deleteArchived = vi
+    const deleteFile = vi
       .fn<() => Promise<boolean>>(async () => true)
       .mockRejectedValueOnce(new Error('EACCES'))
-    const { forget, told } = forgetting({ deleteArchived })
+    const { forget, told } = forgetting({ archive: { delete: deleteFile } })
     const message = expect.stringMatching(/its file in archive\.dir may not be.*send the request again/)
-    await expect(forget(id)).rejects.toMatchObject({ code: 'store_failed', message })
-    await forget(id)
-    expect(told).toEqual(['archive', { records: 0, hadFile: true }])
+    await expect(forget()).rejects.toMatchObject({ code: 'store_failed', message })
+    await forget()
+    expect(told).toEqual(['archive', { conversation: id, records: 0, archived_files: 1 }])
   })
 })

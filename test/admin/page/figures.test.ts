@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Totals } from '../../../src/telemetry/conversations/totals.ts'
-import { ago, boundedFigure, clock, duration, figure, moment, money, percent, plural } from '../../../src/admin/page/markup.ts'
+import {
+  ago,
+  boundedFigure,
+  clock,
+  duration,
+  figure,
+  moment,
+  money,
+  percent,
+  plural,
+} from '../../../src/admin/page/markup.ts'
 import { gauge } from '../../../src/admin/page/conversation-list.ts'
 import { headlineSection } from '../../../src/admin/page/home-page.ts'
 import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'

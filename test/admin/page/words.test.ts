@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { clientName, treesOf } from '../../../src/admin/page/conversation-list.ts'
 import { argumentWords, callWords, shownControls } from '../../../src/admin/page/message-line.ts'
-import { compactionWords, hasFailed, requestLine, requestWords, treatedInDetails } from '../../../src/admin/words.ts'
+import {
+  compactionWords,
+  hasFailed,
+  requestLine,
+  requestWords,
+  treatedInDetails,
+} from '../../../src/admin/words.ts'
 import { messageRuns, sizedRequest } from '../../../src/admin/page/message-list.ts'
 import { agentMessages, before, cardWith, messageWith, rowWith } from './made-up.ts'
 import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
