@@ -1,28 +1,19 @@
 import type { JournalName } from '../../storage/store.ts'
 import { parseJsonText } from '../../json/json-value.ts'
-import type { EntryName } from '../../formats/contract.ts'
 import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
 import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
-import type { HeldOutline } from '../request-report.ts'
-import type { HeldContent, ShownMessage } from './held-content.ts'
+import type { HeldContent } from './held-content.ts'
 import type { TotalsKeeper } from './totals.ts'
 import type { UnreadTally } from './unread-tally.ts'
 
 /** A conversation with what is known of its requests: the latest of them, the oldest first. */
-export type ConversationDetail = ConversationCard & {
-  readonly rows: readonly UsageRow[]
-  /** The latest of them, the newest first. */
-  readonly events: readonly StoredEvent[]
-  /** What became of each message of the latest request; null if this process no longer holds it. */
-  readonly messages: readonly ShownMessage[] | null
-  /** What each of them is called in the API that it came by. */
-  readonly entry_name: EntryName
-  /** What stands around them; null where they are not held. */
-  readonly around: HeldOutline['around'] | null
-  /** Whether texts are shown if they are held (`admin.show_content`). */
-  readonly shows_content: boolean
-}
+export type ConversationDetail = ConversationCard &
+  Readonly<ReturnType<HeldContent['shown']>> & {
+    readonly rows: readonly UsageRow[]
+    /** The latest of them, the newest first. */
+    readonly events: readonly StoredEvent[]
+  }
 
 /** What there is to see of conversations: those of this process, and what others on the same store have written. */
 export function createConversations(parts: {
@@ -108,10 +99,7 @@ export function createConversations(parts: {
         ...card,
         rows: list.rows(id),
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
-        messages: held.messages(id),
-        entry_name: held.entryName(id),
-        around: held.around(id),
-        shows_content: held.showsContent,
+        ...held.shown(id),
       }
     },
     close: () => clearInterval(polling),

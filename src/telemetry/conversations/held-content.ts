@@ -27,10 +27,6 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
   const openings = new LRUCache<string, Opening>({ max: OPENINGS_MAX })
 
   return {
-    showsContent,
-    /** What stands around the messages; null if nothing is held. */
-    around: (conversation: string): HeldOutline['around'] | null =>
-      outlines.get(conversation)?.around ?? null,
     /** What conversations begin with, as far as that may be shown; only some that are asked for anew are read at once. */
     openings: (conversations: readonly string[]): ReadonlyMap<string, Opening> => {
       const found = new Map<string, Opening>()
@@ -48,27 +44,25 @@ export function createHeldContent({ showsContent }: { readonly showsContent: boo
       }
       return found
     },
-    /** What each message is called. */
-    entryName: (conversation: string): HeldOutline['entryName'] =>
-      outlines.get(conversation)?.entryName ?? 'message',
     hold: (conversation: string, held: HeldMessages): void => {
       // One that is too large to be held takes the one before it away.
       outlines.set(conversation, held.outline, { size: Math.max(1, held.outline.bytes) })
       if (showsContent) bodies.set(conversation, held, { size: Math.max(1, held.bytes) })
     },
-    /** Null if nothing is held of it any more. */
-    messages: (conversation: string): readonly ShownMessage[] | null => {
+    /** What a page shows of the latest request of a conversation. */
+    shown: (conversation: string) => {
       const outline = outlines.get(conversation)
-      if (outline === undefined) return null
-      const texts = bodies.get(conversation)?.texts() ?? []
-      const messages = outline.read()
-      const bytes = outline.byteSizes()
-      const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
-      return messages.map((message, place) => ({
-        ...message,
-        bytes: message.index === null ? 0 : (bytes[message.index] ?? 0),
-        ...shortenedText(texts[place] ?? unheldText, charsMax),
-      }))
+      return {
+        /** What became of each message; null if nothing is held of it any more. */
+        messages:
+          outline === undefined ? null : shownMessages(outline, bodies.get(conversation)?.texts() ?? []),
+        /** What each of them is called in the API that it came by. */
+        entry_name: outline?.entryName ?? ('message' as const),
+        /** What stands around them; null where they are not held. */
+        around: outline?.around ?? null,
+        /** Whether texts are shown if they are held (`admin.show_content`). */
+        shows_content: showsContent,
+      }
     },
     forget: (conversation: string): void => {
       outlines.delete(conversation)
@@ -105,6 +99,17 @@ const PAGE_CHARS_MAX = 1_000_000
 const CALLS_MAX = 32
 
 const unheldText: HeldText = { received: null, sent: null, receivedText: null, sentText: null, calls: [] }
+
+function shownMessages(outline: HeldOutline, texts: readonly HeldText[]): readonly ShownMessage[] {
+  const messages = outline.read()
+  const bytes = outline.byteSizes()
+  const charsMax = Math.max(TEXT_CHARS_MIN, Math.min(TEXT_CHARS_MAX, PAGE_CHARS_MAX / messages.length))
+  return messages.map((message, place) => ({
+    ...message,
+    bytes: message.index === null ? 0 : (bytes[message.index] ?? 0),
+    ...shortenedText(texts[place] ?? unheldText, charsMax),
+  }))
+}
 
 function shortenedText(
   { received, sent, receivedText, sentText, calls }: HeldText,

@@ -56,8 +56,8 @@ function holding(
 describe('where texts may not be shown', () => {
   test('only what became of messages is told', () => {
     const content = holding(false, [1, heldOf([hello])])
-    expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
-    expect(content.showsContent).toBe(false)
+    expect(content.shown(idOf(1)).messages).toMatchObject([{ ...message(), received: null, sent: null }])
+    expect(content.shown(idOf(1)).shows_content).toBe(false)
   })
 
   test('they are not kept in memory either', async () => {
@@ -75,7 +75,7 @@ describe('where texts may not be shown', () => {
     }
     holdIt()
     expect(await isCollected(body)).toBe(true)
-    expect(content.messages(idOf(1))).toHaveLength(1)
+    expect(content.shown(idOf(1)).messages).toHaveLength(1)
   })
 })
 
@@ -85,7 +85,7 @@ describe('where they may', () => {
   test('they stand beside what became of each message, the latest request’s alone', () => {
     const latest = [hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]
     const content = holding(true, [1, before], [1, heldOf(latest)])
-    expect(content.messages(idOf(1))?.map(({ received, sent }) => [received, sent])).toEqual([
+    expect(content.shown(idOf(1)).messages?.map(({ received, sent }) => [received, sent])).toEqual([
       [hello.received, hello.sent],
       [null, 'made'],
       ['folded', null],
@@ -94,20 +94,20 @@ describe('where they may', () => {
 
   test('long ones are cut, and say how much is missing', () => {
     const content = holding(true, [1, heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }])])
-    const [shown] = content.messages(idOf(1)) ?? []
+    const [shown] = content.shown(idOf(1)).messages ?? []
     expect(shown?.received).toBe('x'.repeat(20_000))
     expect(shown?.sent).toBe(`${'x'.repeat(20_000)}… (123 more characters)`)
   })
 
   test('a body that is too large to be held takes its texts along, not the figures', () => {
     const content = holding(true, [1, before], [1, heldOf([hello], { bytes: 65 * MEGABYTE })])
-    expect(content.messages(idOf(1))).toMatchObject([{ ...message(), received: null, sent: null }])
+    expect(content.shown(idOf(1)).messages).toMatchObject([{ ...message(), received: null, sent: null }])
   })
 
   test('so many bytes are held together; of what goes first the figures stay', () => {
     const content = createHeldContent({ showsContent: true })
     for (const number of [1, 2, 3]) content.hold(idOf(number), heldOf([hello], { bytes: 30 * MEGABYTE }))
-    const texts = [1, 2, 3].map((number) => content.messages(idOf(number))?.[0]?.received)
+    const texts = [1, 2, 3].map((number) => content.shown(idOf(number)).messages?.[0]?.received)
     expect(texts).toEqual([null, hello.received, hello.received])
   })
 })
@@ -116,11 +116,15 @@ test('what is held is of two hundred conversations, has a bound in bytes, and is
   const content = createHeldContent({ showsContent: false })
   for (let number = 0; number < 201; number += 1) content.hold(idOf(number), heldOf([hello]))
   content.forget(idOf(2))
-  expect([0, 1, 2].map((number) => content.messages(idOf(number)) === null)).toEqual([true, false, true])
+  expect([0, 1, 2].map((number) => content.shown(idOf(number)).messages === null)).toEqual([
+    true,
+    false,
+    true,
+  ])
   const large = createHeldContent({ showsContent: false })
   for (const number of [1, 2]) large.hold(idOf(number), heldOf([hello], { outlineBytes: 20 * MEGABYTE }))
-  expect([1, 2].map((number) => large.messages(idOf(number)) === null)).toEqual([true, false])
+  expect([1, 2].map((number) => large.shown(idOf(number)).messages === null)).toEqual([true, false])
   // One that is larger than the bound leaves nothing of the one before.
   large.hold(idOf(2), heldOf([hello, hello], { outlineBytes: 33 * MEGABYTE }))
-  expect(large.messages(idOf(2))).toBeNull()
+  expect(large.shown(idOf(2)).messages).toBeNull()
 })
