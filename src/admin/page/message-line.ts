@@ -234,18 +234,15 @@ function telling(argumentsText: string): { readonly value: string; readonly isNa
   const value = parsed(argumentsText)
   if (!isJsonObject(value)) {
     const file = patchedFile.exec(argumentsText)?.[1]
-    return file === undefined ? { value: argumentsText, isName: false } : { value: file, isName: true }
+    return { value: file ?? argumentsText, isName: file !== undefined }
   }
-  for (const key of tellingKeys) {
-    const argument = written(value[key])
-    const isName = namingKeys.includes(key)
-    if (argument !== null) return { value: patchedFile.exec(argument)?.[1] ?? argument, isName }
-  }
-  const first = Object.values(value)
-    .map(written)
-    .find((argument) => argument !== null)
-  if (first !== undefined) return { value: patchedFile.exec(first)?.[1] ?? first, isName: false }
-  return Object.keys(value).length === 0 ? null : { value: argumentsText, isName: false }
+  const known = tellingKeys.find((key) => written(value[key]) !== null)
+  const others = Object.values(value).map(written)
+  const argument = known === undefined ? others.find((each) => each !== null) : written(value[known])
+  if (argument === undefined || argument === null)
+    return others.length === 0 ? null : { value: argumentsText, isName: false }
+  const isName = known !== undefined && namingKeys.includes(known)
+  return { value: patchedFile.exec(argument)?.[1] ?? argument, isName }
 }
 
 /** A text, or a command in words: of `["bash", "-lc", "npm test"]` what the shell is given. Null for all others. */
