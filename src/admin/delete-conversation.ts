@@ -39,7 +39,7 @@ export async function deleteConversation(
   }
   const { records, wasHeld } = await attempt(
     'store',
-    deleted(),
+    deleteRecords(),
     `${store.name} failed in the middle of it: send the request again. Until it is answered with 204 or 404, records of the conversation may be there.`,
   )
   const hadFile = await attempt(
@@ -55,11 +55,11 @@ export async function deleteConversation(
   log.info('a conversation was deleted', { conversation: id, records, ...files })
   activity.signals.emit('change', id)
 
-  async function deleted(): Promise<{ records: number; wasHeld: boolean }> {
+  async function deleteRecords(): Promise<{ records: number; wasHeld: boolean }> {
     // First, so that nothing is written behind the deletion.
     const wasWritten = await requests.forget(id)
-    const wasHeld = (await activity.forget(id)) || wasWritten
-    return { wasHeld, records: await store.deleteGroup(id) }
+    const wasKnown = await activity.forget(id)
+    return { wasHeld: wasWritten || wasKnown, records: await store.deleteGroup(id) }
   }
 
   /** What comes of the work; throws `store_failed` with these words where it fails or takes too long. */
