@@ -237,13 +237,13 @@ export type Slot = {
 
 /** What makes a sequence of entries valid, and how a broken one is mended. */
 export type Rules = {
-  /** Where a sequence breaks the rules, ascending. */
-  readonly violations: (entries: readonly EntryShape[], template: Template) => Steps<readonly Violation[]>
+  /** Where a sequence breaks the rules of calls and results, ascending. */
+  readonly violations: (entries: readonly EntryShape[]) => Steps<readonly Violation[]>
   /** Whether a history may begin with the operator's words. */
   readonly systemMayLead: boolean
   /**
-   * A broken conversation as one that obeys the rules of calls and results; null if there is nothing to repair. What was
-   * made of a prefix stays as the conversation grows (P5).
+   * A broken conversation as one that obeys the rules; null if there is nothing to repair. What was made of a prefix stays as
+   * the conversation grows (P5).
    */
   readonly repair: (source: Source, entries: readonly Message[]) => Steps<Repaired | null>
 }
@@ -251,26 +251,10 @@ export type Rules = {
 /** What the rules look at; the facts of an entry are one. */
 export type EntryShape = Pick<MessageFacts, 'role' | 'callIds' | 'answers' | 'emptyCalls'>
 
-/**
- * `lenient`: what the makers of the dialect demand. `strict`: what the chat templates of many open models demand on top: one
- * system message, at the beginning; then a user message; then assistant and user in turns, tool rounds aside.
- */
-export type Template = 'lenient' | 'strict'
+/** The entry that breaks a rule: for an unanswered call, the one that makes it. */
+export type Violation = { readonly index: number; readonly rule: Rule }
 
-export type Violation = {
-  /** The entry that breaks the rule: for an unanswered call, the one that makes it. */
-  readonly index: number
-  readonly rule: Rule
-  readonly message: string
-}
-
-export type Rule =
-  | 'call-unanswered'
-  | 'calls-emptied'
-  | 'result-orphaned'
-  | 'system-misplaced'
-  | 'user-preceded'
-  | 'role-repeated'
+export type Rule = 'call-unanswered' | 'calls-emptied' | 'result-orphaned'
 
 /** What was repaired, and how often. */
 export type Repairs = {

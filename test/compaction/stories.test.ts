@@ -3,7 +3,7 @@ import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { FOLD_VERSION, type Compaction } from '../../src/compaction/compaction.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { finish } from '../../src/json/source.ts'
-import { violationsOf } from '../support/chat-completions.ts'
+import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
 import { assistant, calling, resultOf, round, send, sendGrowing, system, user } from './sending.ts'
 
@@ -64,8 +64,7 @@ test('a strict template gets roles that alternate, also where a plan stood betwe
   ]
   for (const budgetTokens of [900, 1_500, 2_000]) {
     const { messages } = send(conversation, { budgetTokens, strict: true })
-    const facts = subjectOf(messages).messages.map((message) => message.facts)
-    expect(violationsOf(facts, 'strict')).toEqual([])
+    expect(ruleBreaks(messages, 'strict')).toEqual([])
   }
 })
 

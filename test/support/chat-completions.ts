@@ -2,7 +2,7 @@ import type { EntrySpan } from '../../src/json/body-spans.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
 import { finish, type Source, type Steps } from '../../src/json/source.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import type { EntryShape, Template, Violation } from '../../src/formats/contract.ts'
+import type { EntryShape, Violation } from '../../src/formats/contract.ts'
 import * as entryFacts from '../../src/formats/entry-facts.ts'
 import type { FactsReader } from '../../src/formats/entry-facts.ts'
 import * as answerWatch from '../../src/overflow/answer-watch.ts'
@@ -56,8 +56,8 @@ function ofChat<Read>(read: Read | 'stateful'): Read {
   return read
 }
 
-export const violationsOf = (entries: readonly EntryShape[], template: Template): readonly Violation[] =>
-  finish(rules.violations(entries, template))
+export const violationsOf = (entries: readonly EntryShape[]): readonly Violation[] =>
+  finish(rules.violations(entries))
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {

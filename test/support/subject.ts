@@ -17,7 +17,6 @@ import { profileSchema } from '../../src/profiles/schema.ts'
 import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
 import type { TestMessage } from './conversations.ts'
-import { repairConversation } from '../../src/formats/chat/repair.ts'
 
 /** Three characters a token: exact enough where only the arithmetic matters, and cheap. */
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
@@ -138,7 +137,7 @@ export function splitReplies(conversation: readonly TestMessage[]) {
 export function repairedOf(conversation: readonly object[] | string) {
   const body = typeof conversation === 'string' ? conversation : JSON.stringify(conversation)
   const { source, messages } = subjectFrom(body)
-  const found = finish(repairConversation(source, messages))
+  const found = finish(chatCompletions.rules.repair(source, messages))
   const items = found?.items ?? messages.map((_, index) => ({ kind: 'kept', index }) as const)
   const textOf = (index: number): string => {
     const message = messages[index]

@@ -89,8 +89,7 @@ const FIXED_SHARE_MAX = 0.5
 /** Places where a rule is broken that are named; there may be hundreds. */
 const PLACES_MAX = 5
 
-/** What the rules of `lenient` are about; the others hold for strict templates only. */
-const ruleWords: Readonly<Partial<Record<Rule, string>>> = {
+const ruleWords: Readonly<Record<Rule, string>> = {
   'call-unanswered': 'tool calls without an answer',
   'calls-emptied': 'empty lists of tool calls',
   'result-orphaned': 'tool results without a call',
@@ -99,12 +98,12 @@ const ruleWords: Readonly<Partial<Record<Rule, string>>> = {
 function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): ExplainWarning | false {
   const { rules, entryName } = dialect
   const shapes = messages.map(({ facts }) => facts)
-  const violations = Map.groupBy(finish(rules.violations(shapes, 'lenient')), ({ rule }) => rule)
+  const violations = Map.groupBy(finish(rules.violations(shapes)), ({ rule }) => rule)
   if (violations.size === 0) return false
   const told = Array.from(violations, ([rule, places]) => {
     const named = places.slice(0, PLACES_MAX).map(({ index }) => index)
     const more = places.length > PLACES_MAX ? ` and ${places.length - PLACES_MAX} more` : ''
-    return `${ruleWords[rule] ?? rule} (${entryName}${places.length === 1 ? '' : 's'} ${named.join(', ')}${more})`
+    return `${ruleWords[rule]} (${entryName}${places.length === 1 ? '' : 's'} ${named.join(', ')}${more})`
   })
   const mending =
     profile.repair && !profile.observe

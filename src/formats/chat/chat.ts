@@ -1,15 +1,5 @@
 import { errorBody } from '../../errors.ts'
-import type {
-  BodyEdit,
-  BodyFacts,
-  Described,
-  Dialect,
-  EntryShape,
-  NotRead,
-  RecallTools,
-  Template,
-  Violation,
-} from '../contract.ts'
+import type { BodyEdit, BodyFacts, Described, Dialect, NotRead, RecallTools } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import {
   emptySpan,
@@ -30,7 +20,7 @@ import {
   withContent,
   withoutMembers,
 } from '../content/joined-content.ts'
-import { repairConversation } from './repair.ts'
+import { chatRules } from './rules.ts'
 import { asStream } from './reply/as-stream.ts'
 import { readChunk, writeChunk } from './reply/chunk.ts'
 import { createPlainReply } from './reply/plain-reply.ts'
@@ -44,9 +34,7 @@ import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
 import { thoughtRefusalIn, wantsStaleRefused } from '../thought-refusals.ts'
 import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
-import { takeAnswerOf, type UnansweredIds, unansweredIdsOf } from '../../conversation/call-ids.ts'
 import type { Digest, Source, Steps } from '../../json/source.ts'
-import { type Speech, templateViolations, violation } from '../template-rules.ts'
 import type { BodyLimits, KnownHistory, ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
 import { audioReference } from '../media/media.ts'
@@ -258,7 +246,7 @@ export const chatCompletions: Dialect = {
     joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
     joinedSystems: null,
   },
-  rules: { violations: violationsOf, systemMayLead: true, repair: repairConversation },
+  rules: chatRules,
   answers: {
     limits: chatLimits,
     read: readAnswer,
@@ -284,24 +272,6 @@ export const chatCompletions: Dialect = {
   bindsThoughts: () => true,
   cacheMarks: null,
   errorBody,
-}
-
-/**
- * Where a conversation breaks the rules, ascending. Calls without ids are matched by count.
- *
- * @internal exported for tests
- */
-export function* violationsOf(
-  messages: readonly EntryShape[],
-  template: Template,
-): Steps<readonly Violation[]> {
-  const violations = messages.flatMap(emptyCallsAt)
-  yield
-  for (const found of yield* roundViolations(messages)) violations.push(found)
-  if (template === 'strict') {
-    for (const found of templateViolations(messages.map(speechOf), 'messages')) violations.push(found)
-  }
-  return violations.sort((one, other) => one.index - other.index)
 }
 
 /** What is parsed for what it says; every other value only has to be JSON. */
@@ -419,51 +389,6 @@ export function parseMessage(message: JsonObject): ParsedMessage & { readonly ca
 }
 
 // --- internal ---
-
-function speechOf({ role, callIds }: EntryShape, index: number): Speech {
-  return { index, role, isCall: callIds.length > 0 }
-}
-
-type Round = { readonly index: number; readonly unanswered: UnansweredIds }
-
-function emptyCallsAt({ emptyCalls }: EntryShape, index: number): Violation[] {
-  if (!emptyCalls) return []
-  return [violation(index, 'calls-emptied', `Invalid 'messages[${index}].tool_calls': the list is empty.`)]
-}
-
-/** Messages between two pauses: about a millisecond. */
-const MESSAGES_PER_STEP = 1_024
-
-function* roundViolations(messages: readonly EntryShape[]): Steps<readonly Violation[]> {
-  const violations: Violation[] = []
-  let round: Round | null = null
-  for (const [index, { role, callIds, answers }] of messages.entries()) {
-    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
-    if (role === 'tool') {
-      if (round === null || !takeAnswerOf(round.unanswered, answers[0] ?? ''))
-        violations.push(orphanAt(index))
-      continue
-    }
-    for (const unanswered of unansweredIn(round)) violations.push(unanswered)
-    round =
-      role === 'assistant' && callIds.length > 0 ? { index, unanswered: unansweredIdsOf(callIds) } : null
-  }
-  for (const unanswered of unansweredIn(round)) violations.push(unanswered)
-  return violations
-}
-
-function orphanAt(index: number): Violation {
-  const text = `'messages[${index}]' has role 'tool' but answers no call of the assistant message before it.`
-  return violation(index, 'result-orphaned', text)
-}
-
-function unansweredIn(round: Round | null): readonly Violation[] {
-  const waiting = round === null ? [] : [...round.unanswered].filter(([, count]) => count > 0)
-  if (round === null || waiting.length === 0) return []
-  const ids = waiting.map(([id]) => (id === '' ? '(no id)' : id)).join(', ')
-  const text = `The tool calls of 'messages[${round.index}]' must each be answered by a tool message right after it. Without an answer: ${ids}`
-  return [violation(round.index, 'call-unanswered', text)]
-}
 
 /**
  * Users' messages, given as JSON, as they are joined: where not all bear one name none bears one, and each has its own before

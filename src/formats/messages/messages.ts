@@ -2,11 +2,11 @@ import { findHistory } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import { textPart } from '../content/text-part.ts'
-import type { Dialect, EntryShape, RecallTools, Template, Violation } from '../contract.ts'
+import type { Dialect, RecallTools } from '../contract.ts'
 import { isMessagesBody, readMessagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { repairBlocks } from './repair.ts'
+import { messagesRules } from './rules.ts'
 import { messagesReplies } from './reply/replies.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
 import { messagesSummaries } from './summaries.ts'
@@ -17,9 +17,6 @@ import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
 import { messageAsStream } from './reply/as-stream.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
 import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-value.ts'
-import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
-import type { Steps } from '../../json/source.ts'
-import { speechesOf, templateViolations, violation } from '../template-rules.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
@@ -115,7 +112,7 @@ export const messages: Dialect = {
     joined: (entries, base) => joinedMessages(entries, base, textPart),
     joinedSystems,
   },
-  rules: { violations: blockViolations, systemMayLead: false, repair: repairBlocks },
+  rules: messagesRules,
   answers: messagesAnswers,
   replies: messagesReplies,
   summaries: messagesSummaries,
@@ -184,58 +181,6 @@ const errorTypeOf: Readonly<Record<(typeof httpStatusOf)[ErrorCode], string>> = 
   502: 'api_error',
   503: 'overloaded_error',
   504: 'timeout_error',
-}
-
-/**
- * Where a history breaks the rules, ascending. The calls of a reply are answered right behind it, before anything else is said.
- */
-function* blockViolations(blocks: readonly EntryShape[], template: Template): Steps<readonly Violation[]> {
-  const violations: Violation[] = []
-  const open: UnansweredIds = new Map()
-  let calls: { readonly index: number; readonly id: string }[] = []
-  let isReply = false
-
-  function closeRound(): void {
-    for (const { index, id } of calls) if (takeAnswered(open, id)) violations.push(unanswered(index, id))
-    calls = []
-    open.clear()
-  }
-
-  for (const [index, { role, callIds, answers }] of blocks.entries()) {
-    if (index % BLOCKS_PER_STEP === BLOCKS_PER_STEP - 1) yield
-    const isResult = role === 'tool'
-    if (role === 'assistant') {
-      if (!isReply) closeRound()
-      addUnanswered(open, callIds)
-      for (const id of callIds) calls.push({ index, id })
-    } else if (!isResult) closeRound()
-    isReply = role === 'assistant'
-    for (const id of answers) if (!takeAnswerOf(open, id)) violations.push(orphan(index, id))
-  }
-  closeRound()
-  yield
-  if (template === 'strict')
-    for (const found of templateViolations(speechesOf(blocks), 'messages')) violations.push(found)
-  return violations.sort((one, other) => one.index - other.index)
-}
-
-/** Blocks between two pauses: about a millisecond. */
-const BLOCKS_PER_STEP = 1_024
-
-function unanswered(index: number, id: string): Violation {
-  return violation(
-    index,
-    'call-unanswered',
-    `Block ${index}: no result of the call ${id} stands right behind its reply.`,
-  )
-}
-
-function orphan(index: number, id: string): Violation {
-  return violation(
-    index,
-    'result-orphaned',
-    `Block ${index}: the result of ${id} answers no call of the reply right before it.`,
-  )
 }
 
 function blocksIn(content: unknown): readonly JsonObject[] {

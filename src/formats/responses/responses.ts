@@ -12,17 +12,9 @@ import {
 } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type {
-  BodyFacts,
-  Dialect,
-  EntryShape,
-  NotRead,
-  RecallTools,
-  Template,
-  Violation,
-} from '../contract.ts'
+import type { BodyFacts, Dialect, NotRead, RecallTools } from '../contract.ts'
 import { describeItem, parseItem } from './describe.ts'
-import { repairInput } from './repair.ts'
+import { responsesRules } from './rules.ts'
 import { responsesReplies } from './reply/replies.ts'
 import { editedItem, itemSlots, withoutItemMedia } from './slots.ts'
 import { responsesSummaries } from './summaries.ts'
@@ -33,9 +25,7 @@ import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
 import { isTellingEvent, openStream } from './read-stream.ts'
 import { responseAsStream } from './reply/as-stream.ts'
-import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../../conversation/call-ids.ts'
 import type { Source, Steps } from '../../json/source.ts'
-import { speechesOf, templateViolations, violation } from '../template-rules.ts'
 import type { BodyLimits, KnownHistory } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
 
@@ -161,7 +151,7 @@ export const responses: Dialect = {
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
     joinedSystems: null,
   },
-  rules: { violations: itemViolations, systemMayLead: true, repair: repairInput },
+  rules: responsesRules,
   answers: responsesAnswers,
   replies: responsesReplies,
   summaries: responsesSummaries,
@@ -175,55 +165,6 @@ export const responses: Dialect = {
 
 function textOfItem(item: unknown): string {
   return isJsonObject(item) ? textOf(item['content']) : ''
-}
-
-/**
- * Where an input breaks the rules, ascending. A call is answered behind the reply that makes it and before the next one; what a
- * user says meanwhile may stand between.
- */
-function* itemViolations(items: readonly EntryShape[], template: Template): Steps<readonly Violation[]> {
-  const violations: Violation[] = []
-  const open: UnansweredIds = new Map()
-  let calls: { readonly index: number; readonly ids: readonly string[] }[] = []
-  let isReply = false
-
-  function closeRound(): void {
-    for (const { index, ids } of calls)
-      for (const id of ids) if (takeAnswered(open, id)) violations.push(unanswered(index, id))
-    calls = []
-    open.clear()
-  }
-
-  for (const [index, { role, callIds, answers }] of items.entries()) {
-    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
-    if (role === 'assistant') {
-      if (!isReply) closeRound()
-      isReply = true
-      addUnanswered(open, callIds)
-      if (callIds.length > 0) calls.push({ index, ids: callIds })
-    } else if (role !== 'other') isReply = false
-    for (const id of answers) if (!takeAnswerOf(open, id)) violations.push(orphan(index, id))
-  }
-  closeRound()
-  yield
-  if (template === 'strict')
-    for (const found of templateViolations(speechesOf(items), 'input')) violations.push(found)
-  return violations.sort((one, other) => one.index - other.index)
-}
-
-/** Items between two pauses: about a millisecond. */
-const ITEMS_PER_STEP = 1_024
-
-function unanswered(index: number, id: string): Violation {
-  return violation(index, 'call-unanswered', `No tool output found for the call ${id} at 'input[${index}]'.`)
-}
-
-function orphan(index: number, id: string): Violation {
-  return violation(
-    index,
-    'result-orphaned',
-    `No tool call found for the output with call_id ${id} at 'input[${index}]'.`,
-  )
 }
 
 /** What is parsed for what it says; every other value only has to be JSON. */

@@ -298,12 +298,9 @@ function* checkView(chat: Chat, view: View): Steps<void> {
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
   )
   yield
-  const after = yield* chat.dialect.rules.violations(shapes, 'lenient')
+  const after = yield* chat.dialect.rules.violations(shapes)
   if (after.length === 0) return
-  const before = yield* chat.dialect.rules.violations(
-    chat.messages.map(({ facts }) => facts),
-    'lenient',
-  )
+  const before = yield* chat.dialect.rules.violations(chat.messages.map(({ facts }) => facts))
   if (after.length > before.length) {
     const [first] = after
     throw new InvariantError(`the view breaks the rule ${first?.rule} at message ${first?.index}`)

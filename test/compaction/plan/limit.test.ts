@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Subject } from '../../../src/compaction/history/subject.ts'
-import { violationsOf } from '../../support/chat-completions.ts'
+import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
@@ -29,8 +29,7 @@ const ownTexts = ({ texts, contents }: Sent): string[] =>
 const textsOf = (messages: readonly object[]): string[] => messages.map((message) => JSON.stringify(message))
 
 function strictViolations({ messages }: Sent) {
-  const facts = subjectOf(messages).messages.map((message) => message.facts)
-  return violationsOf(facts, 'strict')
+  return ruleBreaks(messages, 'strict')
 }
 
 const keepFew = { recent_messages: 2 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { violationsOf } from '../../support/chat-completions.ts'
+import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { growing, validConversation, type TestMessage } from '../../support/conversations.ts'
 import { policyOf, subjectOf } from '../../support/subject.ts'
 import { rawSubject } from '../raw-subject.ts'
@@ -134,18 +134,13 @@ test('a strictly valid conversation stays strictly valid at every request, whate
     (messages, budgetTokens, limit) => {
       const policy = policyOf({ limit, keep: { recent_messages: 4 } })
       for (const conversation of growing(strictly(messages))) {
-        expect(violations(conversation)).toEqual([])
+        expect(ruleBreaks(conversation, 'strict')).toEqual([])
         const { messages: sent } = send(conversation, { budgetTokens, policy, strict: true })
-        expect(violations(sent)).toEqual([])
+        expect(ruleBreaks(sent, 'strict')).toEqual([])
       }
     },
   )
 })
-
-function violations(messages: readonly object[]) {
-  const facts = subjectOf(messages).messages.map((message) => message.facts)
-  return violationsOf(facts, 'strict')
-}
 
 /** The same conversation as a strict template wants it: one system message, users and answers in turns. */
 function strictly(messages: readonly TestMessage[]): TestMessage[] {

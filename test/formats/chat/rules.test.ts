@@ -9,19 +9,18 @@ import {
   system,
   user,
 } from '../../support/chat-completions.ts'
-import type { Template } from '../../../src/formats/contract.ts'
 import { finish } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../../support/arbitrary-conversation.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { repairedOf } from '../../support/subject.ts'
 
-function broken(messages: readonly object[], template: Template) {
+function broken(messages: readonly object[]) {
   const shapes = messagesOf(messages).map(({ facts }) => facts)
-  return violationsOf(shapes, template).map(({ index, rule }) => `${rule} ${index}`)
+  return violationsOf(shapes).map(({ index, rule }) => `${rule} ${index}`)
 }
 
-describe('lenient: what OpenAI demands', () => {
+describe('what OpenAI demands', () => {
   test.each<[string, readonly object[], readonly string[]]>([
     ['nothing at all', [], []],
     ['a usual conversation', [system, user, calling('a', 'b'), result('b'), result('a'), assistant], []],
@@ -59,25 +58,7 @@ describe('lenient: what OpenAI demands', () => {
       [],
     ],
   ])('%s', (_, messages, expected) => {
-    expect(broken(messages, 'lenient')).toEqual(expected)
-  })
-})
-
-describe('strict: what many chat templates demand', () => {
-  test.each<[string, readonly object[], readonly string[]]>([
-    ['a usual conversation', [system, user, calling('a'), result('a'), assistant, user], []],
-    ['no system message', [user, assistant, user], []],
-    ['a second system message', [system, system, user], ['system-misplaced 1']],
-    ['a late system message', [user, { role: 'developer' }, assistant], ['system-misplaced 1']],
-    ['an assistant first', [system, assistant, user], ['user-preceded 1']],
-    ['a call first', [calling('a'), result('a'), assistant], ['user-preceded 0']],
-    ['two users in a row', [user, user, assistant], ['role-repeated 1']],
-    ['two assistants in a row', [user, assistant, assistant], ['role-repeated 2']],
-    ['many rounds in a row', [user, calling('a'), result('a'), calling('b'), result('b'), assistant], []],
-    ['nothing but a round between users', [user, calling('a'), result('a'), user], ['role-repeated 3']],
-    ['what lenient demands too', [user, calling('a')], ['call-unanswered 1']],
-  ])('%s', (_, messages, expected) => {
-    expect(broken(messages, 'strict')).toEqual(expected)
+    expect(broken(messages)).toEqual(expected)
   })
 })
 
@@ -87,10 +68,10 @@ test('a conversation cut at a frontier breaks no round that was whole', () => {
       const all = messagesOf(messages)
       const { isFrontier } = finish(structureOf(all))
       const facts = all.map((message) => message.facts)
-      const whole = violationsOf(facts, 'lenient')
+      const whole = violationsOf(facts)
       for (let cut = 0; cut <= all.length; cut += 1) {
         if (!isFrontier(cut)) continue
-        const tail = violationsOf(facts.slice(cut), 'lenient')
+        const tail = violationsOf(facts.slice(cut))
         const expected = whole.filter(({ index }) => index >= cut)
         expect(tail.map(({ index, rule }) => [index + cut, rule])).toEqual(
           expected.map(({ index, rule }) => [index, rule]),

@@ -1,0 +1,109 @@
+import { isJsonObject, parseJson } from '../../json/json-value.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Source } from '../../json/source.ts'
+import { readable } from '../readable.ts'
+import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
+import { readCalls } from './calls.ts'
+import { scanObject } from '../../json/json-scan.ts'
+import { textPart } from '../content/text-part.ts'
+import {
+  contentIn,
+  joinedContent,
+  type JsonContent,
+  valueText,
+  withContent,
+  withValue,
+} from '../content/joined-content.ts'
+
+/** Results stand right behind the message that calls. Calls without ids are matched by count. */
+export const chatRules = rulesOf(
+  { entryIsReply: true, mayInterrupt: false },
+  {
+    missing: missingResult,
+    standIn: standInFor,
+    named: withCallId,
+    // Behind a round templates refuse a user message.
+    withOrphans,
+    withoutEmptyCalls,
+  },
+  { systemMayLead: true },
+)
+
+// --- internal ---
+
+/**
+ * The result of a call that has none, as JSON. The call's id is the client's: none is invented. A legacy
+ * `function_call` is answered by the name that it calls.
+ */
+function missingResult(source: Source, calling: Message, position: number): string {
+  const form = readable(source, calling)
+  const value = parseJson(form.source, form.message)
+  const call = isJsonObject(value) ? readCalls(value)?.[position] : undefined
+  const content = NO_RESULT
+  if (call?.form === 'legacy') return JSON.stringify({ role: 'function', name: call.name, content })
+  const id = call?.id ?? ''
+  return JSON.stringify({ role: 'tool', ...(id === '' ? {} : { tool_call_id: id }), content })
+}
+
+/** A result, given as JSON, under the id of the call that it answers: as a tool message, since no other has an id. */
+function withCallId(result: string, id: string): string {
+  const named = withValue(result, 'tool_call_id', JSON.stringify(id))
+  return valueText(named, 'role') === '"tool"' ? named : withValue(named, 'role', '"tool"')
+}
+
+/**
+ * An assistant message, given as JSON, without its empty list of calls. With no calls it has to say something: where
+ * it has no content, and nothing that stands for one, it gets an empty one.
+ */
+function withoutEmptyCalls(message: string): string {
+  const entries = scanObject(message, 0)?.entries ?? []
+  const at = entries.findIndex(({ key }) => JSON.parse(message.slice(key.start, key.end)) === 'tool_calls')
+  const list = entries[at]
+  const next = entries[at + 1]
+  const previous = entries[at - 1]
+  if (list === undefined) return message
+  // The role is another entry, so that there is always one before it or behind it.
+  const start = previous?.value.end ?? list.key.start
+  const end = previous === undefined ? (next?.key.start ?? list.value.end) : list.value.end
+  const left = message.slice(0, start) + message.slice(end)
+  return contentIn(left) === null && standingForContent.every((key) => isAbsent(left, key))
+    ? withContent(left, '""')
+    : left
+}
+
+/** The user message, as JSON, that stands for an orphan. Its parts are left as they are spelt, media among them. */
+function standInFor(orphan: Orphan): string {
+  const contents = contentsOf(orphan)
+  return `{"role":"user","content":${joinedContent(contents.at(-1)?.kind ?? 'string', contents, textPart)}}`
+}
+
+/** A result, as JSON, with orphans of its round behind its own content. */
+function withOrphans(result: string, orphans: readonly Orphan[]): string {
+  const own = anyContentIn(result)
+  const contents = orphans.flatMap(contentsOf)
+  return withContent(
+    result,
+    joinedContent(own?.kind ?? 'string', own === null ? contents : [own, ...contents], textPart),
+  )
+}
+
+const standingForContent = ['content', 'function_call', 'refusal', 'audio']
+
+function isAbsent(message: string, key: string): boolean {
+  const value = valueText(message, key)
+  return value === null || value === 'null'
+}
+
+function contentsOf({ mark, json }: Orphan): readonly JsonContent[] {
+  const content = anyContentIn(json)
+  const said: JsonContent = { kind: 'string', json: JSON.stringify(mark) }
+  return content === null ? [said] : [said, content]
+}
+
+/** The content of a result, one of an unknown shape as the text that it is written with; null where it has none. */
+function anyContentIn(message: string): JsonContent | null {
+  const content = contentIn(message)
+  if (content !== null) return content
+  const other = valueText(message, 'content')
+  return other === null || other === 'null' ? null : { kind: 'string', json: JSON.stringify(other) }
+}
