@@ -4,46 +4,93 @@ import type {
   BodyLimits,
   BodyMember,
   BodyScan,
+  EntrySpan,
   HistoryKeys,
   KnownHistory,
   ValueSpan,
 } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../json/json-value.ts'
 import type { Source, Span, Steps } from '../json/source.ts'
+import { memberWithComma } from '../json/spans-in.ts'
+import { firstOf } from './content/slot-edits.ts'
+import { wantsStaleRefused } from './thought-refusals.ts'
 import type { BodyEdit, BodyFacts, NotRead, NotReadReason, OutputLimit } from './contract.ts'
+
+/** How a dialect writes a body. */
+export type BodyShape = {
+  readonly keys: HistoryKeys
+  /** What is parsed for what it says; every other value only has to be JSON. */
+  readonly readNames: ReadonlySet<string>
+  /** The names of the limit of the output; the first of them that stands in a body counts. */
+  readonly limitNames: readonly string[]
+  /** Why a body is left as it is although it can be read; null if it is not. */
+  readonly refusal?: (source: Source, members: BodyMembers) => NotReadReason | null
+  /** Whether a history may be a text, which then is its only entry. */
+  readonly mayBeText?: boolean
+  /** The entries of the history, where they are others than the elements that were scanned. */
+  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Steps<readonly EntrySpan[]>
+  /** What is not as it is by default. */
+  readonly facts: (
+    source: Source,
+    members: BodyMembers,
+    outputLimit: OutputLimit | null,
+  ) => Partial<BodyFacts>
+}
 
 /** The members of a body by their names, and the values of those that are read. */
 export type BodyMembers = Pick<BodyScan, 'history'> & {
-  readonly read: true
   readonly members: readonly BodyMember[]
   readonly spans: ReadonlyMap<string, ValueSpan>
   readonly values: ReadonlyMap<string, unknown>
 }
 
-/** Scans a body and parses what stands under `readNames`: every other value only has to be JSON. */
-export function* readMembers(
+/** Reads the body of a request around its history. */
+export function* readBody(
+  shape: BodyShape,
   source: Source,
-  history: HistoryKeys,
-  readNames: ReadonlySet<string>,
   limits: BodyLimits,
   known: KnownHistory | null,
-): Steps<BodyMembers | NotRead> {
-  if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return notRead('bom')
-  const body = yield* scanBody(source, history, known, limits)
-  if (typeof body === 'string') return notRead(body === 'no-json' ? 'not-json-object' : body)
-  const spans = new Map<string, ValueSpan>()
-  const values = new Map<string, unknown>()
-  for (const { key, value } of body.entries) {
-    const name = lengthOf(key) > KEY_BYTES_MAX ? null : readKey(source, key)
-    if (name === null) return notRead('invalid-value')
-    if (spans.has(name)) return notRead('duplicate-key')
-    spans.set(name, value)
-    if (spans.size % KEYS_PER_STEP === 0) yield
-    if (!readNames.has(name)) continue
-    if (lengthOf(value) > VALUE_BYTES_MAX) return notRead('invalid-value')
-    values.set(name, parseJson(source, value))
+): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+  const found = yield* readMembers(source, shape, limits, known)
+  if (typeof found === 'string') return { read: false, reason: found }
+  const refusal = shape.refusal?.(source, found) ?? null
+  if (refusal !== null) return { read: false, reason: refusal }
+  const { spans, values, members } = found
+  const history = spans.get(shape.keys.history)
+  const isText = shape.mayBeText === true && history !== undefined && firstOf(source, history) === '"'
+  const elements = isText ? [{ ...history, keys: 0, longStrings: [history] }] : found.history
+  if (history === undefined || elements === null || (elements.length === 0 && known === null))
+    return { read: false, reason: 'no-messages' }
+  const outputLimit = outputLimitOf(shape.limitNames, found)
+  const model = values.get('model')
+  const isStreamed = values.get('stream') === true
+  return {
+    read: true,
+    body: {
+      model: typeof model === 'string' ? model : null,
+      modelPlace: spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1),
+      fieldNames: [...spans.keys()],
+      isStreamed,
+      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
+      // How much is in it is not the same where some of it was known.
+      history: { start: history.start, end: history.end },
+      canGoOn: true,
+      entrySpans: shape.entries === undefined ? elements : yield* shape.entries(source, elements),
+      outputLimit,
+      outputLeastTokens: 1,
+      repliesWanted: 1,
+      system: null,
+      billingLine: null,
+      tools: spanOpening('[', source, spans.get('tools')),
+      legacyTools: null,
+      schema: null,
+      isToolForced: isForced(values.get('tool_choice')),
+      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
+      showsUsage: true,
+      usageRequest: null,
+      ...shape.facts(source, found, outputLimit),
+    },
   }
-  return { read: true, members: body.entries, history: body.history, spans, values }
 }
 
 /**
@@ -67,23 +114,6 @@ export function findHistory(source: Source, name: string): number | null {
   return null
 }
 
-/** What every dialect states in the same members: the model, and whether the answer is a stream. */
-export function sharedFacts(
-  source: Source,
-  { spans, values, members }: BodyMembers,
-): Pick<BodyFacts, 'model' | 'modelPlace' | 'fieldNames' | 'isStreamed' | 'withoutStreaming'> {
-  const model = values.get('model')
-  const isStreamed = values.get('stream') === true
-  return {
-    model: typeof model === 'string' ? model : null,
-    // Where the name stands, or can be put in.
-    modelPlace: spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1),
-    fieldNames: [...spans.keys()],
-    isStreamed,
-    withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
-  }
-}
-
 /** Where a text may be put in. */
 export function emptySpan(at: number): Span {
   return { start: at, end: at }
@@ -100,21 +130,17 @@ export function spanOpening(
   source: Source,
   span: ValueSpan | undefined,
 ): ValueSpan | null {
-  return span !== undefined && source.latin1(span.start, span.start + 1) === opening ? span : null
+  return span !== undefined && firstOf(source, span) === opening ? span : null
 }
 
-export function notRead(reason: NotReadReason): NotRead {
-  return { read: false, reason }
+/** The span of a text or a list of parts, in which somebody says something; null for whatever else stands there. */
+export function spanOfWords(source: Source, span: ValueSpan | undefined): ValueSpan | null {
+  return span !== undefined && /^["[]$/.test(firstOf(source, span)) ? span : null
 }
 
-/** The limit of the output that stands under this name. */
-export function outputLimitOf(
-  name: string,
-  { spans, values }: Pick<BodyMembers, 'spans' | 'values'>,
-): OutputLimit | null {
-  const value = spans.get(name)
-  const tokens = positiveInteger(values.get(name))
-  return value === undefined || tokens === null ? null : { field: name, tokens, value }
+/** Names that stand in these texts, with white space between them. */
+export function names(...texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.flatMap((text) => text.trim().split(/\s+/)))
 }
 
 /** Whether a choice among tools leaves none out: a named function is forced, and a list of allowed tools says so in its mode. */
@@ -127,7 +153,41 @@ export function isForced(choice: unknown): boolean {
 
 // --- internal ---
 
-/** Servers refuse options of a stream beside a plain answer: they go, with one of the commas beside them. */
+/** Scans a body and parses what decides how it is treated. */
+function* readMembers(
+  source: Source,
+  { keys, readNames }: BodyShape,
+  limits: BodyLimits,
+  known: KnownHistory | null,
+): Steps<BodyMembers | NotReadReason> {
+  if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return 'bom'
+  const body = yield* scanBody(source, keys, known, limits)
+  if (typeof body === 'string') return body === 'no-json' ? 'not-json-object' : body
+  const spans = new Map<string, ValueSpan>()
+  const values = new Map<string, unknown>()
+  for (const { key, value } of body.entries) {
+    const name = lengthOf(key) > KEY_BYTES_MAX ? null : readKey(source, key)
+    if (name === null) return 'invalid-value'
+    if (spans.has(name)) return 'duplicate-key'
+    spans.set(name, value)
+    if (spans.size % KEYS_PER_STEP === 0) yield
+    if (!readNames.has(name)) continue
+    if (lengthOf(value) > VALUE_BYTES_MAX) return 'invalid-value'
+    values.set(name, parseJson(source, value))
+  }
+  return { members: body.entries, history: body.history, spans, values }
+}
+
+function outputLimitOf(limitNames: readonly string[], { spans, values }: BodyMembers): OutputLimit | null {
+  for (const field of limitNames) {
+    const value = spans.get(field)
+    const tokens = positiveInteger(values.get(field))
+    if (value !== undefined && tokens !== null) return { field, tokens, value }
+  }
+  return null
+}
+
+/** Servers refuse options of a stream beside a plain answer: they go, too. */
 function withoutStreamingOf(
   source: Source,
   spans: ReadonlyMap<string, ValueSpan>,
@@ -137,13 +197,8 @@ function withoutStreamingOf(
   if (stream === undefined) return []
   const plain = { at: { start: stream.start, end: stream.end }, text: 'false' }
   const at = members.findIndex(({ key }) => readKey(source, key) === 'stream_options')
-  const [before, entry, after] = [members[at - 1], members[at], members[at + 1]]
-  if (entry === undefined) return [plain]
-  const options =
-    before === undefined
-      ? { start: entry.key.start, end: after?.key.start ?? entry.value.end }
-      : { start: before.value.end, end: entry.value.end }
-  return [plain, { at: options, text: '' }]
+  const options = memberWithComma(members, at)
+  return options === null ? [plain] : [plain, { at: options, text: '' }]
 }
 
 /** How much of a body is looked at first, in bytes: mostly the history begins there. */

@@ -287,8 +287,8 @@ export type SummaryCalls = {
   readonly mustLimit: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */
   readonly ownFields: ReadonlySet<string>
-  /** The field that holds what is asked. A system text may stand in the user's entry, for servers that take no other. */
-  readonly asked: (system: string, user: string, systemPlace: 'own' | 'user') => JsonObject
+  /** The fields that hold what is asked; no system text is ''. */
+  readonly asked: (system: string, user: string) => JsonObject
   /**
    * A client's own body with other `entries`, `fields` beside them and one more tool: asked so, a server reads the
    * conversation from its cache. What belongs to the client's own answer is left out.

@@ -6,8 +6,8 @@ import type { Repaired, Rules } from './contract.ts'
 
 /** What a repair writes in a dialect, as JSON. What is given to it and not changed stays as it is spelt. */
 export type RepairWords = {
-  /** The result of a call that has none, `position` saying which of the entry's calls; null for one that words do not answer. */
-  readonly missing: (source: Source, entry: Message, position: number) => string | null
+  /** The results of an entry's calls at `positions`, which have none; no call that takes more than words to be answered gets one. */
+  readonly missing: (source: Source, entry: Message, positions: readonly number[]) => readonly string[]
   /** An entry of its own for such results, where they cannot stand without one that they stand beside. */
   readonly alone?: (results: readonly string[]) => string
   /** What a user says in the place of a result that answers no call: the mark, and what the result holds. */
@@ -100,7 +100,7 @@ function* repairCalls(
     }
 
     for (const index of rest.filter(isBefore)) addBehind(index)
-    const answers = isOpen ? [] : missing.slice(ids.size).flatMap(resultFor)
+    const answers = isOpen ? [] : resultsFor(missing.slice(ids.size))
     if (last === undefined && words.alone !== undefined && answers.length > 0)
       items.push({ kind: 'made', json: words.alone(answers) })
     else for (const json of answers) items.push(madeAt(json, last))
@@ -146,10 +146,12 @@ function* repairCalls(
     return ids
   }
 
-  function resultFor({ index, position }: RoundCall): readonly string[] {
-    const message = messages[index]
-    const json = message === undefined ? null : words.missing(source, message, position)
-    return json === null ? [] : [json]
+  function resultsFor(calls: readonly RoundCall[]): readonly string[] {
+    return [...Map.groupBy(calls, ({ index }) => index)].flatMap(([index, ofEntry]) => {
+      const message = messages[index]
+      const positions = ofEntry.map(({ position }) => position)
+      return message === undefined ? [] : words.missing(source, message, positions)
+    })
   }
 
   /** What is said of the orphans of a round, by its calls: that of one of them is one too many, or came when it was over. */

@@ -105,7 +105,9 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
       body: (fields, systemPlace) =>
         JSON.stringify({
           ...(model === null ? {} : { model }),
-          ...dialect.summaries.asked(system, user, systemPlace),
+          ...(systemPlace === 'user' && system !== ''
+            ? dialect.summaries.asked('', `${system}\n\n${user}`)
+            : dialect.summaries.asked(system, user)),
           ...fields,
         }),
     })

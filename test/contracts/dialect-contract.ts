@@ -363,14 +363,14 @@ export function dialectContract(samples: DialectSamples): void {
       expect(withoutUsage(dialect, samples.usage.asked)).toBe(samples.usage.unasked.join(''))
     })
 
-    test.each(['own', 'user'] as const)('a call for a summary, its system text in the place %j', (place) => {
+    test('a call for a summary', () => {
       const [limitField] = summaries.limitFields
-      const fields = { ...summaries.asked('Be brief.', 'Sum it up.', place), [limitField]: 77 }
+      const fields = { ...summaries.asked('Be brief.', 'Sum it up.'), [limitField]: 77 }
       const { source, messages } = readBody(JSON.stringify(fields))
       const { outputLimit } = facts(source)
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect(outputLimit?.tokens).toBe(77)
-      expect(texts.at(-1)).toBe(place === 'own' ? 'Sum it up.' : 'Be brief.\n\nSum it up.')
+      expect(texts.at(-1)).toBe('Sum it up.')
       expect(finish(rules.violations(messages.map((each) => each.facts)))).toEqual([])
       expect(summaries.ownFields).toContain('model')
     })

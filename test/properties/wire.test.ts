@@ -1,3 +1,4 @@
+import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -5,7 +6,6 @@ import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from '../support/chat-completions.ts'
 import { finish } from '../../src/json/source.ts'
-import { readChatBody } from '../../src/formats/chat/chat.ts'
 import type { BodyFacts } from '../../src/formats/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
@@ -15,7 +15,7 @@ import { times } from '../support/times.ts'
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const result = finish(readChatBody(source, bodyLimits, null))
+  const result = finish(chatCompletions.bodies.read(source, bodyLimits, null))
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
   const messages = finish(readMessages(result.body.entrySpans, source, 'scope', reader))
@@ -242,7 +242,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
     const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
     const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
     const body = Buffer.from(`{${fields}${rest}}`)
-    expect(finish(readChatBody(sourceOf(body), bodyLimits, null))).toEqual({
+    expect(finish(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))).toEqual({
       read: false,
       reason: 'duplicate-key',
     })

@@ -1,15 +1,14 @@
 import { errorBody } from '../../errors.ts'
-import type { BodyEdit, BodyFacts, Described, Dialect, NotRead, RecallTools } from '../contract.ts'
+import type { BodyEdit, Described, Dialect, RecallTools } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import {
+  type BodyShape,
   emptySpan,
   findHistory,
   isForced,
-  sharedFacts,
-  notRead,
-  outputLimitOf,
+  names,
   positiveInteger,
-  readMembers,
+  readBody,
   spanOpening,
 } from '../body-members.ts'
 import { boundOf, unboundMessage, unboundTurns } from './bound-thoughts.ts'
@@ -32,10 +31,10 @@ import { textPart } from '../content/text-part.ts'
 import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
-import { thoughtRefusalIn, wantsStaleRefused } from '../thought-refusals.ts'
+import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
-import type { Digest, Source, Steps } from '../../json/source.ts'
-import type { BodyLimits, KnownHistory, ValueSpan } from '../../json/body-spans.ts'
+import type { Digest, Steps } from '../../json/source.ts'
+import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
 import { audioReference } from '../media/media.ts'
 import { type Call, readCalls } from './calls.ts'
@@ -49,160 +48,36 @@ import { readThoughts } from './thoughts.ts'
  * harmless, though a gateway can be set up to go by tags in it. Spelled otherwise they are other fields: servers in Go read
  * a field whatever the case of its letters.
  */
-const chatFields: ReadonlySet<string> = new Set([
+const chatFields = names(
   // OpenAI
-  'model',
-  'messages',
-  'audio',
-  'frequency_penalty',
-  'function_call',
-  'functions',
-  'logit_bias',
-  'logprobs',
-  'max_completion_tokens',
-  'max_tokens',
-  'metadata',
-  'modalities',
-  'moderation',
-  'n',
-  'parallel_tool_calls',
-  'prediction',
-  'presence_penalty',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning_effort',
-  'response_format',
-  'safety_identifier',
-  'seed',
-  'service_tier',
-  'stop',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'user',
-  'verbosity',
-  'web_search_options',
+  `model messages audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
+   max_tokens metadata modalities moderation n parallel_tool_calls prediction presence_penalty
+   prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort response_format
+   safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools
+   top_logprobs top_p user verbosity web_search_options`,
   // vLLM, SGLang
-  'add_generation_prompt',
-  'add_special_tokens',
-  'allowed_token_ids',
-  'bad_words',
-  'best_of',
-  'cache_salt',
-  'chat_template',
-  'chat_template_kwargs',
-  'continue_final_message',
-  'detokenize',
-  'documents',
-  'echo',
-  'ebnf',
-  'guided_choice',
-  'guided_decoding_backend',
-  'guided_grammar',
-  'guided_json',
-  'guided_regex',
-  'guided_whitespace_pattern',
-  'ignore_eos',
-  'include_reasoning',
-  'include_stop_str_in_output',
-  'length_penalty',
-  'logits_processors',
-  'min_p',
-  'min_tokens',
-  'mm_processor_kwargs',
-  'priority',
-  'prompt_logprobs',
-  'regex',
-  'repetition_penalty',
-  'request_id',
-  'return_token_ids',
-  'return_tokens_as_token_ids',
-  'separate_reasoning',
-  'skip_special_tokens',
-  'spaces_between_special_tokens',
-  'stop_token_ids',
-  'stream_reasoning',
-  'structured_outputs',
-  'thinking_token_budget',
-  'top_k',
-  'truncate_prompt_tokens',
-  'use_beam_search',
+  `add_generation_prompt add_special_tokens allowed_token_ids bad_words best_of cache_salt chat_template
+   chat_template_kwargs continue_final_message detokenize documents echo ebnf guided_choice
+   guided_decoding_backend guided_grammar guided_json guided_regex guided_whitespace_pattern ignore_eos
+   include_reasoning include_stop_str_in_output length_penalty logits_processors min_p min_tokens
+   mm_processor_kwargs priority prompt_logprobs regex repetition_penalty request_id return_token_ids
+   return_tokens_as_token_ids separate_reasoning skip_special_tokens spaces_between_special_tokens
+   stop_token_ids stream_reasoning structured_outputs thinking_token_budget top_k truncate_prompt_tokens
+   use_beam_search`,
   // llama.cpp
-  'cache_prompt',
-  'dry_allowed_length',
-  'dry_base',
-  'dry_multiplier',
-  'dry_penalty_last_n',
-  'dry_sequence_breakers',
-  'dynatemp_exponent',
-  'dynatemp_range',
-  'grammar',
-  'grammar_lazy',
-  'grammar_triggers',
-  'id_slot',
-  'json_schema',
-  'mirostat',
-  'mirostat_eta',
-  'mirostat_tau',
-  'n_indent',
-  'n_keep',
-  'n_predict',
-  'n_probs',
-  'parse_tool_calls',
-  'post_sampling_probs',
-  'reasoning_format',
-  'repeat_last_n',
-  'repeat_penalty',
-  'return_progress',
-  'return_tokens',
-  'samplers',
-  't_max_predict_ms',
-  'thinking_forced_open',
-  'timings_per_token',
-  'top_n_sigma',
-  'typical_p',
-  'xtc_probability',
-  'xtc_threshold',
+  `cache_prompt dry_allowed_length dry_base dry_multiplier dry_penalty_last_n dry_sequence_breakers
+   dynatemp_exponent dynatemp_range grammar grammar_lazy grammar_triggers id_slot json_schema mirostat
+   mirostat_eta mirostat_tau n_indent n_keep n_predict n_probs parse_tool_calls post_sampling_probs
+   reasoning_format repeat_last_n repeat_penalty return_progress return_tokens samplers t_max_predict_ms
+   thinking_forced_open timings_per_token top_n_sigma typical_p xtc_probability xtc_threshold`,
   // Ollama
-  'format',
-  'keep_alive',
-  'options',
-  'think',
+  `format keep_alive options think`,
   // Mistral, DeepSeek, Qwen, xAI, Groq, Together, OpenRouter
-  'cache_control',
-  'compound_custom',
-  'deferred',
-  'disable_tool_validation',
-  'do_sample',
-  'enable_search',
-  'enable_thinking',
-  'exclude_reasoning',
-  'incremental_output',
-  'prompt_mode',
-  'provider',
-  'random_seed',
-  'reasoning',
-  'reasoning_budget',
-  'reasoning_split',
-  'repetition_penalty_range',
-  'safe_prompt',
-  'search_options',
-  'search_parameters',
-  'session_id',
-  'thinking',
-  'thinking_budget',
-  'top_a',
-  'transforms',
-  'usage',
-  'verbosity_level',
-  'vl_high_resolution_images',
-])
+  `cache_control compound_custom deferred disable_tool_validation do_sample enable_search enable_thinking
+   exclude_reasoning incremental_output prompt_mode provider random_seed reasoning reasoning_budget
+   reasoning_split repetition_penalty_range safe_prompt search_options search_parameters session_id
+   thinking thinking_budget top_a transforms usage verbosity_level vl_high_resolution_images`,
+)
 
 const recallTools: RecallTools = {
   // Without `strict`, which servers want of all tools or of none.
@@ -229,7 +104,7 @@ export const chatCompletions: Dialect = {
   bodies: {
     knownFields: chatFields,
     findHistory: (source) => findHistory(source, 'messages'),
-    read: readChatBody,
+    read: (source, limits, known) => readBody(chatBody, source, limits, known),
     isSurelyOwn: () => false,
     systemText: () => '',
   },
@@ -274,56 +149,23 @@ export const chatCompletions: Dialect = {
   errorBody,
 }
 
-/** What is parsed for what it says; every other value only has to be JSON. */
-const readNames: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'stream_options',
-  'max_completion_tokens',
-  'max_tokens',
-  'n',
-  'tool_choice',
-  'thinking',
-  'function_call',
-])
-
-/** @internal exported for tests. Reads the body of a chat completion request around its messages. */
-export function* readChatBody(
-  source: Source,
-  limits: BodyLimits,
-  known: KnownHistory | null,
-): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
-  const found = yield* readMembers(source, { history: 'messages', content: null }, readNames, limits, known)
-  if (!found.read) return found
-  const { spans, values, history: messageSpans } = found
-  const messages = spans.get('messages')
-  const isEmpty = messageSpans === null || (messageSpans.length === 0 && known === null)
-  if (messages === undefined || messageSpans === null || isEmpty) return notRead('no-messages')
-  const shared = sharedFacts(source, found)
-  const streamOptions = values.get('stream_options')
-  const tools = spanOpening('[', source, spans.get('tools'))
-  return {
-    read: true,
-    body: {
-      ...shared,
-      // How much is in it is not the same where some of it was known.
-      history: { start: messages.start, end: messages.end },
-      canGoOn: true,
-      entrySpans: messageSpans,
-      outputLimit: outputLimitOf('max_completion_tokens', found) ?? outputLimitOf('max_tokens', found),
-      outputLeastTokens: 1,
+const chatBody: BodyShape = {
+  keys: { history: 'messages', content: null },
+  readNames: names(
+    'model stream stream_options max_completion_tokens max_tokens n tool_choice thinking function_call',
+  ),
+  limitNames: ['max_completion_tokens', 'max_tokens'],
+  facts: (source, { spans, values }) => {
+    const streamOptions = values.get('stream_options')
+    return {
       repliesWanted: positiveInteger(values.get('n')) ?? 1,
-      system: null,
-      billingLine: null,
-      tools,
       legacyTools: spanOpening('[', source, spans.get('functions')),
       schema: spanOpening('{', source, spans.get('response_format')),
       isToolForced: isForced(values.get('tool_choice')) || isForced(values.get('function_call')),
-      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: isJsonObject(streamOptions) && streamOptions['include_usage'] === true,
-      usageRequest: shared.isStreamed ? usageRequestOf(spans, streamOptions) : null,
-    },
-  }
+      usageRequest: values.get('stream') === true ? usageRequestOf(spans, streamOptions) : null,
+    }
+  },
 }
 
 /** What a parsed message is; null if its role is no string, or if it is nested too deep. */

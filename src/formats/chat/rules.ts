@@ -1,3 +1,4 @@
+import { memberWithComma } from '../../json/spans-in.ts'
 import { isJsonObject, parseJson } from '../../json/json-value.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
@@ -19,7 +20,7 @@ import {
 export const chatRules = rulesOf(
   { entryIsReply: true, mayInterrupt: false },
   {
-    missing: missingResult,
+    missing: missingResults,
     standIn: standInFor,
     named: withCallId,
     // Behind a round templates refuse a user message.
@@ -31,18 +32,17 @@ export const chatRules = rulesOf(
 
 // --- internal ---
 
-/**
- * The result of a call that has none, as JSON. The call's id is the client's: none is invented. A legacy
- * `function_call` is answered by the name that it calls.
- */
-function missingResult(source: Source, calling: Message, position: number): string {
+/** A legacy `function_call` is answered by the name that it calls, other calls by their id, which is the client's: none is invented. */
+function missingResults(source: Source, calling: Message, positions: readonly number[]): readonly string[] {
   const form = readable(source, calling)
   const value = parseJson(form.source, form.message)
-  const call = isJsonObject(value) ? readCalls(value)?.[position] : undefined
+  const calls = isJsonObject(value) ? readCalls(value) : null
   const content = NO_RESULT
-  if (call?.form === 'legacy') return JSON.stringify({ role: 'function', name: call.name, content })
-  const id = call?.id ?? ''
-  return JSON.stringify({ role: 'tool', ...(id === '' ? {} : { tool_call_id: id }), content })
+  return positions.map((position) => {
+    const { form: written, name, id = '' } = calls?.[position] ?? {}
+    if (written === 'legacy') return JSON.stringify({ role: 'function', name, content })
+    return JSON.stringify({ role: 'tool', ...(id === '' ? {} : { tool_call_id: id }), content })
+  })
 }
 
 /** A result, given as JSON, under the id of the call that it answers: as a tool message, since no other has an id. */
@@ -58,14 +58,9 @@ function withCallId(result: string, id: string): string {
 function withoutEmptyCalls(message: string): string {
   const entries = scanObject(message, 0)?.entries ?? []
   const at = entries.findIndex(({ key }) => JSON.parse(message.slice(key.start, key.end)) === 'tool_calls')
-  const list = entries[at]
-  const next = entries[at + 1]
-  const previous = entries[at - 1]
-  if (list === undefined) return message
-  // The role is another entry, so that there is always one before it or behind it.
-  const start = previous?.value.end ?? list.key.start
-  const end = previous === undefined ? (next?.key.start ?? list.value.end) : list.value.end
-  const left = message.slice(0, start) + message.slice(end)
+  const list = memberWithComma(entries, at)
+  if (list === null) return message
+  const left = message.slice(0, list.start) + message.slice(list.end)
   return contentIn(left) === null && standingForContent.every((key) => isAbsent(left, key))
     ? withContent(left, '""')
     : left

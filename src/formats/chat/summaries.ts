@@ -2,6 +2,7 @@ import { isJsonObject, stringOr } from '../../json/json-value.ts'
 import { continuedBody } from '../continued-body.ts'
 import type { SummaryCalls } from '../contract.ts'
 import { textOf } from '../content/content-parts.ts'
+import { names } from '../body-members.ts'
 import { hasThoughts } from './thoughts.ts'
 
 /** How a model is asked for a summary by a chat completion. */
@@ -10,32 +11,17 @@ export const summaryCalls: SummaryCalls = {
   limitFields: ['max_tokens', 'max_completion_tokens'],
   mustLimit: false,
 
-  ownFields: new Set([
-    'model',
-    'messages',
-    'stream',
-    'stream_options',
-    'n',
-    'tools',
-    'tool_choice',
-    'functions',
-    'function_call',
-  ]),
+  ownFields: names('model messages stream stream_options n tools tool_choice functions function_call'),
 
-  asked: (system, user, systemPlace) => ({
-    messages:
-      system === ''
-        ? [{ role: 'user', content: user }]
-        : systemPlace === 'user'
-          ? [{ role: 'user', content: `${system}\n\n${user}` }]
-          : [
-              { role: 'system', content: system },
-              { role: 'user', content: user },
-            ],
+  asked: (system, user) => ({
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: user },
+    ],
   }),
 
   continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'messages', entries, tool, fields, ofTheReply),
+    continuedBody(body, 'messages', entries, tool, fields, [...ofTheReply]),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['choices'])) return null
@@ -54,33 +40,10 @@ export const summaryCalls: SummaryCalls = {
 // --- internal ---
 
 /** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply: readonly string[] = [
-  'max_tokens',
-  'max_completion_tokens',
-  'stream',
-  'stream_options',
-  'n',
-  'stop',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'store',
-  'metadata',
-  'audio',
-  'modalities',
-  'web_search_options',
+const ofTheReply = names(
+  `max_tokens max_completion_tokens stream stream_options n stop logprobs top_logprobs prediction store
+   metadata audio modalities web_search_options`,
   // Of vLLM, SGLang and llama.cpp: what an answer must look like, and that the last message is to be continued.
-  'add_generation_prompt',
-  'continue_final_message',
-  'echo',
-  'grammar',
-  'guided_choice',
-  'guided_grammar',
-  'guided_json',
-  'guided_regex',
-  'ignore_eos',
-  'json_schema',
-  'min_tokens',
-  'regex',
-  'structured_outputs',
-]
+  `add_generation_prompt continue_final_message echo grammar guided_choice guided_grammar guided_json
+   guided_regex ignore_eos json_schema min_tokens regex structured_outputs`,
+)

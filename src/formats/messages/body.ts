@@ -1,69 +1,34 @@
-import type { BodyLimits, EntrySpan, Envelope, KnownHistory } from '../../json/body-spans.ts'
+import type { EntrySpan, Envelope } from '../../json/body-spans.ts'
 import { isJsonObject, isPresent, parseJson, parseJsonText, stringOr } from '../../json/json-value.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
-import {
-  type BodyMembers,
-  sharedFacts,
-  notRead,
-  outputLimitOf,
-  readMembers,
-  spanOpening,
-} from '../body-members.ts'
+import { type BodyMembers, type BodyShape, names, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
-import type { BodyEdit, BodyFacts, NotRead, OutputLimit } from '../contract.ts'
-import { wantsStaleRefused } from '../thought-refusals.ts'
-import { elementsIn } from '../../json/spans-in.ts'
+import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
+import { elementsIn, withComma } from '../../json/spans-in.ts'
 import { READ_BYTES_MAX } from '../../json/unread.ts'
 
-/** What is parsed for what it says; every other value only has to be JSON. */
-const readNames: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'max_tokens',
-  'tool_choice',
-  'thinking',
-  'thread',
-  'context_management',
-])
-
-/** Reads the body of a request for a message around its history. */
-export function* readMessagesBody(
-  source: Source,
-  limits: BodyLimits,
-  known: KnownHistory | null,
-): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
-  const keys = { history: 'messages', content: 'content' }
-  const found = yield* readMembers(source, keys, readNames, limits, known)
-  if (!found.read) return found
-  const { spans, values, history } = found
-  if (isPresent(values.get('thread'))) return notRead('stateful')
-  if (editsItself(values.get('context_management'))) return notRead('native')
-  const messages = spans.get('messages')
-  const isEmpty = history === null || (history.length === 0 && known === null)
-  if (messages === undefined || history === null || isEmpty) return notRead('no-messages')
-  const system = systemOf(source, found)
-  const shared = sharedFacts(source, found)
-  return {
-    read: true,
-    body: {
-      ...shared,
-      history: { start: messages.start, end: messages.end },
-      canGoOn: true,
-      entrySpans: yield* wholeMessages(source, history),
-      outputLimit: limitOf(source, found),
+/** How the body of a request for a message is written. */
+export const messagesBody: BodyShape = {
+  keys: { history: 'messages', content: 'content' },
+  readNames: names('model stream max_tokens tool_choice thinking thread context_management'),
+  limitNames: ['max_tokens'],
+  refusal: (_, { values }) => {
+    if (isPresent(values.get('thread'))) return 'stateful'
+    return editsItself(values.get('context_management')) ? 'native' : null
+  },
+  entries: wholeMessages,
+  facts: (source, { spans, values }, outputLimit) => {
+    const thinking = spanOpening('{', source, spans.get('thinking'))
+    const system = spanOfWords(source, spans.get('system'))
+    return {
+      outputLimit: outputLimit === null ? null : withThinking(source, outputLimit, thinking),
       outputLeastTokens: budgetIn(values.get('thinking')) + 1,
-      repliesWanted: 1,
       system,
       billingLine: system === null ? null : billingLineIn(source, system),
-      tools: spanOpening('[', source, spans.get('tools')),
-      legacyTools: null,
-      schema: schemaOf(source, found),
+      schema: schemaOf(source, spans),
       isToolForced: isToolForced(values.get('tool_choice')),
-      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
-      showsUsage: true,
-      usageRequest: null,
-    },
-  }
+    }
+  },
 }
 
 /** A chat may have messages of the same texts; but no system beside them, no such tools and no such blocks. */
@@ -101,24 +66,17 @@ function budgetIn(thinking: unknown): number {
 /** The fewest tokens that thinking can be given. */
 const THINKING_TOKENS_MIN = 1_024
 
-function limitOf(source: Source, found: BodyMembers): OutputLimit | null {
-  const limit = outputLimitOf('max_tokens', found)
-  const thinking = spanOpening('{', source, found.spans.get('thinking'))
+function withThinking(source: Source, limit: OutputLimit, thinking: Span | null): OutputLimit {
   const value = thinking === null ? null : valueIn(source, thinking, 'budget_tokens')
-  if (limit === null || value === null) return limit
+  if (value === null) return limit
   const tokens = Number(source.latin1(value.start, value.end))
   // Where thinking goes on between calls it may have more than one reply: that is left as it is.
   if (!(tokens < limit.tokens)) return limit
   return { ...limit, thinking: { tokens, tokensMin: THINKING_TOKENS_MIN, value } }
 }
 
-function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {
-  const system = spans.get('system')
-  return system !== undefined && /^["[]$/.test(firstOf(source, system)) ? system : null
-}
-
 /** The form of the reply, where it has to keep to a schema. */
-function schemaOf(source: Source, { spans }: BodyMembers): BodyFacts['schema'] {
+function schemaOf(source: Source, spans: BodyMembers['spans']): BodyFacts['schema'] {
   const config = spanOpening('{', source, spans.get('output_config'))
   const format = config === null ? null : valueIn(source, config, 'format')
   if (config !== null && format !== null && firstOf(source, format) === '{')
@@ -140,10 +98,10 @@ function billingLineIn(source: Source, system: Span): BodyEdit | null {
   if (!beginning.includes(NAME)) return null
   const blocks = elementsIn(source, system) ?? []
   const at = blocks.findIndex((block) => isLine(source, block))
-  const [before, line, behind] = [blocks[at - 1], blocks[at], blocks[at + 1]]
+  const line = blocks[at]
   if (line === undefined) return null
-  if (behind !== undefined) return { at: { start: line.start, end: behind.start }, text: '' }
-  if (before !== undefined) return { at: { start: before.end, end: line.end }, text: '' }
+  const alone = withComma(blocks, at)
+  if (blocks.length > 1 && alone !== null) return { at: alone, text: '' }
   const text = valueIn(source, line, 'text')
   return text === null ? null : { at: text, text: JSON.stringify(NAME) }
 }

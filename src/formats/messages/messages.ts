@@ -1,9 +1,9 @@
-import { findHistory } from '../body-members.ts'
+import { findHistory, names, readBody } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import { textPart } from '../content/text-part.ts'
 import type { Dialect, RecallTools } from '../contract.ts'
-import { isMessagesBody, readMessagesBody } from './body.ts'
+import { isMessagesBody, messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
 import { messagesRules } from './rules.ts'
@@ -23,41 +23,14 @@ import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-va
  * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
  * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
  */
-const messagesFields: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'cache_control',
-  'compaction',
-  'container',
-  'context_management',
-  'diagnostics',
-  'inference_geo',
-  'max_tokens',
-  'metadata',
-  'output_config',
-  'output_format',
-  'service_tier',
-  'speed',
-  'stop_sequences',
-  'stream',
-  'system',
-  'temperature',
-  'thinking',
-  'thread',
-  'tool_choice',
-  'tools',
-  'top_k',
-  'top_p',
+const messagesFields = names(
+  // Anthropic
+  `model messages cache_control compaction container context_management diagnostics inference_geo
+   max_tokens metadata output_config output_format service_tier speed stop_sequences stream system
+   temperature thinking thread tool_choice tools top_k top_p`,
   // vLLM, SGLang, llama.cpp, OpenRouter
-  'chat_template_kwargs',
-  'kv_transfer_params',
-  'min_p',
-  'provider',
-  'repetition_penalty',
-  'seed',
-  'session_id',
-  'user',
-])
+  `chat_template_kwargs kv_transfer_params min_p provider repetition_penalty seed session_id user`,
+)
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {
@@ -95,7 +68,7 @@ export const messages: Dialect = {
   bodies: {
     knownFields: messagesFields,
     findHistory: (source) => findHistory(source, 'messages'),
-    read: readMessagesBody,
+    read: (source, limits, known) => readBody(messagesBody, source, limits, known),
     isSurelyOwn: isMessagesBody,
     systemText: textOf,
   },

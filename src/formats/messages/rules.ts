@@ -7,7 +7,7 @@ import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
 export const messagesRules = rulesOf(
   { entryIsReply: false, mayInterrupt: false, isSorted: true },
   {
-    missing: missingResult,
+    missing: missingResults,
     alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
     standIn: standInFor,
   },
@@ -16,8 +16,10 @@ export const messagesRules = rulesOf(
 
 // --- internal ---
 
-function missingResult(_: Source, { facts }: Message, position: number): string {
-  return JSON.stringify({ type: 'tool_result', tool_use_id: facts.callIds[position], content: NO_RESULT })
+function missingResults(_: Source, { facts }: Message, positions: readonly number[]): readonly string[] {
+  return positions.map((position) =>
+    JSON.stringify({ type: 'tool_result', tool_use_id: facts.callIds[position], content: NO_RESULT }),
+  )
 }
 
 /** One block, with the words of the result or with what it shows. */

@@ -1,5 +1,6 @@
 import { isJsonObject, stringOr, type JsonObject } from '../../json/json-value.ts'
 import { continuedBody } from '../continued-body.ts'
+import { names } from '../body-members.ts'
 import type { SummaryCalls } from '../contract.ts'
 import { blockKindOf } from './block-kinds.ts'
 
@@ -9,24 +10,13 @@ export const messagesSummaries: SummaryCalls = {
   limitFields: ['max_tokens'],
   mustLimit: true,
 
-  ownFields: new Set([
-    'model',
-    'messages',
-    'system',
-    'stream',
-    'tools',
-    'tool_choice',
-    'thread',
-    'compaction',
-    'context_management',
-    'mcp_servers',
-  ]),
+  ownFields: names(
+    'model messages system stream tools tool_choice thread compaction context_management mcp_servers',
+  ),
 
-  asked: (system, user, systemPlace) => ({
-    messages: [
-      { role: 'user', content: systemPlace === 'user' && system !== '' ? `${system}\n\n${user}` : user },
-    ],
-    ...(system === '' || systemPlace === 'user' ? {} : { system }),
+  asked: (system, user) => ({
+    messages: [{ role: 'user', content: user }],
+    ...(system === '' ? {} : { system }),
   }),
 
   continued: (body, entries, tool, fields) =>
@@ -59,15 +49,7 @@ function isBudgeted({ thinking }: JsonObject): boolean {
 }
 
 /** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply: readonly string[] = [
-  'compaction',
-  'container',
-  'diagnostics',
-  'fallbacks',
-  'max_tokens',
-  'metadata',
-  'output_config',
-  'output_format',
-  'stop_sequences',
-  'stream',
-]
+const ofTheReply = names(
+  `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
+   stop_sequences stream`,
+)

@@ -1,18 +1,9 @@
 import { isJsonObject, isPresent } from '../../json/json-value.ts'
 import { errorBody } from '../../errors.ts'
-import {
-  type BodyMembers,
-  findHistory,
-  isForced,
-  sharedFacts,
-  notRead,
-  outputLimitOf,
-  readMembers,
-  spanOpening,
-} from '../body-members.ts'
+import { type BodyShape, findHistory, names, readBody, spanOfWords, spanOpening } from '../body-members.ts'
 import { textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { BodyFacts, Dialect, NotRead, RecallTools } from '../contract.ts'
+import type { BodyFacts, Dialect, RecallTools } from '../contract.ts'
 import { describeItem, parseItem } from './describe.ts'
 import { responsesRules } from './rules.ts'
 import { responsesReplies } from './reply/replies.ts'
@@ -25,8 +16,8 @@ import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
 import { isTellingEvent, openStream } from './read-stream.ts'
 import { responseAsStream } from './reply/as-stream.ts'
-import type { Source, Steps } from '../../json/source.ts'
-import type { BodyLimits, KnownHistory } from '../../json/body-spans.ts'
+import type { Source } from '../../json/source.ts'
+import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slot-edits.ts'
 
 /**
@@ -34,59 +25,39 @@ import { firstOf, valueIn } from '../content/slot-edits.ts'
  * them. None chooses a model but `model`. Not here are `prompt`, which names a stored prompt with a model of its own, and what
  * may choose one at some gateway.
  */
-const responsesFields: ReadonlySet<string> = new Set([
-  'model',
-  'input',
-  'instructions',
-  'background',
-  'client_metadata',
-  'context_management',
-  'conversation',
-  'image',
-  'include',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'parallel_tool_calls',
-  'previous_response_id',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'text',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'truncation',
-  'user',
+const responsesFields = names(
+  // OpenAI
+  `model input instructions background client_metadata context_management conversation image include
+   max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id prompt_cache_key
+   prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream
+   stream_options temperature text tool_choice tools top_logprobs top_p truncation user`,
   // vLLM, SGLang, OpenRouter
-  'cache_salt',
-  'enable_response_messages',
-  'frequency_penalty',
-  'include_stop_str_in_output',
-  'min_p',
-  'mm_processor_kwargs',
-  'modalities',
-  'presence_penalty',
-  'previous_input_messages',
-  'priority',
-  'provider',
-  'repetition_penalty',
-  'request_id',
-  'seed',
-  'session_id',
-  'stop',
-  'stop_token_ids',
-  'structured_outputs',
-  'top_k',
-])
+  `cache_salt enable_response_messages frequency_penalty include_stop_str_in_output min_p
+   mm_processor_kwargs modalities presence_penalty previous_input_messages priority provider
+   repetition_penalty request_id seed session_id stop stop_token_ids structured_outputs top_k`,
+)
+
+/** How the body of a request for a response is written. */
+const responsesBody: BodyShape = {
+  keys: { history: 'input', content: null },
+  readNames: names(
+    'model stream max_output_tokens store tool_choice previous_response_id conversation context_management',
+  ),
+  limitNames: ['max_output_tokens'],
+  refusal: (source, { spans, values }) => {
+    // vLLM's: a history in another form, which stands before the input.
+    const before = spanOpening('[', source, spans.get('previous_input_messages'))
+    const isKept = isPresent(values.get('previous_response_id')) || isPresent(values.get('conversation'))
+    if (isKept || (before !== null && before.elements > 0)) return 'stateful'
+    return compactsItself(values.get('context_management')) ? 'native' : null
+  },
+  mayBeText: true,
+  facts: (source, { spans, values }) => ({
+    canGoOn: values.get('store') === false && spanOpening('[', source, spans.get('input')) !== null,
+    system: spanOfWords(source, spans.get('instructions')),
+    schema: schemaOf(source, spans.get('text')),
+  }),
+}
 
 /** @internal exported for tests. Reads what a server answers to a request for a response, or for a compaction. */
 export const responsesAnswers: Answers = {
@@ -133,7 +104,7 @@ export const responses: Dialect = {
   bodies: {
     knownFields: responsesFields,
     findHistory: (source) => findHistory(source, 'input'),
-    read: readResponsesBody,
+    read: (source, limits, known) => readBody(responsesBody, source, limits, known),
     isSurelyOwn: () => false,
     systemText: (instructions) =>
       Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),
@@ -167,77 +138,15 @@ function textOfItem(item: unknown): string {
   return isJsonObject(item) ? textOf(item['content']) : ''
 }
 
-/** What is parsed for what it says; every other value only has to be JSON. */
-const readNames: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'max_output_tokens',
-  'store',
-  'tool_choice',
-  'previous_response_id',
-  'conversation',
-  'context_management',
-])
-
-/** Reads the body of a request for a response around its input. */
-function* readResponsesBody(
-  source: Source,
-  limits: BodyLimits,
-  known: KnownHistory | null,
-): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
-  const found = yield* readMembers(source, { history: 'input', content: null }, readNames, limits, known)
-  if (!found.read) return found
-  const { spans, values, history } = found
-  if (isPresent(values.get('previous_response_id')) || isPresent(values.get('conversation')))
-    return notRead('stateful')
-  // vLLM's: a history in another form, which stands before the input.
-  const before = spanOpening('[', source, spans.get('previous_input_messages'))
-  if (before !== null && before.elements > 0) return notRead('stateful')
-  if (compactsItself(values.get('context_management'))) return notRead('native')
-  const input = spans.get('input')
-  const text = input !== undefined && firstOf(source, input) === '"' ? input : null
-  const entrySpans = text === null ? history : [{ ...text, keys: 0, longStrings: [text] }]
-  const isEmpty = entrySpans === null || (entrySpans.length === 0 && known === null)
-  if (input === undefined || entrySpans === null || isEmpty) return notRead('no-messages')
-  const shared = sharedFacts(source, found)
-  return {
-    read: true,
-    body: {
-      ...shared,
-      history: { start: input.start, end: input.end },
-      canGoOn: text === null && values.get('store') === false,
-      entrySpans,
-      outputLimit: outputLimitOf('max_output_tokens', found),
-      outputLeastTokens: 1,
-      repliesWanted: 1,
-      system: systemOf(source, found),
-      billingLine: null,
-      tools: spanOpening('[', source, spans.get('tools')),
-      legacyTools: null,
-      schema: schemaOf(source, found),
-      isToolForced: isForced(values.get('tool_choice')),
-      wantsStaleRefused: false,
-      showsUsage: true,
-      usageRequest: null,
-    },
-  }
-}
-
 /** Whether the server is asked to compact the history from some size on. */
 function compactsItself(management: unknown): boolean {
   const edits = Array.isArray(management) ? management : [management]
   return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
 }
 
-function systemOf(source: Source, { spans }: BodyMembers): BodyFacts['system'] {
-  const instructions = spans.get('instructions')
-  const isSaid = instructions !== undefined && /^["[]$/.test(firstOf(source, instructions))
-  return isSaid ? instructions : null
-}
-
 /** The form of the reply, if it is another than text. */
-function schemaOf(source: Source, { spans }: BodyMembers): BodyFacts['schema'] {
-  const text = spanOpening('{', source, spans.get('text'))
+function schemaOf(source: Source, config: ValueSpan | undefined): BodyFacts['schema'] {
+  const text = spanOpening('{', source, config)
   const format = text === null ? null : valueIn(source, text, 'format')
   if (text === null || format === null || firstOf(source, format) !== '{') return null
   const type = valueIn(source, format, 'type')

@@ -16,18 +16,18 @@ import { picturesBeside, saidIn } from './outputs.ts'
 /** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
 export const responsesRules = rulesOf(
   { entryIsReply: false, mayInterrupt: true },
-  { missing: missingResult, standIn: standInFor },
+  { missing: missingResults, standIn: standInFor },
   { systemMayLead: true },
 )
 
 // --- internal ---
 
-/** The output of a call that has none; null for a call that takes more than words to be answered. */
-function missingResult(source: Source, call: Message): string | null {
+/** An item makes one call at most. */
+function missingResults(source: Source, call: Message): readonly string[] {
   const form = readable(source, call)
   const item = parseJson(form.source, form.message)
   const output = isJsonObject(item) ? missingOutput(item) : null
-  return output === null ? null : JSON.stringify(output)
+  return output === null ? [] : [JSON.stringify(output)]
 }
 
 function missingOutput(call: JsonObject): JsonObject | null {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../json/json-value.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { continuedBody } from '../continued-body.ts'
+import { names } from '../body-members.ts'
 import type { SummaryCalls } from '../contract.ts'
 import { kindOf } from './item-kinds.ts'
 
@@ -10,27 +11,19 @@ export const responsesSummaries: SummaryCalls = {
   limitFields: ['max_output_tokens'],
   mustLimit: false,
 
-  ownFields: new Set([
-    'model',
-    'input',
-    'instructions',
-    'stream',
-    'stream_options',
-    'tools',
-    'tool_choice',
-    'previous_response_id',
-    'conversation',
-    'background',
-    'store',
-  ]),
+  ownFields: names(
+    `model input instructions stream stream_options tools tool_choice previous_response_id conversation
+     background store`,
+  ),
 
-  asked: (system, user, systemPlace) => ({
-    input: [message(systemPlace === 'user' && system !== '' ? `${system}\n\n${user}` : user)],
-    ...(system === '' || systemPlace === 'user' ? {} : { instructions: system }),
+  asked: (system, user) => ({
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: user }] }],
+    ...(system === '' ? {} : { instructions: system }),
     store: false,
   }),
 
-  continued: (body, entries, tool, fields) => continuedBody(body, 'input', entries, tool, fields, ofTheReply),
+  continued: (body, entries, tool, fields) =>
+    continuedBody(body, 'input', entries, tool, fields, [...ofTheReply]),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
@@ -48,10 +41,6 @@ export const responsesSummaries: SummaryCalls = {
 
 // --- internal ---
 
-function message(text: string): object {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
-}
-
 function withoutRefusals(content: unknown): { readonly text: string; readonly isRefusal: boolean } {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
   const said = parts.filter((part) => !isJsonObject(part) || part['type'] !== 'refusal')
@@ -60,14 +49,7 @@ function withoutRefusals(content: unknown): { readonly text: string; readonly is
 }
 
 /** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply: readonly string[] = [
-  'background',
-  'include',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'stream',
-  'stream_options',
-  'top_logprobs',
-  'truncation',
-]
+const ofTheReply = names(
+  `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
+   truncation`,
+)

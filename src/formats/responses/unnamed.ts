@@ -1,3 +1,4 @@
+import { memberWithComma } from '../../json/spans-in.ts'
 import { scanObject, type EntrySpans } from '../../json/json-scan.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 
@@ -8,15 +9,13 @@ import { parseJsonText } from '../../json/json-value.ts'
 export function unnamed(item: string): string {
   const fields = scanObject(item, 0)?.entries ?? []
   const at = fields.findLastIndex(({ key }) => item.slice(key.start, key.end) === '"id"')
-  const [before, field, after] = [fields[at - 1], fields[at], fields[at + 1]]
-  if (field === undefined) return item
+  const field = fields[at]
+  const span = memberWithComma(fields, at)
+  if (field === undefined || span === null) return item
   const id = parseJsonText(item.slice(field.value.start, field.value.end))
   if (typeof id === 'string' && !isFree(item, fields))
     return item.slice(0, field.value.start) + JSON.stringify(unknownId(id)) + item.slice(field.value.end)
-  // One of the commas beside it goes with it.
-  const from = before?.value.end ?? field.key.start
-  const until = before === undefined ? (after?.key.start ?? field.value.end) : field.value.end
-  return item.slice(0, from) + item.slice(until)
+  return item.slice(0, span.start) + item.slice(span.end)
 }
 
 // --- internal ---

@@ -1,14 +1,14 @@
+import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finish, type Span } from '../../../src/json/source.ts'
-import { readChatBody } from '../../../src/formats/chat/chat.ts'
 import type { BodyFacts, NotReadReason } from '../../../src/formats/contract.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { sourceOf } from '../../support/source.ts'
 
 const messages = '[{"role":"user","content":"hi"}]'
 
-const readBody = (body: string) => finish(readChatBody(sourceOf(body), bodyLimits, null))
+const readBody = (body: string) => finish(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))
 
 function requestIn(body: string): BodyFacts {
   const result = readBody(body)
