@@ -1,4 +1,3 @@
-import { addUnanswered, takeAnswered, type UnansweredIds } from './call-ids.ts'
 import { countBelow } from './count-below.ts'
 import type { Message } from './message.ts'
 import type { Steps } from '../json/source.ts'
@@ -122,6 +121,27 @@ export function* structureOf(
     },
     units: { inPrefix, inWhole },
   }
+}
+
+/** How often each id still waits for an answer. */
+export type UnansweredIds = Map<string, number>
+
+/** Adds more calls of the same reply. */
+export function addUnanswered(counts: UnansweredIds, callIds: readonly string[]): void {
+  for (const id of callIds) counts.set(id, (counts.get(id) ?? 0) + 1)
+}
+
+/** Takes one call of that id off the list; false where none waits. */
+export function takeAnswered(unanswered: UnansweredIds, id: string): boolean {
+  const count = unanswered.get(id) ?? 0
+  if (count === 0) return false
+  unanswered.set(id, count - 1)
+  return true
+}
+
+/** Takes the call off the list that a result of this id answers: the one of its id, else any that has none. */
+export function takeAnswerOf(unanswered: UnansweredIds, id: string): boolean {
+  return takeAnswered(unanswered, id) || takeAnswered(unanswered, '')
 }
 
 // --- internal ---

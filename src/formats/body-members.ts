@@ -1,4 +1,4 @@
-import { endOfAnyValue, scanObject, skipWhitespace } from '../json/json-scan.ts'
+import { endOfAnyValue, memberWithComma, scanObject, skipWhitespace } from '../json/json-scan.ts'
 import { scanBody } from '../json/body-scan.ts'
 import type {
   BodyLimits,
@@ -11,8 +11,7 @@ import type {
 } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../json/json-value.ts'
 import type { Source, Span, Steps } from '../json/source.ts'
-import { memberWithComma } from '../json/spans-in.ts'
-import { firstOf } from './content/slot-edits.ts'
+import { firstOf } from './content/slots.ts'
 import { wantsStaleRefused } from './thought-refusals.ts'
 import type { BodyEdit, BodyFacts, NotRead, NotReadReason, OutputLimit } from './contract.ts'
 

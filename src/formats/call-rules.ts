@@ -1,4 +1,4 @@
-import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../conversation/call-ids.ts'
+import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../conversation/structure.ts'
 import type { Steps } from '../json/source.ts'
 import type { EntryShape, Violation } from './contract.ts'
 

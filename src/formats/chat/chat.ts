@@ -11,7 +11,7 @@ import {
   readBody,
   spanOpening,
 } from '../body-members.ts'
-import { boundOf, unboundMessage, unboundTurns } from './bound-thoughts.ts'
+import { boundOf, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
 import {
   contentIn,
   joinedMessages,
@@ -27,8 +27,8 @@ import { createReplyStream } from './reply/reply-stream.ts'
 import { readReply } from './reply/reply.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
 import { slotsOf } from './slots.ts'
-import { textPart } from '../content/text-part.ts'
-import { edited, valueIn, withoutMedia } from '../content/slot-edits.ts'
+import { addSaid, contentParts, type Said, textOf, textPart } from '../content/content-parts.ts'
+import { edited, valueIn, withoutMedia } from '../content/slots.ts'
 import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
@@ -38,8 +38,6 @@ import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
 import { audioReference } from '../media/media.ts'
 import { type Call, readCalls } from './calls.ts'
-import { addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
-import { readThoughts } from './thoughts.ts'
 
 /**
  * The fields that a chat completion of a client key confined to profiles may have: those of OpenAI's API, and what servers

@@ -1,12 +1,11 @@
-import { memberWithComma } from '../../json/spans-in.ts'
+import { memberWithComma, scanObject } from '../../json/json-scan.ts'
 import { isJsonObject, parseJson } from '../../json/json-value.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { readable } from '../readable.ts'
 import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
 import { readCalls } from './calls.ts'
-import { scanObject } from '../../json/json-scan.ts'
-import { textPart } from '../content/text-part.ts'
+import { textPart } from '../content/content-parts.ts'
 import {
   contentIn,
   joinedContent,

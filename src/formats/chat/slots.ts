@@ -1,37 +1,42 @@
-import type { EntrySpans } from '../../json/json-scan.ts'
+import { elementsIn, entriesIn, type EntrySpans } from '../../json/json-scan.ts'
 import { isJsonObject } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
-import { elementsIn, entriesIn } from '../../json/spans-in.ts'
 import type { Slot } from '../contract.ts'
 import { argumentsKeyOf, type Call } from './calls.ts'
 import { contentParts } from '../content/content-parts.ts'
-import { firstOf, valueOf } from '../content/slot-edits.ts'
+import { argumentSlots, contentSlots, firstOf, valueIn, valueOf } from '../content/slots.ts'
 import { thoughtFields } from './thoughts.ts'
 
 /** The slots of a message: the text of its content, thoughts that are plain text, and the arguments of its calls. */
 export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
   const fields = entriesIn(source, message) ?? []
   yield
-  const slots: Slot[] = []
+  const role = valueOf(source, fields, 'role')
+  const isResult = role !== null && /^"(?:tool|function)"$/.test(source.latin1(role.start, role.end))
   const content = valueOf(source, fields, 'content')
-  const first = content === null ? '' : firstOf(source, content)
-  if (content !== null && (first === '"' || first === '[')) {
-    const role = valueOf(source, fields, 'role')
-    const isResult = role !== null && /^"(?:tool|function)"$/.test(source.latin1(role.start, role.end))
-    slots.push({
-      kind: isResult ? 'result' : 'text',
-      text: parsed.text,
-      isJson: false,
-      spans: [content],
-      writtenAs: first === '"' ? 'string' : 'part',
-    })
-  }
+  const slots = [...contentSlots(isResult ? 'result' : 'text', source, content, parsed.text)]
   if (parsed.uncut !== '' && parsed.opaqueCharacters === 0) {
-    const thoughts = yield* plainThoughts(source, message, fields, parsed.uncut)
-    if (thoughts !== null) slots.push(thoughts)
+    const spans = yield* plainThoughts(source, message, fields, parsed.uncut)
+    if (spans.length > 0)
+      slots.push({ kind: 'thought', text: parsed.uncut, isJson: false, spans, writtenAs: 'string' })
   }
-  if (parsed.calls.length > 0) yield* addArguments(source, fields, parsed.calls, slots)
+  if (parsed.calls.length === 0) return slots
+  const list = valueOf(source, fields, 'tool_calls')
+  const legacy = valueOf(source, fields, 'function_call')
+  const listed = (list && elementsIn(source, list)) ?? []
+  yield
+  let bytes = 0
+  for (const [position, { argumentsText }] of parsed.calls.entries()) {
+    const call = listed[position]
+    const { at, form } = call === undefined ? { at: legacy, form: 'legacy' as const } : calledIn(source, call)
+    const given = at === null ? null : valueIn(source, at, argumentsKeyOf[form])
+    slots.push(...argumentSlots(source, given, argumentsText, form !== 'custom'))
+    bytes += call === undefined ? 0 : call.end - call.start
+    if (bytes < BYTES_PER_STEP) continue
+    bytes = 0
+    yield
+  }
   return slots
 }
 
@@ -41,78 +46,36 @@ export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): 
 const BYTES_PER_STEP = 65_536
 
 /**
- * Thoughts that are plain text in fields of their own, as servers of open models write them. Null if there are none, or others
- * beside them: signed and encrypted thoughts are never touched.
+ * Where thoughts that are plain text stand in fields of their own, as servers of open models write them. Nowhere if there are
+ * others beside them: signed and encrypted thoughts are never touched.
  */
 function* plainThoughts(
   source: Source,
   message: Span,
   fields: readonly EntrySpans[],
   uncut: string,
-): Steps<Slot | null> {
+): Steps<readonly Span[]> {
   const parsed: unknown = JSON.parse(source.text(message.start, message.end))
   yield
   if (!isJsonObject(parsed) || contentParts(parsed['content']).some(({ kind }) => kind === 'reasoning'))
-    return null
+    return []
   const spans: Span[] = []
   for (const { name, isPlain } of thoughtFields) {
     const thoughts = parsed[name]
-    if (!isPlain && Array.isArray(thoughts) && thoughts.length > 0) return null
+    if (!isPlain && Array.isArray(thoughts) && thoughts.length > 0) return []
     if (!isPlain) continue
     // Servers write the same thoughts in several fields: all of them, or some are no plain text.
     const value = thoughts === uncut ? valueOf(source, fields, name) : null
     if (value !== null) spans.push(value)
-    else if (thoughts !== undefined && thoughts !== null && thoughts !== '') return null
+    else if (thoughts !== undefined && thoughts !== null && thoughts !== '') return []
   }
-  return spans.length === 0
-    ? null
-    : { kind: 'thought', text: uncut, isJson: false, spans, writtenAs: 'string' }
+  return spans
 }
 
-function* addArguments(
-  source: Source,
-  fields: readonly EntrySpans[],
-  calls: ParsedMessage['calls'],
-  slots: Slot[],
-): Steps<void> {
-  const list = valueOf(source, fields, 'tool_calls')
-  yield
-  const listed = (list && elementsIn(source, list)) ?? []
-  yield
-  let bytes = 0
-  for (const [position, { argumentsText }] of calls.entries()) {
-    const call = listed[position]
-    const slot =
-      call === undefined
-        ? argumentsSlot(source, valueOf(source, fields, 'function_call'), 'legacy', argumentsText)
-        : yield* calledSlot(source, call, argumentsText)
-    if (slot !== null) slots.push(slot)
-    bytes += call === undefined ? 0 : call.end - call.start
-    if (bytes < BYTES_PER_STEP) continue
-    bytes = 0
-    yield
-  }
-}
-
-function* calledSlot(source: Source, call: Span, text: string): Steps<Slot | null> {
+/** What a call calls, and in which form. */
+function calledIn(source: Source, call: Span): { readonly at: Span | null; readonly form: Call['form'] } {
   const fields = entriesIn(source, call) ?? []
-  if (call.end - call.start >= BYTES_PER_STEP) yield
   const custom = valueOf(source, fields, 'custom')
-  return custom !== null && firstOf(source, custom) === '{'
-    ? argumentsSlot(source, custom, 'custom', text)
-    : argumentsSlot(source, valueOf(source, fields, 'function'), 'function', text)
-}
-
-function argumentsSlot(source: Source, called: Span | null, form: Call['form'], text: string): Slot | null {
-  const span = called && valueOf(source, entriesIn(source, called) ?? [], argumentsKeyOf[form])
-  if (span === null) return null
-  const isString = firstOf(source, span) === '"'
-  return {
-    kind: 'arguments',
-    text,
-    // Some servers write the arguments of a function as they are, and not as a text.
-    isJson: !isString || form !== 'custom',
-    spans: [span],
-    writtenAs: isString ? 'string' : 'json',
-  }
+  if (custom !== null && firstOf(source, custom) === '{') return { at: custom, form: 'custom' }
+  return { at: valueOf(source, fields, 'function'), form: 'function' }
 }

@@ -58,6 +58,9 @@ export function textOf(content: unknown): string {
     .join('\n')
 }
 
+/** A text as a part of a chat message, or as a block of a message of Anthropic's. */
+export const textPart: TextPart = (text) => `{"type":"text","text":${text}}`
+
 // --- internal ---
 
 function readPart(part: unknown): ContentPart {

@@ -2,9 +2,9 @@ import type { EntrySpan, Envelope } from '../../json/body-spans.ts'
 import { isJsonObject, isPresent, parseJson, parseJsonText, stringOr } from '../../json/json-value.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
 import { type BodyMembers, type BodyShape, names, spanOfWords, spanOpening } from '../body-members.ts'
-import { firstOf, valueIn } from '../content/slot-edits.ts'
+import { firstOf, valueIn } from '../content/slots.ts'
 import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
-import { elementsIn, withComma } from '../../json/spans-in.ts'
+import { elementsIn, withComma } from '../../json/json-scan.ts'
 import { READ_BYTES_MAX } from '../../json/unread.ts'
 
 /** How the body of a request for a message is written. */

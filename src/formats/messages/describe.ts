@@ -1,4 +1,4 @@
-import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../json/json-value.ts'
+import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../json/source.ts'
@@ -7,15 +7,17 @@ import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
 import { namedTools } from '../deferred-tools.ts'
 import {
+  type BlockKind,
   blockKindOf,
   changesTools,
+  encryptedCharacters,
+  foundTexts,
   holdsTools,
   isSigned,
   tellsRoomLeft,
-  type BlockKind,
+  withoutFound,
 } from './block-kinds.ts'
 import { cacheTtlOf } from './cache-marks.ts'
-import { encryptedCharacters, foundTexts, withoutFound } from './found.ts'
 
 /** What a parsed block or whole message is (`holder` null); null if that cannot be told. */
 export function* describeBlock(

@@ -1,7 +1,6 @@
 import { findHistory, names, readBody } from '../body-members.ts'
-import { textOf } from '../content/content-parts.ts'
+import { textOf, textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import { textPart } from '../content/text-part.ts'
 import type { Dialect, RecallTools } from '../contract.ts'
 import { isMessagesBody, messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'

@@ -1,13 +1,30 @@
-import { isJsonObject, stringifyJson, stringOr, type JsonObject } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJsonText,
+  stringifyJson,
+  stringOr,
+} from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import type { Digest, Steps } from '../../json/source.ts'
 import { addSaid, contentParts, MEDIA_PER_STEP, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
-import { answeredIdOf, readCall } from './calls.ts'
-import { definesTools, isBound, kindOf, type ItemKind } from './item-kinds.ts'
-import { foundBy, foundKeys, picturesBeside, saidIn, withoutPictures } from './outputs.ts'
+import {
+  answeredIdOf,
+  definesTools,
+  foundBy,
+  foundKeys,
+  isBound,
+  type ItemKind,
+  kindOf,
+  picturesBeside,
+  readCall,
+  saidIn,
+  withoutPictures,
+} from './item-kinds.ts'
+import { type EntrySpans, memberWithComma, scanObject } from '../../json/json-scan.ts'
 
 /** What a parsed item is; null if that cannot be told, and `stateful` if it names one that only the server has. */
 export function* describeItem(
@@ -61,6 +78,22 @@ export function parseItem(item: JsonObject): ParsedMessage {
     besides: '',
     opaqueCharacters: opaqueOf(item),
   }
+}
+
+/**
+ * An item, given as JSON, without the id by which the server demands the reasoning before it. Where its type has to have one
+ * (`Missing required parameter: 'input[3].id'.`), with another id, which no server knows.
+ */
+export function unnamed(item: string): string {
+  const fields = scanObject(item, 0)?.entries ?? []
+  const at = fields.findLastIndex(({ key }) => item.slice(key.start, key.end) === '"id"')
+  const field = fields[at]
+  const span = memberWithComma(fields, at)
+  if (field === undefined || span === null) return item
+  const id = parseJsonText(item.slice(field.value.start, field.value.end))
+  if (typeof id === 'string' && !isFree(item, fields))
+    return item.slice(0, field.value.start) + JSON.stringify(unknownId(id)) + item.slice(field.value.end)
+  return item.slice(0, span.start) + item.slice(span.end)
 }
 
 // --- internal ---
@@ -198,3 +231,26 @@ function thoughtsIn(parts: unknown): readonly string[] {
 function opaqueOf({ encrypted_content: encrypted }: JsonObject): number {
   return typeof encrypted === 'string' ? encrypted.length : 0
 }
+
+/** Types that a server takes without an id. */
+const freeTypes: ReadonlySet<unknown> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'tool_search_call',
+])
+
+function isFree(item: string, fields: readonly EntrySpans[]): boolean {
+  const type = fields.findLast(({ key }) => item.slice(key.start, key.end) === '"type"')
+  return type === undefined || freeTypes.has(parseJsonText(item.slice(type.value.start, type.value.end)))
+}
+
+/** Its first letters say of what type the item is, and servers look at them, as at its length. No server ends an id like that. */
+function unknownId(id: string): string {
+  return `${id.slice(0, ID_CHARACTERS_MAX - 1)}x`
+}
+
+const ID_CHARACTERS_MAX = 64

@@ -1,17 +1,16 @@
 import {
   isJsonObject,
+  type JsonObject,
   parseJson,
   parseJsonText,
   stringifyJson,
   stringOr,
-  type JsonObject,
 } from '../../json/json-value.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { readable } from '../readable.ts'
 import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
-import { callIdOf } from './calls.ts'
-import { picturesBeside, saidIn } from './outputs.ts'
+import { callIdOf, picturesBeside, saidIn } from './item-kinds.ts'
 
 /** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
 export const responsesRules = rulesOf(

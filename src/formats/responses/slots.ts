@@ -1,32 +1,47 @@
-import type { EntrySpans } from '../../json/json-scan.ts'
-import { isJsonObject, parseJson, stringifyJson, type JsonObject } from '../../json/json-value.ts'
+import { elementsIn, entriesIn } from '../../json/json-scan.ts'
+import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
-import { elementsIn, entriesIn } from '../../json/spans-in.ts'
-import { edited, firstOf, valueIn, valueOf, withoutMedia } from '../content/slot-edits.ts'
+import type { TextPart } from '../content/content-parts.ts'
+import {
+  argumentSlots,
+  contentSlots,
+  edited,
+  firstOf,
+  foundSlots,
+  LONG_TEXT_BYTES,
+  stringSlots,
+  valueIn,
+  valueOf,
+  withoutMedia,
+} from '../content/slots.ts'
 import type { Slot } from '../contract.ts'
-import { callForms } from './calls.ts'
-import { isBound, kindOf } from './item-kinds.ts'
-import { foundKeys, isShellOutput } from './outputs.ts'
-import { textPartOf } from './text-part.ts'
+import { callForms, foundKeys, isBound, isShellOutput, kindOf } from './item-kinds.ts'
 
 /** The slots of an item: the text of a message or an output, the arguments of a call, thoughts that are plain text, what the server found. */
 export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
-  if (firstOf(source, item) === '"') return [textSlot('text', source, item, parsed.text)]
+  if (firstOf(source, item) === '"') return contentSlots('text', source, item, parsed.text)
   const value = parseJson(source, item)
   yield
   if (!isJsonObject(value)) return []
   const fields = entriesIn(source, item) ?? []
-  yield
-  const kind = kindOf(value)
-  if (kind === 'thought')
-    return isBound(value) ? [] : thoughtSlots(source, valueOf(source, fields, 'content'))
-  if (kind === 'call') return argumentSlots(source, value, fields, parsed)
-  if (kind === 'done') return yield* foundSlots(source, fields)
-  if (kind !== 'message' && kind !== 'result') return []
-  const content = valueOf(source, fields, kind === 'message' ? 'content' : 'output')
-  if (content === null || !/^["[]$/.test(firstOf(source, content))) return []
-  return [textSlot(kind === 'result' ? 'result' : 'text', source, content, parsed.text)]
+  const at = (key: string): Span | null => valueOf(source, fields, key)
+  switch (kindOf(value)) {
+    case 'message':
+      return contentSlots('text', source, at('content'), parsed.text)
+    case 'result':
+      return contentSlots('result', source, at('output'), parsed.text)
+    case 'thought':
+      return isBound(value) ? [] : thoughtSlots(source, at('content'))
+    case 'call':
+      return callSlots(source, value, at, parsed.calls[0]?.argumentsText ?? '')
+    case 'done': {
+      const { text, lists, parts } = foundKeys
+      return yield* foundSlots(source, [at(text)], lists.map(at), parts)
+    }
+    default:
+      return []
+  }
 }
 
 /** An item with other texts in some of its slots; everything else keeps its bytes. */
@@ -42,8 +57,7 @@ export function* editedItem(
     const shell = at === undefined || slot.kind !== 'result' ? null : shellOutput(source, at, text)
     if (shell === null) continue
     others.delete(slot)
-    const made: Slot = { ...slot, writtenAs: 'json' }
-    others.set(made, shell)
+    others.set({ ...slot, writtenAs: 'json' }, shell)
   }
   return yield* edited(source, item, others, mediaKept, textPartOf(source, item))
 }
@@ -60,79 +74,51 @@ export function* withoutItemMedia(
   return yield* withoutMedia(source, item, parts, kept, mark, textPartOf(source, item))
 }
 
+export const inputTextPart: TextPart = (text) => `{"type":"input_text","text":${text}}`
+
 // --- internal ---
 
-function textSlot(kind: 'text' | 'result', source: Source, at: Span, text: string): Slot {
-  const writtenAs = firstOf(source, at) === '"' ? 'string' : 'part'
-  return { kind, text, isJson: false, spans: [at], writtenAs }
+const outputTextPart: TextPart = (text) => `{"type":"output_text","text":${text},"annotations":[]}`
+
+/** How a text stands among the parts of this item: a server refuses a reply whose text is spelt as an input, and the other way round. */
+function textPartOf(source: Source, item: Span): TextPart {
+  const role = valueIn(source, item, 'role')
+  return role !== null && parseJson(source, role) === 'assistant' ? outputTextPart : inputTextPart
 }
 
-function argumentSlots(
+function callSlots(
   source: Source,
-  item: JsonObject,
-  fields: readonly EntrySpans[],
-  { calls }: ParsedMessage,
+  { type }: JsonObject,
+  at: (key: string) => Span | null,
+  text: string,
 ): readonly Slot[] {
-  const form = callForms[String(item['type'])]
-  const at = form === undefined ? null : valueOf(source, fields, form.argumentsKey)
-  const [call] = calls
-  if (form === undefined || at === null || call === undefined) return []
-  const isString = firstOf(source, at) === '"'
-  if (!isString && form.argumentsKey !== 'arguments') return longTextsIn(source, at, LEVELS_MAX, 'arguments')
+  const { argumentsKey = '' } = callForms[String(type)] ?? {}
+  const given = at(argumentsKey)
+  const isJson = argumentsKey === 'arguments'
+  // The server takes an action of another form for none.
+  const isAction = given !== null && !isJson && firstOf(source, given) !== '"'
+  return isAction ? longTextsIn(source, given, LEVELS_MAX) : argumentSlots(source, given, text, isJson)
+}
+
+/** What of an action is long: a command, a patch. */
+function longTextsIn(source: Source, at: Span, levels: number): readonly Slot[] {
+  const values =
+    levels === 0 || firstOf(source, at) === '"'
+      ? []
+      : (elementsIn(source, at) ?? (entriesIn(source, at) ?? []).map(({ value }) => value))
   return [
-    {
-      kind: 'arguments',
-      text: call.argumentsText,
-      isJson: !isString || form.argumentsKey === 'arguments',
-      spans: [at],
-      writtenAs: isString ? 'string' : 'json',
-    },
+    ...stringSlots('arguments', source, at, LONG_TEXT_BYTES),
+    ...values.flatMap((value) => longTextsIn(source, value, levels - 1)),
   ]
-}
-
-/** What of an action is long: a command, a patch. The server takes an action of another form for none. */
-function longTextsIn(source: Source, at: Span, levels: number, kind: Slot['kind']): readonly Slot[] {
-  if (firstOf(source, at) === '"') {
-    const text = at.end - at.start < LONG_TEXT_BYTES ? null : parseJson(source, at)
-    return typeof text === 'string' ? [{ kind, text, isJson: false, spans: [at], writtenAs: 'string' }] : []
-  }
-  if (levels === 0) return []
-  const values = elementsIn(source, at) ?? (entriesIn(source, at) ?? []).map(({ value }) => value)
-  return values.flatMap((value) => longTextsIn(source, value, levels - 1, kind))
-}
-
-/** Parts that are read between two pauses. */
-const PARTS_PER_STEP = 256
-
-/** What the server's own work came out as. It is nobody's words, so that it is cut with what is only thought. */
-function* foundSlots(source: Source, fields: readonly EntrySpans[]): Steps<readonly Slot[]> {
-  const found = [valueOf(source, fields, foundKeys.text)]
-  for (const key of foundKeys.lists) {
-    const list = valueOf(source, fields, key)
-    for (const [place, part] of (list === null ? [] : (elementsIn(source, list) ?? [])).entries()) {
-      if (place % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
-      const entries = entriesIn(source, part) ?? []
-      for (const each of foundKeys.parts) found.push(valueOf(source, entries, each))
-    }
-  }
-  return found.filter((at) => at !== null).flatMap((at) => longTextsIn(source, at, 0, 'thought'))
 }
 
 /** `{"commands":["…"]}`, and no more: an action is two levels deep. */
 const LEVELS_MAX = 2
 
-/** Shorter ones are names and paths, in bytes. */
-const LONG_TEXT_BYTES = 256
-
 /** Open models' servers write thoughts as parts with a text. */
 function thoughtSlots(source: Source, content: Span | null): readonly Slot[] {
-  if (content === null || firstOf(source, content) !== '[') return []
-  return (elementsIn(source, content) ?? []).flatMap((part): Slot[] => {
-    const at = firstOf(source, part) === '{' ? valueIn(source, part, 'text') : null
-    const text: unknown = at === null ? null : parseJson(source, at)
-    if (at === null || typeof text !== 'string') return []
-    return [{ kind: 'thought', text, isJson: false, spans: [at], writtenAs: 'string' }]
-  })
+  const parts = content === null ? [] : (elementsIn(source, content) ?? [])
+  return parts.flatMap((part) => stringSlots('thought', source, valueIn(source, part, 'text')))
 }
 
 /** What a shell printed as one piece with this text; how its last command ended stays. Null if that is no output of a shell. */

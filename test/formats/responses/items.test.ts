@@ -10,7 +10,7 @@ import { messageTokens } from '../../../src/tokens/message-tokens.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { digest, sourceOf } from '../../support/source.ts'
 import { spokenForms } from './forms.ts'
-import { unnamed } from '../../../src/formats/responses/unnamed.ts'
+import { unnamed } from '../../../src/formats/responses/describe.ts'
 
 const counter = await loadCounter('o200k_base')
 

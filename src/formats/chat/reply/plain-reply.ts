@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../json/json-value.ts'
 import type { CallRules, PlainReply, Seam } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
-import { addedFields } from '../bound-thoughts.ts'
+import { addedFields } from '../thoughts.ts'
 import { mergedDelta } from './merged-delta.ts'
 import { type ChatReply, dropsIncomplete, readReply, shownReason } from './reply.ts'
 import { addUsage } from '../../usage-sum.ts'

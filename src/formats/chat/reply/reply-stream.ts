@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, stringOr } from '../../../json/json-value.ts'
 import type { CallRules, ReplyStream, Seam, StreamEvent } from '../../answer-contract.ts'
 import { readUsage } from '../answers.ts'
-import { addedFields } from '../bound-thoughts.ts'
+import { addedFields } from '../thoughts.ts'
 import { type ChunkChoice, readChunk, writeChunk } from './chunk.ts'
 import { addDelta, type Growing } from './merged-delta.ts'
 import { dropsIncomplete, replyOf, shownReason } from './reply.ts'

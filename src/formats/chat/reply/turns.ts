@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../json/json-value.ts'
-import { unboundTurns } from '../bound-thoughts.ts'
+import { unboundTurns } from '../thoughts.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 
 /**

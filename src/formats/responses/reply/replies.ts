@@ -27,7 +27,7 @@ import { responseUsage } from '../read-answer.ts'
 import { addUsage } from '../../usage-sum.ts'
 import { isMessage, isTextPart, joinedParts, messageParts, outputOf, outputText } from './output.ts'
 import { isBound } from '../item-kinds.ts'
-import { unnamed } from '../unnamed.ts'
+import { unnamed } from '../describe.ts'
 
 /** Makes one response of several, and asks a model to go on. */
 export const responsesReplies: Replies = {

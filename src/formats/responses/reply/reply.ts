@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../json/json-value.ts'
 import type { CallRules, Reply, ReplyCall } from '../../answer-contract.ts'
-import { callIdOf, readCall } from '../calls.ts'
+import { callIdOf, readCall } from '../item-kinds.ts'
 import { isCall, readResponse, responseFinish } from '../read-answer.ts'
 import { isMessage, messageParts, outputOf, outputText } from './output.ts'
 import { addUsage } from '../../usage-sum.ts'

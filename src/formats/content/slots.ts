@@ -1,9 +1,8 @@
-import type { EntrySpans } from '../../json/json-scan.ts'
-import { readKey } from '../../json/json-value.ts'
+import { elementsIn, entriesIn, type EntrySpans } from '../../json/json-scan.ts'
+import { parseJson, readKey } from '../../json/json-value.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
-import { elementsIn, entriesIn } from '../../json/spans-in.ts'
 import type { Slot } from '../contract.ts'
-import { contentParts, textOf, type ContentPart, type TextPart } from './content-parts.ts'
+import { type ContentPart, contentParts, textOf, type TextPart } from './content-parts.ts'
 
 /**
  * An entry with other texts in some of its slots, and with the last so many media where its text is one part of several.
@@ -67,6 +66,68 @@ export function* withoutMedia(
   }
 }
 
+/** A content, said as this text, as a slot; none if it is neither a text nor parts. */
+export function contentSlots(
+  kind: 'text' | 'result',
+  source: Source,
+  at: Span | null,
+  text: string,
+): readonly Slot[] {
+  const first = at === null ? '' : firstOf(source, at)
+  if (at === null || (first !== '"' && first !== '[')) return []
+  return [{ kind, text, isJson: false, spans: [at], writtenAs: first === '"' ? 'string' : 'part' }]
+}
+
+/** A string of so many bytes or more as a slot; none for anything else. */
+export function stringSlots(
+  kind: Slot['kind'],
+  source: Source,
+  at: Span | null,
+  bytesMin = 0,
+): readonly Slot[] {
+  if (at === null || at.end - at.start < bytesMin || firstOf(source, at) !== '"') return []
+  const text = parseJson(source, at)
+  return typeof text === 'string' ? [{ kind, text, isJson: false, spans: [at], writtenAs: 'string' }] : []
+}
+
+/** The arguments of a call, said as this text, as a slot. Some servers write those that are JSON as they are, and not as a text. */
+export function argumentSlots(
+  source: Source,
+  at: Span | null,
+  text: string,
+  isJson: boolean,
+): readonly Slot[] {
+  if (at === null) return []
+  const isString = firstOf(source, at) === '"'
+  const writtenAs = isString ? 'string' : 'json'
+  return [{ kind: 'arguments', text, isJson: isJson || !isString, spans: [at], writtenAs }]
+}
+
+/**
+ * What came of the server's own work, where it is long: these texts, and those that stand in `lists` under `keys`. It is nobody's
+ * words, so that it is cut with what is only thought.
+ */
+export function* foundSlots(
+  source: Source,
+  texts: readonly (Span | null)[],
+  lists: readonly (Span | null)[],
+  keys: Iterable<string>,
+): Steps<readonly Slot[]> {
+  const found = [...texts]
+  for (const list of lists) {
+    if (list === null) continue
+    for (const [place, part] of (elementsIn(source, list) ?? [list]).entries()) {
+      if (place % FOUND_PER_STEP === FOUND_PER_STEP - 1) yield
+      const fields = entriesIn(source, part) ?? []
+      for (const key of keys) found.push(valueOf(source, fields, key))
+    }
+  }
+  return found.flatMap((at) => stringSlots('thought', source, at, LONG_TEXT_BYTES))
+}
+
+/** Shorter ones are names and addresses, in bytes. */
+export const LONG_TEXT_BYTES = 256
+
 /** The first character of a value. */
 export function firstOf(source: Source, { start }: Span): string {
   return source.latin1(start, start + 1)
@@ -83,6 +144,9 @@ export function valueIn(source: Source, object: Span, key: string): Span | null 
 }
 
 // --- internal ---
+
+/** What the server found that is read between two pauses. */
+const FOUND_PER_STEP = 256
 
 /** Parts between two pauses: about a millisecond. */
 const PARTS_PER_STEP = 1_024
