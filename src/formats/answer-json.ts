@@ -1,6 +1,6 @@
 import { backslash, braceOpen, bracketOpen, colon, comma, quote } from '../json/json-characters.ts'
 import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../json/json-value.ts'
-import type { AnswerFacts } from './answer-contract.ts'
+import type { AnswerFacts, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
 /**
  * The value of a text that an upstream has written; undefined if it is no JSON, or so much that to parse it would hold up
@@ -40,9 +40,46 @@ export function statesError(body: JsonObject, hasAnswer: boolean): boolean {
   return !hasAnswer && (isText(body['message']) || isPresent(body['detail']))
 }
 
-/** What of a body may say what went wrong, where a reply and what the client gave stand beside it. */
-export function statementsOf(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key)))
+/** What of a body may say what went wrong: all of it, or where a reply and what the client gave stand beside it some fields. */
+export function statementsIn(body: JsonObject, isReply: boolean): JsonObject {
+  return isReply ? Object.fromEntries(Object.entries(body).filter(([key]) => stating.has(key))) : body
+}
+
+/**
+ * What matters of a parsed body, whose reply stands under `replyKey`: `read` knows an object, and whether it states an error. A
+ * list holds errors or nothing that can be read. Null if it is neither.
+ */
+export function answerIn(
+  body: unknown,
+  replyKey: string,
+  read: (body: JsonObject, isError: boolean) => Partial<AnswerFacts>,
+): AnswerFacts | null {
+  const isFailed = (each: unknown): boolean =>
+    isJsonObject(each) && statesError(each, Array.isArray(each[replyKey]))
+  if (Array.isArray(body)) {
+    const isError = body.some(isFailed)
+    return { ...nothingSaid, isError, said: isError ? body : null }
+  }
+  if (!isJsonObject(body)) return null
+  const model = isText(body['model']) ? body['model'] : null
+  const isError = isFailed(body)
+  return { ...nothingSaid, model, isError, ...read(body, isError) }
+}
+
+/** Counts the thoughts that a server left out of a prompt, by its reasons. Where they stood is not read, whatever is said of that. */
+export function countRemoved(
+  transformations: unknown,
+  isRemoval: (each: JsonObject) => boolean,
+  reasons: ReadonlyMap<unknown, RemovalReason>,
+): RemovedThoughts | null {
+  if (!Array.isArray(transformations)) return null
+  const removed: Partial<Record<RemovalReason, number>> = {}
+  for (const each of transformations) {
+    if (!isJsonObject(each) || !isRemoval(each)) continue
+    const reason = reasons.get(each['reason']) ?? 'other'
+    removed[reason] = (removed[reason] ?? 0) + 1
+  }
+  return removed
 }
 
 /** A number of tokens, for example; null where a field is none. */

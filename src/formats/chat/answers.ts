@@ -1,32 +1,24 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../json/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { countIn, isText, nothingSaid, statesError } from '../answer-json.ts'
+import { answerIn, countIn, isText, statesError } from '../answer-json.ts'
 import { readAnswerEvent } from '../typed-events.ts'
 import { thoughtFields } from './thoughts.ts'
 
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
 export function readAnswer(body: unknown): AnswerFacts | null {
-  if (Array.isArray(body)) {
-    const isError = body.some(
-      (item) => isJsonObject(item) && statesError(item, Array.isArray(item['choices'])),
-    )
-    return { ...nothingSaid, isError, said: isError ? body : null }
-  }
-  if (!isJsonObject(body)) return null
-  const choices = (Array.isArray(body['choices']) ? body['choices'] : []).filter(isJsonObject)
-  const said = saidOfError(body, choices)
-  return {
-    hasOutput: choices.some(choiceHasOutput),
-    finish: finishOf(choices.map((choice) => choice['finish_reason']).find(isText)),
-    usage: readUsage(body),
-    model: isText(body['model']) ? body['model'] : null,
-    isOllama: body['system_fingerprint'] === 'fp_ollama',
-    isError: said.length > 0,
-    removedThoughts: null,
-    cacheMiss: null,
-    said: said.length > 0 ? said : null,
-  }
+  return answerIn(body, 'choices', (answer) => {
+    const choices = (Array.isArray(answer['choices']) ? answer['choices'] : []).filter(isJsonObject)
+    const said = saidOfError(answer, choices)
+    return {
+      hasOutput: choices.some(choiceHasOutput),
+      finish: finishOf(choices.map((choice) => choice['finish_reason']).find(isText)),
+      usage: readUsage(answer),
+      isOllama: answer['system_fingerprint'] === 'fp_ollama',
+      isError: said.length > 0,
+      said: said.length > 0 ? said : null,
+    }
+  })
 }
 
 /** What an event of a streamed chat completion says. */

@@ -1,30 +1,23 @@
 import { isJsonObject, isPresent, type JsonObject } from '../../json/json-value.ts'
 import type { AnswerFacts, CacheMiss, Finish, RemovalReason, RemovedThoughts } from '../answer-contract.ts'
-import { isText, nothingSaid, statementsOf, statesError } from '../answer-json.ts'
+import { answerIn, countRemoved, isText, statementsIn } from '../answer-json.ts'
 import { blockKindOf } from './block-kinds.ts'
 import { contentOf } from './reply/blocks.ts'
 import { messageUsage } from './usage.ts'
 
 /** What matters of a message, or of an error that stands in its place. */
 export function readMessageAnswer(body: unknown): AnswerFacts | null {
-  if (Array.isArray(body)) {
-    const isError = body.some((item) => isJsonObject(item) && statesError(item, false))
-    return { ...nothingSaid, isError, said: isError ? body : null }
-  }
-  if (!isJsonObject(body)) return null
-  const isError = statesError(body, Array.isArray(body['content']))
-  const content = contentOf(body)
-  return {
-    ...nothingSaid,
-    hasOutput: content.some(showsOutput),
-    finish: messageFinish(body['stop_reason']),
-    usage: messageUsage(body['usage'], content.some(isServers)),
-    model: isText(body['model']) ? body['model'] : null,
-    isError,
-    removedThoughts: removedThoughts(body['input_transformations']),
-    cacheMiss: cacheMiss(body['diagnostics']),
-    said: isError ? statementsIn(body) : null,
-  }
+  return answerIn(body, 'content', (answer, isError) => {
+    const content = contentOf(answer)
+    return {
+      hasOutput: content.some(showsOutput),
+      finish: messageFinish(answer['stop_reason']),
+      usage: messageUsage(answer['usage'], content.some(isServers)),
+      removedThoughts: removedThoughts(answer['input_transformations']),
+      cacheMiss: cacheMiss(answer['diagnostics']),
+      said: isError ? statementsIn(answer, 'content' in answer) : null,
+    }
+  })
 }
 
 /** Whether a block is what the server has done itself: then the model was sampled anew behind it. */
@@ -51,17 +44,9 @@ export function showsOutput(block: JsonObject): boolean {
   }
 }
 
-/** Counts what was left out of the prompt. Where it stood is not read, whatever is said of that. */
+/** Counts what was left out of the prompt. Blocks that were shown although they failed a check are told of, too. */
 export function removedThoughts(transformations: unknown): RemovedThoughts | null {
-  if (!Array.isArray(transformations)) return null
-  const removed: Partial<Record<RemovalReason, number>> = {}
-  for (const each of transformations) {
-    // Blocks that were shown although they failed a check are told of, too.
-    if (!isJsonObject(each) || each['type'] !== 'thinking_dropped') continue
-    const reason = removalReasons.get(each['reason']) ?? 'other'
-    removed[reason] = (removed[reason] ?? 0) + 1
-  }
-  return removed
+  return countRemoved(transformations, ({ type }) => type === 'thinking_dropped', removalReasons)
 }
 
 // --- internal ---
@@ -97,9 +82,3 @@ const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
   ['organization_binding_mismatch', 'organization'],
   ['end_user_binding_mismatch', 'end-user'],
 ])
-
-/** All that may say what went wrong: a message holds the reply beside it. */
-function statementsIn(body: JsonObject): JsonObject {
-  if (!('content' in body)) return body
-  return statementsOf(body)
-}

@@ -1,29 +1,28 @@
 import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../json/json-value.ts'
-import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts, Usage } from '../answer-contract.ts'
-import { countIn, isText, nothingSaid, statementsOf, statesError } from '../answer-json.ts'
+import type { AnswerFacts, Finish, RemovalReason, Usage } from '../answer-contract.ts'
+import { answerIn, countIn, countRemoved, isText, statementsIn } from '../answer-json.ts'
 import { kindOf } from './item-kinds.ts'
 import { outputOf } from './reply/output.ts'
 
 /** What matters of a response, or of an error that stands in its place. */
 export function readResponse(body: unknown): AnswerFacts | null {
-  if (Array.isArray(body)) {
-    const isError = body.some((item) => isJsonObject(item) && statesError(item, false))
-    return { ...nothingSaid, isError, said: isError ? body : null }
-  }
-  if (!isJsonObject(body)) return null
-  const output = outputOf(body)
-  const finish = responseFinish(body, output.some(isCall))
-  const isError = finish === 'error' || statesError(body, Array.isArray(body['output']))
-  return {
-    ...nothingSaid,
-    hasOutput: output.some(hasOutput),
-    finish,
-    usage: responseUsage(body['usage'], output.some(isOfServer)),
-    model: isText(body['model']) ? body['model'] : null,
-    isError,
-    removedThoughts: removedThoughts(body['input_transformations']),
-    said: isError ? statementsIn(body) : null,
-  }
+  return answerIn(body, 'output', (answer, statesError) => {
+    const output = outputOf(answer)
+    const finish = responseFinish(answer, output.some(isCall))
+    const isError = finish === 'error' || statesError
+    return {
+      hasOutput: output.some(hasOutput),
+      finish,
+      usage: responseUsage(answer['usage'], output.some(isOfServer)),
+      isError,
+      removedThoughts: countRemoved(
+        answer['input_transformations'],
+        ({ type, action }) => type === 'reasoning' && action === 'removed',
+        removalReasons,
+      ),
+      said: isError ? statementsOfResponse(answer) : null,
+    }
+  })
 }
 
 /** Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say why. */
@@ -89,9 +88,8 @@ export function hasOutput(item: JsonObject): boolean {
  * All that may say what went wrong. A response holds the reply beside it, and what the client gave: instructions, metadata.
  * OpenRouter calls an overflow an invalid prompt, and says in `error_type` which it was.
  */
-export function statementsIn(body: JsonObject): JsonObject {
-  if (!('output' in body) && body['object'] !== 'response') return body
-  return statementsOf(body)
+export function statementsOfResponse(body: JsonObject): JsonObject {
+  return statementsIn(body, 'output' in body || body['object'] === 'response')
 }
 
 // --- internal ---
@@ -103,18 +101,6 @@ const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
   ['end_user_mismatch', 'end-user'],
   ['turn_boundary', 'turn'],
 ])
-
-/** Counts what was left out. The ids in it are not read, whatever they are. */
-function removedThoughts(transformations: unknown): RemovedThoughts | null {
-  if (!Array.isArray(transformations)) return null
-  const removed: Partial<Record<RemovalReason, number>> = {}
-  for (const each of transformations) {
-    if (!isJsonObject(each) || each['type'] !== 'reasoning' || each['action'] !== 'removed') continue
-    const reason = removalReasons.get(each['reason']) ?? 'other'
-    removed[reason] = (removed[reason] ?? 0) + 1
-  }
-  return removed
-}
 
 function hasText(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)

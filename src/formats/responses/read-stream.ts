@@ -4,7 +4,7 @@ import type { ServerEvent } from '../event-reader.ts'
 import { nothingSaid, statesError } from '../answer-json.ts'
 import { type AnswerEventFacts, typedEventsReader } from '../typed-events.ts'
 import { statusOf } from './reply/events.ts'
-import { hasOutput, isCall, isOfServer, readResponse, statementsIn } from './read-answer.ts'
+import { hasOutput, isCall, isOfServer, readResponse, statementsOfResponse } from './read-answer.ts'
 
 /** A reader of one streamed response. Its last event may leave out the output: the calls were among what came before. */
 export function openStream(): EventsReader {
@@ -31,7 +31,7 @@ export function openStream(): EventsReader {
     const facts = { ...stated, usage }
     const { response: _response, ...rest } = event
     if (facts.isError || statesError(rest, true))
-      return { ...facts, isError: true, said: [rest, statementsIn(response)] }
+      return { ...facts, isError: true, said: [rest, statementsOfResponse(response)] }
     return facts.finish === 'end' && hasCalls ? { ...facts, finish: 'calls' } : facts
   }
 
