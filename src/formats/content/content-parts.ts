@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../json/json-value.ts'
-import type { Media } from '../../conversation/message.ts'
+import type { Media, MessageFacts } from '../../conversation/message.ts'
 import type { Digest, Steps } from '../../json/source.ts'
 import { readMedia } from '../media/media.ts'
 
@@ -60,6 +60,11 @@ export function textOf(content: unknown): string {
 
 /** A text as a part of a chat message, or as a block of a message of Anthropic's. */
 export const textPart: TextPart = (text) => `{"type":"text","text":${text}}`
+
+/** What people call an entry that is nobody's words, call or result: its type, if that is a name. A client may write there what it likes. */
+export function kindNamed(type: unknown): Pick<MessageFacts, 'kind'> {
+  return typeof type === 'string' && /^[a-z][\w.-]{0,63}$/.test(type) ? { kind: type } : {}
+}
 
 // --- internal ---
 

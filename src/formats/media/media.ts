@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { Media } from '../../conversation/message.ts'
 import type { Digest } from '../../json/source.ts'
-import { at, bigEndian, type ByteReader, hasAscii, littleEndian, openBase64 } from './base64-bytes.ts'
 
 /** Part types of chat completions, of the Responses API and of Anthropic, which gateways accept side by side. */
 const kindOf: Readonly<Record<string, Media['kind']>> = {
@@ -71,22 +70,6 @@ function utf8Length(text: string): number {
   return length
 }
 
-/**
- * The seconds that a base64 recording of so many bytes plays, from its header: WAV, MP3. 0 where it could not be read, and
- * where it claims more than the data can hold: a few bytes must not pass for days that fill any window.
- *
- * @internal exported for tests
- */
-export function audioSecondsOf(text: string, start: number, dataBytes: number): number {
-  const read = openBase64(text, start)
-  const head = read(0, 12)
-  const seconds =
-    hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WAVE')
-      ? wavSeconds(read, dataBytes)
-      : mp3Seconds(read, dataBytes, hasAscii(head, 0, 'ID3') ? id3Bytes(head) : 0)
-  return seconds > 0 && seconds <= dataBytes / bytesPerSecondMin ? seconds : 0
-}
-
 /** The size of an image; zeros where it could not be read. */
 type ImageSize = { readonly widthPixels: number; readonly heightPixels: number }
 
@@ -108,7 +91,7 @@ const unknownSize: ImageSize = { widthPixels: 0, heightPixels: 0 }
  * @internal exported for tests
  */
 export function imageSizeOf(text: string, start: number): ImageSize {
-  const read = openBase64(text, start)
+  const read: ByteReader = (offset, count) => decodeBase64(text, start, offset, count)
   const head = read(0, fixedHeaderBytes)
   if (hasAscii(head, 1, 'PNG') && hasAscii(head, 12, 'IHDR')) return pngSize(head)
   if (hasAscii(head, 0, 'GIF8')) return sizeOf(littleEndian(head, 6, 2), littleEndian(head, 8, 2))
@@ -172,7 +155,8 @@ function placeOf(kind: Media['kind'], { value, field }: Address, type: string, u
     return { ...inline, isText: true }
   if (!isEncoded) return inline
   if (kind === 'image') return { ...inline, ...imageSizeOf(value, start) }
-  return kind === 'audio' ? { ...inline, seconds: audioSecondsOf(value, start, dataBytes) } : inline
+  const seconds = kind === 'audio' ? wavSeconds(value, start, dataBytes) : 0
+  return seconds === 0 ? inline : { ...inline, seconds }
 }
 
 /** Anthropic's documents may hold their text as it is: a source of type `text`. */
@@ -196,68 +180,18 @@ function detailOf(holder: unknown, part: JsonObject): Media['detail'] {
   return detail === 'low' || detail === 'high' || detail === 'original' ? detail : 'auto'
 }
 
-/** MP3's lowest rate, 8 kbit/s; the tightest codecs that are put into WAV, made for telephones, take a little more. */
+/** The tightest codecs that are put into WAV, made for telephones, take a little more. */
 const bytesPerSecondMin = 1000
 
-/** Chunks passed over on the way to the samples: tags and cue points. */
-const wavChunksMax = 32
-
-function wavSeconds(read: ByteReader, dataBytes: number): number {
-  let bytesPerSecond = 0
-  let offset = 12
-  for (let chunk = 0; chunk < wavChunksMax && offset < dataBytes; chunk += 1) {
-    const bytes = read(offset, 20)
-    const size = littleEndian(bytes, 4, 4)
-    if (hasAscii(bytes, 0, 'fmt ')) bytesPerSecond = littleEndian(bytes, 16, 4)
-    if (hasAscii(bytes, 0, 'data')) {
-      const rest = Math.max(0, dataBytes - offset - 8)
-      // A recorder that streams does not know the size beforehand and writes 0 or the largest number.
-      return (size === 0 ? rest : Math.min(size, rest)) / bytesPerSecond
-    }
-    // Chunks begin at even places.
-    offset += 8 + size + (size % 2)
-  }
-  return 0
+/** How long a recording of so many bytes plays, by a WAV's header; 0 if it has none. */
+function wavSeconds(text: string, start: number, dataBytes: number): number {
+  const head = decodeBase64(text, start, 0, fixedHeaderBytes)
+  const isWav = hasAscii(head, 0, 'RIFF') && hasAscii(head, 8, 'WAVEfmt ')
+  const bytesPerSecond = isWav ? littleEndian(head, 28, 4) : 0
+  return bytesPerSecond < bytesPerSecondMin ? 0 : Math.max(0, dataBytes - wavHeaderBytes) / bytesPerSecond
 }
 
-// ISO 11172-3 and 13818-3, Layer III; kilobits a second by the index in a frame's header.
-const mpeg1Rates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-const mpeg2Rates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
-const mpeg1SamplesPerSecond = [44_100, 48_000, 32_000]
-
-const mpeg1 = 3
-const layer3 = 1
-const mono = 3
-
-function mp3Seconds(read: ByteReader, dataBytes: number, tagBytes: number): number {
-  const frame = read(tagBytes, 48)
-  const version = (at(frame, 1) >> 3) & 3
-  if (at(frame, 0) !== 0xff || at(frame, 1) >> 5 !== 7 || ((at(frame, 1) >> 1) & 3) !== layer3) return 0
-  const frames = countedFrames(frame, version)
-  if (frames > 0) {
-    const divisor = version === mpeg1 ? 1 : version === 2 ? 2 : 4
-    const samplesPerSecond = (mpeg1SamplesPerSecond[(at(frame, 2) >> 2) & 3] ?? 0) / divisor
-    return (frames * (version === mpeg1 ? 1152 : 576)) / samplesPerSecond
-  }
-  const kilobits = (version === mpeg1 ? mpeg1Rates : mpeg2Rates)[at(frame, 2) >> 4] ?? 0
-  return ((dataBytes - tagBytes) * 8) / (kilobits * 1000)
-}
-
-/** Encoders of a variable bit rate write the number of frames into the first one, behind its side information. */
-function countedFrames(frame: Uint8Array, version: number): number {
-  const isMono = at(frame, 3) >> 6 === mono
-  const sideBytes = version === mpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17
-  const start = 4 + sideBytes
-  const isCounted = hasAscii(frame, start, 'Xing') || hasAscii(frame, start, 'Info')
-  return isCounted && (at(frame, start + 7) & 1) === 1 ? bigEndian(frame, start + 8, 4) : 0
-}
-
-/** ID3v2.4, 3.1: ten bytes, of which the last four are the rest's size, seven bits in each. */
-function id3Bytes(head: Uint8Array): number {
-  let size = 0
-  for (let index = 6; index < 10; index += 1) size = size * 128 + (at(head, index) & 0x7f)
-  return 10 + size
-}
+const wavHeaderBytes = 44
 
 function pngSize(bytes: Uint8Array): ImageSize {
   return bytes.length < 24 ? unknownSize : sizeOf(bigEndian(bytes, 16, 4), bigEndian(bytes, 20, 4))
@@ -301,4 +235,59 @@ function isFrameMarker(marker: number): boolean {
 
 function sizeOf(widthPixels: number, heightPixels: number): ImageSize {
   return widthPixels > 0 && heightPixels > 0 ? { widthPixels, heightPixels } : unknownSize
+}
+
+/** Reads `count` bytes of decoded data from `offset` on; fewer where there are no more. */
+type ByteReader = (offset: number, count: number) => Uint8Array
+
+/**
+ * `count` bytes from `offset` on of base64 text that begins at `start`, in the standard or the URL alphabet; fewer where it ends,
+ * or is none. Nothing before them is decoded.
+ */
+function decodeBase64(text: string, start: number, offset: number, count: number): Uint8Array {
+  // Four characters are three bytes.
+  const skipped = offset % 3
+  const bytes = new Uint8Array(skipped + count)
+  let length = 0
+  let bits = 0
+  let bitCount = 0
+  for (let index = start + ((offset - skipped) / 3) * 4; length < bytes.length; index += 1) {
+    const sextet = index < text.length ? sextets.indexOf(text.charAt(index)) : -1
+    if (sextet === -1) break
+    bits = ((bits << 6) | (sextet % 64)) & 0xffff
+    bitCount += 6
+    if (bitCount < 8) continue
+    bitCount -= 8
+    bytes[length] = (bits >> bitCount) & 0xff
+    length += 1
+  }
+  return bytes.subarray(skipped, length)
+}
+
+const plainSextets = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const sextets = `${plainSextets}+/${plainSextets}-_`
+
+/** The byte at an index; 0 behind the end. */
+function at(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0
+}
+
+/** Whether these characters stand at `start`. */
+function hasAscii(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    if (at(bytes, start + index) !== text.charCodeAt(index)) return false
+  }
+  return true
+}
+
+/** The unsigned number of `count` bytes, its high byte first. */
+function bigEndian(bytes: Uint8Array, start: number, count: number): number {
+  let value = 0
+  for (let index = 0; index < count; index += 1) value = value * 256 + at(bytes, start + index)
+  return value
+}
+
+/** The unsigned number of `count` bytes, its low byte first. */
+function littleEndian(bytes: Uint8Array, start: number, count: number): number {
+  return bigEndian(bytes.slice(start, start + count).reverse(), 0, count)
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../js
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../json/source.ts'
-import { addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
+import { kindNamed, addSaid, contentParts, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
 import { namedTools } from '../deferred-tools.ts'
@@ -48,7 +48,7 @@ export function* describeBlock(
       ...sharedIdsOf(entry, kind === 'done' || kind === 'unknown'),
       ...toolsOf(entry, holder),
       ...marksIn(entry),
-      ...namedBy(kind, entry),
+      ...(kind === 'said' || kind === 'call' || kind === 'result' ? {} : kindNamed(entry['type'])),
       emptyCalls: false,
       ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
     },
@@ -125,14 +125,6 @@ function marksIn(entry: JsonObject): Pick<MessageFacts, 'cacheMarks'> {
   return marks.length === 0 ? {} : { cacheMarks: marks }
 }
 
-/** The type of what is nobody's words, call or result, if it is a name: a client may write there what it likes. */
-function namedBy(kind: BlockKind, { type }: JsonObject): Pick<MessageFacts, 'kind'> {
-  if (kind === 'said' || kind === 'call' || kind === 'result') return {}
-  return typeof type === 'string' && typeName.test(type) ? { kind: type } : {}
-}
-
-const typeName = /^[a-z]\w{0,63}$/
-
 function callOf({ id, name }: JsonObject, argumentsText: string): ParsedMessage['calls'][number] {
   return { id: stringOr(id, ''), name: stringOr(name, ''), argumentsText }
 }
@@ -163,22 +155,12 @@ function* meaningOf(
 
 /** What counts of an entry beside its text and its call, and is never rewritten. */
 function uncutOf(kind: BlockKind, entry: JsonObject): string {
-  switch (kind) {
-    case 'thought':
-      return stringOr(entry['thinking'], '')
-    case 'start':
-      return stringOr(entry['content'], '')
-    case 'done':
-      return [stringifyJson(withoutFound(entry), notText) ?? '', ...foundTexts(entry)].join('\n')
-    case 'setting':
-    case 'unknown':
-      return stringifyJson(entry, notText) ?? ''
-    case 'result':
-      return saysContent(kind, entry) ? '' : (stringifyJson(entry, notText) ?? '')
-    case 'said':
-    case 'call':
-      return ''
-  }
+  if (kind === 'thought') return stringOr(entry['thinking'], '')
+  if (kind === 'start') return stringOr(entry['content'], '')
+  if (kind === 'done')
+    return [stringifyJson(withoutFound(entry), notText) ?? '', ...foundTexts(entry)].join('\n')
+  const isWhole = kind === 'setting' || kind === 'unknown' || (kind === 'result' && !saysContent(kind, entry))
+  return isWhole ? (stringifyJson(entry, notText) ?? '') : ''
 }
 
 /** Thoughts that are not shown weigh what their signature does, in which they stand; shown ones weigh their text. */

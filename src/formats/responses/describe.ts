@@ -7,7 +7,14 @@ import {
 } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import type { Digest, Steps } from '../../json/source.ts'
-import { addSaid, contentParts, MEDIA_PER_STEP, type Said, textOf } from '../content/content-parts.ts'
+import {
+  kindNamed,
+  addSaid,
+  contentParts,
+  MEDIA_PER_STEP,
+  type Said,
+  textOf,
+} from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { readMedia } from '../media/media.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
@@ -53,7 +60,7 @@ export function* describeItem(
       // Of an unknown one any id may be shared: that of a call, of an approval.
       ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
       ...survivalOf(kind, item),
-      ...namedBy(kind, item),
+      ...(kind === 'message' || kind === 'call' || kind === 'result' ? {} : kindNamed(item['type'])),
       emptyCalls: false,
     },
     answers: kind === 'result' ? [answeredIdOf(item)] : [],
@@ -117,24 +124,17 @@ const spokenRoles: Readonly<Record<string, Role>> = {
   tool: 'tool',
 }
 
+/** Who speaks in what is no message; anything else is nobody's. */
+const rolesOfKinds: Readonly<Partial<Record<ItemKind, Role>>> = {
+  thought: 'assistant',
+  call: 'assistant',
+  done: 'assistant',
+  result: 'tool',
+  setting: 'developer',
+}
+
 function roleOf(kind: ItemKind, item: JsonObject): Role {
-  switch (kind) {
-    case 'message':
-      return spokenRoles[stringOr(item['role'], '')] ?? 'other'
-    case 'thought':
-    case 'call':
-    case 'done':
-      return 'assistant'
-    case 'result':
-      return 'tool'
-    case 'setting':
-      return 'developer'
-    case 'start':
-    case 'order':
-    case 'reference':
-    case 'unknown':
-      return 'other'
-  }
+  return (kind === 'message' ? spokenRoles[stringOr(item['role'], '')] : rolesOfKinds[kind]) ?? 'other'
 }
 
 /** Whether a program of the model's has made a call, or has ended: it is one with all that it calls, over several requests. */
@@ -159,14 +159,6 @@ function survivalOf(kind: ItemKind, item: JsonObject): Pick<MessageFacts, 'survi
   if (definesTools(item)) return { survives: 'each' }
   return kind === 'setting' ? { survives: 'last' } : {}
 }
-
-/** The type of what is nobody's words, call or result, if it is a name: a client may write there what it likes. */
-function namedBy(kind: ItemKind, { type }: JsonObject): Pick<MessageFacts, 'kind'> {
-  if (kind === 'message' || kind === 'call' || kind === 'result') return {}
-  return typeof type === 'string' && typeName.test(type) ? { kind: type } : {}
-}
-
-const typeName = /^[a-z][\w.-]{0,63}$/
 
 /** Whether it says a text or parts; what a client finds of tools is neither. */
 function saysContent(kind: ItemKind, item: JsonObject): boolean {
@@ -199,26 +191,16 @@ function* meaningOf(
 
 /** What counts of an item beside its text and its call, and is never rewritten. */
 function uncutOf(kind: ItemKind, item: JsonObject): string {
-  switch (kind) {
-    case 'thought':
-      return [item['summary'], item['content']].flatMap(thoughtsIn).join('\n')
-    case 'done': {
-      const rest = withoutPictures(item)
-      const found = foundBy(rest)
-      return [stringifyJson(rest, found.length === 0 ? notText : notFound) ?? '', ...found].join('\n')
-    }
-    case 'setting':
-    case 'unknown':
-      return stringifyJson(withoutPictures(item), notText) ?? ''
-    case 'result':
-      return saysContent(kind, item) ? '' : (stringifyJson(item, notText) ?? '')
-    case 'message':
-    case 'call':
-    case 'start':
-    case 'order':
-    case 'reference':
-      return ''
-  }
+  if (kind === 'thought') return [item['summary'], item['content']].flatMap(thoughtsIn).join('\n')
+  const isWhole =
+    kind === 'done' ||
+    kind === 'setting' ||
+    kind === 'unknown' ||
+    (kind === 'result' && !saysContent(kind, item))
+  if (!isWhole) return ''
+  const rest = withoutPictures(item)
+  const found = kind === 'done' ? foundBy(rest) : []
+  return [stringifyJson(rest, found.length === 0 ? notText : notFound) ?? '', ...found].join('\n')
 }
 
 function thoughtsIn(parts: unknown): readonly string[] {
