@@ -93,24 +93,21 @@ export function* readBody(
 }
 
 /**
- * Where the bracket of the history stands under this key of a body, as far as its beginning tells; null where it is not within the first
- * megabyte and hundred keys. Never throws.
+ * Where the bracket of the history stands under this key of a body, as far as its beginning tells; null where it is not within
+ * the first megabyte and hundred keys. Never throws.
  */
 export function findHistory(source: Source, name: string): number | null {
-  for (let length = LOOKED_AT_BYTES; length <= LOOKED_AT_BYTES_MAX; length *= GROWTH) {
-    const text = source.latin1(0, Math.min(length, source.length))
-    let found: number | null = null
-    let keys = 0
-    scanObject(text, skipWhitespace(text, 0), function endBeforeHistory(_, start, key) {
-      keys += 1
-      if (keys > LOOKED_AT_KEYS_MAX) return -1
-      if (readKey(source, key) !== name) return endOfAnyValue(text, start)
-      found = text.charAt(start) === '[' ? start : null
-      return -1
-    })
-    if (found !== null || keys > LOOKED_AT_KEYS_MAX || length >= source.length) return found
-  }
-  return null
+  const text = source.latin1(0, Math.min(LOOKED_AT_BYTES_MAX, source.length))
+  let found: number | null = null
+  let keys = 0
+  scanObject(text, skipWhitespace(text, 0), function endBeforeHistory(_, start, key) {
+    keys += 1
+    if (keys > LOOKED_AT_KEYS_MAX) return -1
+    if (readKey(source, key) !== name) return endOfAnyValue(text, start)
+    found = text.charAt(start) === '[' ? start : null
+    return -1
+  })
+  return found
 }
 
 /** Where a text may be put in. */
@@ -138,7 +135,7 @@ export function spanOfWords(source: Source, span: ValueSpan | undefined): ValueS
 }
 
 /** Names that stand in these texts, with white space between them. */
-export function names(...texts: readonly string[]): ReadonlySet<string> {
+export function fieldSet(...texts: readonly string[]): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.trim().split(/\s+/)))
 }
 
@@ -200,14 +197,8 @@ function withoutStreamingOf(
   return options === null ? [plain] : [plain, { at: options, text: '' }]
 }
 
-/** How much of a body is looked at first, in bytes: mostly the history begins there. */
-const LOOKED_AT_BYTES = 16_384
-
-/** How much more is looked at each time. */
-const GROWTH = 8
-
-/** More is not looked at in one go; tools that stand before the history take some hundred kilobytes. */
-const LOOKED_AT_BYTES_MAX = LOOKED_AT_BYTES * GROWTH * GROWTH
+/** Tools that stand before a history take some hundred kilobytes. */
+const LOOKED_AT_BYTES_MAX = 1024 * 1024
 
 /** Nobody writes more keys before the history. */
 const LOOKED_AT_KEYS_MAX = 100

@@ -80,7 +80,7 @@ export function readRound(
   }
   // Of several calls under one id the first ones are taken to be answered.
   const missing = calls.toReversed().filter(({ id }) => takeAnswered(open, id))
-  return { start, replyEnd, end, results, orphans, missing: missing.reverse() }
+  return { start, replyEnd, end, results, orphans, missing: missing.toReversed() }
 }
 
 // --- internal ---

@@ -1,17 +1,17 @@
 import { errorBody } from '../../errors.ts'
-import type { BodyEdit, Described, Dialect, RecallTools } from '../contract.ts'
+import type { BodyEdit, Described, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import {
   type BodyShape,
   emptySpan,
   findHistory,
   isForced,
-  names,
+  fieldSet,
   positiveInteger,
   readBody,
   spanOpening,
 } from '../body-members.ts'
-import { boundOf, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
+import { boundOf, hasThoughts, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
 import {
   contentIn,
   joinedMessages,
@@ -26,10 +26,9 @@ import { createPlainReply } from './reply/plain-reply.ts'
 import { createReplyStream } from './reply/reply-stream.ts'
 import { readReply } from './reply/reply.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
-import { slotsOf } from './slots.ts'
+import { type Call, readCalls, slotsOf } from './slots.ts'
 import { addSaid, contentParts, type Said, textOf, textPart } from '../content/content-parts.ts'
 import { edited, valueIn, withoutMedia } from '../content/slots.ts'
-import { summaryCalls } from './summaries.ts'
 import { createUsageHider } from './usage-hider.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
@@ -37,7 +36,7 @@ import type { Digest, Steps } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
 import { audioReference } from '../media/media.ts'
-import { type Call, readCalls } from './calls.ts'
+import { continuedBody } from '../continued-body.ts'
 
 /**
  * The fields that a chat completion of a client key confined to profiles may have: those of OpenAI's API, and what servers
@@ -46,7 +45,7 @@ import { type Call, readCalls } from './calls.ts'
  * harmless, though a gateway can be set up to go by tags in it. Spelled otherwise they are other fields: servers in Go read
  * a field whatever the case of its letters.
  */
-const chatFields = names(
+const chatFields = fieldSet(
   // OpenAI
   `model messages audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
    max_tokens metadata modalities moderation n parallel_tool_calls prediction presence_penalty
@@ -93,63 +92,9 @@ const recallTools: RecallTools = {
     }),
 }
 
-/** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
-export const chatCompletions: Dialect = {
-  name: 'chat-completions',
-  entryName: 'message',
-  howToSendAll: null,
-  paths: ['chat/completions'],
-  bodies: {
-    knownFields: chatFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(chatBody, source, limits, known),
-    isSurelyOwn: () => false,
-    systemText: () => '',
-  },
-  entries: {
-    describe: describeMessage,
-    fromText: null,
-    parse: parseMessage,
-    slots: slotsOf,
-    edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),
-    withoutMedia: (source, message, kept, mark) =>
-      withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
-    unbound: unboundMessage,
-    user: (text) => JSON.stringify({ role: 'user', content: text }),
-    joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
-    joinedSystems: null,
-  },
-  rules: chatRules,
-  answers: {
-    limits: chatLimits,
-    read: readAnswer,
-    openStream: () => readEvent,
-    isTelling,
-    asStream,
-    thoughtRefusal: thoughtRefusalIn,
-    usageHider: createUsageHider,
-  },
-  replies: {
-    read: readReply,
-    plain: createPlainReply,
-    stream: createReplyStream,
-    isDone: (event) => readChunk(event).kind === 'done',
-    errorEvent: (error) => writeChunk(error) ?? '',
-    answeredCalls: recallTurn,
-    goOn: goOnTurn,
-    unbound: unboundTurns,
-    bindsThoughts: false,
-  },
-  summaries: summaryCalls,
-  recall: recallTools,
-  bindsThoughts: () => true,
-  cacheMarks: null,
-  errorBody,
-}
-
 const chatBody: BodyShape = {
   keys: { history: 'messages', content: null },
-  readNames: names(
+  readNames: fieldSet(
     'model stream stream_options max_completion_tokens max_tokens n tool_choice thinking function_call',
   ),
   limitNames: ['max_completion_tokens', 'max_tokens'],
@@ -280,3 +225,98 @@ function oddContent({ content }: JsonObject): string | null {
   const isOdd = isJsonObject(content) || typeof content === 'number' || typeof content === 'boolean'
   return isOdd ? stringifyJson(content) : ''
 }
+
+/** How a model is asked for a summary by a chat completion. */
+const summaryCalls: SummaryCalls = {
+  headers: {},
+  limitFields: ['max_tokens', 'max_completion_tokens'],
+  mustLimit: false,
+
+  ownFields: fieldSet('model messages stream stream_options n tools tool_choice functions function_call'),
+
+  asked: (system, user) => ({
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: user },
+    ],
+  }),
+
+  continued: (body, entries, tool, fields) =>
+    continuedBody(body, 'messages', entries, tool, fields, [...ofTheReply]),
+
+  read: (body) => {
+    if (!isJsonObject(body) || !Array.isArray(body['choices'])) return null
+    const [choice]: unknown[] = body['choices']
+    const message = isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {}
+    const calls = message['tool_calls']
+    return {
+      text: textOf(message['content']),
+      hasThoughts: hasThoughts(message),
+      hasCalls: (Array.isArray(calls) && calls.length > 0) || isJsonObject(message['function_call']),
+      hasRefusal: stringOr(message['refusal'], '') !== '',
+    }
+  },
+}
+
+/** OpenAI's chat completions, as its own servers and those of many others speak it. An entry is a message. */
+export const chatCompletions: Dialect = {
+  name: 'chat-completions',
+  entryName: 'message',
+  howToSendAll: null,
+  paths: ['chat/completions'],
+  bodies: {
+    knownFields: chatFields,
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: (source, limits, known) => readBody(chatBody, source, limits, known),
+    isSurelyOwn: () => false,
+    systemText: () => '',
+  },
+  entries: {
+    describe: describeMessage,
+    fromText: null,
+    parse: parseMessage,
+    slots: slotsOf,
+    edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),
+    withoutMedia: (source, message, kept, mark) =>
+      withoutMedia(source, message, valueIn(source, message, 'content'), kept, mark, textPart),
+    unbound: unboundMessage,
+    user: (text) => JSON.stringify({ role: 'user', content: text }),
+    joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
+    joinedSystems: null,
+  },
+  rules: chatRules,
+  answers: {
+    limits: chatLimits,
+    read: readAnswer,
+    openStream: () => readEvent,
+    isTelling,
+    asStream,
+    thoughtRefusal: thoughtRefusalIn,
+    usageHider: createUsageHider,
+  },
+  replies: {
+    read: readReply,
+    plain: createPlainReply,
+    stream: createReplyStream,
+    isDone: (event) => readChunk(event).kind === 'done',
+    errorEvent: (error) => writeChunk(error) ?? '',
+    answeredCalls: recallTurn,
+    goOn: goOnTurn,
+    unbound: unboundTurns,
+    bindsThoughts: false,
+  },
+  summaries: summaryCalls,
+  recall: recallTools,
+  bindsThoughts: () => true,
+  cacheMarks: null,
+  errorBody,
+}
+
+/** Fields of a client's request that say what its own reply is to be. */
+const ofTheReply = fieldSet(
+  `max_tokens max_completion_tokens stream stream_options n stop logprobs top_logprobs prediction store
+   metadata audio modalities web_search_options`,
+  // Of vLLM, SGLang and llama.cpp: what an answer must look like, and that the last message is to be continued.
+  `add_generation_prompt continue_final_message echo grammar guided_choice guided_grammar guided_json
+   guided_regex ignore_eos json_schema min_tokens regex structured_outputs`,
+)

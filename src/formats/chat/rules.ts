@@ -4,7 +4,7 @@ import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { readable } from '../readable.ts'
 import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
-import { readCalls } from './calls.ts'
+import { readCalls } from './slots.ts'
 import { textPart } from '../content/content-parts.ts'
 import {
   contentIn,

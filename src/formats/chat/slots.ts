@@ -1,9 +1,8 @@
 import { elementsIn, entriesIn, type EntrySpans } from '../../json/json-scan.ts'
-import { isJsonObject } from '../../json/json-value.ts'
+import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
 import type { Slot } from '../contract.ts'
-import { argumentsKeyOf, type Call } from './calls.ts'
 import { contentParts } from '../content/content-parts.ts'
 import { argumentSlots, contentSlots, firstOf, valueIn, valueOf } from '../content/slots.ts'
 import { thoughtFields } from './thoughts.ts'
@@ -38,6 +37,37 @@ export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): 
     yield
   }
   return slots
+}
+
+/** A call in an assistant message: '' if its id, name or arguments are missing. */
+export type Call = ParsedMessage['calls'][number] & {
+  /** How it is written: with `arguments` in `function`, with `input` in `custom`, or as a `function_call`. */
+  readonly form: 'function' | 'custom' | 'legacy'
+}
+
+/** The key of a call's arguments, by its form. */
+export const argumentsKeyOf = {
+  function: 'arguments',
+  custom: 'input',
+  legacy: 'arguments',
+} as const satisfies Record<Call['form'], string>
+
+/**
+ * The calls of a parsed message in their order; only an assistant makes calls. A legacy `function_call` is
+ * one call without an id. Null if arguments that are no string are nested too deep to be written.
+ */
+export function readCalls(message: JsonObject): readonly Call[] | null {
+  if (message['role'] !== 'assistant') return NO_CALLS
+  const list = message['tool_calls']
+  const legacy = message['function_call']
+  const calls =
+    Array.isArray(list) && list.length > 0
+      ? list.map(readCall)
+      : isJsonObject(legacy)
+        ? [namedCall('', legacy, 'legacy')]
+        : NO_CALLS
+  const read = calls.filter((call) => call !== null)
+  return read.length === calls.length ? read : null
 }
 
 // --- internal ---
@@ -78,4 +108,19 @@ function calledIn(source: Source, call: Span): { readonly at: Span | null; reado
   const custom = valueOf(source, fields, 'custom')
   if (custom !== null && firstOf(source, custom) === '{') return { at: custom, form: 'custom' }
   return { at: valueOf(source, fields, 'function'), form: 'function' }
+}
+
+const NO_CALLS: readonly Call[] = []
+
+function readCall(call: unknown): Call | null {
+  if (!isJsonObject(call)) return namedCall('', {}, 'function')
+  const id = stringOr(call['id'], '')
+  if (isJsonObject(call['custom'])) return namedCall(id, call['custom'], 'custom')
+  return namedCall(id, isJsonObject(call['function']) ? call['function'] : {}, 'function')
+}
+
+function namedCall(id: string, called: JsonObject, form: Call['form']): Call | null {
+  const given = called[argumentsKeyOf[form]] ?? ''
+  const argumentsText = typeof given === 'string' ? given : stringifyJson(given)
+  return argumentsText === null ? null : { id, name: stringOr(called['name'], ''), argumentsText, form }
 }

@@ -1,7 +1,7 @@
 import type { EntrySpan, Envelope } from '../../json/body-spans.ts'
 import { isJsonObject, isPresent, parseJson, parseJsonText, stringOr } from '../../json/json-value.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
-import { type BodyMembers, type BodyShape, names, spanOfWords, spanOpening } from '../body-members.ts'
+import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
 import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
 import { elementsIn, withComma } from '../../json/json-scan.ts'
@@ -10,7 +10,7 @@ import { READ_BYTES_MAX } from '../../json/unread.ts'
 /** How the body of a request for a message is written. */
 export const messagesBody: BodyShape = {
   keys: { history: 'messages', content: 'content' },
-  readNames: names('model stream max_tokens tool_choice thinking thread context_management'),
+  readNames: fieldSet('model stream max_tokens tool_choice thinking thread context_management'),
   limitNames: ['max_tokens'],
   refusal: (_, { values }) => {
     if (isPresent(values.get('thread'))) return 'stateful'

@@ -1,28 +1,37 @@
-import { findHistory, names, readBody } from '../body-members.ts'
+import { findHistory, fieldSet, readBody } from '../body-members.ts'
 import { textOf, textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { Dialect, RecallTools } from '../contract.ts'
+import type { Dialect, RecallTools, SummaryCalls } from '../contract.ts'
 import { isMessagesBody, messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { messagesRules } from './rules.ts'
 import { messagesReplies } from './reply/replies.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
-import { messagesSummaries } from './summaries.ts'
 import type { Answers } from '../answer-contract.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readMessageAnswer } from './read-answer.ts'
 import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
 import { messageAsStream } from './reply/as-stream.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
-import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJsonText,
+  stringifyJson,
+  stringOr,
+} from '../../json/json-value.ts'
+import { continuedBody } from '../continued-body.ts'
+import { blockKindOf } from './block-kinds.ts'
+import type { Message } from '../../conversation/message.ts'
+import type { Source } from '../../json/source.ts'
+import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
  * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
  * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
  */
-const messagesFields = names(
+const messagesFields = fieldSet(
   // Anthropic
   `model messages cache_control compaction container context_management diagnostics inference_geo
    max_tokens metadata output_config output_format service_tier speed stop_sequences stream system
@@ -53,46 +62,6 @@ const messagesRecallTools: RecallTools = {
 
   namesIn: (tools) =>
     tools.flatMap((tool) => (isJsonObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [])),
-}
-
-/**
- * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
- * a user's that brings results; every other message is one as a whole.
- */
-export const messages: Dialect = {
-  name: 'messages',
-  entryName: 'block',
-  howToSendAll: 'have the client send all of its messages, without thread',
-  paths: ['messages'],
-  bodies: {
-    knownFields: messagesFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(messagesBody, source, limits, known),
-    isSurelyOwn: isMessagesBody,
-    systemText: textOf,
-  },
-  entries: {
-    describe: describeBlock,
-    fromText: null,
-    parse: parseBlock,
-    slots: blockSlots,
-    edited: editedBlock,
-    withoutMedia: withoutBlockMedia,
-    // Thoughts are blocks of their own, and nothing names them.
-    unbound: (entry) => entry,
-    user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
-    joined: (entries, base) => joinedMessages(entries, base, textPart),
-    joinedSystems,
-  },
-  rules: messagesRules,
-  answers: messagesAnswers,
-  replies: messagesReplies,
-  summaries: messagesSummaries,
-  recall: messagesRecallTools,
-  // Imitators sign with a UUID, or with whatever was sent.
-  bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
-  cacheMarks: messagesCacheMarks,
-  errorBody: messagesErrorBody,
 }
 
 /**
@@ -165,4 +134,122 @@ function changedTool({ type, tool }: JsonObject): string | null {
   if (type !== 'tool_addition' && type !== 'tool_removal') return null
   const name = isJsonObject(tool) ? (tool['name'] ?? tool['tool_name']) : undefined
   return typeof name === 'string' ? name : JSON.stringify(tool)
+}
+
+/** How a model is asked for a summary by the Messages API. */
+const messagesSummaries: SummaryCalls = {
+  headers: { 'anthropic-version': '2023-06-01' },
+  limitFields: ['max_tokens'],
+  mustLimit: true,
+
+  ownFields: fieldSet(
+    'model messages system stream tools tool_choice thread compaction context_management mcp_servers',
+  ),
+
+  asked: (system, user) => ({
+    messages: [{ role: 'user', content: user }],
+    ...(system === '' ? {} : { system }),
+  }),
+
+  continued: (body, entries, tool, fields) =>
+    continuedBody(body, 'messages', entries, tool, fields, [
+      ...ofTheReply,
+      ...(isBudgeted(body) ? ['thinking'] : []),
+    ]),
+
+  read: (body) => {
+    if (!isJsonObject(body) || !Array.isArray(body['content'])) return null
+    const blocks = body['content'].filter(isJsonObject)
+    const kinds = new Set(blocks.map((block) => blockKindOf(block, 'assistant')))
+    return {
+      text: blocks
+        .filter(({ type }) => type === 'text')
+        .map(({ text }) => stringOr(text, ''))
+        .join(''),
+      hasThoughts: kinds.has('thought'),
+      hasCalls: kinds.has('call') || kinds.has('done'),
+      hasRefusal: body['stop_reason'] === 'refusal',
+    }
+  },
+}
+
+/** A budget of thinking has to be below the limit of the whole reply, which is another one here. */
+function isBudgeted({ thinking }: JsonObject): boolean {
+  return isJsonObject(thinking) && thinking['budget_tokens'] !== undefined
+}
+
+/** Fields of a client's request that say what its own reply is to be. */
+const ofTheReply = fieldSet(
+  `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
+   stop_sequences stream`,
+)
+
+/** The results of a reply come first behind it, before anything else is said. */
+const messagesRules = rulesOf(
+  { entryIsReply: false, mayInterrupt: false, isSorted: true },
+  {
+    missing: missingResults,
+    alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
+    standIn: standInFor,
+  },
+  { systemMayLead: false },
+)
+
+/**
+ * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
+ * a user's that brings results; every other message is one as a whole.
+ */
+export const messages: Dialect = {
+  name: 'messages',
+  entryName: 'block',
+  howToSendAll: 'have the client send all of its messages, without thread',
+  paths: ['messages'],
+  bodies: {
+    knownFields: messagesFields,
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: (source, limits, known) => readBody(messagesBody, source, limits, known),
+    isSurelyOwn: isMessagesBody,
+    systemText: textOf,
+  },
+  entries: {
+    describe: describeBlock,
+    fromText: null,
+    parse: parseBlock,
+    slots: blockSlots,
+    edited: editedBlock,
+    withoutMedia: withoutBlockMedia,
+    // Thoughts are blocks of their own, and nothing names them.
+    unbound: (entry) => entry,
+    user: (text) => JSON.stringify({ role: 'user', content: openedTexts(text).map(textBlock) }),
+    joined: (entries, base) => joinedMessages(entries, base, textPart),
+    joinedSystems,
+  },
+  rules: messagesRules,
+  answers: messagesAnswers,
+  replies: messagesReplies,
+  summaries: messagesSummaries,
+  recall: messagesRecallTools,
+  // Imitators sign with a UUID, or with whatever was sent.
+  bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
+  cacheMarks: messagesCacheMarks,
+  errorBody: messagesErrorBody,
+}
+
+function missingResults(_: Source, { facts }: Message, positions: readonly number[]): readonly string[] {
+  return positions.map((position) =>
+    JSON.stringify({ type: 'tool_result', tool_use_id: facts.callIds[position], content: NO_RESULT }),
+  )
+}
+
+/** One block, with the words of the result or with what it shows. */
+function standInFor({ mark, json }: Orphan): string {
+  const block = parseJsonText(json)
+  const content: unknown = isJsonObject(block) ? block['content'] : null
+  const parts: readonly unknown[] = Array.isArray(content)
+    ? content
+    : [{ type: 'text', text: stringOr(content, '') }]
+  const said = parts.map((part) =>
+    isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : stringifyJson(part),
+  )
+  return JSON.stringify({ type: 'text', text: [mark, ...said].filter((text) => text !== '').join('\n') })
 }

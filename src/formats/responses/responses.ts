@@ -1,14 +1,20 @@
-import { isJsonObject, isPresent } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  parseJson,
+  parseJsonText,
+  stringifyJson,
+  stringOr,
+} from '../../json/json-value.ts'
 import { errorBody } from '../../errors.ts'
-import { type BodyShape, findHistory, names, readBody, spanOfWords, spanOpening } from '../body-members.ts'
-import { textOf } from '../content/content-parts.ts'
+import { type BodyShape, findHistory, fieldSet, readBody, spanOfWords, spanOpening } from '../body-members.ts'
+import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { BodyFacts, Dialect, RecallTools } from '../contract.ts'
+import type { BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
-import { responsesRules } from './rules.ts'
 import { responsesReplies } from './reply/replies.ts'
 import { editedItem, inputTextPart, itemSlots, withoutItemMedia } from './slots.ts'
-import { responsesSummaries } from './summaries.ts'
 import type { Answers } from '../answer-contract.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
@@ -17,13 +23,18 @@ import { responseAsStream } from './reply/as-stream.ts'
 import type { Source } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
+import { continuedBody } from '../continued-body.ts'
+import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
+import type { Message } from '../../conversation/message.ts'
+import { readable } from '../readable.ts'
+import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of OpenAI's API, and what servers take beside
  * them. None chooses a model but `model`. Not here are `prompt`, which names a stored prompt with a model of its own, and what
  * may choose one at some gateway.
  */
-const responsesFields = names(
+const responsesFields = fieldSet(
   // OpenAI
   `model input instructions background client_metadata context_management conversation image include
    max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id prompt_cache_key
@@ -38,7 +49,7 @@ const responsesFields = names(
 /** How the body of a request for a response is written. */
 const responsesBody: BodyShape = {
   keys: { history: 'input', content: null },
-  readNames: names(
+  readNames: fieldSet(
     'model stream max_output_tokens store tool_choice previous_response_id conversation context_management',
   ),
   limitNames: ['max_output_tokens'],
@@ -92,6 +103,82 @@ const responsesRecallTools: RecallTools = {
     }),
 }
 
+// --- internal ---
+
+function textOfItem(item: unknown): string {
+  return isJsonObject(item) ? textOf(item['content']) : ''
+}
+
+/** Whether the server is asked to compact the history from some size on. */
+function compactsItself(management: unknown): boolean {
+  const edits = Array.isArray(management) ? management : [management]
+  return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
+}
+
+/** The form of the reply, if it is another than text. */
+function schemaOf(source: Source, config: ValueSpan | undefined): BodyFacts['schema'] {
+  const text = spanOpening('{', source, config)
+  const format = text === null ? null : valueIn(source, text, 'format')
+  if (text === null || format === null || firstOf(source, format) !== '{') return null
+  const type = valueIn(source, format, 'type')
+  const isText = type === null || source.latin1(type.start, type.end) === '"text"'
+  return isText ? null : { ...format, elements: text.elements }
+}
+
+/** How a model is asked for a summary by the Responses API. */
+const responsesSummaries: SummaryCalls = {
+  headers: {},
+  limitFields: ['max_output_tokens'],
+  mustLimit: false,
+
+  ownFields: fieldSet(
+    `model input instructions stream stream_options tools tool_choice previous_response_id conversation
+     background store`,
+  ),
+
+  asked: (system, user) => ({
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: user }] }],
+    ...(system === '' ? {} : { instructions: system }),
+    store: false,
+  }),
+
+  continued: (body, entries, tool, fields) =>
+    continuedBody(body, 'input', entries, tool, fields, [...ofTheReply]),
+
+  read: (body) => {
+    if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
+    const items = body['output'].filter(isJsonObject)
+    const messages = items.filter((item) => kindOf(item) === 'message')
+    const said = messages.map(({ content }) => withoutRefusals(content))
+    return {
+      text: said.map(({ text }) => text).join('\n'),
+      hasThoughts: items.some((item) => kindOf(item) === 'thought'),
+      hasCalls: items.some((item) => kindOf(item) === 'call' || kindOf(item) === 'done'),
+      hasRefusal: said.some(({ isRefusal }) => isRefusal),
+    }
+  },
+}
+
+function withoutRefusals(content: unknown): { readonly text: string; readonly isRefusal: boolean } {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
+  const said = parts.filter((part) => !isJsonObject(part) || part['type'] !== 'refusal')
+  const isRefusal = said.length < contentParts(content).length
+  return { text: textOf(Array.isArray(content) ? said : content), isRefusal }
+}
+
+/** Fields of a client's request that say what its own reply is to be. */
+const ofTheReply = fieldSet(
+  `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
+   truncation`,
+)
+
+/** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
+const responsesRules = rulesOf(
+  { entryIsReply: false, mayInterrupt: true },
+  { missing: missingResults, standIn: standInFor },
+  { systemMayLead: true },
+)
+
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
   name: 'responses',
@@ -130,24 +217,46 @@ export const responses: Dialect = {
   errorBody,
 }
 
-// --- internal ---
-
-function textOfItem(item: unknown): string {
-  return isJsonObject(item) ? textOf(item['content']) : ''
+/** An item makes one call at most. */
+function missingResults(source: Source, call: Message): readonly string[] {
+  const form = readable(source, call)
+  const item = parseJson(form.source, form.message)
+  const output = isJsonObject(item) ? missingOutput(item) : null
+  return output === null ? [] : [JSON.stringify(output)]
 }
 
-/** Whether the server is asked to compact the history from some size on. */
-function compactsItself(management: unknown): boolean {
-  const edits = Array.isArray(management) ? management : [management]
-  return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
+function missingOutput(call: JsonObject): JsonObject | null {
+  const named = { call_id: callIdOf(call) }
+  switch (call['type']) {
+    case 'function_call':
+      return { type: 'function_call_output', ...named, output: NO_RESULT }
+    case 'custom_tool_call':
+      return { type: 'custom_tool_call_output', ...named, output: NO_RESULT }
+    case 'local_shell_call':
+      return { type: 'local_shell_call_output', ...named, output: NO_RESULT }
+    case 'apply_patch_call':
+      return { type: 'apply_patch_call_output', ...named, status: 'failed', output: NO_RESULT }
+    case 'shell_call': {
+      const outcome = { type: 'exit', exit_code: 1 }
+      return { type: 'shell_call_output', ...named, output: [{ stdout: '', stderr: NO_RESULT, outcome }] }
+    }
+    default:
+      return null
+  }
 }
 
-/** The form of the reply, if it is another than text. */
-function schemaOf(source: Source, config: ValueSpan | undefined): BodyFacts['schema'] {
-  const text = spanOpening('{', source, config)
-  const format = text === null ? null : valueIn(source, text, 'format')
-  if (text === null || format === null || firstOf(source, format) !== '{') return null
-  const type = valueIn(source, format, 'type')
-  const isText = type === null || source.latin1(type.start, type.end) === '"text"'
-  return isText ? null : { ...format, elements: text.elements }
+/** What a user says in the place of an output that answers no call. Its parts stay as they are, media among them. */
+function standInFor({ mark, json }: Orphan): string {
+  const parsed = parseJsonText(json)
+  const item = isJsonObject(parsed) ? parsed : {}
+  const pictures = picturesBeside(item)
+  const output = pictures.length > 0 ? pictures : saidIn('result', item)
+  const said: readonly unknown[] = Array.isArray(output)
+    ? output
+    : [{ type: 'input_text', text: stringOr(output, stringifyJson(output) ?? '') }]
+  return JSON.stringify({
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_text', text: mark }, ...said],
+  })
 }

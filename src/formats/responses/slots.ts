@@ -26,22 +26,14 @@ export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): S
   if (!isJsonObject(value)) return []
   const fields = entriesIn(source, item) ?? []
   const at = (key: string): Span | null => valueOf(source, fields, key)
-  switch (kindOf(value)) {
-    case 'message':
-      return contentSlots('text', source, at('content'), parsed.text)
-    case 'result':
-      return contentSlots('result', source, at('output'), parsed.text)
-    case 'thought':
-      return isBound(value) ? [] : thoughtSlots(source, at('content'))
-    case 'call':
-      return callSlots(source, value, at, parsed.calls[0]?.argumentsText ?? '')
-    case 'done': {
-      const { text, lists, parts } = foundKeys
-      return yield* foundSlots(source, [at(text)], lists.map(at), parts)
-    }
-    default:
-      return []
-  }
+  const kind = kindOf(value)
+  if (kind === 'message') return contentSlots('text', source, at('content'), parsed.text)
+  if (kind === 'result') return contentSlots('result', source, at('output'), parsed.text)
+  if (kind === 'thought') return isBound(value) ? [] : thoughtSlots(source, at('content'))
+  if (kind === 'call') return callSlots(source, value, at, parsed.calls[0]?.argumentsText ?? '')
+  if (kind !== 'done') return []
+  const { text, lists, parts } = foundKeys
+  return yield* foundSlots(source, [at(text)], lists.map(at), parts)
 }
 
 /** An item with other texts in some of its slots; everything else keeps its bytes. */
