@@ -3,7 +3,7 @@ import type { Steps } from '../json/source.ts'
 import type { EntryShape, Violation } from './contract.ts'
 
 /** What a dialect demands of calls and their results. */
-export type CallRules = {
+export type PairingRules = {
   /** Whether each entry of the model's is a reply of its own, and not one with those that stand beside it. */
   readonly entryIsReply: boolean
   /** Whether somebody may speak between a call and its result. */
@@ -30,7 +30,7 @@ export type RoundCall = { readonly index: number; readonly position: number; rea
 /** Where a conversation breaks these rules, ascending. */
 export function* callViolations(
   entries: readonly EntryShape[],
-  rules: CallRules,
+  rules: PairingRules,
 ): Steps<readonly Violation[]> {
   const violations: Violation[] = []
   for (const [index, { emptyCalls }] of entries.entries())
@@ -53,7 +53,7 @@ export function* callViolations(
 export function readRound(
   entries: readonly EntryShape[],
   start: number,
-  { entryIsReply, mayInterrupt }: CallRules,
+  { entryIsReply, mayInterrupt }: PairingRules,
 ): Round {
   const open: UnansweredIds = new Map()
   const calls: RoundCall[] = []

@@ -1,7 +1,7 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Steps } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
-import { callViolations, readRound, type CallRules, type Round, type RoundCall } from './call-rules.ts'
+import { callViolations, readRound, type PairingRules, type Round, type RoundCall } from './call-rules.ts'
 import type { Repaired, Rules } from './contract.ts'
 
 /** What a repair writes in a dialect, as JSON. What is given to it and not changed stays as it is spelt. */
@@ -28,7 +28,7 @@ export const NO_RESULT = '[no result was recorded for this call]'
 
 /** The rules of a dialect. */
 export function rulesOf(
-  rules: CallRules & { readonly isSorted?: boolean },
+  rules: PairingRules & { readonly isSorted?: boolean },
   words: RepairWords,
   { systemMayLead }: Pick<Rules, 'systemMayLead'>,
 ): Rules {
@@ -54,7 +54,7 @@ export function rulesOf(
 function* repairCalls(
   source: Source,
   messages: readonly Message[],
-  rules: CallRules & { readonly isSorted?: boolean },
+  rules: PairingRules & { readonly isSorted?: boolean },
   words: RepairWords,
 ): Steps<Repaired | null> {
   const { isSorted = false } = rules

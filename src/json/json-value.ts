@@ -46,6 +46,11 @@ export function stringOr<Otherwise>(value: unknown, otherwise: Otherwise): strin
   return typeof value === 'string' ? value : otherwise
 }
 
+/** The objects of a list; none where it is no list. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
 /** Whether a value says something. */
 export function isPresent(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0

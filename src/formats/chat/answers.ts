@@ -1,4 +1,4 @@
-import { isJsonObject, isPresent, type JsonObject } from '../../json/json-value.ts'
+import { isJsonObject, isPresent, objectsOf, type JsonObject } from '../../json/json-value.ts'
 import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { answerIn, countIn, isText, statesError } from '../answer-json.ts'
@@ -8,7 +8,7 @@ import { thoughtFields } from './thoughts.ts'
 /** What matters of the parsed body of a chat completion, or of one chunk of a streamed one. Texts are never looked into. */
 export function readAnswer(body: unknown): AnswerFacts | null {
   return answerIn(body, 'choices', (answer) => {
-    const choices = (Array.isArray(answer['choices']) ? answer['choices'] : []).filter(isJsonObject)
+    const choices = objectsOf(answer['choices'])
     const said = saidOfError(answer, choices)
     return {
       hasOutput: choices.some(choiceHasOutput),

@@ -46,7 +46,7 @@ export type Call = ParsedMessage['calls'][number] & {
 }
 
 /** The key of a call's arguments, by its form. */
-export const argumentsKeyOf = {
+const argumentsKeyOf = {
   function: 'arguments',
   custom: 'input',
   legacy: 'arguments',

@@ -2,6 +2,7 @@ import {
   isJsonObject,
   isPresent,
   type JsonObject,
+  objectsOf,
   parseJsonText,
   stringifyJson,
   stringOr,
@@ -33,8 +34,7 @@ export const thoughtFields = [
 export function hasThoughts(message: JsonObject): boolean {
   return (
     thoughtFields.some(({ name }) => isPresent(message[name])) ||
-    (Array.isArray(message['content']) &&
-      contentParts(message['content']).some(({ kind }) => kind === 'reasoning'))
+    (Array.isArray(message['content']) && thoughtsInContent(message).length > 0)
   )
 }
 
@@ -46,10 +46,7 @@ export function readThoughts(message: JsonObject): Thoughts {
   if (!hasThoughts(message)) return noThoughts
   const texts = new Set<string>()
   const opaque = new Set<string>()
-  const inContent = contentParts(message['content']).flatMap((part) =>
-    part.kind === 'reasoning' ? [part.part] : [],
-  )
-  for (const field of [...thoughtFields.map(({ name }) => message[name]), inContent]) {
+  for (const field of [...thoughtFields.map(({ name }) => message[name]), thoughtsInContent(message)]) {
     if (field === undefined || field === null) continue
     const pieces: string[] = []
     addThoughts(field, 0, pieces, opaque)
@@ -67,10 +64,9 @@ export function readThoughts(message: JsonObject): Thoughts {
  */
 export function boundOf(message: JsonObject, saysMore: boolean): Pick<MessageFacts, 'bound'> {
   if (!hasThoughts(message)) return {}
-  const parts = contentParts(message['content'])
-  const inContent = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.part] : []))
-  const blocks = [...blockFields.flatMap((name) => listIn(message, name)), ...inContent]
+  const blocks = [...blockFields.flatMap((name) => objectsOf(message[name])), ...thoughtsInContent(message)]
   if (!blocks.some(isBoundBlock)) return {}
+  const parts = contentParts(message['content'])
   // White space alone is nothing said: its servers refuse a text of nothing else.
   const isSilent = parts.every((part) => part.kind === 'reasoning' || isBlank(part))
   return { bound: isSilent && !saysMore ? 'whole' : 'part' }
@@ -165,9 +161,8 @@ const thoughtNames: ReadonlySet<string> = new Set(thoughtFields.map(({ name }) =
 /** The fields that hold blocks. */
 const blockFields = thoughtFields.flatMap(({ name, isPlain }) => (isPlain ? [] : [name]))
 
-function listIn(message: JsonObject, name: string): readonly unknown[] {
-  const value = message[name]
-  return Array.isArray(value) ? value : []
+function thoughtsInContent({ content }: JsonObject): readonly unknown[] {
+  return contentParts(content).flatMap((part) => (part.kind === 'reasoning' ? [part.part] : []))
 }
 
 /** Whose value only a server can have made. */

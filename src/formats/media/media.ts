@@ -289,5 +289,7 @@ function bigEndian(bytes: Uint8Array, start: number, count: number): number {
 
 /** The unsigned number of `count` bytes, its low byte first. */
 function littleEndian(bytes: Uint8Array, start: number, count: number): number {
-  return bigEndian(bytes.slice(start, start + count).reverse(), 0, count)
+  let value = 0
+  for (let index = count - 1; index >= 0; index -= 1) value = value * 256 + at(bytes, start + index)
+  return value
 }

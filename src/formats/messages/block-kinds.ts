@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
+import { isJsonObject, type JsonObject, objectsOf, stringOr } from '../../json/json-value.ts'
 
 /**
  * What a block of a message is, by its type:
@@ -29,18 +29,12 @@ export function blockKindOf(block: JsonObject, role: string): BlockKind {
 export function holdsTools({ type, name, content }: JsonObject): boolean {
   if (type === 'mcp_tool_listing' || type === 'tool_search_tool_result') return true
   if (type === 'server_tool_use') return typeof name === 'string' && name.startsWith('tool_search_tool')
-  return type === 'tool_result' && Array.isArray(content) && content.some(isReference)
+  return type === 'tool_result' && objectsOf(content).some((part) => part['type'] === 'tool_reference')
 }
 
 /** Whether one of the blocks of a system message changes which tools there are from there on. */
 export function changesTools(content: unknown): boolean {
-  return (
-    Array.isArray(content) &&
-    content.some(
-      (block) =>
-        isJsonObject(block) && (block['type'] === 'tool_addition' || block['type'] === 'tool_removal'),
-    )
-  )
+  return objectsOf(content).some(({ type }) => type === 'tool_addition' || type === 'tool_removal')
 }
 
 /** Whether a system message says how much the model may still use, and nothing else: the next that does takes its place. */
@@ -63,9 +57,7 @@ export const foundTextKeys: ReadonlySet<string> = new Set(['text', 'stdout', 'st
 /** What the server's own work came out as: what was printed, answered and read. */
 export function foundTexts({ content }: JsonObject): readonly string[] {
   if (typeof content === 'string') return [content]
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
-  return parts
-    .filter(isJsonObject)
+  return partsIn(content)
     .flatMap((part) => [...foundTextKeys].map((key) => part[key]))
     .filter((text) => typeof text === 'string')
 }
@@ -79,13 +71,8 @@ export function withoutFound(block: JsonObject): JsonObject {
 
 /** Characters of what a search has found, and of what code has printed, that only the server can read. */
 export function encryptedCharacters({ content }: JsonObject): number {
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
-  let characters = 0
-  for (const part of parts) {
-    const encrypted = isJsonObject(part) ? part['encrypted_content'] : null
-    if (typeof encrypted === 'string') characters += encrypted.length
-  }
-  return characters
+  const texts = partsIn(content).map((part) => stringOr(part['encrypted_content'], ''))
+  return texts.reduce((sum, { length }) => sum + length, 0)
 }
 
 // --- internal ---
@@ -106,11 +93,12 @@ const kinds: Readonly<Record<string, BlockKind>> = {
 const roomLeft = /^<total_tokens>\d+ tokens left<\/total_tokens>$/
 const ROOM_CHARACTERS_MAX = 100
 
-function isReference(part: unknown): boolean {
-  return isJsonObject(part) && part['type'] === 'tool_reference'
-}
-
 function bare(part: unknown): unknown {
   if (!isJsonObject(part)) return part
   return Object.fromEntries(Object.entries(part).filter(([key]) => !foundTextKeys.has(key)))
+}
+
+/** The parts of a content, which may be one by itself. */
+function partsIn(content: unknown): readonly JsonObject[] {
+  return isJsonObject(content) ? [content] : objectsOf(content)
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
+import { type JsonObject, objectsOf, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Steps } from '../../json/source.ts'
@@ -118,10 +118,7 @@ function toolsOf(entry: JsonObject, holder: JsonObject | null): Pick<MessageFact
 
 /** Within an entry marks stand at blocks, and at blocks of a result. */
 function marksIn(entry: JsonObject): Pick<MessageFacts, 'cacheMarks'> {
-  const parts: readonly unknown[] = Array.isArray(entry['content']) ? entry['content'] : []
-  const marks = [entry, ...parts].flatMap((part) =>
-    isJsonObject(part) ? cacheTtlOf(part['cache_control']) : [],
-  )
+  const marks = [entry, ...objectsOf(entry['content'])].flatMap((part) => cacheTtlOf(part['cache_control']))
   return marks.length === 0 ? {} : { cacheMarks: marks }
 }
 

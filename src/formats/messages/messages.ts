@@ -15,6 +15,7 @@ import { messageAsStream } from './reply/as-stream.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
 import {
   isJsonObject,
+  objectsOf,
   type JsonObject,
   parseJsonText,
   stringifyJson,
@@ -126,7 +127,7 @@ const errorTypeOf: Readonly<Record<(typeof httpStatusOf)[ErrorCode], string>> = 
 
 function blocksIn(content: unknown): readonly JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isJsonObject) : []
+  return objectsOf(content)
 }
 
 /** Which tool a block adds or takes away; null for any other block. */

@@ -1,6 +1,7 @@
 import {
   isJsonObject,
   type JsonObject,
+  objectsOf,
   parseJsonText,
   stringifyJson,
   stringOr,
@@ -83,7 +84,7 @@ export function parseItem(item: JsonObject): ParsedMessage {
     calls: call === null ? [] : [call],
     uncut: uncutOf(kind, item),
     besides: '',
-    opaqueCharacters: opaqueOf(item),
+    opaqueCharacters: stringOr(item['encrypted_content'], '').length,
   }
 }
 
@@ -204,14 +205,7 @@ function uncutOf(kind: ItemKind, item: JsonObject): string {
 }
 
 function thoughtsIn(parts: unknown): readonly string[] {
-  if (!Array.isArray(parts)) return []
-  return parts.flatMap((part: unknown) =>
-    isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
-  )
-}
-
-function opaqueOf({ encrypted_content: encrypted }: JsonObject): number {
-  return typeof encrypted === 'string' ? encrypted.length : 0
+  return objectsOf(parts).flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
 }
 
 /** Types that a server takes without an id. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
+import { isJsonObject, type JsonObject, objectsOf, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
 
 /**
@@ -14,17 +14,20 @@ import type { ParsedMessage } from '../../conversation/message.ts'
  * - `reference`: it names an item that only the server has.
  * - `unknown`: of a type made up after this was written.
  */
-export type ItemKind =
-  | 'message'
-  | 'thought'
-  | 'call'
-  | 'result'
-  | 'done'
-  | 'setting'
-  | 'start'
-  | 'order'
-  | 'reference'
-  | 'unknown'
+export type ItemKind = (typeof itemKinds)[number]
+
+const itemKinds = [
+  'message',
+  'thought',
+  'call',
+  'result',
+  'done',
+  'setting',
+  'start',
+  'order',
+  'reference',
+  'unknown',
+] as const
 
 /** The kind of a parsed item. Messages may leave their type out, and so may references, which have nothing but an id. */
 export function kindOf(item: JsonObject): ItemKind {
@@ -35,7 +38,7 @@ export function kindOf(item: JsonObject): ItemKind {
   // A search for tools is the client's to answer only if it says so; one that the server has done needs no pair.
   if (type === 'tool_search_call' && item['execution'] === 'client') return 'call'
   if (type === 'tool_search_output' && item['execution'] === 'client') return 'result'
-  return Object.hasOwn(kinds, type) ? (kinds[type] ?? 'unknown') : 'unknown'
+  return kinds.get(type) ?? 'unknown'
 }
 
 /** Whether what is said of tools in an item holds for all that follows it. */
@@ -121,7 +124,7 @@ export const foundKeys = { text: 'output', lists: ['outputs', 'results'], parts:
 /** What the server's own work came out as: what was printed, answered and found. */
 export function foundBy(item: JsonObject): readonly string[] {
   const { lists, parts, text } = foundKeys
-  const listed = lists.flatMap((key) => listOf(item[key])).filter(isJsonObject)
+  const listed = lists.flatMap((key) => objectsOf(item[key]))
   const found = [item[text], ...listed.flatMap((each) => parts.map((key) => each[key]))]
   return found.filter((each) => typeof each === 'string')
 }
@@ -137,51 +140,32 @@ export function isShellOutput(output: unknown): output is readonly JsonObject[] 
 
 // --- internal ---
 
-const kinds: Readonly<Record<string, ItemKind>> = {
+const typesOfKinds: Readonly<Partial<Record<ItemKind, string>>> = {
   message: 'message',
-  reasoning: 'thought',
-  function_call: 'call',
-  custom_tool_call: 'call',
-  local_shell_call: 'call',
-  shell_call: 'call',
-  apply_patch_call: 'call',
-  computer_call: 'call',
-  mcp_approval_request: 'call',
-  function_call_output: 'result',
-  custom_tool_call_output: 'result',
-  local_shell_call_output: 'result',
-  shell_call_output: 'result',
-  apply_patch_call_output: 'result',
-  computer_call_output: 'result',
-  mcp_approval_response: 'result',
-  web_search_call: 'done',
-  file_search_call: 'done',
-  code_interpreter_call: 'done',
-  image_generation_call: 'done',
-  mcp_list_tools: 'done',
-  mcp_call: 'done',
-  program: 'done',
-  program_output: 'done',
-  tool_search_call: 'done',
-  tool_search_output: 'done',
-  additional_tools: 'setting',
-  configuration_update: 'setting',
-  compaction: 'start',
-  compaction_trigger: 'order',
-  item_reference: 'reference',
+  thought: 'reasoning',
+  call: `function_call custom_tool_call local_shell_call shell_call apply_patch_call computer_call
+    mcp_approval_request`,
+  result: `function_call_output custom_tool_call_output local_shell_call_output shell_call_output
+    apply_patch_call_output computer_call_output mcp_approval_response`,
+  done: `web_search_call file_search_call code_interpreter_call image_generation_call mcp_list_tools mcp_call
+    program program_output tool_search_call tool_search_output`,
+  setting: 'additional_tools configuration_update',
+  start: 'compaction',
+  order: 'compaction_trigger',
+  reference: 'item_reference',
 }
+
+const kinds: ReadonlyMap<string, ItemKind> = new Map(
+  itemKinds.flatMap((kind) => (typesOfKinds[kind] ?? '').split(/\s+/).map((type) => [type, kind] as const)),
+)
 
 function isReference(item: JsonObject): boolean {
   return typeof item['id'] === 'string' && Object.keys(item).every((key) => key === 'id' || key === 'type')
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
 /** What code has printed and drawn. */
 function drawnBy({ type, outputs }: JsonObject): readonly JsonObject[] {
-  return type === 'code_interpreter_call' && Array.isArray(outputs) ? outputs.filter(isJsonObject) : []
+  return type === 'code_interpreter_call' ? objectsOf(outputs) : []
 }
 
 function isPicture({ type, url }: JsonObject): boolean {
