@@ -1,4 +1,5 @@
-import { backslash, braceOpen, bracketOpen, colon, comma, quote } from '../json/json-characters.ts'
+import { braceOpen, bracketOpen, colon, comma, quote } from '../json/json-characters.ts'
+import { endOfString } from '../json/json-scan.ts'
 import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../json/json-value.ts'
 import type { AnswerFacts, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
@@ -16,8 +17,11 @@ export function isTooMuch(text: string): boolean {
   let effort = 0
   for (let index = 0; index < text.length && effort <= EFFORT_MAX; index += 1) {
     const code = text.charCodeAt(index)
-    if (code === quote) index = endOfString(text, index)
-    else if (code === comma) effort += 1
+    if (code === quote) {
+      const end = endOfString(text, index)
+      if (end === -1) break
+      index = end - 1
+    } else if (code === comma) effort += 1
     else if (code === braceOpen || code === bracketOpen) effort += OPENING_EFFORT
     else if (code === colon) effort += KEY_EFFORT
   }
@@ -128,15 +132,3 @@ const KEY_EFFORT = 12
 
 /** About thirty milliseconds. */
 const EFFORT_MAX = 1_000_000
-
-/** Where the string ends that begins at `start`; the end of the text if it does not. */
-function endOfString(text: string, start: number): number {
-  let close = text.indexOf('"', start + 1)
-  while (close !== -1) {
-    let before = close - 1
-    while (text.charCodeAt(before) === backslash) before -= 1
-    if ((close - before) % 2 === 1) return close
-    close = text.indexOf('"', close + 1)
-  }
-  return text.length
-}

@@ -72,10 +72,19 @@ export function scanArray(
   start: number,
 ): { readonly elements: readonly Span[]; readonly end: number } | null {
   if (latin1.charCodeAt(start) !== bracketOpen) return null
-  const index = skipWhitespace(latin1, start + 1)
-  if (latin1.charCodeAt(index) === bracketClose) return { elements: [], end: index + 1 }
-  const end = endOfAnyValue(latin1, index)
-  return end === -1 ? null : scanElements(latin1, end, [{ start: index, end }])
+  const elements: Span[] = []
+  let index = skipWhitespace(latin1, start + 1)
+  if (latin1.charCodeAt(index) === bracketClose) return { elements, end: index + 1 }
+  for (;;) {
+    const end = endOfAnyValue(latin1, index)
+    if (end === -1) return null
+    elements.push({ start: index, end })
+    index = skipWhitespace(latin1, end)
+    const separator = latin1.charCodeAt(index)
+    if (separator === bracketClose) return { elements, end: index + 1 }
+    if (separator !== comma) return null
+    index = skipWhitespace(latin1, index + 1)
+  }
 }
 
 /** The index after the value that begins at `start`; -1 where none does or the text ends early. */
@@ -84,6 +93,20 @@ export function endOfAnyValue(latin1: string, start: number): number {
   if (first === quote) return endOfString(latin1, start)
   if (first === braceOpen || first === bracketOpen) return endOfNested(latin1, start)
   return beginsLiteral(first) ? endOfLiteral(latin1, start) : -1
+}
+
+/** The index after the string that begins at `start`; -1 where the text ends early. */
+export function endOfString(latin1: string, start: number): number {
+  // A quote ends the string unless an odd number of backslashes stands before it. A run of backslashes is counted only from the
+  // quote that follows it, so the work stays linear whatever the text.
+  let close = latin1.indexOf('"', start + 1)
+  while (close !== -1) {
+    let before = close - 1
+    while (latin1.charCodeAt(before) === backslash) before -= 1
+    if ((close - before) % 2 === 1) return close + 1
+    close = latin1.indexOf('"', close + 1)
+  }
+  return -1
 }
 
 /** Where the entries of the object at `value` stand in the body; null where it is none. */
@@ -120,24 +143,6 @@ export function memberWithComma(members: readonly EntrySpans[], at: number): Spa
 
 // --- internal ---
 
-function scanElements(
-  latin1: string,
-  start: number,
-  elements: Span[],
-): { readonly elements: readonly Span[]; readonly end: number } | null {
-  let index = skipWhitespace(latin1, start)
-  for (;;) {
-    const separator = latin1.charCodeAt(index)
-    if (separator === bracketClose) return { elements, end: index + 1 }
-    if (separator !== comma) return null
-    index = skipWhitespace(latin1, index + 1)
-    const end = endOfAnyValue(latin1, index)
-    if (end === -1) return null
-    elements.push({ start: index, end })
-    index = skipWhitespace(latin1, end)
-  }
-}
-
 function isWhitespace(code: number): boolean {
   return code === space || code === lineFeed || code === carriageReturn || code === tab
 }
@@ -150,19 +155,6 @@ function beginsLiteral(code: number): boolean {
     code === letterF ||
     code === letterN
   )
-}
-
-// A quote ends the string unless an odd number of backslashes stands before it. A run of backslashes is
-// counted only from the quote that follows it, so the work stays linear whatever the text.
-function endOfString(latin1: string, start: number): number {
-  let close = latin1.indexOf('"', start + 1)
-  while (close !== -1) {
-    let before = close - 1
-    while (latin1.charCodeAt(before) === backslash) before -= 1
-    if ((close - before) % 2 === 1) return close + 1
-    close = latin1.indexOf('"', close + 1)
-  }
-  return -1
 }
 
 // Braces and brackets share one counter: where they are mixed up, the text between is no JSON, and parsing

@@ -89,16 +89,12 @@ const unsaid: ReadonlySet<string> = new Set(['id', 'cache_control', 'tool_use_id
 /** What only the server can read is counted by a rule of its own. */
 const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content', 'encrypted_index', 'data'])
 
-const spokenRoles: Readonly<Record<string, Role>> = {
-  system: 'system',
-  user: 'user',
-  assistant: 'assistant',
-}
+const spokenRoles: readonly Role[] = ['system', 'user', 'assistant']
 
 function roleOf(kind: BlockKind, speaker: string): Role {
   if (kind === 'result') return 'tool'
   if (kind === 'start') return 'other'
-  return Object.hasOwn(spokenRoles, speaker) ? (spokenRoles[speaker] ?? 'other') : 'other'
+  return spokenRoles.find((role) => role === speaker) ?? 'other'
 }
 
 function saysNothing({ content, media }: Said): boolean {

@@ -117,13 +117,7 @@ const notText: ReadonlySet<string> = new Set([...unsaid, 'encrypted_content'])
 /** The same of an item whose findings count as the text that they are, and not as JSON. */
 const notFound: ReadonlySet<string> = new Set([...notText, foundKeys.text, ...foundKeys.parts])
 
-const spokenRoles: Readonly<Record<string, Role>> = {
-  system: 'system',
-  developer: 'developer',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool',
-}
+const spokenRoles: readonly Role[] = ['system', 'developer', 'user', 'assistant', 'tool']
 
 /** Who speaks in what is no message; anything else is nobody's. */
 const rolesOfKinds: Readonly<Partial<Record<ItemKind, Role>>> = {
@@ -135,7 +129,8 @@ const rolesOfKinds: Readonly<Partial<Record<ItemKind, Role>>> = {
 }
 
 function roleOf(kind: ItemKind, item: JsonObject): Role {
-  return (kind === 'message' ? spokenRoles[stringOr(item['role'], '')] : rolesOfKinds[kind]) ?? 'other'
+  const spoken = spokenRoles.find((role) => role === item['role'])
+  return (kind === 'message' ? spoken : rolesOfKinds[kind]) ?? 'other'
 }
 
 /** Whether a program of the model's has made a call, or has ended: it is one with all that it calls, over several requests. */
