@@ -10,7 +10,7 @@ import type { Answers, Replies } from './answer-contract.ts'
 /**
  * All that is known of one wire format. Code outside of `src/formats` works with entries, their facts and their slots, and
  * asks the dialect of its request for everything that has a name on the wire. Each dialect is a folder of its own, listed in
- * `dialects.ts`; `test/contracts/dialect-contract.ts` is the suite that each passes.
+ * `formats.ts`; `test/contracts/dialect-contract.ts` is the suite that each passes.
  */
 export type Dialect = {
   /** `chat-completions`, for example. */

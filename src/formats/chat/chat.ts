@@ -31,7 +31,14 @@ import { addSaid, contentParts, type Said, textOf, textPart } from '../content/c
 import { edited, valueIn, withoutMedia } from '../content/slots.ts'
 import { createUsageHider } from './usage-hider.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
-import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  objectsOf,
+  type JsonObject,
+  stringifyJson,
+  stringOr,
+} from '../../json/json-value.ts'
 import type { Digest, Steps } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
@@ -84,12 +91,9 @@ const recallTools: RecallTools = {
   }),
 
   namesIn: (tools) =>
-    tools.flatMap((tool) => {
-      const described = isJsonObject(tool) ? [tool, tool['function'], tool['custom']] : []
-      return described.flatMap((each) =>
-        isJsonObject(each) && typeof each['name'] === 'string' ? each['name'] : [],
-      )
-    }),
+    objectsOf(tools)
+      .flatMap((tool) => objectsOf([tool, tool['function'], tool['custom']]))
+      .flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
 }
 
 const chatBody: BodyShape = {

@@ -1,5 +1,12 @@
 import type { EntrySpan, Envelope } from '../../json/body-spans.ts'
-import { isJsonObject, isPresent, parseJson, parseJsonText, stringOr } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  objectsOf,
+  parseJson,
+  parseJsonText,
+  stringOr,
+} from '../../json/json-value.ts'
 import type { Source, Span, Steps } from '../../json/source.ts'
 import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
@@ -42,11 +49,8 @@ export function isMessagesBody(source: Source, { fieldNames, tools, history }: B
 
 /** Whether the server is asked to take more out of the history than thoughts. */
 function editsItself(management: unknown): boolean {
-  const edits: unknown = isJsonObject(management) ? management['edits'] : null
-  return (
-    Array.isArray(edits) &&
-    edits.some((edit) => isJsonObject(edit) && shorteningEdit.test(stringOr(edit['type'], '')))
-  )
+  const edits = objectsOf(isJsonObject(management) ? management['edits'] : null)
+  return edits.some(({ type }) => shorteningEdit.test(stringOr(type, '')))
 }
 
 /** Edits of the server's that take more out of a history than thoughts, from some size on. */

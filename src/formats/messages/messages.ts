@@ -61,8 +61,7 @@ const messagesRecallTools: RecallTools = {
     input_schema: { type: 'object', properties },
   }),
 
-  namesIn: (tools) =>
-    tools.flatMap((tool) => (isJsonObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [])),
+  namesIn: (tools) => objectsOf(tools).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
 }
 
 /**

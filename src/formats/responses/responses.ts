@@ -1,6 +1,7 @@
 import {
   isJsonObject,
   isPresent,
+  objectsOf,
   type JsonObject,
   parseJson,
   parseJsonText,
@@ -96,11 +97,10 @@ const responsesRecallTools: RecallTools = {
   }),
 
   namesIn: (tools) =>
-    tools.flatMap((tool) => {
-      if (!isJsonObject(tool)) return []
-      const inNamespace = Array.isArray(tool['tools']) ? responsesRecallTools.namesIn(tool['tools']) : []
-      return [...(typeof tool['name'] === 'string' ? [tool['name']] : []), ...inNamespace]
-    }),
+    objectsOf(tools).flatMap(({ name, tools: held }) => [
+      ...(typeof name === 'string' ? [name] : []),
+      ...(Array.isArray(held) ? responsesRecallTools.namesIn(held) : []),
+    ]),
 }
 
 // --- internal ---
@@ -111,8 +111,9 @@ function textOfItem(item: unknown): string {
 
 /** Whether the server is asked to compact the history from some size on. */
 function compactsItself(management: unknown): boolean {
-  const edits = Array.isArray(management) ? management : [management]
-  return edits.some((edit: unknown) => isJsonObject(edit) && edit['type'] === 'compaction')
+  return objectsOf(Array.isArray(management) ? management : [management]).some(
+    ({ type }) => type === 'compaction',
+  )
 }
 
 /** The form of the reply, if it is another than text. */
@@ -147,7 +148,7 @@ const responsesSummaries: SummaryCalls = {
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
-    const items = body['output'].filter(isJsonObject)
+    const items = objectsOf(body['output'])
     const messages = items.filter((item) => kindOf(item) === 'message')
     const said = messages.map(({ content }) => withoutRefusals(content))
     return {
