@@ -1,5 +1,5 @@
-import { overheadIn } from '../models/counts/overheads.ts'
-import { seenRatio } from '../models/counts/seen-ratio.ts'
+import { overheadIn } from '../models/counts/learnt-rate.ts'
+import { seenRatio } from '../models/counts/learnt-rate.ts'
 import {
   type Belief,
   type Beliefs,

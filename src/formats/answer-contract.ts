@@ -114,8 +114,7 @@ export type UsageHider = {
 export type Replies = {
   /** The reply in a plain answer; null unless there is exactly one. */
   readonly read: (body: unknown) => Reply | null
-  readonly plain: (rules: CallRules) => PlainReply
-  readonly stream: <Event extends StreamEvent>(rules: CallRules) => ReplyStream<Event>
+  readonly join: <Event extends StreamEvent>(rules: CallRules) => AnswerJoin<Event>
   /** Whether an event is the last word of a stream. */
   readonly isDone: (event: string) => boolean
   /** An error, given as parsed JSON, as the event of a stream. */
@@ -181,39 +180,34 @@ export type CallRules = {
   readonly continues: boolean
 }
 
-/** One plain reply for the client, made of one answer or of several that go on from each other. */
-export type PlainReply = {
-  /** Takes an answer's body: what it says, with its text as the client will see it; null if nobody can go on from it. */
-  readonly take: (body: unknown) => Reply | null
-  /** A further answer follows, whose text is joined by the seam. */
-  readonly goOn: (seam: Seam) => void
-  /** The body that the client gets; null if that is the one that came. */
-  readonly finish: () => JsonObject | null
-  /** The usage of all answers so far; null if none was stated. */
-  readonly usage: () => Usage | null
-}
-
 /** An event as it came. Whoever holds its bytes gets this very object back if it goes on unchanged. */
 export type StreamEvent = { readonly text: string }
 
-/** One streamed reply for the client, made of one answer or of several that go on from each other. */
-export type ReplyStream<Event extends StreamEvent> = {
+/** One reply for the client, made of one answer or of several that go on from each other: all streamed, or all plain. */
+export type AnswerJoin<Event extends StreamEvent> = {
   /** Takes an event of the answer that flows; returns what the client gets now: events as they came, or new ones. */
   readonly take: (event: Event) => readonly (Event | string)[]
+  /** Takes a plain answer: what it says, with its text as the client will see it; null if nobody can go on from it. */
+  readonly takePlain: (body: unknown) => Reply | null
   /**
    * The answer has ended: what it said, and what the client gets of it now. `reply` is null if nobody can go on from it: it
    * failed, or was not understood.
    */
   readonly ended: () => { readonly reply: Reply | null; readonly shown: readonly (Event | string)[] }
+  /**
+   * A further answer follows, whose text is joined by the seam: what the client still gets of the one before. What else was
+   * held back is not wanted any more.
+   */
+  readonly goOn: (seam: Seam) => readonly (Event | string)[]
   /** What was held back, if no further answer follows. */
   readonly finish: () => readonly (Event | string)[]
+  /** The body that the client gets; null if that is the one that came. */
+  readonly finishPlain: () => JsonObject | null
   /**
    * What is missing of the end of a reply whose further answer broke off: it stands as one that was cut, unless its end
    * was there. Null if nothing can be said.
    */
-  readonly cut: () => readonly string[] | null
-  /** A further answer follows, whose text is joined by the seam. What was held back is not wanted any more. */
-  readonly goOn: (seam: Seam) => void
+  readonly cut: () => readonly (Event | string)[] | null
   /** The usage of all answers so far; null if none was stated. */
   readonly usage: () => Usage | null
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonText, stringifyJson, stringOr, type JsonObject } from '../json/json-value.ts'
-import type { AnswerEvent, AnswerFacts, EventsReader } from './answer-contract.ts'
+import type { AnswerEvent, AnswerFacts, Answers, EventsReader } from './answer-contract.ts'
 import { nothingSaid, parseAnswerText, statesError } from './answer-json.ts'
 import { createEventReader, type ServerEvent } from './event-reader.ts'
 
@@ -7,7 +7,15 @@ import { createEventReader, type ServerEvent } from './event-reader.ts'
 export type NewEvent = JsonObject & { readonly type: string }
 
 /** `other`: a comment, or nothing that can be read; `done`: `[DONE]`, which imitators send in streams of any dialect. */
-type Untold = { readonly kind: 'other' | 'done' | 'error' }
+export type Untold = { readonly kind: 'other' | 'done' | 'error' }
+
+/** `name`: what stands in its `event:` line; '' if there is none. */
+export type TypedEvent = {
+  readonly kind: 'event'
+  readonly name: string
+  readonly type: string
+  readonly json: JsonObject
+}
 
 /** Reads one event, given with the blank line at its end. `name`: what stands in its `event:` line; '' if there is none. */
 export function readEventText(
@@ -23,12 +31,7 @@ export function readEventText(
 }
 
 /** The same of an event that has a type, as all of a dialect's `own` have. */
-export function readTypedEvent(
-  event: string,
-  isOwn: (type: string) => boolean,
-):
-  | Untold
-  | { readonly kind: 'event'; readonly name: string; readonly type: string; readonly json: JsonObject } {
+export function readTypedEvent(event: string, isOwn: (type: string) => boolean): Untold | TypedEvent {
   const read = readEventText(event)
   if (read.kind !== 'data') return read
   const { name, json } = read
@@ -41,6 +44,17 @@ export function readTypedEvent(
 export function writeEvent(name: string, json: JsonObject): string | null {
   const text = stringifyJson(json)
   return text === null ? null : `${name === '' ? '' : `event: ${name}\n`}data: ${text}\n\n`
+}
+
+/** A plain answer as the stream of events that say the same; null if there is no output in it, or it is nested too deep. */
+export function asStream(
+  body: unknown,
+  facts: AnswerFacts | null,
+  eventsOf: (body: JsonObject) => readonly (string | null)[],
+): ReturnType<Answers['asStream']> {
+  if (facts === null || facts.isError || !facts.hasOutput || !isJsonObject(body)) return null
+  const events = eventsOf(body)
+  return events.includes(null) ? null : { text: events.join(''), statesUsage: isJsonObject(body['usage']) }
 }
 
 /** An error as an event that has a type; '' if it is nested too deep to be written. */

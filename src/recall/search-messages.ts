@@ -1,4 +1,4 @@
-import { argumentLines } from '../compaction/history/looked-at.ts'
+import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { Subject } from '../compaction/history/subject.ts'
 import type { Steps } from '../json/source.ts'

@@ -311,11 +311,15 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('a reply that goes on nowhere passes as it came', () => {
       const callRules = { toolName: 'recall', continues: true }
-      const plain = replies.plain(callRules)
-      expect(plain.take(samples.plainText)).toMatchObject({ text: samples.text, calls: [], finish: 'end' })
-      expect(plain.finish()).toBeNull()
+      const plain = replies.join(callRules)
+      expect(plain.takePlain(samples.plainText)).toMatchObject({
+        text: samples.text,
+        calls: [],
+        finish: 'end',
+      })
+      expect(plain.finishPlain()).toBeNull()
       expect(replies.read(samples.plainText)?.text).toBe(samples.text)
-      const stream = replies.stream<{ readonly text: string }>(callRules)
+      const stream = replies.join<{ readonly text: string }>(callRules)
       const events = samples.streamedText.map((text) => ({ text }))
       const shown = events.flatMap((event) => stream.take(event))
       const { reply, shown: late } = stream.ended()

@@ -2,11 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../src/json/json-value.ts'
 import type { CallRules, Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
-import { messagesReplies } from '../../src/formats/messages/reply/replies.ts'
-import { responsesReplies } from '../../src/formats/responses/reply/replies.ts'
+import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
+import { responses as responsesDialect } from '../../src/formats/responses/responses.ts'
 import { nextStep } from '../../src/pipeline/reply/further-answers.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 import { eventsIn, joiningOf } from './joined.ts'
+import { chatCompletions } from '../../src/formats/chat/chat.ts'
+import * as deltas from './chat/reply/streamed.ts'
 import * as blocks from './messages/reply/streamed.ts'
 import * as items from './responses/reply/streamed.ts'
 
@@ -32,8 +34,87 @@ type Dialect = {
 
 type About = { at: number; isCut: boolean; tokens: number | null; pieceCharacters: number }
 
+const piecesOf = (text: string, characters: number) =>
+  text.match(new RegExp(`[^]{1,${characters}}`, 'g')) ?? []
+
+const chatCall = (name: string, given: string, id: string): JsonObject => ({
+  tool_calls: { id, type: 'function', function: { name, arguments: given } },
+})
+
+const chats: Dialect = {
+  replies: chatCompletions.replies,
+  makers: {
+    thought: (place) => [{ reasoning_content: `I think ${place}. ` }],
+    text: (place) => [{ content: `${words} ${place}` }],
+    silence: () => [{ content: '' }],
+    recall: (place) => [chatCall('recall', '{"search":"x"}', `call_${place}`)],
+    call: (place) => [chatCall('recall_mail', '{"a":1}', `call_${place}`)],
+    cutCall: (place) => [chatCall('bash', '{"a":', `call_${place}`)],
+  },
+  answer: (parts, { at, isCut, tokens, pieceCharacters }) => {
+    const said = (key: string) => parts.map((part) => String(part[key] ?? '')).join('')
+    const [content, thought] = [said('content'), said('reasoning_content')]
+    const calls = parts.flatMap(({ tool_calls: call }) => (isJsonObject(call) ? [call] : []))
+    const id = `chatcmpl-${at}`
+    const reason = isCut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
+    const usage = tokens === null ? {} : { usage: { prompt_tokens: tokens, completion_tokens: 1 } }
+    const message = {
+      role: 'assistant',
+      content,
+      ...(thought === '' ? {} : { reasoning_content: thought }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    }
+    const pieces = calls.flatMap((call, index) => {
+      const { name, arguments: given } = Object(call['function'])
+      const begun = { index, ...call, function: { name, arguments: '' } }
+      const grown = piecesOf(given, pieceCharacters).map((piece) => ({
+        index,
+        function: { arguments: piece },
+      }))
+      return [begun, ...grown].map((delta) => ({ tool_calls: [delta] }))
+    })
+    const texts = piecesOf(content, pieceCharacters).map((piece) => ({ content: piece }))
+    const thoughts = piecesOf(thought, pieceCharacters).map((piece) => ({ reasoning_content: piece }))
+    const begun = { role: 'assistant', content: '' }
+    return {
+      body: {
+        id,
+        object: 'chat.completion',
+        created: id.length,
+        model: 'm',
+        choices: [{ index: 0, message, finish_reason: reason }],
+        ...usage,
+      },
+      events: deltas.eventsOf([begun, ...thoughts, ...texts, ...pieces], { id, reason, ...usage }),
+    }
+  },
+  read: (out) => {
+    const { text, reasoning, calls, reasons, ids, roles, usage, done } = deltas.readAsClient(out)
+    const [[id], [reason]] = [[...ids], reasons]
+    expect([ids.size, reasons.length, roles, done]).toEqual([1, 1, 1, 1])
+    const made = calls.map(({ id: callId, ...call }) => ({ id: callId, type: 'function', function: call }))
+    const message = {
+      role: 'assistant',
+      content: text,
+      ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+      ...(made.length === 0 ? {} : { tool_calls: made }),
+    }
+    return {
+      id,
+      object: 'chat.completion',
+      created: String(id).length,
+      model: 'm',
+      choices: [{ index: 0, message, finish_reason: reason }],
+      ...(usage === null ? {} : { usage }),
+    }
+  },
+  partsIn: ({ choices }) =>
+    objectsIn(choices).flatMap(({ message }) => objectsIn(Object(message).tool_calls)),
+  cut: { choices: [{ finish_reason: 'length' }] },
+}
+
 const messages: Dialect = {
-  replies: messagesReplies,
+  replies: messagesDialect.replies,
   makers: {
     thought: (place) => [blocks.thought(`I think ${place}`)],
     secret: (place) => [{ type: 'redacted_thinking', data: `secret ${place}` }],
@@ -61,7 +142,7 @@ const messages: Dialect = {
 }
 
 const responses: Dialect = {
-  replies: responsesReplies,
+  replies: responsesDialect.replies,
   makers: {
     thought: (place) => [items.thought(`rs_${place}`)],
     message: (place) => [items.message(`${words} ${place}`, `msg_${place}`)],
@@ -121,6 +202,7 @@ function repliesOf({ replies, makers, answer }: Dialect) {
 }
 
 describe.each([
+  { name: 'chat completions', dialect: chats },
   { name: 'messages', dialect: messages },
   { name: 'responses', dialect: responses },
 ])('$name', ({ dialect }) => {
@@ -141,24 +223,11 @@ describe.each([
         expect(isSame).toBe(plain.body === null)
         if (rules.toolName === null) return
         const shown = dialect.partsIn(dialect.read(out))
-        expect(shown.filter(({ name }) => name === 'recall')).toEqual([])
+        const names = shown.map(({ name, function: called }) => name ?? Object(called).name)
+        expect(names).not.toContain('recall')
       }),
       { numRuns: propertyRuns(300) },
     )
-  })
-
-  test('an error in the middle of a stream is an event of that name, with all that was said', () => {
-    const [error, bare] = [
-      { code: 'server_error', message: 'gone' },
-      { object: 'error', type: 'X' },
-    ]
-    const told = dialect.replies.errorEvent({ error, request_id: 'req_1' })
-    expect(told).toMatch(/^event: error\ndata: .*\n\n$/)
-    const events = eventsIn([told, dialect.replies.errorEvent(bare)])
-    expect(events).toEqual([
-      { type: 'error', error, request_id: 'req_1' },
-      { type: 'error', error: bare },
-    ])
   })
 
   test('a further answer may break off anywhere: the client gets a whole reply, which was cut', async () => {
@@ -181,8 +250,25 @@ describe.each([
   })
 })
 
+test.each([messages, responses])(
+  'an error in the middle of a stream is an event of that name, with all that was said',
+  ({ replies }) => {
+    const [error, bare] = [
+      { code: 'server_error', message: 'gone' },
+      { object: 'error', type: 'X' },
+    ]
+    const told = replies.errorEvent({ error, request_id: 'req_1' })
+    expect(told).toMatch(/^event: error\ndata: .*\n\n$/)
+    const events = eventsIn([told, replies.errorEvent(bare)])
+    expect(events).toEqual([
+      { type: 'error', error, request_id: 'req_1' },
+      { type: 'error', error: bare },
+    ])
+  },
+)
+
 test('of messages the client gets no empty text of ours, and thoughts only if it sends back all that stood before', () => {
-  const { joinedStreams } = joiningOf(messagesReplies)
+  const { joinedStreams } = joiningOf(messagesDialect.replies)
   fc.assert(
     fc.property(repliesOf(messages), ({ rules, bodies, streams }) => {
       const content = messages.partsIn(messages.read(joinedStreams(streams, rules).out))
@@ -198,7 +284,7 @@ test('of messages the client gets no empty text of ours, and thoughts only if it
 
 /** What a server demands of what the client will send back: see `reply.ts` of the dialect. */
 test('of responses the client gets thoughts only with what they led to, if it sends back all that stood before', async () => {
-  const { joinedStreams } = joiningOf(responsesReplies)
+  const { joinedStreams } = joiningOf(responsesDialect.replies)
   await fc.assert(
     fc.asyncProperty(repliesOf(responses), fc.nat(3), async ({ rules, bodies, streams }, sample) => {
       const { out } = joinedStreams(streams, rules)

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../src/json/json-value.ts'
 import type { CallRules, Replies, Reply, Seam, StreamEvent } from '../../src/formats/answer-contract.ts'
-import { continuationSeam, lastWordsOf, paragraphSeam } from '../../src/pipeline/reply/further-answers.ts'
+import { continuationSeam, lastWordsOf, paragraphSeam } from '../../src/pipeline/reply/seams.ts'
 
 export const recalling: CallRules = { toolName: 'recall', continues: false }
 export const continuing: CallRules = { toolName: 'recall', continues: true }
@@ -11,13 +11,13 @@ type Streams = readonly (readonly StreamEvent[])[]
 export const joiningOf = (replies: Replies) => ({
   /** What the client gets of these streams. */
   joinedStreams: (answers: Streams, rules: CallRules) => {
-    const stream = replies.stream<StreamEvent>(rules)
+    const stream = replies.join<StreamEvent>(rules)
     const out: (StreamEvent | string)[] = []
     const read = answers.map((events, at) => {
       for (const event of events) out.push(...stream.take(event))
       const { reply, shown } = stream.ended()
       out.push(...shown)
-      if (at < answers.length - 1) stream.goOn(seamBehind(reply))
+      if (at < answers.length - 1) out.push(...stream.goOn(seamBehind(reply)))
       return reply
     })
     out.push(...stream.finish())
@@ -26,24 +26,23 @@ export const joiningOf = (replies: Replies) => ({
 
   /** What the client gets of these plain answers; null if that is the one that came. */
   joinedBodies: (answers: readonly JsonObject[], rules: CallRules) => {
-    const plain = replies.plain(rules)
+    const plain = replies.join(rules)
     const read = answers.map((body, at) => {
-      const reply = plain.take(body)
+      const reply = plain.takePlain(body)
       if (at < answers.length - 1) plain.goOn(seamBehind(reply))
       return reply
     })
-    return { body: plain.finish(), replies: read, usage: plain.usage() }
+    return { body: plain.finishPlain(), replies: read, usage: plain.usage() }
   },
 
   /** What the client gets if the last stream breaks off, and what is sent then. */
   brokenOff: (answers: Streams, rules: CallRules) => {
-    const stream = replies.stream<StreamEvent>(rules)
+    const stream = replies.join<StreamEvent>(rules)
     const out = answers.flatMap((events, at) => {
       const shown = events.flatMap((event) => stream.take(event))
       if (at === answers.length - 1) return shown
       const { reply, shown: late } = stream.ended()
-      stream.goOn(seamBehind(reply))
-      return [...shown, ...late]
+      return [...shown, ...late, ...stream.goOn(seamBehind(reply))]
     })
     return { out, end: stream.cut() ?? [] }
   },

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../src/json/json-value.ts'
 import type { Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import { messagesReplies } from '../../src/formats/messages/reply/replies.ts'
-import { responsesReplies } from '../../src/formats/responses/reply/replies.ts'
-import { paragraphSeam } from '../../src/pipeline/reply/further-answers.ts'
+import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
+import { responses as responsesDialect } from '../../src/formats/responses/responses.ts'
+import { paragraphSeam } from '../../src/pipeline/reply/seams.ts'
 import * as deltas from './chat/reply/streamed.ts'
 import { continuing, eventsIn, joiningOf, recalling } from './joined.ts'
 import * as blocks from './messages/reply/streamed.ts'
@@ -74,7 +74,7 @@ const chats: Words = {
 
 const messages: Words = {
   name: 'messages',
-  replies: messagesReplies,
+  replies: messagesDialect.replies,
   text: (words) => blocks.text(words),
   call: (name, input) => blocks.callOf(name, { ...input }),
   cutCall: (name) => blocks.callOf(name, { text: 'ab' }),
@@ -112,7 +112,7 @@ const failedResponse = items.responseOf([], {
 
 const responses: Words = {
   name: 'responses',
-  replies: responsesReplies,
+  replies: responsesDialect.replies,
   text: (words) => items.message(words, `msg_${(made += 1)}`),
   call: (name, input = {}) => items.callOf(name, JSON.stringify(input), `fc_${(made += 1)}`),
   cutCall: (name) => items.callOf(name, '{"text":"ab', `fc_${(made += 1)}`),
@@ -171,7 +171,7 @@ describe.each([chats, messages, responses])('in $name', (words) => {
   })
 
   test('text before it is there before the call is known', () => {
-    const reading = replies.stream<StreamEvent>(recalling)
+    const reading = replies.join<StreamEvent>(recalling)
     const shown = asking.flatMap((event) => reading.take(event))
     expect(shown).toEqual(asking.slice(0, shown.length))
     expect(JSON.stringify(shown)).toContain('Let me look.')
@@ -219,16 +219,16 @@ describe.each([chats, messages, responses])('in $name', (words) => {
   })
 
   test('of an answer that did not begin nothing can be said', () => {
-    const silent = replies.stream<StreamEvent>(continuing)
+    const silent = replies.join<StreamEvent>(continuing)
     silent.goOn(paragraphSeam(''))
     expect(silent.cut()).toBeNull()
   })
 
   test('what is no plain answer, or a failed one, is not gone on from', () => {
-    const plain = replies.plain(continuing)
+    const plain = replies.join(continuing)
     for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { error: {} }, words.failed]) {
-      expect(plain.take(none)).toBeNull()
-      expect(plain.finish()).toBeNull()
+      expect(plain.takePlain(none)).toBeNull()
+      expect(plain.finishPlain()).toBeNull()
     }
   })
 

@@ -2,7 +2,7 @@ import { matchesGlob } from '../../profiles/glob.ts'
 import type { Steps } from '../../json/source.ts'
 import { supersededIn } from '../history/calls/superseded.ts'
 import { numberInMark } from '../history/message-numbers.ts'
-import { lookedAt } from '../history/looked-at.ts'
+import { lookedAt } from '../history/read-message.ts'
 import { type Rounds, type Subject, toolNameOf } from '../history/subject.ts'
 import { isUnguessable, wordsIn } from '../history/things.ts'
 

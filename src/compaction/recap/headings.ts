@@ -1,4 +1,5 @@
 import { type Subject, toolNameOf } from '../history/subject.ts'
+import type { Steps } from '../../json/source.ts'
 
 /** What the parts of a recap begin with. */
 export const headings = {

@@ -20,11 +20,10 @@ import {
   withoutMembers,
 } from '../content/joined-content.ts'
 import { chatRules } from './rules.ts'
-import { asStream } from './reply/as-stream.ts'
-import { readChunk, writeChunk } from './reply/chunk.ts'
-import { createPlainReply } from './reply/plain-reply.ts'
-import { createReplyStream } from './reply/reply-stream.ts'
-import { readReply } from './reply/reply.ts'
+import { chatEvents } from './reply/as-stream.ts'
+import { chatAnswerWire, isLastChunk } from './reply/wire.ts'
+import { joiningOf } from '../joined-reply.ts'
+import { asStream, writeEvent } from '../typed-events.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
 import { type Call, readCalls, slotsOf } from './slots.ts'
 import { addSaid, contentParts, type Said, textOf, textPart } from '../content/content-parts.ts'
@@ -294,16 +293,14 @@ export const chatCompletions: Dialect = {
     read: readAnswer,
     openStream: () => readEvent,
     isTelling,
-    asStream,
+    asStream: (body) => asStream(body, readAnswer(body), chatEvents),
     thoughtRefusal: thoughtRefusalIn,
     usageHider: createUsageHider,
   },
   replies: {
-    read: readReply,
-    plain: createPlainReply,
-    stream: createReplyStream,
-    isDone: (event) => readChunk(event).kind === 'done',
-    errorEvent: (error) => writeChunk(error) ?? '',
+    ...joiningOf(chatAnswerWire),
+    isDone: isLastChunk,
+    errorEvent: (error) => writeEvent('', error) ?? '',
     answeredCalls: recallTurn,
     goOn: goOnTurn,
     unbound: unboundTurns,

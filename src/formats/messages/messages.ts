@@ -5,13 +5,16 @@ import type { Dialect, RecallTools, SummaryCalls } from '../contract.ts'
 import { isMessagesBody, messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-marks.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { messagesReplies } from './reply/replies.ts'
+import { isLastEvent, messageEvents } from './reply/events.ts'
+import { goOnMessages, recallMessages, unboundMessages } from './reply/turns.ts'
+import { messageAnswerWire } from './reply/wire.ts'
+import { joiningOf } from '../joined-reply.ts'
+import { asStream, errorEvent } from '../typed-events.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readMessageAnswer } from './read-answer.ts'
 import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
-import { messageAsStream } from './reply/as-stream.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
 import {
   isJsonObject,
@@ -48,7 +51,7 @@ export const messagesAnswers: Answers = {
   read: readMessageAnswer,
   openStream: openMessageStream,
   isTelling: isTellingMessageEvent,
-  asStream: messageAsStream,
+  asStream: (body) => asStream(body, readMessageAnswer(body), messageEvents),
   thoughtRefusal: thoughtRefusalIn,
   // Every stream states its usage.
   usageHider: null,
@@ -226,7 +229,15 @@ export const messages: Dialect = {
   },
   rules: messagesRules,
   answers: messagesAnswers,
-  replies: messagesReplies,
+  replies: {
+    ...joiningOf(messageAnswerWire),
+    isDone: isLastEvent,
+    errorEvent,
+    answeredCalls: recallMessages,
+    goOn: goOnMessages,
+    unbound: unboundMessages,
+    bindsThoughts: true,
+  },
   summaries: messagesSummaries,
   recall: messagesRecallTools,
   // Imitators sign with a UUID, or with whatever was sent.

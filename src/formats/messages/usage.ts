@@ -1,7 +1,6 @@
 import { countIn } from '../answer-json.ts'
 import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
 import type { Usage } from '../answer-contract.ts'
-import { addUsage } from '../usage-sum.ts'
 
 /**
  * The token counts of an answer. A model that uses the server's own tools is sampled several times for one answer, and all of
@@ -35,11 +34,8 @@ export function totalUsage(usage: JsonObject | null): Usage | null {
   }
 }
 
-/** The usage of a stream, as its events state it one by one. */
-export type StreamedUsage = ReturnType<typeof createStreamedUsage>
-
 /**
- * Of the events of a stream the later ones state more: what they repeat is corrected. vLLM counts all input as new at the
+ * The usage of a stream, as its events state it one by one. The later ones state more: what they repeat is corrected. vLLM counts all input as new at the
  * beginning, and tells in the end what of it was cached. An input of nothing at all corrects none: some servers count it at the
  * beginning alone, and say zero in the end.
  */
@@ -63,16 +59,6 @@ export function createStreamedUsage() {
     /** Null as long as none is stated. It grows. */
     value: () => (isStated ? usage : null),
   }
-}
-
-/** The usage of a reply that took several answers, each of which was sampled by itself. */
-export function sumUsage(before: JsonObject | null, usage: JsonObject | null): JsonObject | null {
-  if (usage === null) return before
-  const sum = addUsage(before, usage)
-  const [some, others]: unknown[] = [before?.['iterations'], usage['iterations']]
-  return Array.isArray(some) && Array.isArray(others)
-    ? { ...sum, iterations: [...(some as unknown[]), ...(others as unknown[])] }
-    : sum
 }
 
 // --- internal ---

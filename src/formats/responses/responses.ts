@@ -14,13 +14,16 @@ import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import type { BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
-import { responsesReplies } from './reply/replies.ts'
+import { isDone, responseEvents } from './reply/events.ts'
+import { goOnItems, recallItems, unboundItems } from './reply/turns.ts'
+import { responseAnswerWire } from './reply/wire.ts'
+import { joiningOf } from '../joined-reply.ts'
+import { asStream, errorEvent } from '../typed-events.ts'
 import { editedItem, inputTextPart, itemSlots, withoutItemMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
 import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
 import { isTellingEvent, openStream } from './read-stream.ts'
-import { responseAsStream } from './reply/as-stream.ts'
 import type { Source } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
@@ -80,7 +83,7 @@ export const responsesAnswers: Answers = {
   read: readResponse,
   openStream,
   isTelling: isTellingEvent,
-  asStream: responseAsStream,
+  asStream: (body) => asStream(body, readResponse(body), responseEvents),
   thoughtRefusal: thoughtRefusalIn,
   // Every stream states its usage.
   usageHider: null,
@@ -210,7 +213,15 @@ export const responses: Dialect = {
   },
   rules: responsesRules,
   answers: responsesAnswers,
-  replies: responsesReplies,
+  replies: {
+    ...joiningOf(responseAnswerWire),
+    isDone,
+    errorEvent,
+    answeredCalls: recallItems,
+    goOn: goOnItems,
+    unbound: unboundItems,
+    bindsThoughts: true,
+  },
   summaries: responsesSummaries,
   recall: responsesRecallTools,
   bindsThoughts: () => true,

@@ -1,10 +1,18 @@
-import type { Form, Outcome, ReplyCounts } from '../request.ts'
+import type { AnsweredRequest, Counted, Form, Outcome, RecallOffer, ReplyCounts, Send } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
-import type { AnsweredCall, CallRules, Reply, ReplyCall, Seam } from '../../formats/answer-contract.ts'
+import type { AnsweredCall, Reply, ReplyCall, Seam } from '../../formats/answer-contract.ts'
 import type { Failures } from '../../telemetry/failures.ts'
-import { RECALL_NO_MORE, RECALL_ROOM_TOKENS_MIN } from '../recall/recall-answers.ts'
-import type { FurtherRequest } from './send-further.ts'
-import { discard } from '../send/outcome.ts'
+import { discard, retrying } from '../send/outcome.ts'
+import { answerRecall } from '../../recall/answer-recall.ts'
+import { drive } from '../../scheduling/drive.ts'
+import { withTool } from '../recall/recall-offer.ts'
+import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
+import { withReplaced } from '../send/outgoing-body.ts'
+import { recoverFromOverflow } from '../send/recover.ts'
+import type { SendingParts } from '../parts.ts'
+import { askForUsage } from '../send/usage-in-streams.ts'
+import { callAgain, continuationSeam, continuedText, lastWordsOf, paragraphSeam } from './seams.ts'
+import { readPlain } from './whole-answer.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -26,13 +34,6 @@ export type FurtherAnswers = {
   readonly after: (reply: Reply) => Promise<Further>
   /** How often either was done. */
   readonly counts: () => ReplyCounts
-}
-
-/** What joins the answers of a reply. */
-export type JoinOptions = {
-  readonly rules: CallRules
-  readonly further: FurtherAnswers
-  readonly failures: Pick<Failures, 'note'>
 }
 
 export type FurtherAnswersOptions = {
@@ -231,114 +232,84 @@ export function nextStep(reply: Reply, limits: StepLimits): Step {
     : { kind: 'end' }
 }
 
-/** @internal exported for tests. A new utterance begins a paragraph of its own. */
-export function paragraphSeam(before: string): Seam {
-  let gap = before === '' || before.endsWith('\n') ? '' : '\n\n'
-  return {
-    feed: (text) => {
-      if (text === '') return ''
-      const joined = gap + text
-      gap = ''
-      return joined
-    },
-    end: () => '',
+/** @internal exported for tests. What a model is told that has called the tool too often, or read so much that there is no room for more. */
+export const RECALL_NO_MORE =
+  'No more of the conversation can be read back in this reply. Answer with what you have, or call another tool.'
+
+/** With less room than this nothing more is read back in a reply that has read something, in our tokens. */
+const RECALL_ROOM_TOKENS_MIN = 512
+
+/**
+ * Answers calls of the tool from the client's own conversation: a page of at most a quarter of what is left of the
+ * budget. `counted` null: nothing had to be counted, so nothing was left out.
+ */
+export function recallAnswers(
+  counted: Counted | null,
+): (argumentsText: string, form: Pick<Form, 'compacted'>, roomTokens: number) => Promise<string> {
+  return async (argumentsText, { compacted }, roomTokens) => {
+    if (counted === null || compacted === null) return NOTHING_LEFT_OUT
+    const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
+    return drive(answerRecall({ subject: counted.subject, compacted }, argumentsText, tokensMax))
   }
 }
 
-/**
- * The last words of a text that was cut, which the model is asked to begin with, so that it is sure where the two
- * meet; '' where no words stand there only once, and the end could not be told from an earlier place.
- *
- * @internal exported for tests
- */
-export function lastWordsOf(text: string): string {
-  const trimmed = text.trimEnd()
-  for (let chars = LAST_WORDS_CHARS; chars <= LAST_WORDS_CHARS_MAX; chars *= 2) {
-    const lastWords = wordsAtEnd(trimmed, chars)
-    if (new Set(lastWords).size < DISTINCT_CHARS_MIN) return ''
-    if (trimmed.indexOf(lastWords) === trimmed.length - lastWords.length) return lastWords
-    if (chars >= trimmed.length) return ''
-  }
-  return ''
+/** A form of a request with further messages, as JSON, behind its own. */
+export type FurtherRequest = {
+  readonly form: Form
+  readonly turns: readonly string[]
+  readonly offersRecall: boolean
 }
 
 /**
- * Joins the continuation of a text that was cut. Where it begins with the last words, as it was asked to, that is left out;
- * else it is taken as the text that follows.
- *
- * @internal exported for tests
+ * Sends further requests: in a smaller form, where one is refused as too long, like any request. `shape` is that of the
+ * first answer: one that is read whole is read here. Rejects where the client left meanwhile.
  */
-export function continuationSeam(before: string, lastWords: string): Seam {
-  const blanks = before.slice(before.trimEnd().length)
-  let held = ''
-  let isOpen = lastWords !== ''
-
-  function decided(isOver: boolean): string {
-    const start = held.length - held.trimStart().length
-    const said = held.slice(start)
-    if (!isOver && said.length < lastWords.length + blanks.length && isBeginning(said)) return ''
-    isOpen = false
-    if (!said.startsWith(lastWords)) return held
-    const rest = said.slice(lastWords.length)
-    // What the text ended in is there already.
-    let shared = 0
-    while (shared < blanks.length && rest[shared] === blanks[shared]) shared += 1
-    return rest.slice(shared)
-  }
-
-  /** Whether what was said may still turn out to be the last words and the blanks behind it. */
-  function isBeginning(said: string): boolean {
-    return said.length <= lastWords.length ? lastWords.startsWith(said) : said.startsWith(lastWords)
-  }
-
-  return {
-    feed: (text) => {
-      if (!isOpen) return text
-      held += text
-      return decided(false)
-    },
-    end: () => (isOpen ? decided(true) : ''),
+export function sendFurther(
+  { exchange, outcome: first, sending }: AnsweredRequest,
+  shape: AnswerShape,
+  offer: RecallOffer | null,
+  parts: SendingParts,
+): (further: FurtherRequest) => Promise<Outcome> {
+  return async function sendOneFurther({ form, turns, offersRecall }) {
+    // Whether a further request goes without its usage is found out by itself: what was refused in the one before may have
+    // been something else of it.
+    sending.refused.delete('usage')
+    sending.isUsageSuspected = false
+    const sendWithTurns: Send = async (base) => {
+      const added = withTurns(base, base === form ? turns : base.chat.dialect.replies.unbound(turns))
+      const sent = await parts.senders.once(
+        offersRecall && offer !== null ? withTool(added, offer) : added,
+        sending,
+      )
+      return { ...sent, form: base }
+    }
+    // The first answer was asked for its usage, or not: its event is hidden from then on, or not.
+    const send = first.asksUsage ? askForUsage(parts)(sendWithTurns) : sendWithTurns
+    const outcome = await retrying(send, [recoverFromOverflow(parts)])(form, sending)
+    if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
+    const read = await readPlain(outcome)
+    exchange.signal.throwIfAborted()
+    return read
   }
 }
 
 // --- internal ---
 
-const CUT = 'Your reply was cut off by the limit on its length.'
-
-/** Asks a model to go on with a text that ended in these words; '' if they would not tell where it ended. */
-function continuedText(lastWords: string): string {
-  const how =
-    lastWords === ''
-      ? 'Go on exactly where it stopped, without repeating anything.'
-      : `Go on exactly where it stopped: begin with its last words, once more and unchanged, and continue from there. They were:\n${lastWords}`
-  return `${CUT} ${how}\nAdd no introduction and no remark: both parts are read as one text.`
-}
-
-/** Asks a model to make a call again that was cut. */
-function callAgain(tool: string): string {
-  return `${CUT} That was in the middle of the call of ${tool}, before its arguments were complete, so it was not made. Make the call again in smaller pieces: the first piece now, each short enough to be written whole, and the others in later calls. Add no remark.`
-}
-
 function statusOf(outcome: Outcome | null): string {
   return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
 }
 
-/**
- * Enough words to be found only once, and few enough to be repeated without a mistake. Shorter ones may follow once
- * more by themselves: of 1.5 million places at which recorded replies were cut, 20 with half of it.
- */
-const LAST_WORDS_CHARS = 96
+const PAGE_SHARE = 0.25
 
-const LAST_WORDS_CHARS_MAX = 384
+/** Less says nothing. Where the budget is spent it is the reserve that gives it. */
+const PAGE_TOKENS_MIN = 256
 
-/** Fewer are a ruler, a fence or a word or two, which may well go on as they began. */
-const DISTINCT_CHARS_MIN = 12
+const NOTHING_LEFT_OUT =
+  'Nothing was left out of this conversation so far: all of its messages stand above, word for word.'
 
-function wordsAtEnd(text: string, chars: number): string {
-  const tail = text.slice(-chars)
-  if (tail.length === text.length) return tail.trimStart()
-  // Half a word, or half a character, is no good beginning.
-  const blank = tail.search(/\s/)
-  const words = blank === -1 ? tail.replace(/^[\udc00-\udfff]/, '') : tail.slice(blank).trimStart()
-  return words === '' ? tail.trimStart() : words
+/** The form with further messages, as JSON, behind its own. */
+function withTurns(form: Form, turns: readonly string[]): Form {
+  const at = form.chat.body.history.end - 1
+  const text = turns.map((message) => `,${message}`).join('')
+  return { ...form, pieces: withReplaced(form.pieces, { start: at, end: at }, text) }
 }

@@ -1,20 +1,19 @@
 import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
-import { recallAnswers } from '../recall/recall-answers.ts'
+import { createFurtherAnswers, type FurtherAnswers, recallAnswers, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 import { fittingForm } from '../send/recover.ts'
-import { createFurtherAnswers, type JoinOptions } from './further-answers.ts'
-import { sendFurther } from './send-further.ts'
 import { parsedBody, readPlain, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Replies } from '../../formats/answer-contract.ts'
+import type { CallRules, Replies } from '../../formats/answer-contract.ts'
+import type { Failures } from '../../telemetry/failures.ts'
 import { isTooMuch } from '../../formats/answer-json.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
 
@@ -41,7 +40,7 @@ export function joinStream(
   { rules, further, failures }: JoinOptions,
 ): JoinedReply {
   const { replies } = first.form.chat.dialect
-  const stream = replies.stream<RawEvent>(rules)
+  const stream = replies.join<RawEvent>(rules)
   let current: Answer = first.answer
   let isBeyondUs = false
 
@@ -105,7 +104,8 @@ export function joinStream(
       outcome = next.outcome
       standsCut = next.standsCut
       current = outcome.answer
-      stream.goOn(next.seam)
+      const late = stream.goOn(next.seam)
+      if (late.length > 0) yield bytesOf(late)
     }
   }
 
@@ -175,6 +175,13 @@ export function joinStream(
 
 // --- internal ---
 
+/** What joins the answers of a reply. */
+type JoinOptions = {
+  readonly rules: CallRules
+  readonly further: FurtherAnswers
+  readonly failures: Pick<Failures, 'note'>
+}
+
 /** Null if the reply can be nothing but the answer that came. */
 function joinedReply(
   request: AnsweredRequest,
@@ -243,19 +250,19 @@ async function joinPlain(
   observer: AnswerObserver,
   { rules, further }: JoinOptions,
 ): Promise<JoinedReply> {
-  const plain = first.form.chat.dialect.replies.plain(rules)
+  const plain = first.form.chat.dialect.replies.join(rules)
   let outcome = await readPlain(first)
   for (const piece of outcome.held) {
     observer.tap(piece)
     await breathe()
   }
   for (;;) {
-    const reply = plain.take(parsedBody(outcome))
+    const reply = plain.takePlain(parsedBody(outcome))
     if (reply === null) break
     const next = await further.after(reply)
     if (next.kind === 'refused') return joined(next.outcome)
     if (next.kind === 'end') {
-      const body = plain.finish()
+      const body = plain.finishPlain()
       const text = body === null ? null : stringifyJson(body)
       return joined(text === null ? outcome : withBody(outcome, first.answer, text))
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/commands/demo/dice.ts'
 import { sampleSource } from '../../../src/commands/demo/tools.ts'
-import { lastWordsOf } from '../../../src/pipeline/reply/further-answers.ts'
+import { lastWordsOf } from '../../../src/pipeline/reply/seams.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun } from '../../support/conversations.ts'
 import { readAsClient } from '../../formats/chat/reply/streamed.ts'

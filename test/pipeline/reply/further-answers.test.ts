@@ -3,12 +3,11 @@ import { createFailures } from '../../../src/telemetry/failures.ts'
 import {
   createFurtherAnswers,
   type Further,
-  paragraphSeam,
+  type FurtherRequest,
 } from '../../../src/pipeline/reply/further-answers.ts'
+import { paragraphSeam } from '../../../src/pipeline/reply/seams.ts'
 import { AnswerBody, madeBody } from '../../../src/upstream/answer-body.ts'
-import type { FurtherRequest } from '../../../src/pipeline/reply/send-further.ts'
-import { replyOf } from '../../../src/formats/chat/reply/reply.ts'
-import { RECALL } from './reply-script.ts'
+import { RECALL, replyOf } from './reply-script.ts'
 import { joinStream } from '../../../src/pipeline/reply/reply-to.ts'
 import { eventually } from '../../support/eventually.ts'
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
@@ -71,7 +70,7 @@ test('where reading back fails, the request is answered as if there were no such
     failures,
   })
   const call = { id: 'call_1', type: 'function', function: { name: RECALL, arguments: '{}' } }
-  const reply = replyOf({ content: null, tool_calls: [call] }, 'tool_calls', null)
+  const reply = replyOf({ content: null, tool_calls: [call] }, 'tool_calls')
   expect((await further.after(reply)).kind).toBe('answer')
   expect(sent).toEqual([{ form, turns: [], offersRecall: false }])
   expect(failed).toEqual(['recall'])

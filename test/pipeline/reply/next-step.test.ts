@@ -3,14 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { openDice } from '../../../src/commands/demo/dice.ts'
 import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import type { Seam } from '../../../src/formats/answer-contract.ts'
-import {
-  continuationSeam,
-  lastWordsOf,
-  nextStep,
-  paragraphSeam,
-  type StepLimits,
-} from '../../../src/pipeline/reply/further-answers.ts'
-import { replyOf } from '../../../src/formats/chat/reply/reply.ts'
+import { nextStep, type StepLimits } from '../../../src/pipeline/reply/further-answers.ts'
+import { continuationSeam, lastWordsOf, paragraphSeam } from '../../../src/pipeline/reply/seams.ts'
+import { replyOf } from './reply-script.ts'
 
 const limits: StepLimits = { toolName: 'recall', recallsLeft: 2, continuationsLeft: 2 }
 const call = (name: string, argumentsText = '{}') => ({
@@ -19,7 +14,7 @@ const call = (name: string, argumentsText = '{}') => ({
 })
 
 const stepAfter = (message: object, reason: string, changed: Partial<StepLimits> = {}): string =>
-  nextStep(replyOf({ ...message }, reason, null), { ...limits, ...changed }).kind
+  nextStep(replyOf(message, reason), { ...limits, ...changed }).kind
 
 test.each([
   ['an ordinary end', { content: 'x' }, 'stop', 'end'],
@@ -47,7 +42,7 @@ test('everything is bounded', () => {
 })
 
 test('whoever asks once too often is told so, once', () => {
-  const reply = replyOf({ tool_calls: [call('recall')] }, 'tool_calls', null)
+  const reply = replyOf({ tool_calls: [call('recall')] }, 'tool_calls')
   expect(nextStep(reply, { ...limits, recallsLeft: 0 })).toMatchObject({ isTooOften: true })
   expect(nextStep(reply, { ...limits, recallsLeft: 1 })).toMatchObject({ isTooOften: false })
 })

@@ -1,3 +1,6 @@
+import { expect } from 'vitest'
+import type { Reply } from '../../../src/formats/answer-contract.ts'
+import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import type { Script } from '../../support/fake-upstream.ts'
 
 /** One answer of a model, in whichever form the request asks for. */
@@ -24,6 +27,10 @@ export type Asked = {
   readonly stream?: boolean
   readonly stream_options?: unknown
 }
+
+/** What Foldgate reads of a plain answer with this message. */
+export const replyOf = (message: object, reason: string): Reply =>
+  chatCompletions.replies.read({ choices: [{ message, finish_reason: reason }] }) ?? expect.fail('no reply')
 
 export const RECALL = 'recall_conversation'
 

@@ -9,7 +9,7 @@
  * texts of all recorded replies are cut at every character and joined in this process, as text that goes on where it
  * stopped and as text that begins with the words that the model is asked to begin with. Exits with 1 where one differs.
  */
-import { continuationSeam, lastWordsOf } from '../../../src/pipeline/reply/further-answers.ts'
+import { continuationSeam, lastWordsOf } from '../../../src/pipeline/reply/seams.ts'
 import { fakeUpstream } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { postChat } from '../../support/post-chat.ts'

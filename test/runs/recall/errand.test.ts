@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RECALL_NO_MORE } from '../../../src/pipeline/recall/recall-answers.ts'
+import { RECALL_NO_MORE } from '../../../src/pipeline/reply/further-answers.ts'
 import { CALL_ID, openErrands } from './errand.ts'
 
 const result = (content: string) => ({ role: 'tool', tool_call_id: `${CALL_ID}1`, content })

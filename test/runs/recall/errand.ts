@@ -1,8 +1,8 @@
-import { RECALL_NO_MORE } from '../../../src/pipeline/recall/recall-answers.ts'
+import { RECALL_NO_MORE } from '../../../src/pipeline/reply/further-answers.ts'
 import { readRecallPage } from '../../support/recall-pages.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { isObject, type WireMessage } from '../../support/strict-upstream/wire-message.ts'
-import { standBetween, type ReceivedRequest } from '../harness/stage.ts'
+import { type ReceivedRequest, standBetween } from '../harness/stage.ts'
 
 /** What a model wants to find again, and how it goes about it. */
 export type Errand = {

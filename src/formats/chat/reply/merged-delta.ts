@@ -38,49 +38,34 @@ const growing: ReadonlySet<string> = new Set([
   'thinking',
 ])
 
-/** Of the lists and objects that grow here, so that none of the deltas' own is changed; of lists where the element of an `index` stands. */
-const places = new WeakMap<object, Map<unknown, number>>()
-
 function grown(key: string, before: unknown, value: unknown): unknown {
   // Some servers repeat the fields of the first delta, empty.
   if (value === null || value === undefined || value === '') return before ?? value
   if (typeof value === 'string' && typeof before === 'string')
     return growing.has(key) ? before + value : value
   if (Array.isArray(value)) return grownList(Array.isArray(before) ? before : [], value)
-  if (isJsonObject(value)) return grownObject(before, value)
-  return value
+  return isJsonObject(value) ? grownObject(before, value) : value
 }
 
+/** What grows was made here: none of the deltas' own values is changed. */
 function grownObject(before: unknown, value: JsonObject): Growing {
-  const object: Growing = isGrowing(before) ? before : {}
-  places.set(object, places.get(object) ?? new Map())
+  const object: Growing = isJsonObject(before) ? before : {}
   addDelta(object, value)
   return object
 }
 
 /** Elements of the same `index` are pieces of one, but for those that come together. */
 function grownList(list: unknown[], elements: readonly unknown[]): unknown[] {
-  const known = places.get(list) ?? new Map<unknown, number>()
-  places.set(list, known)
-  const before = list.length
+  const latest = list.slice(-LATEST_ELEMENTS).filter(isJsonObject)
   for (const element of elements) {
-    if (!isJsonObject(element)) {
-      list.push(element)
-      continue
-    }
-    const { index } = element
-    const at = index === undefined ? undefined : known.get(index)
-    if (at === undefined) list.push(grownObject(undefined, element))
-    else grownObject(list[at], element)
-  }
-  for (let at = before; at < list.length; at += 1) {
-    const element = list[at]
-    const index = isJsonObject(element) ? element['index'] : undefined
-    if (index !== undefined && !known.has(index)) known.set(index, at)
+    const { index } = isJsonObject(element) ? element : {}
+    const known = index === undefined ? undefined : latest.find((each) => each['index'] === index)
+    if (!isJsonObject(element)) list.push(element)
+    else if (known === undefined) list.push(grownObject(undefined, element))
+    else grownObject(known, element)
   }
   return list
 }
 
-function isGrowing(value: unknown): value is Growing {
-  return isJsonObject(value) && places.has(value)
-}
+/** A piece is one of these: no model writes at more of them at a time. */
+const LATEST_ELEMENTS = 16

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../json/json-value.ts'
 import { unboundTurns } from '../thoughts.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
+import { isIncompleteCall } from './streamed-calls.ts'
 
 /**
  * The messages, as JSON, by which a model goes on after its calls were answered. `round` is which time it is within one
@@ -48,9 +49,8 @@ function ownId(round: number, position: number): string {
 /** More calls in one go may share an id with those of the next. */
 const CALLS_MAX = 10
 
-/** The call as servers want it back, which read the arguments of past calls as JSON; without its place in a stream. */
-function readable({ json, isIncomplete }: ReplyCall): JsonObject {
-  const { index: _index, ...rest } = json
-  const called = isJsonObject(rest['function']) ? rest['function'] : {}
-  return isIncomplete ? { ...rest, function: { ...called, arguments: '{}' } } : rest
+/** The call as servers want it back, which read the arguments of past calls as JSON. */
+function readable({ json }: ReplyCall): JsonObject {
+  const called = isJsonObject(json['function']) ? json['function'] : {}
+  return isIncompleteCall(json) ? { ...json, function: { ...called, arguments: '{}' } } : json
 }

@@ -34,20 +34,12 @@ export function contentText(blocks: readonly JsonObject[]): string {
   return text
 }
 
-/** Blocks of which the last may be a text that was cut and goes on in the next ones. */
-export function joinedBlocks(
-  before: readonly JsonObject[],
-  next: readonly JsonObject[],
-): readonly JsonObject[] {
-  const [last, first] = [before.at(-1), next[0]]
-  if (last === undefined || first === undefined || !isTextBlock(last) || !isTextBlock(first))
-    return [...before, ...next]
-  const [some, others]: unknown[] = [last['citations'], first['citations']]
-  const citations = [some, others].filter((list) => Array.isArray(list)).flat()
-  const joined = {
-    ...last,
-    text: stringOr(last['text'], '') + stringOr(first['text'], ''),
+/** A text that was cut, and goes on in another. */
+export function joinedBlocks(before: JsonObject, next: JsonObject): JsonObject {
+  const citations: unknown[] = [before['citations'], next['citations']].filter(Array.isArray).flat()
+  return {
+    ...before,
+    text: stringOr(before['text'], '') + stringOr(next['text'], ''),
     ...(citations.length > 0 ? { citations } : {}),
   }
-  return [...before.slice(0, -1), joined, ...next.slice(1)]
 }

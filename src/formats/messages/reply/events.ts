@@ -1,5 +1,6 @@
 import { type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
+import { contentOf } from './blocks.ts'
 
 /** An event as text; null if it is nested too deep to be written. */
 export function writeMessageEvent(event: NewEvent): string | null {
@@ -11,16 +12,23 @@ export function isLastEvent(event: string): boolean {
   return lastWord.test(event)
 }
 
-/** The events that say what a whole block says, at this place of the content. Null if it is nested too deep to be written. */
-export function blockEvents(block: JsonObject, index: number): readonly NewEvent[] | null {
-  const written = pieces(block)
-  if (written === null) return null
-  const { begun, deltas } = written
-  return [
-    { type: 'content_block_start', index, content_block: begun },
-    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-    blockStop(index),
+/** The events that say what a plain message says; null in place of what is nested too deep to be written. */
+export function messageEvents(body: JsonObject): readonly (string | null)[] {
+  const { usage, context_management: managed } = body
+  const ends = stated(body, 'stop_reason', 'stop_sequence', 'stop_details', 'container')
+  const unsaid = Object.fromEntries(Object.keys(ends).map((key) => [key, null]))
+  const events: readonly (NewEvent | null)[] = [
+    { type: 'message_start', message: { ...body, content: [], ...unsaid } },
+    ...contentOf(body).flatMap(blockEvents),
+    {
+      type: 'message_delta',
+      delta: ends,
+      ...(managed === undefined ? {} : { context_management: managed }),
+      ...(usage === undefined ? {} : { usage }),
+    },
+    { type: 'message_stop' },
   ]
+  return events.map((event) => (event === null ? null : writeMessageEvent(event)))
 }
 
 export function blockStop(index: number): NewEvent {
@@ -34,6 +42,21 @@ export function textDelta(index: number, text: string): NewEvent {
 // --- internal ---
 
 const lastWord = /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m
+
+function stated(body: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.filter((key) => key in body).map((key) => [key, body[key]]))
+}
+
+function blockEvents(block: JsonObject, index: number): readonly (NewEvent | null)[] {
+  const written = pieces(block)
+  if (written === null) return [null]
+  const { begun, deltas } = written
+  return [
+    { type: 'content_block_start', index, content_block: begun },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    blockStop(index),
+  ]
+}
 
 type Pieces = { readonly begun: JsonObject; readonly deltas: readonly JsonObject[] }
 

@@ -1,6 +1,14 @@
-import { type JsonObject, stringOr } from '../../../json/json-value.ts'
-import type { NewEvent } from '../../typed-events.ts'
-import { isMessage, messageParts } from './output.ts'
+import type { JsonObject } from '../../../json/json-value.ts'
+import { type NewEvent, writeEvent } from '../../typed-events.ts'
+import { isMessage, messageParts, outputOf } from './output.ts'
+
+/** The texts that items and parts of messages have, by their types: the key of each, and the events that write it. */
+export const writtenTexts: ReadonlyMap<unknown, { readonly key: string; readonly event: string }> = new Map([
+  ['function_call', { key: 'arguments', event: 'response.function_call_arguments' }],
+  ['custom_tool_call', { key: 'input', event: 'response.custom_tool_call_input' }],
+  ['output_text', { key: 'text', event: 'response.output_text' }],
+  ['refusal', { key: 'refusal', event: 'response.refusal' }],
+])
 
 /** Whether an event of this type is the last of a response. */
 export function isEnding(type: string): boolean {
@@ -15,6 +23,19 @@ export function statusOf(type: string, response: JsonObject): unknown {
 /** Whether an event is the last word of a stream; looked up without parsing it. */
 export function isDone(event: string): boolean {
   return lastWord.test(event)
+}
+
+/** The events that say what a plain response says; null in place of what is nested too deep to be written. */
+export function responseEvents(body: JsonObject): readonly (string | null)[] {
+  const begun = { ...body, status: 'in_progress', output: [], usage: null, incomplete_details: null }
+  const isIncomplete = body['status'] === 'incomplete'
+  const events: readonly NewEvent[] = [
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    ...outputOf(body).flatMap(itemEvents),
+    { type: isIncomplete ? 'response.incomplete' : 'response.completed', response: body },
+  ]
+  return events.map((event, at) => writeEvent(event.type, { ...event, sequence_number: at }))
 }
 
 /** The events that say what a whole item says, at this place of the output. */
@@ -32,7 +53,7 @@ export function itemEvents(item: JsonObject, outputIndex: number): readonly NewE
       itemDone(item, outputIndex),
     ]
   }
-  const text = callTexts[stringOr(item['type'], '')]
+  const text = writtenTexts.get(item['type'])
   if (text === undefined || typeof item[text.key] !== 'string')
     return [added(item), itemDone(item, outputIndex)]
   return [
@@ -43,16 +64,24 @@ export function itemEvents(item: JsonObject, outputIndex: number): readonly NewE
   ]
 }
 
-/** The events by which a message that is being written ends: its last part does, and then itself. */
-export function messageEnd(item: JsonObject, outputIndex: number): readonly NewEvent[] {
-  const parts = messageParts(item)
-  const last = parts.at(-1)
-  const place = { item_id: item['id'], output_index: outputIndex, content_index: parts.length - 1 }
-  return [...(last === undefined ? [] : partEnd(last, place)), itemDone(item, outputIndex)]
-}
-
 export function itemDone(item: JsonObject, outputIndex: number): NewEvent {
   return { type: 'response.output_item.done', output_index: outputIndex, item }
+}
+
+/** The event by which a part of a message begins. */
+export function partBegun(part: JsonObject, place: JsonObject): NewEvent {
+  const text = writtenTexts.get(part['type'])
+  const begun =
+    text === undefined ? part : { ...part, [text.key]: '', ...emptied(part, 'annotations', 'logprobs') }
+  return { type: 'response.content_part.added', ...place, part: begun }
+}
+
+/** The events by which it ends. */
+export function partEnd(part: JsonObject, place: JsonObject): readonly NewEvent[] {
+  const text = writtenTexts.get(part['type'])
+  const done = { type: 'response.content_part.done', ...place, part }
+  if (text === undefined) return [done]
+  return [{ type: `${text.event}.done`, ...place, [text.key]: part[text.key], ...probabilities(part) }, done]
 }
 
 // --- internal ---
@@ -66,34 +95,13 @@ const endings: Readonly<Record<string, string>> = {
 const lastWord =
   /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
 
-/** The texts that calls have, and the events that write them. */
-const callTexts: Readonly<Record<string, { readonly key: string; readonly event: string }>> = {
-  function_call: { key: 'arguments', event: 'response.function_call_arguments' },
-  custom_tool_call: { key: 'input', event: 'response.custom_tool_call_input' },
-}
-
-/** The same of the parts of a message. */
-const partTexts: Readonly<Record<string, { readonly key: string; readonly event: string }>> = {
-  output_text: { key: 'text', event: 'response.output_text' },
-  refusal: { key: 'refusal', event: 'response.refusal' },
-}
-
 function partEvents(part: JsonObject, place: JsonObject): readonly NewEvent[] {
-  const text = partTexts[stringOr(part['type'], '')]
-  const begun =
-    text === undefined ? part : { ...part, [text.key]: '', ...emptied(part, 'annotations', 'logprobs') }
+  const text = writtenTexts.get(part['type'])
   const written =
     text === undefined
       ? []
       : [{ type: `${text.event}.delta`, ...place, delta: part[text.key], ...probabilities(part) }]
-  return [{ type: 'response.content_part.added', ...place, part: begun }, ...written, ...partEnd(part, place)]
-}
-
-function partEnd(part: JsonObject, place: JsonObject): readonly NewEvent[] {
-  const text = partTexts[stringOr(part['type'], '')]
-  const done = { type: 'response.content_part.done', ...place, part }
-  if (text === undefined) return [done]
-  return [{ type: `${text.event}.done`, ...place, [text.key]: part[text.key], ...probabilities(part) }, done]
+  return [partBegun(part, place), ...written, ...partEnd(part, place)]
 }
 
 /** The events of a text state the probabilities of its tokens, even if there are none. */

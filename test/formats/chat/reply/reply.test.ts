@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createReplyStream } from '../../../../src/formats/chat/reply/reply-stream.ts'
+import { chatCompletions } from '../../../../src/formats/chat/chat.ts'
 import type { CallRules, Seam, StreamEvent } from '../../../../src/formats/answer-contract.ts'
-import { continuationSeam, paragraphSeam } from '../../../../src/pipeline/reply/further-answers.ts'
+import { continuationSeam, paragraphSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
-import { createPlainReply } from '../../../../src/formats/chat/reply/plain-reply.ts'
-import { asStream } from '../../../../src/formats/chat/reply/as-stream.ts'
 
 const rules = { toolName: 'recall_conversation', continues: false }
 const role = { role: 'assistant', content: '' }
@@ -33,13 +31,13 @@ const cumulative = (text: string, tokens: number) =>
 
 /** What the client gets of these answers, each going on from the one before. */
 function joined(answers: readonly (readonly StreamEvent[])[], options: CallRules = rules) {
-  const stream = createReplyStream<StreamEvent>(options)
+  const stream = chatCompletions.replies.join<StreamEvent>(options)
   const out: (StreamEvent | string)[] = []
   const replies = answers.map((events, at) => {
     for (const event of events) out.push(...stream.take(event))
     const { reply, shown } = stream.ended()
     out.push(...shown)
-    if (at < answers.length - 1) stream.goOn(paragraphSeam(reply?.text ?? ''))
+    if (at < answers.length - 1) out.push(...stream.goOn(paragraphSeam(reply?.text ?? '')))
     return reply
   })
   out.push(...stream.finish())
@@ -70,7 +68,7 @@ describe('an answer that calls no tool of ours', () => {
     ['no reason at its end', [role, { content: 'Hel' }], { reason: null }],
   ]
   test.each(answers)('passes event by event, as it came: %s', (_, deltas, end) => {
-    const stream = createReplyStream<StreamEvent>(rules)
+    const stream = chatCompletions.replies.join<StreamEvent>(rules)
     for (const event of eventsOf(deltas, end)) expect(stream.take(event)).toEqual([event])
     expect(stream.ended().shown).toEqual([])
     expect(stream.finish()).toEqual([])
@@ -145,7 +143,7 @@ describe('a call of our tool', () => {
 
   // It could have become ours, and all of it waited for the end.
   test('is told from one of the client with the beginning of its name, once that has arguments', () => {
-    const stream = createReplyStream<StreamEvent>(rules)
+    const stream = chatCompletions.replies.join<StreamEvent>(rules)
     const [, , , ...late] = eventsOf([
       callOf(0, 'recall', ''),
       grown(0, '{"a'),
@@ -153,7 +151,7 @@ describe('a call of our tool', () => {
       grown(0, '1}'),
     ])
     const early = eventsOf([callOf(0, 'recall', ''), grown(0, '{"a')], { reason: null }).slice(0, 2)
-    expect(early.map((event) => stream.take(event).length)).toEqual([0, 1])
+    expect(early.map((event) => stream.take(event).length)).toEqual([0, 2])
     for (const event of late) expect(stream.take(event)).toEqual([event])
   })
 
@@ -209,21 +207,21 @@ describe('a call of our tool', () => {
 describe('a reply that may be continued', () => {
   const continuing = { toolName: null, continues: true }
 
-  // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
-  test('gives each call that was held in one delta', () => {
+  test('gives what it held of a call as it came', () => {
     const deltas = [role, callOf(0, 'write', ''), grown(0, '{"a"'), grown(0, ':1}'), callOf(1, 'read')]
-    const { out } = joined([eventsOf(deltas, { reason: 'tool_calls' })], continuing)
-    const lists = out.flatMap((event) => {
-      const text = typeof event === 'string' ? event : event.text
-      const list: unknown = text.startsWith('data: {')
-        ? JSON.parse(text.slice(6)).choices[0].delta.tool_calls
-        : undefined
-      return list === undefined ? [] : [list]
-    })
-    expect(lists).toEqual([
-      [{ index: 0, id: 'call_0', type: 'function', function: { name: 'write', arguments: '{"a":1}' } }],
-      [{ index: 1, id: 'call_1', type: 'function', function: { name: 'read', arguments: '{}' } }],
-    ])
+    const events = eventsOf(deltas, { reason: 'tool_calls' })
+    expect(joined([events], continuing).out).toEqual(events)
+  })
+
+  // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
+  test('gives each delta of a further answer in a chunk of its own', () => {
+    const calling = [callOf(0, 'write', '{"a"'), grown(0, ':1}')].map(
+      (delta) => Object.entries(delta)[0]?.[1][0],
+    )
+    const cut = eventsOf([role, { content: 'I write.' }], { reason: 'length' })
+    const { out, client } = joined([cut, eventsOf([{ ...role, tool_calls: calling }])], continuing)
+    expect(client.calls).toMatchObject([{ name: 'write', arguments: '{"a":1}' }])
+    expect(JSON.stringify(out)).not.toMatch(/"tool_calls[^\]]*},{/)
   })
 
   test('calls of a stream that ends without a reason are the client’s', () => {
@@ -261,18 +259,13 @@ function part(content: string, reason: string): object {
 }
 
 function joinedBodies(bodies: readonly object[], seamOf: (said: string) => Seam = paragraphSeam) {
-  const plain = createPlainReply(bothRules)
+  const plain = chatCompletions.replies.join(bothRules)
   bodies.forEach((each, at) => {
-    const reply = plain.take(each)
+    const reply = plain.takePlain(each)
     if (at < bodies.length - 1) plain.goOn(seamOf(reply?.text ?? ''))
   })
-  return { body: plain.finish(), usage: plain.usage() }
+  return { body: plain.finishPlain(), usage: plain.usage() }
 }
-
-test('an answer without calls of ours stays as it came', () => {
-  expect(joinedBodies([plainBody({ content: 'x', tool_calls: [callIn('bash')] })]).body).toBeNull()
-  expect(joinedBodies([plainBody({ content: 'x' }, { reason: 'length' })]).body).toBeNull()
-})
 
 test('the client gets one answer: the text of both, the first id, the last reason, the usage of both', () => {
   const asking = plainBody(
@@ -300,11 +293,6 @@ test('content that was null stays null beside calls', () => {
   expect(joinedBodies([asking, calling]).body).toEqual(calling)
 })
 
-test('a call of ours beside the client’s is left out', () => {
-  const mixed = plainBody(callsOnly(callIn('recall_conversation'), callIn('bash')), forCalls)
-  expect(joinedBodies([mixed]).body).toEqual(plainBody(callsOnly(callIn('bash')), forCalls))
-})
-
 test('one that is not answered any more is left out, and nothing is said of calls', () => {
   const asked = { ...callsOnly(callIn('recall_conversation')), content: 'I would look.' }
   expect(joinedBodies([plainBody(asked, forCalls)]).body).toEqual(plainBody({ content: 'I would look.' }))
@@ -325,19 +313,14 @@ test('a text that was cut is joined, and so are the probabilities of its tokens'
   })
 })
 
-test('a call that was cut is left out beside one that is complete, and stays where it is the only one', () => {
-  const cut = callIn('write', '{"text":"ab')
-  const inBoth = plainBody(callsOnly(callIn('read'), cut), { reason: 'length' })
-  expect(joinedBodies([inBoth]).body).toEqual(plainBody(callsOnly(callIn('read')), forCalls))
-  expect(joinedBodies([plainBody(callsOnly(cut), { reason: 'length' })]).body).toBeNull()
-})
-
 const about = { id: 'chatcmpl-1', object: 'chat.completion', created: 7, model: 'm', system_fingerprint: 'f' }
 const said = { role: 'assistant', content: 'Hello' }
 const call = (id: string) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } })
 
 function chunksOf(body: unknown): unknown[] {
-  const events = (asStream(body)?.text ?? '').split('\n\n').filter((event) => event !== '')
+  const events = (chatCompletions.answers.asStream(body)?.text ?? '')
+    .split('\n\n')
+    .filter((event) => event !== '')
   expect(events.pop()).toBe('data: [DONE]')
   return events.map((event): unknown => JSON.parse(event.slice('data: '.length)))
 }
@@ -380,6 +363,6 @@ describe('a plain answer as a stream', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 1 }
     const body = { choices: [{ index: 0, message: said, finish_reason: 'stop' }], usage }
     expect(chunksOf(body).at(-1)).toEqual({ object: 'chat.completion.chunk', choices: [], usage })
-    expect(asStream(body)?.statesUsage).toBe(true)
+    expect(chatCompletions.answers.asStream(body)?.statesUsage).toBe(true)
   })
 })

@@ -1,29 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
-import { messageAsStream } from '../../../../src/formats/messages/reply/as-stream.ts'
-import {
-  goOnMessages,
-  messagesReplies,
-  recallMessages,
-  unboundMessages,
-} from '../../../../src/formats/messages/reply/replies.ts'
-import { readMessageReply } from '../../../../src/formats/messages/reply/reply.ts'
-import { createMessageStream } from '../../../../src/formats/messages/reply/reply-stream.ts'
-import { continuationSeam } from '../../../../src/pipeline/reply/further-answers.ts'
+import { messages as dialect } from '../../../../src/formats/messages/messages.ts'
+import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
 
-const { joinedBodies, joinedStreams } = joiningOf(messagesReplies)
+const { joinedBodies, joinedStreams } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (messageAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The messages, as JSON, by which a model goes on behind these blocks, all of whose calls were answered. */
 function turn(content: readonly JsonObject[], before = '', reason = 'tool_use'): readonly string[] {
-  const reply = readMessageReply(messageOf(content, { reason })) ?? expect.fail('no reply')
+  const reply = dialect.replies.read(messageOf(content, { reason })) ?? expect.fail('no reply')
   const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
-  return recallMessages(before + (reply.text ?? ''), reply, answered, 2)
+  return dialect.replies.answeredCalls(before + (reply.text ?? ''), reply, answered, 2)
 }
 
 const parsed = (messages: readonly string[]) => messages.map((message): unknown => JSON.parse(message))
@@ -67,7 +59,7 @@ describe('an answer that calls no tool of ours', () => {
 
   test('goes on at once, thoughts too', () => {
     const events = streamOf([thought(), text('Hello'), callOf('bash')])
-    const stream = createMessageStream<StreamEvent>(recalling)
+    const stream = dialect.replies.join<StreamEvent>(recalling)
     expect(events.map((event) => stream.take(event).length)).toEqual(events.map(() => 1))
   })
 
@@ -121,7 +113,7 @@ describe('a reply that was cut', () => {
 
   test('a call is held until what follows it is there', () => {
     const events = streamOf([callOf('write', { a: 1 }), callOf('read')])
-    const stream = createMessageStream<StreamEvent>(continuing)
+    const stream = dialect.replies.join<StreamEvent>(continuing)
     const counts = events.map((event) => stream.take(event).length)
     const next = events.findLastIndex(({ text: event }) => event.includes('content_block_start'))
     expect(counts.slice(1, next + 1)).toEqual([...events.slice(1, next).map(() => 0), next - 1])
@@ -131,9 +123,9 @@ describe('a reply that was cut', () => {
     const [bare, rest] = [first, streamOf([text('More.'), callOf('bash')])].map((events) =>
       events.filter(({ text: event }) => !event.includes('content_block_stop')),
     )
-    const stream = createMessageStream<StreamEvent>({ toolName: null, continues: true })
+    const stream = dialect.replies.join<StreamEvent>({ toolName: null, continues: true })
     const out = (bare ?? []).flatMap((event) => stream.take(event))
-    stream.goOn(continuationSeam('', ''))
+    out.push(...stream.goOn(continuationSeam('', '')))
     out.push(...(rest ?? []).flatMap((event) => stream.take(event)))
     const stops = eventsIn(out).filter(({ type }) => type === 'content_block_stop')
     expect(new Set(stops.map(({ index }) => index))).toEqual(new Set([0, 1, 2]))
@@ -187,7 +179,7 @@ describe('a plain message as a stream', () => {
 
   test('a strict client reads the same message from it', () => {
     expect(readStrictly(eventsOf(body))).toEqual(body)
-    expect(messageAsStream(body)?.statesUsage).toBe(true)
+    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
   })
 
   test('its events are those of Anthropic’s, each named', () => {
@@ -268,12 +260,12 @@ describe('a model that goes on', () => {
   test('behind another prefix bound thoughts are left out, and what nobody has bound stays', () => {
     const plain = { type: 'thinking', thinking: 'Plainly.', signature: '' }
     const [asked = '', answers = ''] = turn([thought(), secret, plain, text('I look.'), callOf('recall')])
-    const [unbound = '', same] = unboundMessages([asked, answers])
+    const [unbound = '', same] = dialect.replies.unbound([asked, answers])
     expect(parsed([unbound])).toEqual([
       { role: 'assistant', content: [plain, text('I look.'), callOf('recall')] },
     ])
     expect(same).toBe(answers)
-    const free = [...goOnMessages('Once', 'Go on.')]
-    expect(unboundMessages(free)).toBe(free)
+    const free = [...dialect.replies.goOn('Once', 'Go on.')]
+    expect(dialect.replies.unbound(free)).toBe(free)
   })
 })

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
-import { responseAsStream } from '../../../../src/formats/responses/reply/as-stream.ts'
-import { recallItems, responsesReplies } from '../../../../src/formats/responses/reply/replies.ts'
-import { readResponseReply } from '../../../../src/formats/responses/reply/reply.ts'
-import { createResponseStream } from '../../../../src/formats/responses/reply/reply-stream.ts'
-import { continuationSeam } from '../../../../src/pipeline/reply/further-answers.ts'
+import { responses as dialect } from '../../../../src/formats/responses/responses.ts'
+import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
   callOf,
@@ -20,16 +17,18 @@ import {
   thought,
 } from './streamed.ts'
 
-const { joinedBodies, joinedStreams } = joiningOf(responsesReplies)
+const { joinedBodies, joinedStreams } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (responseAsStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The items by which a model goes on behind these, all of whose calls were answered. */
 function turn(items: readonly JsonObject[], more: object = {}, before = ''): unknown[] {
-  const reply = readResponseReply(responseOf(items, { more })) ?? expect.fail('no reply')
+  const reply = dialect.replies.read(responseOf(items, { more })) ?? expect.fail('no reply')
   const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
-  return recallItems(before + (reply.text ?? ''), reply, answered, 2).map((item): unknown => JSON.parse(item))
+  return dialect.replies
+    .answeredCalls(before + (reply.text ?? ''), reply, answered, 2)
+    .map((item): unknown => JSON.parse(item))
 }
 
 const answerTo = (id: string) => ({ type: 'function_call_output', call_id: id, output: `answer to ${id}` })
@@ -91,11 +90,11 @@ describe('an answer that calls no tool of ours', () => {
 
   test('goes on at once, but for thoughts while they may lead to a call of ours', () => {
     const events = streamOf([thought(), message('Hello')])
-    const stream = createResponseStream<StreamEvent>(recalling)
+    const stream = dialect.replies.join<StreamEvent>(recalling)
     const counts = events.map((event) => stream.take(event).length)
     // Those of the thoughts come with the beginning of the message.
     expect(counts).toEqual([1, 1, 0, 0, 3, ...counts.slice(5).map(() => 1)])
-    const free = createResponseStream<StreamEvent>({ toolName: null, continues: false })
+    const free = dialect.replies.join<StreamEvent>({ toolName: null, continues: false })
     expect(events.map((event) => free.take(event).length)).toEqual(events.map(() => 1))
   })
 
@@ -155,7 +154,7 @@ describe('a call of our tool', () => {
   test('a sign of life does not wait for the thoughts that came before it', () => {
     const [created, begun, added, ...rest] = asking
     const sign = eventOf({ type: 'keepalive', sequence_number: 3 })
-    const stream = createResponseStream<StreamEvent>(recalling)
+    const stream = dialect.replies.join<StreamEvent>(recalling)
     for (const event of [created, begun, added]) if (event !== undefined) stream.take(event)
     const [shown] = eventsIn(stream.take(sign))
     expect(shown).toEqual({ type: 'keepalive', sequence_number: 2 })
@@ -210,7 +209,7 @@ describe('calls that have only their call_id', () => {
 
   test('of the client’s pass as they came, when they are complete', () => {
     const events = streamOfCall('read', 'fc_1', 'resp_1')
-    const stream = createResponseStream<StreamEvent>(continuing)
+    const stream = dialect.replies.join<StreamEvent>(continuing)
     expect(events.map((event) => stream.take(event).length)).toEqual([1, 0, 0, 0, 4, 1])
     expect(joinedStreams([events], continuing).out).toEqual(events)
   })
@@ -244,10 +243,10 @@ describe('a reply that was cut', () => {
     const answers = ['a', 'b', 'c'].map((text, at) =>
       streamOf([message('', `msg_${at}`, { content: [part(text)] })], at < 2 ? cut : {}),
     )
-    const stream = createResponseStream<StreamEvent>(continuing)
+    const stream = dialect.replies.join<StreamEvent>(continuing)
     const out = answers.flatMap((events, at) => {
-      if (at > 0) stream.goOn(continuationSeam('', ''))
-      return [...events.flatMap((event) => stream.take(event)), ...stream.ended().shown]
+      const late = at > 0 ? stream.goOn(continuationSeam('', '')) : []
+      return [...late, ...events.flatMap((event) => stream.take(event)), ...stream.ended().shown]
     })
     const [, , whole] = ['a', 'b', 'c'].map(part)
     const all = (key: 'annotations' | 'logprobs') =>
@@ -273,7 +272,7 @@ describe('a reply that was cut', () => {
 
   test('a call is held until it is complete', () => {
     const events = streamOf([callOf('write', '{"a":1}'), callOf('read')])
-    const stream = createResponseStream<StreamEvent>(continuing)
+    const stream = dialect.replies.join<StreamEvent>(continuing)
     const shown = events.map((event) => stream.take(event).length)
     const isWhole = events.findIndex(({ text }) => text.includes('response.output_item.done'))
     expect(shown.slice(2, isWhole)).toEqual(shown.slice(2, isWhole).map(() => 0))
@@ -294,11 +293,8 @@ describe('a reply that was cut', () => {
       [first.filter((event) => !isDelta(event)), streamOf([message('intervals.', 'msg_2')])],
       continuing,
     )
-    expect(outputOf(out)).toMatchObject([
-      {},
-      { content: [{ text: told }] },
-      { content: [{ text: 'intervals.' }] },
-    ])
+    expect(outputOf(out)).toMatchObject([{}, { content: [{ text: `${told}intervals.` }] }])
+    expect(textsIn(out)).toEqual({ msg_1: `${told}intervals.` })
     const rest = streamOf([message(' intervals.', 'msg_2')]).filter((event) => !isDelta(event))
     const late = joinedStreams([first, rest], continuing).out
     expect(textsIn(late)).toEqual({ msg_1: `${told} intervals.` })
@@ -310,10 +306,10 @@ describe('a further answer that breaks off', () => {
   const first = streamOf([message('The whole ')], { reason: 'max_output_tokens', usage: usage(10) })
 
   function broken(rest: readonly StreamEvent[], before: readonly StreamEvent[] = first) {
-    const stream = createResponseStream<StreamEvent>(continuing)
+    const stream = dialect.replies.join<StreamEvent>(continuing)
     const out: (StreamEvent | string)[] = before.flatMap((event) => stream.take(event))
     out.push(...stream.ended().shown)
-    stream.goOn(continuationSeam('The whole ', ''))
+    out.push(...stream.goOn(continuationSeam('The whole ', '')))
     for (const event of rest) out.push(...stream.take(event))
     const end = stream.cut()
     return { out: [...out, ...(end ?? [])], end }
@@ -361,7 +357,7 @@ describe('a plain response as a stream', () => {
 
   test('OpenAI’s own library reads the same response from it', async () => {
     expect(await readBySdk(eventsOf(body))).toMatchObject(body)
-    expect(responseAsStream(body)?.statesUsage).toBe(true)
+    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
   })
 
   test('its events are those of OpenAI’s, with numbers from 0 on', () => {

@@ -1,7 +1,7 @@
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
-import { responseAsStream } from '../../../../src/formats/responses/reply/as-stream.ts'
+import { responses } from '../../../../src/formats/responses/responses.ts'
 import { eventOf, eventsIn } from '../../joined.ts'
 
 /** What an answer says beside its items. */
@@ -59,7 +59,7 @@ export function streamOf(
   about: About = {},
   pieceCharacters = 3,
 ): readonly StreamEvent[] {
-  const whole = responseAsStream(responseOf(output, about))?.text ?? ''
+  const whole = responses.answers.asStream(responseOf(output, about))?.text ?? ''
   const pieces = eventsIn(whole.split(/(?<=\n\n)/)).flatMap((event) => {
     const { delta } = event
     if (typeof delta !== 'string') return [event]
