@@ -90,14 +90,12 @@ export function createApp(options: AppOptions): App {
     ...neighbours,
     settings,
     profiles,
-    http,
     knowledge,
     archive,
     onSummary: ({ conversation, key, model, upstream }, written, milliseconds) => {
       const call = { conversation, name: summaryName(key), model, upstream, milliseconds }
       activity.summaryWritten(call, written)
     },
-    onFailure,
   })
   const server: Server = http.serverFor(requests.handle)
 

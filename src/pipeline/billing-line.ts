@@ -1,7 +1,6 @@
 import type { Profile } from '../profiles/schema.ts'
 import type { Source, Span } from '../json/source.ts'
 import type { BodyEdit } from '../formats/contract.ts'
-import type { UpstreamAddress } from '../upstream/address.ts'
 import type { Form, ReadRequest } from './request.ts'
 import { withReplaced } from './send/outgoing-body.ts'
 
@@ -9,10 +8,7 @@ import { withReplaced } from './send/outgoing-body.ts'
 // servers put it into the prompt, and nothing behind it is read from their caches.
 
 /** Whether a request's line is taken out. */
-export function blanksBilling(
-  { messages, observe }: Profile,
-  { isAnthropic }: Pick<UpstreamAddress, 'isAnthropic'>,
-): boolean {
+export function blanksBilling({ messages, observe }: Profile, isAnthropic: boolean): boolean {
   if (observe || messages.blank_billing === 'never') return false
   return messages.blank_billing === 'always' || !isAnthropic
 }

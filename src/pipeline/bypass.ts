@@ -1,18 +1,14 @@
 import type { Compaction } from '../compaction/compaction.ts'
 import { spliceMessages, type ViewItem } from '../json/splice.ts'
-import type { ClientRequest } from '../server/client-request.ts'
-import { declaredBytes } from '../server/receive-body.ts'
+import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { drive } from '../scheduling/drive.ts'
+import type { Eventual } from '../scheduling/eventual.ts'
 import type { RequestParts } from './parts.ts'
 import { readRequest } from './read-request.ts'
-import type { ArrivedRequest, Judged } from './request.ts'
+import type { ArrivedRequest } from './request.ts'
 import type { RecordedConversation } from './records/records.ts'
-import { judge } from './send/judge.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
-import { discard, isAnswered } from './send/outcome.ts'
-import { thoughtRefusalOf } from './send/refused-thoughts.ts'
-import type { Settled } from './tell/tell-answer.ts'
-import { settledUnread } from './unread.ts'
+import { untouched } from './pass-on.ts'
 import type { Steps } from '../json/source.ts'
 import { readForm, wholeText } from '../compaction/history/read-message.ts'
 import type { Subject } from '../compaction/history/subject.ts'
@@ -21,52 +17,33 @@ import type { Subject } from '../compaction/history/subject.ts'
 // behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
 
 /** Whether a request has to be looked at though its client wants it left alone. */
-export async function isLookedAt(
-  { incoming, scope }: ClientRequest,
-  { bodyLimits, records }: Pick<RequestParts, 'bodyLimits' | 'records'>,
-): Promise<boolean> {
-  const declared = declaredBytes(incoming)
-  if (declared === null || declared > Math.min(bodyLimits.bodyBytesMax, bodyLimits.budget.max)) return false
-  return records.holdsThoughts(scope.scope)
+export function isLookedAt(
+  { body, scope }: ClientRequest,
+  { records }: Pick<RequestParts, 'records'>,
+): Eventual<boolean> {
+  return body.isWithinLimits && records.holdsThoughts(scope.scope)
 }
 
 /**
  * Sends the client's bytes; of a conversation that was compacted without the thoughts that are bound to what stood before them,
- * of which all may go. If their server demands some, it binds none, and gets them all.
+ * of which all may go.
  */
-export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts): Promise<Settled> {
-  const { exchange, dialect, body, turn } = arrived
+export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts): Promise<ClientAnswer> {
+  const { exchange: request, body, turn, arrival } = arrived
   const unbound = await parts.failures.around('reading', null, () => unboundBody(arrived, parts))
   turn.end()
   const sentAtMs = performance.now()
-  if (unbound !== null) {
-    const judged = await send(unbound.bytes)
-    if (thoughtRefusalOf(judged, dialect) !== 'missing') {
-      if (isAnswered(judged)) parts.records.sendElsewhere(unbound.of, unbound.compaction)
-      return settledUnread(arrived, judged, { action: 'bypassed', reason: 'thoughts', sentAtMs }, parts)
-    }
-    discard(judged.answer)
-  }
-  return settledUnread(arrived, await send(null), { action: 'bypassed', reason: null, sentAtMs }, parts)
-
-  /** `changed` null: the body as it came. */
-  async function send(changed: Buffer | null): Promise<Judged> {
-    const answer = await parts.upstreams.send({
-      ...exchange,
-      upstream: exchange.upstreamName,
-      body: changed ?? body.raw,
-      ...(changed === null ? {} : { headerOverrides: { 'content-encoding': null } }),
-    })
-    if (changed === null) return { answer, held: [], verdict: 'good', classification: null }
-    return judge(answer, {
-      answers: dialect.answers,
-      mayOverflow: false,
-      mayBeRefused: false,
-      holdMs: 0,
-      knownWindowTokens: null,
-      expectedPromptTokens: null,
-    })
-  }
+  const answer = await parts.upstreams.send({
+    ...request,
+    upstream: request.upstreamName,
+    body: unbound?.bytes ?? body.raw,
+    ...(unbound !== null && { headerOverrides: { 'content-encoding': null } }),
+  })
+  // What is thought in reply holds in this form alone.
+  if (unbound !== null && answer.status < 400) parts.records.sendElsewhere(unbound.of, unbound.compaction)
+  const reason = unbound === null ? null : 'thoughts'
+  const told = { action: 'bypassed', reason, sentAtMs, release: body.release } as const
+  return untouched({ request, arrival, answer, ...told }, parts)
 }
 
 // --- internal ---
@@ -83,7 +60,7 @@ async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promis
   const { options, body } = arrived
   if (options.profile !== null && !parts.profiles().has(options.profile)) return null
   const read = await readRequest(arrived, parts)
-  if ('unread' in read || read.profile.observe) return null
+  if (typeof read === 'string' || read.profile.observe) return null
   const { chat, place } = read
   const bounds = new Set(chat.messages.map(({ facts }) => facts.bound))
   // What a server demands together with thoughts it does not refuse without: it leaves out what does not hold.

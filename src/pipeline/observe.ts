@@ -26,4 +26,4 @@ export function observeAnswer(
 }
 
 /** Of an answer that nobody reads. */
-export const unobserved: AnswerObserver = { tap: () => {}, end: () => null }
+const unobserved: AnswerObserver = { tap: () => {}, end: () => null }

@@ -3,7 +3,6 @@ import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactsReader } from '../formats/entry-facts.ts'
-import type { Doors } from '../server/open-http.ts'
 import type { Log } from '../telemetry/log/log.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import { createPrefixCauses } from './tell/prefix-cause.ts'
@@ -26,10 +25,9 @@ import { openSummaries } from './summaries/open-summaries.ts'
 
 export type OpenRequestsOptions = Pick<
   RequestParts,
-  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs' | 'onFailure'
+  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs'
 > & {
   readonly settings: Settings
-  readonly http: Doors
   readonly heldKeyMark: HeldKeyMark
   readonly knowledge: ModelKnowledge
   readonly store: Store
@@ -50,7 +48,7 @@ export type Requests = {
 }
 
 export function openRequests(options: OpenRequestsOptions): Requests {
-  const { settings, http, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
+  const { settings, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
   const { limits } = settings
   const rememberedBytes = (limits.remembered_mb * 1024 * 1024) / 2
   const cache = createMadeCache({ bytesMax: rememberedBytes })
@@ -69,7 +67,6 @@ export function openRequests(options: OpenRequestsOptions): Requests {
   })
   const handle = createHandle({
     ...options,
-    ...http,
     ...knowledge,
     poolOf: createSharedPools(),
     summaries,

@@ -1,10 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import type { Failures } from '../telemetry/failures.ts'
 import type { Reports } from '../telemetry/request-report.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Repairs } from '../formats/contract.ts'
-import type { FoldgateError } from '../errors.ts'
-import type { Doors } from '../server/open-http.ts'
 import type { Warnings } from '../telemetry/log/warnings.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -16,40 +13,40 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import type { createMeasure } from './measure/measure.ts'
 import type { ReadChatOptions } from './read/read-chat.ts'
 import type { RequestedCompactions } from './records/requested-compactions.ts'
+import type { PoolOf } from './send/shared-pool.ts'
 import type { Records } from './records/records.ts'
 import type { Send } from './request.ts'
 import type { createPrefixCauses } from './tell/prefix-cause.ts'
 
 /** What the stages of a request work with: the same for every request. */
-export type RequestParts = ModelKnowledge &
-  Pick<Doors, 'bodyLimits' | 'relay' | 'stallMs'> & {
-    /** The profiles in force; they may change while the app runs. */
-    readonly profiles: () => ReadonlyMap<string, Profile>
-    readonly heavyWork: HeavyWork
-    readonly reading: ReadChatOptions
-    readonly upstreams: Upstreams
-    readonly records: Records
-    readonly requestedCompactions: RequestedCompactions
-    readonly measure: ReturnType<typeof createMeasure>
-    /** Previews, recaps and the like that were made of late. */
-    readonly cache: MadeCache
-    /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
-    readonly keepTaken: KeepTaken
-    readonly summaries: SummaryParts
-    readonly recallOffer: RecallOffers
-    /** Whose doing it is if thoughts stand behind another prefix. */
-    readonly prefixCause: ReturnType<typeof createPrefixCauses>
-    /** When the usage of a streamed answer is asked for; `rewritten`: if the body differs from the client's anyway. */
-    readonly usageInStreams: 'rewritten' | 'never' | 'always'
-    readonly failures: Failures
-    readonly warnings: Warnings
-    readonly reports: Reports
-    readonly nowMs: () => number
-    /** Called for every request in which something was repaired. */
-    readonly onRepaired: (repairs: Repairs) => void
-    /** Called when an answer broke off on its way. */
-    readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
-  }
+export type RequestParts = ModelKnowledge & {
+  /** The profiles in force; they may change while the app runs. */
+  readonly profiles: () => ReadonlyMap<string, Profile>
+  readonly heavyWork: HeavyWork
+  readonly reading: ReadChatOptions
+  readonly upstreams: Upstreams
+  /** The requests under way at an upstream. */
+  readonly poolOf: PoolOf
+  readonly records: Records
+  readonly requestedCompactions: RequestedCompactions
+  readonly measure: ReturnType<typeof createMeasure>
+  /** Previews, recaps and the like that were made of late. */
+  readonly cache: MadeCache
+  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
+  readonly keepTaken: KeepTaken
+  readonly summaries: SummaryParts
+  readonly recallOffer: RecallOffers
+  /** Whose doing it is if thoughts stand behind another prefix. */
+  readonly prefixCause: ReturnType<typeof createPrefixCauses>
+  /** When the usage of a streamed answer is asked for; `rewritten`: if the body differs from the client's anyway. */
+  readonly usageInStreams: 'rewritten' | 'never' | 'always'
+  readonly failures: Failures
+  readonly warnings: Warnings
+  readonly reports: Reports
+  readonly nowMs: () => number
+  /** Called for every request in which something was repaired. */
+  readonly onRepaired: (repairs: Repairs) => void
+}
 
 /** The ways of sending a form of a request, made once of the parts (`send/send-request.ts`). */
 export type Senders = {

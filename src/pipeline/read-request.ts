@@ -1,5 +1,5 @@
 import { FoldgateError } from '../errors.ts'
-import { refuseOtherModels, refuseUnread } from '../server/confinement.ts'
+import { refuseOtherModels, refuseUnread } from './confinement.ts'
 import { modelKeyOf } from '../models/model-key.ts'
 import { nameWithBeta } from '../models/table/long-context.ts'
 import { matchProfile } from '../profiles/match.ts'
@@ -11,36 +11,36 @@ import { blanksBilling } from './billing-line.ts'
 import type { RequestParts } from './parts.ts'
 import { digest } from './read/body-source.ts'
 import { anyHasBoundThoughts } from '../compaction/history/subject.ts'
-import { withFreeThoughts } from './free-thoughts.ts'
 import { bindsThoughts } from './learnt.ts'
-import { readBytes } from './read/read-chat.ts'
-import type { ArrivedRequest, ReadRequest, RecordPlace, UnreadRequest } from './request.ts'
+import { readBytes, withFreeThoughts } from './read/read-chat.ts'
+import type { ClientRequest } from './client-request.ts'
+import type { ArrivedRequest, ReadRequest, UnreadReason } from './request.ts'
 
 /**
  * The stage that reads: finds the messages in the body, and the profile, the model and the upstream of the request. Throws
- * `unknown_profile`, or what the client's rights forbid. A body that cannot be read with certainty goes on as it came.
+ * `unknown_profile`, or what the client's rights forbid. Of a body that cannot be read with certainty it gives the reason: such
+ * a body goes on as it came.
  */
 export async function readRequest(
   arrived: ArrivedRequest,
   { failures, reading, profiles, upstreams, models }: RequestParts,
-): Promise<ReadRequest | UnreadRequest> {
+): Promise<ReadRequest | UnreadReason> {
   const { exchange, dialect, options, body, turn } = arrived
   const { rights } = exchange
-  const { scope, credential } = exchange.scope
+  const { scope } = exchange.scope
   const { decoded } = body
-  const read =
+  const chat =
     decoded === null
       ? 'encoding'
-      : failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
-  const chat = read instanceof Promise ? await read : read
+      : await failures.around('reading', 'failed', readBytes, dialect, decoded, scope, reading, null, turn)
   if (typeof chat === 'string') {
     if (rights !== null) refuseUnread(rights, chat)
-    return { ...arrived, unread: chat }
+    return chat
   }
   body.charge(chat.messages.length * MESSAGE_BYTES)
 
   const profileOf = (model: string): Profile => {
-    const asked = { model, headers: exchange.incoming.headers, requested: options.profile }
+    const asked = { model, headers: exchange.headers, requested: options.profile }
     const match = matchProfile(profiles(), asked)
     if (match.kind === 'found') return match.profile
     const param = 'x-foldgate-profile'
@@ -54,26 +54,41 @@ export async function readRequest(
   if (rights !== null)
     refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
-  const knownAs = nameWithBeta(model, exchange.rawHeaders)
-  const address = upstreams.addressOf(upstreamName)
-  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, address.display)
+  const to = destinationOf({ exchange, profile, upstreamName, model, deployment, isNamedInFull }, upstreams)
+  const { isAnthropic } = upstreams.addressOf(upstreamName)
   let received = chat
   if (anyHasBoundThoughts(chat.messages)) {
-    await models.load(modelKey)
-    if (!bindsThoughts({ dialect, modelKey }, address.isAnthropic, models)) received = withFreeThoughts(chat)
+    await models.load(to.modelKey)
+    const { modelKey } = to
+    if (!bindsThoughts({ dialect, modelKey }, isAnthropic, models)) received = withFreeThoughts(chat)
   }
   const isSubscription =
     !profile.observe && isObservedSubscription(exchange, upstreamName, profile, upstreams)
   const treated = isSubscription ? { ...profile, observe: true } : profile
   return {
     ...arrived,
+    ...to,
     chat: received,
     received,
     profile: treated,
     isSubscription,
-    blanksBilling: blanksBilling(treated, address),
-    model,
+    blanksBilling: blanksBilling(treated, isAnthropic),
     renamedTo: null,
+    recall: null,
+  }
+}
+
+/** Where a request goes under the name of a model, and what is known there by that name. */
+export function destinationOf(
+  { exchange, profile, upstreamName, model, deployment, isNamedInFull }: Destination,
+  upstreams: RequestParts['upstreams'],
+): Pick<ReadRequest, 'model' | 'deployment' | 'upstreamName' | 'modelKey' | 'question' | 'place'> {
+  const { scope, credential } = exchange.scope
+  const knownAs = nameWithBeta(model, exchange.rawHeaders)
+  const { display } = upstreams.addressOf(upstreamName)
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, display)
+  return {
+    model,
     deployment,
     upstreamName,
     modelKey,
@@ -82,11 +97,10 @@ export async function readRequest(
       credential: modelKey.credential,
       model: isNamedInFull ? model : null,
       target: exchange.target,
-      rawHeaders: exchange.incoming.rawHeaders,
+      rawHeaders: exchange.rawHeaders,
       withholdCredential: exchange.clientKeyName !== null,
     },
-    place: placeOf(scope, profile, knownAs),
-    recall: null,
+    place: { scope, profile: profile.name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) },
   }
 }
 
@@ -95,7 +109,7 @@ export async function readRequest(
  * compaction changes.
  */
 export function isObservedSubscription(
-  exchange: ArrivedRequest['exchange'],
+  exchange: ClientRequest,
   upstream: string | null,
   { messages }: Profile,
   upstreams: RequestParts['upstreams'],
@@ -104,12 +118,12 @@ export function isObservedSubscription(
   return upstreams.seesCredentialOf({ ...exchange, upstream }) && isOfSubscription(exchange.rawHeaders)
 }
 
-/** Under what the records of a conversation are found, for a model with its beta. */
-export function placeOf(scope: string, { name }: Pick<Profile, 'name'>, knownAs: string): RecordPlace {
-  return { scope, profile: name, model: digest(knownAs).slice(0, MODEL_DIGEST_CHARS) }
-}
-
 // --- internal ---
+
+type Destination = Pick<ReadRequest, 'exchange' | 'profile' | 'upstreamName' | 'model' | 'deployment'> & {
+  /** Whether that is the model's whole name: by a shortened one no server is asked. */
+  readonly isNamedInFull: boolean
+}
 
 /** What is made of a message beside its bytes: its place, facts, keys, token counts and units, and what is left of making them. */
 const MESSAGE_BYTES = 2_000

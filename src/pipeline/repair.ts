@@ -1,4 +1,3 @@
-import { withFreeThoughts } from './free-thoughts.ts'
 import type { Chat, ReadRequest } from './request.ts'
 import { finish } from '../json/source.ts'
 import { spliceMessages } from '../json/splice.ts'
@@ -7,7 +6,7 @@ import { drive } from '../scheduling/drive.ts'
 import { type Eventual, onceThere } from '../scheduling/eventual.ts'
 import type { RequestParts } from './parts.ts'
 import { whyUntouched } from './learnt.ts'
-import { readBytes, type ReadChatOptions } from './read/read-chat.ts'
+import { readBytes, type ReadChatOptions, withFreeThoughts } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
 
 /**

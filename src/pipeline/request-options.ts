@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientOverride } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 
@@ -19,10 +19,9 @@ export type RequestOptions = {
  * them. Throws `invalid_header` or `override_not_allowed`.
  */
 export function readRequestOptions(
-  incoming: IncomingMessage,
+  headers: IncomingHttpHeaders,
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
-  const { headers } = incoming
   const read = (name: ClientOverride): string | null => {
     const value = headers[`x-foldgate-${name}`]
     if (value === undefined) return null

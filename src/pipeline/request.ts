@@ -13,15 +13,14 @@ import type { Subject } from '../compaction/history/subject.ts'
 import type { Anchor, Rate } from '../models/counts/prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import type { SummaryOutlook } from '../summaries/summary-record.ts'
-import type { ClientRequest } from '../server/client-request.ts'
+import type { ClientRequest, RequestBody } from './client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { AnswerObserver } from './observe.ts'
-import type { RequestBody } from '../server/receive-body.ts'
 import type { WindowQuestion } from '../models/discovery/ask-json.ts'
 import type { Flight } from './send/shared-pool.ts'
-import type { Arrival } from '../server/bare-report.ts'
+import type { Arrival } from './bare-report.ts'
 import type { Source } from '../json/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { JsonObject } from '../json/json-value.ts'
@@ -60,9 +59,6 @@ export type ArrivedRequest = {
 
 /** Why a body is relayed as it came. */
 export type UnreadReason = NotReadReason | 'encoding' | 'not-utf8' | 'failed'
-
-/** A request whose body is not read: it goes on as it came. */
-export type UnreadRequest = ArrivedRequest & { readonly unread: UnreadReason }
 
 /** A request that was read, with all that decides how it is treated. */
 export type ReadRequest = ArrivedRequest & {
@@ -152,7 +148,7 @@ export type Remembered = {
    */
   readonly sharedUntil: number | null
   /** Seen requests that say something else from this request on. */
-  readonly amended: readonly KeyedRequest[]
+  readonly changed: readonly KeyedRequest[]
 }
 
 /** A request that was seen, as it is on record. */
@@ -257,15 +253,12 @@ export type Form = {
   /** Own count of the prompt, or its upper bound where nothing was counted. */
   readonly sentTokens: number
   /** The compaction that was made for it; null where it stands in one on record, or in none. */
-  readonly made: MadeCompaction | null
-}
-
-/** A compaction that was just made, and what of. */
-export type MadeCompaction = {
-  readonly compaction: Compaction
-  /** Own count of what would have been sent without it. */
-  readonly tokensBefore: number
-  readonly milliseconds: number
+  readonly made: {
+    readonly compaction: Compaction
+    /** Own count of what would have been sent without it. */
+    readonly tokensBefore: number
+    readonly milliseconds: number
+  } | null
 }
 
 /** An answer and what it means. Pieces that were taken from its body to find out are `held`. */
@@ -295,22 +288,19 @@ export type Outcome = Judged & {
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
   /** What was refused of the request's thoughts before another form was accepted; left out if nothing was. */
   readonly refusedThoughts?: ThoughtRefusal
-  /** What became of it at a larger model; left out if it was not sent to one. */
-  readonly fallback?: FallbackOutcome
+  /** What became of it at the larger model that its profile names (`overflow.fallback`); left out if it was not sent there. */
+  readonly fallback?: {
+    readonly model: string
+    readonly upstream: string
+    /** The request as it was sent there, if the answer is that model's; null if that refused it, too. */
+    readonly answered: PreparedRequest | null
+    /** The status that it was refused with there; null if it was answered, or there was no answer. */
+    readonly refusedWith: number | null
+  }
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
   readonly asksUsage: boolean
-}
-
-/** A request that no form of which was short enough, at the larger model that its profile names (`overflow.fallback`). */
-export type FallbackOutcome = {
-  readonly model: string
-  readonly upstream: string
-  /** The request as it was sent there, if the answer is that model's; null if that refused it, too. */
-  readonly answered: PreparedRequest | null
-  /** The status that it was refused with there; null if it was answered, or there was no answer. */
-  readonly refusedWith: number | null
 }
 
 /** A request that is being sent, and what was found out about it on the way. */
@@ -339,12 +329,6 @@ export type Sending = {
  * function and gives one of the same type.
  */
 export type Send = (form: Form, sending: Sending) => Promise<Outcome>
-
-/**
- * What may help after an answer to a form that is not good: resolves with the one that takes its place, or with the same. It
- * sends other forms by `send`, with the retries that stand before it.
- */
-export type Retry = (send: Send) => (first: Outcome, form: Form, sending: Sending) => Promise<Outcome>
 
 /** A request whose answer is settled on. */
 export type AnsweredRequest = PreparedRequest & {

@@ -30,8 +30,6 @@ export type FairShare = {
 export type FairShareOptions = {
   /** How much there is. */
   readonly max: number
-  /** Whether one may have more than its half while nobody else wants it. */
-  readonly lends: boolean
   readonly nowMs?: () => number
   /** With so much taken it is crowded. */
   readonly crowdedFrom?: number
@@ -44,7 +42,7 @@ export type FairShareOptions = {
  * time one holds more than half while another waits for what it has a right to.
  */
 export function createFairShare(options: FairShareOptions): FairShare {
-  const { max, lends, crowdedFrom = Number.POSITIVE_INFINITY, nowMs = () => performance.now() } = options
+  const { max, crowdedFrom = Number.POSITIVE_INFINITY, nowMs = () => performance.now() } = options
   // Of one place there is no half.
   const half = Math.max(1, Math.floor(max / 2))
   const owners = new Map<string, Owner>()
@@ -92,7 +90,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
     function take(amount: number): Taking {
       if (isReleased) return 'full'
       const own = (owners.get(name)?.amount ?? 0) + amount
-      if (own > half && (!lends || isAnotherWaiting(name))) return 'half'
+      if (own > half && isAnotherWaiting(name)) return 'half'
       if (taken + amount > max && own <= half) {
         letWait(name)
         if (borrower !== null) callIn(amount, borrower)

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../upstream/cancellation.ts'
-import { createFairShare, type Holder, type Lease } from './fair-share.ts'
+import type { Holder } from './fair-share.ts'
 
 /**
  * Lets few conversations of which much is new be read and measured at a time, one of each client: side by side none of
@@ -7,7 +7,7 @@ import { createFairShare, type Holder, type Lease } from './fair-share.ts'
  * turns in turn, however many conversations one of them sends. What goes on from a conversation that is known, and what is
  * small, waits for none of them.
  */
-export type HeavyWork = { readonly begin: (client: Cancellation, holder: Holder) => HeavyTurn }
+export type HeavyWork = { readonly begin: (client: Cancellation, holder: Pick<Holder, 'name'>) => HeavyTurn }
 
 /** One request's turn. */
 export type HeavyTurn = {
@@ -26,64 +26,69 @@ export type HeavyTurn = {
 }
 
 export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): HeavyWork {
-  const places = createFairShare({ max: AT_ONCE, lends: false })
-  /** Those that wait, by whose they are; the client first whose turn it is. */
-  const waiting = new Map<string, Set<Waiter>>()
+  /** The clients whose turn it is. */
+  const working = new Set<string>()
+  /** What lets in each that waits, by whose it is; the client first whose turn it is. */
+  const waiting = new Map<string, Set<() => void>>()
+
+  function mayEnter(name: string): boolean {
+    return working.size < AT_ONCE && !working.has(name)
+  }
 
   function admitNext(): void {
     for (const [name, own] of waiting) {
-      const [next] = own
-      if (next === undefined || next.place.take(1) !== 'taken') continue
-      remove(name, next)
+      const [admit] = own
+      if (admit === undefined || !mayEnter(name)) continue
+      working.add(name)
+      remove(name, admit)
       // The others' turns come before its next one.
       waiting.delete(name)
       if (own.size > 0) waiting.set(name, own)
-      next.admit()
+      admit()
       return
     }
   }
 
-  function remove(name: string, waiter: Waiter): void {
+  function remove(name: string, admit: () => void): void {
     const own = waiting.get(name)
-    own?.delete(waiter)
+    own?.delete(admit)
     if (own?.size === 0) waiting.delete(name)
   }
 
-  function admission(place: Lease, name: string, client: Cancellation): Promise<void> {
+  function admission(name: string, client: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        remove(name, waiter)
+        remove(name, admit)
         reject(client.reason)
       }
       const admit = (): void => {
         client.removeEventListener('abort', giveUp)
         resolve()
       }
-      const waiter: Waiter = { place, admit }
-      waiting.set(name, (waiting.get(name) ?? new Set()).add(waiter))
+      waiting.set(name, (waiting.get(name) ?? new Set()).add(admit))
       client.addEventListener('abort', giveUp)
     })
   }
 
   return {
-    begin: (client, holder) => {
-      let place: Lease | null = null
+    begin: (client, { name }) => {
+      let isWorking = false
       const enter = async (): Promise<void> => {
         client.throwIfAborted()
-        const own = places.open(holder)
-        if (waiting.has(holder.name) || own.take(1) !== 'taken') await admission(own, holder.name, client)
-        place = own
+        if (waiting.has(name) || !mayEnter(name)) await admission(name, client)
+        else working.add(name)
+        isWorking = true
       }
       const end = (): void => {
-        if (place === null) return
-        place.release()
-        place = null
+        if (!isWorking) return
+        isWorking = false
+        working.delete(name)
         admitNext()
       }
       return {
         take: (newBytes) => (newBytes >= bytesMin ? enter() : null),
         aside: async (work) => {
-          if (place === null) return work
+          if (!isWorking) return work
           end()
           const result = await work
           await enter()
@@ -99,5 +104,3 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
 
 /** There is one thread for all of it, and each has its body in memory several times: one of each of two clients. */
 const AT_ONCE = 2
-
-type Waiter = { readonly place: Lease; readonly admit: () => void }

@@ -1,62 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import type { FoldgateError } from '../errors.ts'
+import type { ClientAnswer, Delivery } from '../pipeline/client-request.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { responseHeaders } from '../upstream/headers.ts'
-import type { Answer } from '../upstream/upstreams.ts'
 import { answerError } from './answer-error.ts'
-import type { ClientRequest } from './client-request.ts'
-
-export type DeliverOptions = {
-  /** Foldgate's own headers by lower-case name. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Pieces of the body that were already taken from it, in order. */
-  readonly held?: readonly Buffer[]
-  /** Changes the body on its way to the client. Its length, if the upstream states one, is left out. */
-  readonly transform?: BodyTransform | null
-  /**
-   * Sees every piece after it was written, held ones too, as it came. What it throws is dropped: it cannot break
-   * the stream.
-   */
-  readonly tap?: (piece: Buffer) => void
-  /** How long a client may take nothing of what waits for it, in milliseconds; then it is cut off. */
-  readonly stallMs?: number
-}
-
-/**
- * Changes a body piece by piece. If it throws, it is done with: the rest of the body goes on as it came.
- */
-export type BodyTransform = {
-  /** Takes a piece, cut anywhere; returns what goes on by now, which may be nothing. */
-  readonly feed: (piece: Buffer) => Buffer
-  /** What is left to go on at the end of a whole body. */
-  readonly end: () => Buffer
-  /** What is complete and waits for the piece that follows it. It goes on without if that does not come soon. */
-  readonly overdue: () => Buffer
-  /** What goes on of what is left if the body breaks off. */
-  readonly broken: () => Buffer
-}
-
-export type Delivery = {
-  readonly outcome: 'finished' | 'client-gone' | 'broken-off'
-  /** Body bytes that were given to the client's connection. */
-  readonly bytes: number
-  /** Why the upstream broke off, for the log. */
-  readonly error: FoldgateError | null
-}
+import type { Exchange } from './exchange.ts'
 
 /**
  * Gives an upstream's answer to the client as it comes: status and headers at once, then the body with
  * backpressure. An answer that breaks off takes the client's connection with it, so that it never looks
- * whole; a client that leaves cancels the upstream's answer. Never rejects.
+ * whole; a client that leaves cancels the upstream's answer. A client that takes nothing of what waits for it for
+ * `stallMs` is cut off: it holds a place that others need. Never rejects.
  */
 export function deliver(
-  exchange: ClientRequest,
-  answer: Answer,
-  options: DeliverOptions = {},
+  exchange: Exchange,
+  { answer, held, headers: own, transform, tap }: ClientAnswer,
+  stallMs: number,
 ): Promise<Delivery> {
   const { outgoing, signal } = exchange
   const { body } = answer
-  const { held = [], tap, transform = null, stallMs = STALL_MS } = options
   const { promise, resolve } = Promise.withResolvers<Delivery>()
   let bytes = 0
   /** Whether nothing more is to be given. */
@@ -158,7 +120,7 @@ export function deliver(
   }
   signal.whenOver(settle)
   try {
-    headers = writeHead(exchange, answer, options)
+    headers = writeHead(exchange, answer, own, transform !== null)
   } catch (error) {
     // A status below 100 passes undici's parser, but nobody can send it on.
     failure = answer.failure(error)
@@ -183,9 +145,6 @@ export function deliver(
 
 // --- internal ---
 
-/** A client that takes nothing for this long, in milliseconds, holds a place that others need. */
-const STALL_MS = 300_000
-
 /** Up to so many bytes of a body leave with its headers as one text. */
 const FIRST_BYTES_MAX = 16_384
 
@@ -195,21 +154,26 @@ const OVERDUE_MS = 250
 const nothing = Buffer.alloc(0)
 
 /** Returns the headers. */
-function writeHead(exchange: ClientRequest, answer: Answer, options: DeliverOptions): readonly string[] {
-  const { outgoing } = exchange
-  const own: Record<string, string> = { ...exchange.answerHeaders, ...options.headers }
+function writeHead(
+  { outgoing, answerHeaders }: Exchange,
+  answer: ClientAnswer['answer'],
+  headers: ClientAnswer['headers'],
+  isChanged: boolean,
+): readonly string[] {
+  const own: Record<string, string> = { ...answerHeaders, ...headers }
   if (answer.hint !== null) own['x-foldgate-hint'] = answer.hint
   const isStream = /^text\/event-stream/i.test(headerValue(answer.rawHeaders, 'content-type') ?? '')
   // Reverse proxies in front would collect a stream before they pass it on.
   if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)
     own['x-accel-buffering'] = 'no'
-  const drop = (options.transform ?? null) === null ? [] : ['content-length']
-  const headers = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop })
+  // A body that is changed on its way has another length than the upstream states.
+  const drop = isChanged ? ['content-length'] : []
+  const sent = responseHeaders({ rawHeaders: answer.rawHeaders, own, drop })
   // The date is the upstream's to state.
   outgoing.sendDate = false
   const statusText = answer.statusText.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, '')
-  outgoing.writeHead(answer.status, statusText, headers)
-  return headers
+  outgoing.writeHead(answer.status, statusText, sent)
+  return sent
 }
 
 /**

@@ -6,7 +6,7 @@ import { matchesGlob } from '../profiles/glob.ts'
 import { isLoopbackName } from '../upstream/address.ts'
 import { clientCredential } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
-import type { ClientRights } from './client-request.ts'
+import type { ClientRights } from '../pipeline/client-request.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 export type ClientKey = ClientRights & {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorBody, FoldgateError, httpStatusOf } from '../errors.ts'
-import { ClientPresence } from './client-request.ts'
+import { ClientPresence } from './exchange.ts'
 import { expectsContinue } from './receive-body.ts'
 
 /** `fault`: why the request makes no sense and is to be refused; null where it does. `client`: whether its client stays. */

@@ -1,6 +1,4 @@
 import type { IncomingMessage, Server } from 'node:http'
-import type { Failures } from '../telemetry/failures.ts'
-import type { Reports } from '../telemetry/request-report.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import type { FoldgateError } from '../errors.ts'
@@ -11,7 +9,6 @@ import { createFairShare } from '../scheduling/fair-share.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReceiveBodyOptions } from './receive-body.ts'
-import { createRelay, type Relay } from './relay.ts'
 import { refusedFacts } from './refused-facts.ts'
 import { createScopes } from './scope.ts'
 import { createServer, type ServerOptions } from './server.ts'
@@ -24,47 +21,37 @@ export type OpenHttpOptions = {
   readonly lifecycle: Lifecycle
   /** The secret by which this process proves that it is the one that has written it down. */
   readonly identity: string
-  readonly failures: Failures
-  readonly reports: Reports
   readonly warnings: Warnings
   readonly log: Log
-  readonly nowMs: () => number
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway: (error: FoldgateError) => void
   /** Called for every other error of Foldgate's own that a client gets. */
   readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
-/** How requests of clients come in, and how those that nobody reads go on. */
+/** How requests of clients come in. */
 export type Doors = {
   readonly bodyLimits: ReceiveBodyOptions
-  readonly relay: Relay
-  /** How long a client may take nothing of its answer, in milliseconds. */
-  readonly stallMs: number
   /** The listener, which does not listen yet. */
-  readonly serverFor: (handleConversation: ServerOptions['handleConversation']) => Server
+  readonly serverFor: (handle: ServerOptions['handle']) => Server
 }
 
 export function openHttp(options: OpenHttpOptions): Doors {
   const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
-  const arrival = { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 }
-  const relay = createRelay({ ...options, arrival, onUncompacted: warnings.uncompacted })
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
+  const bodyLimits: ReceiveBodyOptions = {
+    bodyBytesMax: limits.body_mb * MEGABYTE,
+    budget: createFairShare({
+      max: limits.bytes_in_flight_mb * MEGABYTE,
+      crowdedFrom: CROWDED_BYTES,
+    }),
+    arrival: { silenceMs: idleMs, bytesPerSecondMin: limits.body_kb_per_s * 1024 },
+  }
   return {
-    bodyLimits: {
-      bodyBytesMax: limits.body_mb * MEGABYTE,
-      budget: createFairShare({
-        max: limits.bytes_in_flight_mb * MEGABYTE,
-        lends: true,
-        crowdedFrom: CROWDED_BYTES,
-      }),
-      arrival,
-    },
-    relay,
-    stallMs: idleMs,
-    serverFor: (handleConversation) =>
+    bodyLimits,
+    serverFor: (handle) =>
       createServer({
         ...options,
         onTurnedAway: (error, incoming) => {
@@ -79,15 +66,15 @@ export function openHttp(options: OpenHttpOptions): Doors {
           else if (times !== null)
             log.warn('requests were refused', { ...refusedFacts(error, incoming), times })
         },
-        limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000 },
+        limits: { concurrent: limits.concurrent, headersMs: limits.headers_s * 1000, stallMs: idleMs },
+        bodyLimits,
         corsOrigins: settings.cors.origins,
         hosts: settings.hosts,
         clientKeys: settings.client_keys.map((clientKey) => ({ ...clientKey, keys: clientKey.key.now })),
         guardsPages: isLoopback(settings.host),
         hasUpstream: upstreams.has,
         scopeOf: createScopes({ secret, header: settings.scope.header }),
-        handleConversation,
-        relay,
+        handle,
       }),
   }
 }

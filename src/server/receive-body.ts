@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { FoldgateError, ClientGoneError } from '../errors.ts'
 import { watchArrival, type ArrivalLimits } from './arrival-clock.ts'
-import type { ClientRequest } from './client-request.ts'
-import type { FairShare, Taking } from '../scheduling/fair-share.ts'
-import { decodeBody } from './decode-body.ts'
-import { gather } from './gather.ts'
+import type { ClientBody, RequestBody } from '../pipeline/client-request.ts'
+import type { FairShare, Holder, Taking } from '../scheduling/fair-share.ts'
+import { decodeBody } from '../upstream/decode-body.ts'
+import { gather } from '../scheduling/gather.ts'
 
 export type ReceiveBodyOptions = {
   /** The largest body, as sent and decoded, in bytes (`limits.body_mb`). */
@@ -16,18 +16,34 @@ export type ReceiveBodyOptions = {
   readonly arrival: ArrivalLimits
 }
 
-export type RequestBody = {
-  /** The bytes as the client sent them. */
-  readonly raw: Buffer
-  /**
-   * The bytes without their content coding; `raw` itself where there is none. Null where they cannot be
-   * decoded or grow beyond a limit: then only `raw` can be relayed, unread.
-   */
-  readonly decoded: Buffer | null
-  /** Pays for so many more bytes, which are made of the body. Throws `overloaded` where they are not to be had. */
-  readonly charge: (bytes: number) => void
-  /** Gives all bytes back to the budget; to be called when the body is no longer needed. */
-  readonly release: () => void
+/** The two sides of a request, and whose it is. */
+type Receiving = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly holder: Holder
+}
+
+/** The body of a request, to be taken by who handles it. `onLate`: where it is passed on and the client sends it too slowly. */
+export function clientBody(
+  receiving: Receiving,
+  options: ReceiveBodyOptions,
+  onLate: (error: FoldgateError) => void,
+): ClientBody {
+  const { incoming } = receiving
+  const declared = declaredBytes(incoming)
+  return {
+    declaredBytes: declared,
+    isWithinLimits: declared !== null && declared <= Math.min(options.bodyBytesMax, options.budget.max),
+    read: () => receiveBody(receiving, options),
+    open: async () => {
+      // The parser comes to the body once the event that began the request is over.
+      await Promise.resolve()
+      if (declared === 0) return null
+      const body = bodyAtHand(incoming, declared) ?? uploadOf(incoming, options.arrival, onLate)
+      inviteBody(incoming, receiving.outgoing)
+      return body
+    },
+  }
 }
 
 /**
@@ -35,12 +51,11 @@ export type RequestBody = {
  * Throws `body_too_large`, `overloaded`, `body_timeout` or, when the client leaves, a `ClientGoneError`.
  */
 export async function receiveBody(
-  exchange: Pick<ClientRequest, 'incoming' | 'outgoing' | 'holder'>,
+  { incoming, outgoing, holder }: Receiving,
   options: ReceiveBodyOptions,
 ): Promise<RequestBody> {
-  const { incoming, outgoing } = exchange
   const { bodyBytesMax, budget } = options
-  const share = budget.open(exchange.holder)
+  const share = budget.open(holder)
   const charge = (bytes: number): void => {
     const taking = share.take(bytes)
     if (taking !== 'taken') throw overloaded(taking)
@@ -65,16 +80,25 @@ export async function receiveBody(
   }
 }
 
+/** Whether a client waits with its body until it is told to go on, and expects nothing else (RFC 9110 section 10.1.1). */
+export function expectsContinue(expect: string): boolean {
+  return /^100-continue(?:[\t ]*,[\t ]*100-continue)*$/i.test(expect)
+}
+
+// --- internal ---
+
+type Charge = RequestBody['charge']
+
 /**
  * The length that a request states for its body, in bytes: 0 where it carries none; null where its end tells, with a
  * transfer coding (RFC 9112 section 6.3).
  */
-export function declaredBytes({ headers }: IncomingMessage): number | null {
+function declaredBytes({ headers }: IncomingMessage): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null
 }
 
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
-export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { expect } = incoming.headers
   if (expect === undefined || !expectsContinue(expect) || declaredBytes(incoming) === 0) return
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue()
@@ -84,7 +108,7 @@ export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse):
  * A body that has arrived whole with the headers of its request, as small ones do; null where it has not. To be asked
  * once the request's own event is over: the parser comes to the body behind it.
  */
-export function bodyAtHand(incoming: IncomingMessage, declared: number | null): Buffer | null {
+function bodyAtHand(incoming: IncomingMessage, declared: number | null): Buffer | null {
   if (declared === 0 || incoming.readableLength !== declared) return null
   const body: unknown = incoming.read()
   return Buffer.isBuffer(body) ? body : null
@@ -95,7 +119,7 @@ export function bodyAtHand(incoming: IncomingMessage, declared: number | null): 
  * request itself would take the client's connection, and with it the answer that tells what went wrong. `onLate`
  * is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
  */
-export function uploadOf(
+function uploadOf(
   incoming: IncomingMessage,
   limits: ArrivalLimits,
   onLate: (error: FoldgateError) => void,
@@ -136,15 +160,6 @@ export function uploadOf(
   })
   return upload
 }
-
-/** Whether a client waits with its body until it is told to go on, and expects nothing else (RFC 9110 section 10.1.1). */
-export function expectsContinue(expect: string): boolean {
-  return /^100-continue(?:[\t ]*,[\t ]*100-continue)*$/i.test(expect)
-}
-
-// --- internal ---
-
-type Charge = RequestBody['charge']
 
 /** Resolves when all pieces have come and are one. */
 async function collect(

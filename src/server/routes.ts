@@ -1,13 +1,6 @@
-import type { Dialect } from '../formats/contract.ts'
 import { dialects } from '../formats/formats.ts'
-import { barePath, type UncompactedPath } from '../upstream/target.ts'
-
-/** Where a method and a path lead. */
-export type Route =
-  /** A conversation that is read, and compacted if it has to be. */
-  | { readonly kind: 'conversation'; readonly dialect: Dialect }
-  /** Passed on unread. `uncompacted`: the API that generates from conversations; null if the path is none of these. */
-  | { readonly kind: 'relay'; readonly uncompacted: UncompactedPath | null }
+import type { Route } from '../pipeline/client-request.ts'
+import { barePath } from '../upstream/target.ts'
 
 /** The route of a request, by its path behind `/u/NAME`, which chooses an upstream and nothing else. */
 export function routeOf(method: string, path: string): Route {

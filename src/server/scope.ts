@@ -1,15 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Scope } from '../pipeline/client-request.ts'
 import { clientCredentials, headerValue } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
-
-/** Whose state a request may use, and whose windows it learns: digests, never the credentials themselves. */
-export type Scope = {
-  readonly scope: string
-  readonly credential: string
-  /** The owner of a share of what all clients share: the scope, or the address of a client without credentials. */
-  readonly holder: string
-}
 
 /**
  * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that

@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Dialect } from '../formats/contract.ts'
+import type { ClientAnswer, ClientRequest } from '../pipeline/client-request.ts'
 import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
-import type { ClientPresence, ClientRequest } from './client-request.ts'
+import { deliver } from './deliver.ts'
+import type { ClientPresence, Exchange } from './exchange.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { type RequestListener, serverAround } from './node-server.ts'
 import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
@@ -17,24 +18,25 @@ import {
 } from './guard.ts'
 import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
 import { routeOf } from './routes.ts'
-import type { Scope } from './scope.ts'
+import { clientBody, type ReceiveBodyOptions } from './receive-body.ts'
+import type { createScopes } from './scope.ts'
 
 export type ServerOptions = GateOptions & {
   readonly limits: {
     /** How long a request's headers may take to arrive, in milliseconds. */
     readonly headersMs: number
+    /** How long a client may take nothing of its answer, in milliseconds. */
+    readonly stallMs: number
   }
-  /** Answers a conversation. What it throws is answered here, or cuts an answer that has begun. */
-  readonly handleConversation: (exchange: ClientRequest, dialect: Dialect) => Promise<unknown>
-  /** Answers everything else. */
-  readonly relay: (exchange: ClientRequest) => Promise<unknown>
+  /** Finds the answer to a request. What it throws is answered here. */
+  readonly handle: (request: ClientRequest) => Promise<ClientAnswer>
   /** Called for every request that never got to a handler, and why. */
   readonly onTurnedAway?: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /**
- * The listener that clients talk to: two probes of its own, and behind the gates conversations to `handleConversation`,
- * everything else to `relay` (`routes.ts`). It does not listen yet (`listen.ts`).
+ * The listener that clients talk to: two probes of its own, and behind the gates what `handle` answers. It does not listen
+ * yet (`listen.ts`).
  */
 export function createServer(options: ServerOptions): Server {
   return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
@@ -45,7 +47,7 @@ export function createServer(options: ServerOptions): Server {
 /** Largest request headers, in bytes. */
 const headerBytesMax = 64 * 1024
 
-/** Takes each request by its route through the gates to its handler. */
+/** Takes each request through the gates to its handler, and the answer to the client. */
 function listenerOf(options: ServerOptions): RequestListener {
   const gates = gatesOf(options)
 
@@ -56,9 +58,10 @@ function listenerOf(options: ServerOptions): RequestListener {
       const exchange = passGates(options, gates, client, outgoing)
       if (exchange === null) return
       isDispatched = true
-      const { route } = exchange
-      if (route.kind === 'conversation') await options.handleConversation(exchange, route.dialect)
-      else await options.relay(exchange)
+      const settled = await options.handle(exchange)
+      const delivery = await deliver(exchange, settled, options.limits.stallMs)
+      settled.ended(delivery)
+      if (delivery.error !== null) options.onFailure?.(delivery.error, outgoing.req)
     } catch (error) {
       refuse(outgoing, error, isDispatched, options)
     }
@@ -83,6 +86,7 @@ type GateOptions = {
     /** How many requests may run at once. */
     readonly concurrent: number
   }
+  readonly bodyLimits: ReceiveBodyOptions
   /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
   readonly corsOrigins: readonly string[]
   /** Further names under which this machine may be addressed, where pages are guarded against. */
@@ -91,7 +95,7 @@ type GateOptions = {
   /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
   readonly guardsPages: boolean
   readonly hasUpstream: (name: string) => boolean
-  readonly scopeOf: (exchange: Pick<ClientRequest, 'incoming' | 'target' | 'clientKeyName'>) => Scope
+  readonly scopeOf: ReturnType<typeof createScopes>
   readonly lifecycle: Lifecycle
   /** The secret by which this process proves that it is the one that has written it down. */
   readonly identity: string
@@ -108,7 +112,7 @@ function passGates(
   { places, guard }: Gates,
   client: ClientPresence,
   outgoing: ServerResponse,
-): ClientRequest | null {
+): Exchange | null {
   const { lifecycle, limits } = options
   const incoming = outgoing.req
   const target = parseTarget(incoming.url ?? '')
@@ -154,11 +158,11 @@ function passGates(
   if (taking !== 'taken') throw overloaded(taking, limits.concurrent)
   client.whenOver(place.release)
   return {
-    incoming,
     outgoing,
     method,
     target,
     rawHeaders: incoming.rawHeaders,
+    headers: incoming.headers,
     withholdCredential: clientKey !== null,
     route: routeOf(method, target.path),
     upstreamName: target.upstreamName,
@@ -167,7 +171,7 @@ function passGates(
     scope,
     holder,
     signal: client,
-    end,
+    body: clientBody({ incoming, outgoing, holder }, options.bodyLimits, end),
     answerHeaders,
   }
 }
@@ -183,7 +187,7 @@ function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptio
   const listener = 'Foldgate listens on loopback. It'
   const pageAdvice = ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.'
   return {
-    places: createFairShare({ max: limits.concurrent, lends: true }),
+    places: createFairShare({ max: limits.concurrent }),
     guard: guardsPages ? { listener, hosts, origins, pageAdvice } : null,
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Tells when a request is not wanted any more: as much of an `AbortSignal` as is looked at here. An `AbortSignal` is
- * one; a client's own (`src/server/client-request.ts`) costs a tenth of it.
+ * one; a client's own (`src/server/exchange.ts`) costs a tenth of it.
  */
 export type Cancellation = {
   readonly aborted: boolean

@@ -7,7 +7,12 @@ import { atFirstSight, compact, fixedTokens, parsed, sentTokens, shapes } from '
 import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
-import { type Compaction, readCompaction, writeCompaction, type PreparedFold } from '../../src/compaction/compaction.ts'
+import {
+  type Compaction,
+  readCompaction,
+  writeCompaction,
+  type PreparedFold,
+} from '../../src/compaction/compaction.ts'
 import { SHARE } from '../../src/compaction/shares.ts'
 import type { Subject } from '../../src/compaction/history/subject.ts'
 import { violationsOf } from '../support/chat-completions.ts'

@@ -29,30 +29,23 @@ const takers = (share: FairShare, name: string, count: number, isAnswered = fals
 
 describe('of what there is', () => {
   test('one who is alone has all', () => {
-    const share = createFairShare({ max: 4, lends: true })
+    const share = createFairShare({ max: 4 })
     takers(share, 'ada', 4)
     expect(share.taken()).toBe(4)
     expect(ask(share, 'ada').lease.take(1)).toBe('full')
   })
 
   test('one that can be had only whole is had whole', () => {
-    const share = createFairShare({ max: 1, lends: true })
+    const share = createFairShare({ max: 1 })
     const [held] = takers(share, 'ada', 1)
     expect(ask(share, 'ben').lease.take(1)).toBe('full')
     expect(held?.gaveWay).toBe(false)
-  })
-
-  test('what is not lent stays free', () => {
-    const share = createFairShare({ max: 4, lends: false })
-    takers(share, 'ada', 2)
-    expect(ask(share, 'ada').lease.take(1)).toBe('half')
-    takers(share, 'ben', 2)
   })
 })
 
 describe('what was lent', () => {
   test('is called in where another misses it: the newest first, those with an answer last, and no more than is missing', () => {
-    const share = createFairShare({ max: 8, lends: true })
+    const share = createFairShare({ max: 8 })
     const answered = takers(share, 'ada', 2, true)
     const waiting = takers(share, 'ada', 4)
     const late = takers(share, 'ada', 2, true)
@@ -63,7 +56,7 @@ describe('what was lent', () => {
   })
 
   test('is called in up to the half that is a right', () => {
-    const share = createFairShare({ max: 4, lends: true })
+    const share = createFairShare({ max: 4 })
     const held = takers(share, 'ada', 4, true)
     takers(share, 'ben', 2)
     expect(ask(share, 'cleo').lease.take(1)).toBe('full')
@@ -72,7 +65,7 @@ describe('what was lent', () => {
 
   test('is not lent again while somebody waits, and is again when nobody does', () => {
     let nowMs = 0
-    const share = createFairShare({ max: 4, lends: true, nowMs: () => nowMs })
+    const share = createFairShare({ max: 4, nowMs: () => nowMs })
     const ada = takers(share, 'ada', 2)
     takers(share, 'ben', 2)
     expect(ask(share, 'cleo').lease.take(1)).toBe('full')
@@ -85,7 +78,7 @@ describe('what was lent', () => {
   })
 
   test('by one request that has more than half by itself is called in as a whole', () => {
-    const share = createFairShare({ max: 10, lends: true })
+    const share = createFairShare({ max: 10 })
     const large = ask(share, 'ada')
     expect(large.lease.take(9)).toBe('taken')
     expect(ask(share, 'ben').lease.take(4)).toBe('taken')
@@ -105,66 +98,59 @@ describe('whatever is taken and given back by whomever', () => {
   )
 
   test('nobody holds more than half while another waits for its own, nothing is beyond the whole, and nothing is lost', () => {
-    forAll(
-      500,
-      fc.integer({ min: 1, max: 20 }),
-      fc.boolean(),
-      fc.array(step, { maxLength: 120 }),
-      (max, lends, steps) => {
-        let nowMs = 0
-        const share = createFairShare({ max, lends, nowMs: () => nowMs })
-        const half = Math.max(1, Math.floor(max / 2))
-        /** Who was refused what it has a right to, and until when it waits before it asks again. */
-        const waitsUntilMs = new Map<string, number>()
-        const open: { readonly asker: Asker; amount: number }[] = []
-        const heldBy = (name: string): number =>
-          open
-            .filter(({ asker }) => asker.holder.name === name && !asker.gaveWay)
-            .reduce((sum, { amount }) => sum + amount, 0)
+    forAll(500, fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 120 }), (max, steps) => {
+      let nowMs = 0
+      const share = createFairShare({ max, nowMs: () => nowMs })
+      const half = Math.max(1, Math.floor(max / 2))
+      /** Who was refused what it has a right to, and until when it waits before it asks again. */
+      const waitsUntilMs = new Map<string, number>()
+      const open: { readonly asker: Asker; amount: number }[] = []
+      const heldBy = (name: string): number =>
+        open
+          .filter(({ asker }) => asker.holder.name === name && !asker.gaveWay)
+          .reduce((sum, { amount }) => sum + amount, 0)
 
-        function take(held: (typeof open)[number], amount: number): void {
-          const { name } = held.asker.holder
-          const own = heldBy(name) + amount
-          const taking = held.asker.lease.take(amount)
-          if (taking === 'taken') held.amount += amount
-          else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
-        }
+      function take(held: (typeof open)[number], amount: number): void {
+        const { name } = held.asker.holder
+        const own = heldBy(name) + amount
+        const taking = held.asker.lease.take(amount)
+        if (taking === 'taken') held.amount += amount
+        else if (own <= half && !held.asker.gaveWay) waitsUntilMs.set(name, nowMs + 1_000)
+      }
 
-        for (const each of steps) {
-          if ('take' in each) {
-            const held = { asker: ask(share, each.take), amount: 0 }
-            open.push(held)
-            take(held, each.amount)
-          } else if ('more' in each) {
-            const held = open[each.more % Math.max(1, open.length)]
-            if (held !== undefined) take(held, each.amount)
-          } else if ('release' in each) {
-            const [held] = open.splice(each.release % Math.max(1, open.length), 1)
-            held?.asker.lease.release()
-            held?.asker.lease.release()
-          } else {
-            nowMs += each.passMs
-          }
-          for (const [name, untilMs] of waitsUntilMs) {
-            if (untilMs < nowMs) continue
-            for (const other of names.filter((one) => one !== name))
-              expect(heldBy(other)).toBeLessThanOrEqual(half)
-          }
-          const total = names.reduce((sum, name) => sum + heldBy(name), 0)
-          expect(share.taken()).toBe(total)
-          expect(total).toBeLessThanOrEqual(max)
-          if (!lends) for (const name of names) expect(heldBy(name)).toBeLessThanOrEqual(half)
-          expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
+      for (const each of steps) {
+        if ('take' in each) {
+          const held = { asker: ask(share, each.take), amount: 0 }
+          open.push(held)
+          take(held, each.amount)
+        } else if ('more' in each) {
+          const held = open[each.more % Math.max(1, open.length)]
+          if (held !== undefined) take(held, each.amount)
+        } else if ('release' in each) {
+          const [held] = open.splice(each.release % Math.max(1, open.length), 1)
+          held?.asker.lease.release()
+          held?.asker.lease.release()
+        } else {
+          nowMs += each.passMs
         }
-        for (const { asker } of open) asker.lease.release()
-        expect(share.taken()).toBe(0)
-      },
-    )
+        for (const [name, untilMs] of waitsUntilMs) {
+          if (untilMs < nowMs) continue
+          for (const other of names.filter((one) => one !== name))
+            expect(heldBy(other)).toBeLessThanOrEqual(half)
+        }
+        const total = names.reduce((sum, name) => sum + heldBy(name), 0)
+        expect(share.taken()).toBe(total)
+        expect(total).toBeLessThanOrEqual(max)
+        expect(names.filter((name) => heldBy(name) > half).length).toBeLessThanOrEqual(1)
+      }
+      for (const { asker } of open) asker.lease.release()
+      expect(share.taken()).toBe(0)
+    })
   })
 })
 
 test('it is crowded while so much is taken', () => {
-  const share = createFairShare({ max: 100, lends: true, crowdedFrom: 10 })
+  const share = createFairShare({ max: 100, crowdedFrom: 10 })
   const held = takers(share, 'ada', 20)
   expect(share.isCrowded()).toBe(true)
   for (const { lease } of held.slice(1)) lease.release()

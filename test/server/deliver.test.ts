@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type BodyTransform, deliver, type DeliverOptions, type Delivery } from '../../src/server/deliver.ts'
+import type { BodyTransform, ClientAnswer, Delivery } from '../../src/pipeline/client-request.ts'
 import { type HeldBeginning, holdBack, type HoldOptions } from '../../src/pipeline/send/judge.ts'
 import { bytes, events, type Script } from '../support/fake-upstream.ts'
 import { openRaw, parseRaw, rawExchange, readUntil } from '../support/raw-client.ts'
@@ -11,11 +11,17 @@ type Holder = ProxyStand & { readonly held: HeldBeginning[]; readonly deliveries
 /** A server that holds the beginning of each answer back and then delivers it. */
 async function holderOf(
   script: Script,
-  { hold = {}, ...options }: DeliverOptions & { readonly hold?: Partial<HoldOptions> } = {},
+  {
+    hold = {},
+    stallMs = 60_000,
+    ...answered
+  }: Partial<ClientAnswer> & { readonly hold?: Partial<HoldOptions>; readonly stallMs?: number } = {},
 ): Promise<Holder> {
   const held: HeldBeginning[] = []
   const deliveries: Delivery[] = []
+  const record = (delivery: Delivery) => void deliveries.push(delivery)
   const proxy = await proxyBefore(script, {
+    limits: { stallMs },
     handleConversation: async (exchange, upstreams) => {
       const answer = await upstreams.send({
         upstream: null,
@@ -33,7 +39,8 @@ async function holderOf(
         ...hold,
       })
       held.push(beginning)
-      deliveries.push(await deliver(exchange, answer, { held: beginning.pieces, ...options }))
+      const plain = { headers: {}, transform: null, tap: null }
+      return { answer, held: beginning.pieces, ...plain, ...answered, ended: record }
     },
   })
   return { ...proxy, held, deliveries }

@@ -2,10 +2,11 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi, beforeEach } from 'vitest'
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
-import { receiveBody, type ReceiveBodyOptions, type RequestBody } from '../../src/server/receive-body.ts'
+import type { RequestBody } from '../../src/pipeline/client-request.ts'
+import type { ReceiveBodyOptions } from '../../src/server/receive-body.ts'
 import { silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
-import { proxyBefore, type ProxyStand } from './start-proxy.ts'
+import { proxyBefore, textAnswer, type ProxyStand } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import type { FoldgateError } from '../../src/errors.ts'
 import { watchArrival, type ArrivalClock } from '../../src/server/arrival-clock.ts'
@@ -18,18 +19,13 @@ type Reader = ProxyStand & { readonly bodies: RequestBody[]; readonly errors: un
 async function startReader(given: Partial<ReceiveBodyOptions> = {}): Promise<Reader> {
   const bodies: RequestBody[] = []
   const errors: unknown[] = []
-  const budget = createFairShare({ max: 64 * mebibyte, lends: true })
+  const budget = createFairShare({ max: 64 * mebibyte })
   const proxy = await proxyBefore(silence, {
-    handleConversation: async (exchange) => {
+    bodyLimits: { bodyBytesMax: 8 * mebibyte, budget, ...given },
+    handleConversation: async (request) => {
       try {
-        const body = await receiveBody(exchange, {
-          bodyBytesMax: 8 * mebibyte,
-          budget,
-          arrival: { silenceMs: 60_000, bytesPerSecondMin: 0 },
-          ...given,
-        })
-        bodies.push(body)
-        exchange.outgoing.end('read')
+        bodies.push(await request.body.read())
+        return textAnswer('read')
       } catch (error) {
         errors.push(error)
         throw error
@@ -97,7 +93,7 @@ describe('limits', () => {
   })
 
   test('bodies in flight are bounded together, and given back', async () => {
-    const budget = createFairShare({ max: 1_000, lends: true })
+    const budget = createFairShare({ max: 1_000 })
     await using reader = await startReader({ budget })
     await post(reader, 'x'.repeat(800))
     expect(budget.taken()).toBe(800)
@@ -115,7 +111,7 @@ describe('limits', () => {
   test('a body that arrives in pieces is never late, and one that stops is a 408', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
-    const budget = createFairShare({ max: 1_000, lends: true })
+    const budget = createFairShare({ max: 1_000 })
     await using reader = await startReader({ budget })
     const socket = await openRaw(reader.port, `${head}Content-Length: 10\r\n\r\n`)
     for (let written = 1; written <= 5; written += 1) {
@@ -132,7 +128,7 @@ describe('limits', () => {
 })
 
 test('a client that leaves in the middle of its body gives its bytes back', async () => {
-  const budget = createFairShare({ max: 1_000, lends: true })
+  const budget = createFairShare({ max: 1_000 })
   await using reader = await startReader({ budget })
   const socket = await openRaw(reader.port, `${head}Content-Length: 500\r\n\r\nhalf`)
   await eventually(() => expect(budget.taken()).toBe(4))
@@ -145,7 +141,7 @@ test('a client that leaves in the middle of its body gives its bytes back', asyn
 })
 
 test('a large body is what was sent, whether few or many are held beside it', async () => {
-  const budget = createFairShare({ max: 64 * mebibyte, lends: true })
+  const budget = createFairShare({ max: 64 * mebibyte })
   await using reader = await startReader({ budget })
   const body = Buffer.from('é😀'.repeat(200_000))
   await post(reader, body)

@@ -5,7 +5,7 @@ import { FoldgateError } from '../../src/errors.ts'
 import { ListenError, listen } from '../../src/server/listen.ts'
 import { completion, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readToEnd, readUntil, type RawAnswer } from '../support/raw-client.ts'
-import { proxyBefore, startProxy, type ProxyOptions } from './start-proxy.ts'
+import { proxyBefore, startProxy, textAnswer, type ProxyOptions } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
@@ -32,8 +32,8 @@ describe('routes', () => {
     await using proxy = await proxyBefore(json({ relayed: true }), {
       handleConversation: async (exchange) => {
         handled.push(exchange.target.path + exchange.target.query)
-        exchange.incoming.resume()
-        exchange.outgoing.end('{"handled":true}')
+        await exchange.body.read()
+        return textAnswer('{"handled":true}')
       },
     })
     const chat = '/openai/deployments/d/chat/completions?api-version=1'
@@ -84,17 +84,6 @@ describe('routes', () => {
     const second = await ask()
     expect(second.status).toBe(500)
     expect(await second.text()).not.toContain('secret')
-  })
-
-  test('a handler that throws in the middle of its answer cuts the connection', async () => {
-    await using proxy = await proxyBefore(silence, {
-      handleConversation: async ({ outgoing }) => {
-        outgoing.write('half')
-        throw new Error('bug')
-      },
-    })
-    const answer = await rawExchange(proxy.port, posted('/v1/chat/completions', 'Content-Length: 2', '{}'))
-    expect(answer.body.toString()).not.toContain('0\r\n\r\n')
   })
 })
 
@@ -308,7 +297,7 @@ describe('on loopback', () => {
       ],
       handleConversation: async (exchange) => {
         names.push(exchange.clientKeyName)
-        exchange.outgoing.end('{}')
+        return textAnswer('{}')
       },
     })
     const chat = `${proxy.origin}/v1/chat/completions`

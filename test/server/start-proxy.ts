@@ -1,22 +1,25 @@
+import { createFairShare } from '../../src/scheduling/fair-share.ts'
+import { madeBody } from '../../src/upstream/answer-body.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
-import type { FoldgateError } from '../../src/errors.ts'
+import { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/server/drain.ts'
-import type { ClientRequest } from '../../src/server/client-request.ts'
+import type { ClientAnswer, ClientRequest } from '../../src/pipeline/client-request.ts'
 import { createScopes } from '../../src/server/scope.ts'
 import type { ArrivalLimits } from '../../src/server/arrival-clock.ts'
 import { listen } from '../../src/server/listen.ts'
-import { createRelay } from '../../src/server/relay.ts'
+import { relay, type RelayParts } from '../../src/pipeline/pass-on.ts'
 import { createServer, type ServerOptions } from '../../src/server/server.ts'
 import { createUpstreams, type Upstreams, type UpstreamSettings } from '../../src/upstream/upstreams.ts'
 import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 
-export type ProxyOptions = Partial<Omit<ServerOptions, 'handleConversation' | 'limits'>> & {
+export type ProxyOptions = Partial<Omit<ServerOptions, 'handle' | 'limits' | 'bodyLimits'>> & {
   readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
   readonly arrival?: Partial<ArrivalLimits>
   readonly timeouts?: Partial<UpstreamTimeouts>
   readonly limits?: Partial<ServerOptions['limits']>
-  readonly handleConversation?: (exchange: ClientRequest, upstreams: Upstreams) => Promise<unknown>
+  readonly bodyLimits?: Partial<ServerOptions['bodyLimits']>
+  readonly handleConversation?: (request: ClientRequest, upstreams: Upstreams) => Promise<ClientAnswer>
 }
 
 export type TestProxy = Awaited<ReturnType<typeof startProxy>>
@@ -54,14 +57,13 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
     proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
   })
-  const relay = createRelay({
+  const parts: RelayParts = {
     upstreams,
     reports: { begin: () => {}, end: () => {}, relayed: () => {} },
-    arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
+    warnings: { uncompacted: () => {} },
     failures: createFailures(() => {}),
     nowMs: Date.now,
-    onFailure: (error) => failures.push(error),
-  })
+  }
   const { handleConversation } = options
   const server = createServer({
     corsOrigins: [],
@@ -72,15 +74,20 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
     hasUpstream: upstreams.has,
     scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,
-    relay,
     onTurnedAway: (error) => failures.push(error),
     onFailure: (error) => failures.push(error),
     ...options,
-    limits: { concurrent: 1_024, headersMs: 60_000, ...options.limits },
-    handleConversation:
-      handleConversation === undefined
-        ? (exchange) => relay(exchange)
-        : (exchange) => handleConversation(exchange, upstreams),
+    limits: { concurrent: 1_024, headersMs: 60_000, stallMs: 60_000, ...options.limits },
+    bodyLimits: {
+      bodyBytesMax: 64 * 1024 * 1024,
+      budget: createFairShare({ max: 512 * 1024 * 1024 }),
+      arrival: { silenceMs: 60_000, bytesPerSecondMin: 0, ...options.arrival },
+      ...options.bodyLimits,
+    },
+    handle: (request) =>
+      handleConversation === undefined || request.route.kind === 'relay'
+        ? relay(request, parts)
+        : handleConversation(request, upstreams),
   })
   const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { host: '--host', port: '--port' })
   return {
@@ -95,4 +102,18 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
       await upstreams.destroy()
     },
   }
+}
+
+/** An answer with this text, and nothing to be told of it. */
+export function textAnswer(text: string): ClientAnswer {
+  const answer: ClientAnswer['answer'] = {
+    status: 200,
+    statusText: 'OK',
+    rawHeaders: [],
+    body: madeBody([Buffer.from(text)]),
+    address: 'nowhere',
+    hint: null,
+    failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
+  }
+  return { answer, held: [], headers: {}, transform: null, tap: null, ended: () => {} }
 }

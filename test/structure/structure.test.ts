@@ -42,7 +42,7 @@ test('what these tests look for is found where it stands', () => {
     { path: 'overflow/d.ts', text: "/'tool_use' ids/", imports: [] },
   ]
   expect(circlesIn(made)).toEqual([['pipeline/a.ts', 'server/b.ts']])
-  expect(upwardImports(made)).toEqual(['server/b.ts imports app.ts'])
+  expect(upwardImports(made)).toEqual(['pipeline/a.ts imports server/b.ts', 'server/b.ts imports app.ts'])
   expect(roomsWithoutFloor(made)).toEqual(['cellar'])
   expect(wireLines(made)).toEqual(["pipeline/a.ts:2: const x = y['choices']"])
   expect(importsOfDialects(made)).toEqual(['cellar/c.ts imports formats/responses/read.ts'])

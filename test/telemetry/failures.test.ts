@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFailureLog, createFailures } from '../../src/telemetry/failures.ts'
-import { arrivalNow } from '../../src/server/bare-report.ts'
+import { arrivalNow } from '../../src/pipeline/bare-report.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'
 import { createReports, unreadAnswer } from '../../src/telemetry/request-report.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'

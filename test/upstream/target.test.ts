@@ -10,7 +10,7 @@ import {
   pathAtUpstream,
   queryWithoutKey,
 } from '../../src/upstream/target.ts'
-import { mayCarryConversation } from '../../src/server/confinement.ts'
+import { mayCarryConversation } from '../../src/pipeline/confinement.ts'
 import { routeOf } from '../../src/server/routes.ts'
 
 function joined(url: string, requestTarget: string): string {

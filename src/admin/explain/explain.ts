@@ -1,4 +1,3 @@
-import { withFreeThoughts } from '../../pipeline/free-thoughts.ts'
 import type { Chat, Counted, Form, Measure, RecallOffer } from '../../pipeline/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
@@ -17,7 +16,7 @@ import { blanksBilling, withoutBilling } from '../../pipeline/billing-line.ts'
 import { createMeasure, reserveOf } from '../../pipeline/measure/measure.ts'
 import { repairedChat } from '../../pipeline/repair.ts'
 import { createRecallOffers, withTool } from '../../pipeline/recall/recall-offer.ts'
-import { readBytes } from '../../pipeline/read/read-chat.ts'
+import { readBytes, withFreeThoughts } from '../../pipeline/read/read-chat.ts'
 import { dryRun, originalForm } from '../../pipeline/compact/forms.ts'
 import { bytesOf } from '../../pipeline/send/outgoing-body.ts'
 import { withUsageAsked } from '../../pipeline/send/usage-in-streams.ts'
@@ -75,7 +74,7 @@ export function createExplain(parts: ExplainParts) {
     const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry
     const offering = recall === null ? asking : withTool(asking, recall)
     const prepared = profile.observe ? originalForm(received, measure.incomingTokens) : offering
-    const isBlanked = blanksBilling(profile, { isAnthropic })
+    const isBlanked = blanksBilling(profile, isAnthropic)
     const unbilled = withoutBilling(prepared, { blanksBilling: isBlanked })
     const bytes = bytesOf(unbilled.chat.bytes, unbilled.pieces)
     const sent = await readBytes(received.dialect, bytes, ASKED_SCOPE, reading)

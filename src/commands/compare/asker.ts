@@ -6,9 +6,13 @@ import type { Dialect } from '../../formats/contract.ts'
 import { FoldgateError } from '../../errors.ts'
 import { answerText } from '../../upstream/answer-body.ts'
 import { originalForm } from '../../pipeline/compact/forms.ts'
-import { bytesOf, withEdits, withReplaced } from '../../pipeline/send/outgoing-body.ts'
-import { clamped } from '../../pipeline/send/output-limit.ts'
-import { withRenamedModel } from '../../pipeline/send/renamed-model.ts'
+import {
+  bytesOf,
+  withEdits,
+  withRenamedModel,
+  withReplaced,
+  clamped,
+} from '../../pipeline/send/outgoing-body.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/answer-head.ts'
 import { parseTarget } from '../../upstream/target.ts'

@@ -1,5 +1,7 @@
 import type { Chat, UnreadReason } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
+import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import type { Message } from '../../conversation/message.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../formats/contract.ts'
 import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
@@ -59,6 +61,16 @@ export function readLimits({ depth, elements, keys, messages, parts }: Settings[
     messagesMax: messages,
     partsMax: parts,
   }
+}
+
+/** The same conversation, in which no thoughts are bound to what stood before them: they stay with their replies. */
+export function withFreeThoughts(chat: Chat): Chat {
+  if (!anyHasBoundThoughts(chat.messages)) return chat
+  const messages = chat.messages.map((message): Message => {
+    const { bound, ...facts } = message.facts
+    return bound === 'whole' ? { ...message, facts } : message
+  })
+  return { ...chat, messages, signedMessages: chat.messages }
 }
 
 // --- internal ---

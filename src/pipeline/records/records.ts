@@ -8,15 +8,13 @@ import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/histo
 import { lruCache } from '../../lru-cache.ts'
 import { breathe } from '../../scheduling/drive.ts'
 import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
-import { conversationIdChars, isConversationId } from '../../conversation/keys.ts'
+import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/body-source.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
-import { identityOf, leadsThrough } from './branches.ts'
+import { followed, identityOf, readName, readSeen, writeName, writeSeen } from './forks.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import { countBelow } from '../../conversation/count-below.ts'
-import { z } from 'zod'
-import { parseJsonText } from '../../json/json-value.ts'
 
 /**
  * Records of compactions and seen requests, by scope, profile, model and meaning key. A seen request names its
@@ -56,8 +54,6 @@ export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
 export function createRecords(store: Store, guarded: StoreGuard): Records {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
-  /** The request that was the first to go on from a seen one as it stood, by that one's key and its `next`. */
-  const ways = lruCache<string>(WAYS_MAX)
 
   /** `until`: only what of it was done before this message; null for all of it. Null if it does not fit the conversation. */
   function readOnce(value: string, chat: Chat, until: number | null = null): Compaction | null {
@@ -156,47 +152,29 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
 
   function see(chat: Chat, place: RecordPlace, remembered: Remembered): void {
     void guarded(undefined, () => {
-      const { compaction, conversation, parent, found, amended, sharedUntil } = remembered
+      const { compaction, conversation, parent, found, changed, sharedUntil } = remembered
       const { keys } = chat
       const prefixes = prefixesOf(place)
       const end = keys[chat.messages.length] ?? ''
       const isSame = found?.point === chat.messages.length
-      const left = found === null || isSame ? null : found
-      const leftKey = keys[left?.point ?? 0] ?? ''
-      let isSecond = false
-      if (left !== null) {
-        // Another request may have gone on from there since this one was looked up, as far as this process knows.
-        const way = `${prefixes.seen}${leftKey} ${left.seen.next ?? ''}`
-        const first = ways.get(way) ?? end
-        ways.set(way, first)
-        isSecond = first !== end && !leadsThrough(first, left.point, chat)
-      }
-      const isParted = isSecond && conversation !== conversationId(chat, place)
       const seen: SeenRequest = {
         conversation,
         parent,
         compaction: compaction === null ? null : (keys[compaction.point] ?? ''),
         next: isSame ? found.seen.next : null,
-        partedAt: isSame ? found.seen.partedAt : isParted ? leftKey : null,
+        partedAt: isSame ? found.seen.partedAt : null,
         inner: false,
       }
       const entries: StoreEntry[] = [
         { key: prefixes.seen + end, value: writeSeen(seen), group: conversation },
         { key: prefixes.name + end, value: writeName(seen), group: conversation },
       ]
-      if (left !== null && !isSecond) {
-        const { next } = left.seen
-        const isFollowed = next === null || !leadsThrough(next, left.point, chat)
-        const changed = isFollowed
-          ? [{ key: leftKey, seen: { ...left.seen, next: end } }, ...amended]
-          : amended
-        for (const each of changed) {
-          // As it stands now nobody has gone on from it yet.
-          ways.delete(`${prefixes.seen}${each.key} ${each.seen.next ?? ''}`)
-          const value = writeSeen(each.seen)
-          entries.push({ key: prefixes.seen + each.key, value, group: each.seen.conversation })
-        }
-      }
+      for (const each of [...(found === null || isSame ? [] : followed(found, chat)), ...changed])
+        entries.push({
+          key: prefixes.seen + each.key,
+          value: writeSeen(each.seen),
+          group: each.seen.conversation,
+        })
       // A request that ends at one of these points knows more of it than one that only passes.
       for (const point of innerPoints(chat, found)) {
         const value = writeSeen({ ...seen, next: end, partedAt: null, inner: true })
@@ -219,10 +197,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   }
 
   return {
-    forgetRead: () => {
-      compactions.clear()
-      ways.clear()
-    },
+    forgetRead: () => compactions.clear(),
     find,
     see,
     keep: ({ chat, place, remembered: { conversation } }, compaction) => {
@@ -241,42 +216,12 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   }
 }
 
-/** A conversation's name as it is kept: its id, and its parent's behind a blank where it has one. */
-function writeName({ conversation, parent }: ConversationName): string {
-  return parent === null ? conversation : `${conversation} ${parent}`
-}
-
-/** Null where the text is no name. */
-function readName(text: string): ConversationName | null {
-  const [conversation = '', parent = null, ...more] = text.split(' ')
-  if (!isConversationId(conversation) || more.length > 0) return null
-  return parent === null || isConversationId(parent) ? { conversation, parent } : null
-}
-
-/**
- * A seen request as text for the store: what is rare is written only where it is there.
- *
- * @internal exported for tests
- */
-export function writeSeen({ conversation, parent, compaction, next, partedAt, inner }: SeenRequest): string {
-  const rare = { partedAt: partedAt ?? undefined, inner: inner || undefined }
-  return JSON.stringify({ conversation, parent, compaction, next, ...rare })
-}
-
-/** @internal exported for tests. Null where the text is none. */
-export function readSeen(text: string): SeenRequest | null {
-  return seenRequest.safeParse(parseJsonText(text)).data ?? null
-}
-
 // --- internal ---
 
 /** Compactions that are remembered as they were read: of the conversations of late. */
 const COMPACTIONS_MAX = 256
 
 const DAMAGED = 'damaged'
-
-/** Ways that were taken of late: whoever takes another one at the same time does so within a request's duration. */
-const WAYS_MAX = 1_024
 
 /** Up to so many points, whatever may be on record of them is asked for in one look-up. */
 const POINTS_TOGETHER = 4
@@ -291,7 +236,7 @@ function firstSeen(chat: Chat, place: RecordPlace): Remembered {
     found: null,
     seenUntil: null,
     sharedUntil: null,
-    amended: [],
+    changed: [],
   }
 }
 
@@ -436,18 +381,3 @@ const POINTS_PER_LOOKUP = 256
  * sixth at each request.
  */
 const INNER_POINTS_MAX = 8
-
-type ConversationName = Pick<SeenRequest, 'conversation' | 'parent'>
-
-const idText = z.string().refine(isConversationId)
-const keyText = z.string().nullable()
-
-/** A damaged member other than the id and the compaction is taken as absent. */
-const seenRequest = z.object({
-  conversation: idText,
-  parent: idText.nullable().catch(null),
-  compaction: keyText,
-  next: keyText.catch(null),
-  partedAt: keyText.catch(null),
-  inner: z.boolean().catch(false),
-})

@@ -284,8 +284,8 @@ export function sendFurther(
       return { ...sent, form: base }
     }
     // The first answer was asked for its usage, or not: its event is hidden from then on, or not.
-    const send = first.asksUsage ? askForUsage(parts)(sendWithTurns) : sendWithTurns
-    const outcome = await retrying(send, [recoverFromOverflow(parts)])(form, sending)
+    const send = first.asksUsage ? askForUsage(sendWithTurns, parts) : sendWithTurns
+    const outcome = await retrying(send, [recoverFromOverflow], parts)(form, sending)
     if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
     const read = await readPlain(outcome)
     exchange.signal.throwIfAborted()

@@ -1,5 +1,3 @@
-import { createGrowingBytes } from './growing-bytes.ts'
-
 /** A piece of a stream of server-sent events, byte for byte. */
 export type EventPiece = {
   /**
@@ -90,6 +88,38 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
   return { feed, end: held.take }
 }
 
+/** Bytes that come in pieces, however small, and lie in one place: a list of a million pieces takes a hundred times their bytes. */
+type GrowingBytes = {
+  readonly add: (piece: Buffer) => void
+  readonly length: () => number
+  /** All of them; it is empty then. */
+  readonly take: () => Buffer
+}
+
+export function createGrowingBytes(): GrowingBytes {
+  let bytes = nothing
+  let length = 0
+  return {
+    add: (piece) => {
+      if (piece.length === 0) return
+      if (length + piece.length > bytes.length) {
+        // Twice as much each time: what is copied stays within twice of what came.
+        const larger = Buffer.allocUnsafeSlow(Math.max(BYTES_MIN, 2 * bytes.length, length + piece.length))
+        bytes.copy(larger, 0, 0, length)
+        bytes = larger
+      }
+      length += piece.copy(bytes, length)
+    },
+    length: () => length,
+    take: () => {
+      const all = bytes.subarray(0, length)
+      bytes = nothing
+      length = 0
+      return all
+    },
+  }
+}
+
 // --- internal ---
 
 const lineFeed = 0x0a
@@ -117,3 +147,8 @@ function afterLineEnd(bytes: Buffer, contentEnd: number): number {
   const isPair = bytes[contentEnd] === carriageReturn && bytes[contentEnd + 1] === lineFeed
   return contentEnd + (isPair ? 2 : 1)
 }
+
+const nothing = Buffer.alloc(0)
+
+/** What an event mostly takes, in bytes. */
+const BYTES_MIN = 1_024

@@ -1,5 +1,3 @@
-import { modelKeyOf } from '../../models/model-key.ts'
-import { nameWithBeta } from '../../models/table/long-context.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { blanksBilling } from '../billing-line.ts'
@@ -7,12 +5,12 @@ import { originalForm, placedAnew, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts, SendingParts } from '../parts.ts'
-import { isObservedSubscription, placeOf } from '../read-request.ts'
+import { destinationOf, isObservedSubscription } from '../read-request.ts'
 import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { holdBack } from './judge.ts'
 import { discard, isAnswered, isTooLarge, sendAgain } from './outcome.ts'
 import { learnFromRefusal } from './recover.ts'
-import { withDeployment } from './renamed-model.ts'
+import { withDeployment } from './outgoing-body.ts'
 
 /**
  * Sends a request that was refused as an overflow in every form, once, to the larger model that its profile names
@@ -80,7 +78,7 @@ async function readToItsEnd(refused: Outcome): Promise<Outcome> {
  * record of the conversation is the other model's. Null if there is none, or if it must not be sent there.
  */
 function atLargerModel(request: PreparedRequest, parts: RequestParts): PreparedRequest | null {
-  const { profile, exchange, chat, deployment, place } = request
+  const { profile, exchange, chat, deployment } = request
   const { fallback } = profile.overflow
   if (fallback === null || profile.observe) return null
   const own = request.modelKey.upstream
@@ -90,22 +88,23 @@ function atLargerModel(request: PreparedRequest, parts: RequestParts): PreparedR
   if (model === request.model && name === own) return null
   const { upstreams } = parts
   if (isObservedSubscription(exchange, upstreamName, profile, upstreams)) return null
-  const knownAs = nameWithBeta(model, exchange.rawHeaders)
-  const address = upstreams.addressOf(upstreamName)
-  const modelKey = modelKeyOf(name, exchange.scope.credential, knownAs, address.display)
-  const target = deployment === null ? exchange.target : withDeployment(exchange.target, model)
-  return {
-    ...request,
+  const isDeployed = deployment !== null
+  const target = isDeployed ? withDeployment(exchange.target, model) : exchange.target
+  const to = {
     exchange: { ...exchange, target },
     profile: profileFor(request, model, parts),
-    blanksBilling: blanksBilling(profile, address),
-    model,
-    renamedTo: model,
-    deployment: deployment === null ? null : model,
     upstreamName,
-    modelKey,
-    question: { ...request.question, upstream: upstreamName, model, target },
-    place: placeOf(place.scope, profile, knownAs),
+    model,
+    deployment: isDeployed ? model : null,
+    isNamedInFull: true,
+  }
+  return {
+    ...request,
+    ...destinationOf(to, upstreams),
+    exchange: to.exchange,
+    profile: to.profile,
+    blanksBilling: blanksBilling(profile, upstreams.addressOf(upstreamName).isAnthropic),
+    renamedTo: model,
     recall: null,
     remembered: { ...request.remembered, compaction: null, found: null, seenUntil: null, sharedUntil: null },
     whyUntouched: null,
@@ -125,7 +124,7 @@ function profileFor(
   model: string,
   { profiles }: RequestParts,
 ): Profile {
-  const match = matchProfile(profiles(), { model, headers: exchange.incoming.headers, requested: null })
+  const match = matchProfile(profiles(), { model, headers: exchange.headers, requested: null })
   const isOthers = match.kind === 'found' && match.profile.name !== profile.name
   const { output_reserve } = profile.window
   const unknown = { tokens: 'auto', max: null, output_reserve, encoding: 'auto', ratio: null } as const

@@ -6,9 +6,9 @@ import { shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isLate } from '../../upstream/failure.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import { decodeBody } from '../../server/decode-body.ts'
+import { decodeBody } from '../../upstream/decode-body.ts'
 import type { AnswerBody } from '../../upstream/answer-body.ts'
-import { createGrowingBytes } from './growing-bytes.ts'
+import { createGrowingBytes } from './event-cutter.ts'
 
 export type JudgeOptions = {
   /** How an answer is read. */
@@ -19,10 +19,12 @@ export type JudgeOptions = {
   readonly mayBeRefused: boolean
   /** The longest hold, in milliseconds. */
   readonly holdMs: number
-  /** The window as far as it is known, for answers that state only their usage. */
-  readonly knownWindowTokens: number | null
-  /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
-  readonly expectedPromptTokens: number | null
+  readonly knowledge: {
+    /** The window as far as it is known, for answers that state only their usage. */
+    readonly knownWindowTokens: number | null
+    /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
+    readonly expectedPromptTokens: number | null
+  }
 }
 
 /**
@@ -30,19 +32,12 @@ export type JudgeOptions = {
  * may still be an overflow is held until its first output. Everything else is left untouched.
  */
 export async function judge(answer: Answer, options: JudgeOptions): Promise<Judged> {
-  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
-  const encoding = headerValue(answer.rawHeaders, 'content-encoding')
-  if (answer.status >= 400) return judgeError(answer, contentType, encoding, options)
+  if (answer.status >= 400) return judgeError(answer, options)
   const shape = shapeOf(answer)
   const isHeld = options.mayOverflow || (options.mayBeRefused && shape === 'stream')
   if (shape === null || !isHeld) return passed(answer)
-  const { answers, knownWindowTokens, expectedPromptTokens } = options
-  const knowledge = { knownWindowTokens, expectedPromptTokens }
-  return hold(
-    answer,
-    shape === 'stream' ? watchStream(answers, knowledge) : watchJson(answers, knowledge),
-    options,
-  )
+  const watch = shape === 'stream' ? watchStream : watchJson
+  return hold(answer, watch(options.answers, options.knowledge), options)
 }
 
 export type HoldOptions = {
@@ -110,25 +105,21 @@ const HELD_BYTES_MAX = 4 * 1024 * 1024
 /** Never a reason to compact: asked for again, such an answer only costs more. */
 const passedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 429])
 
-function passed(answer: Answer): Judged {
-  return { answer, held: [], verdict: 'good', classification: null }
+function passed(answer: Answer, held: readonly Buffer[] = []): Judged {
+  return { answer, held, verdict: 'good', classification: null }
 }
 
-async function judgeError(
-  answer: Answer,
-  contentType: string,
-  encoding: string | null,
-  options: JudgeOptions,
-): Promise<Judged> {
+async function judgeError(answer: Answer, options: JudgeOptions): Promise<Judged> {
   if (passedStatuses.has(answer.status)) return passed(answer)
+  const contentType = headerValue(answer.rawHeaders, 'content-type') ?? ''
+  const encoding = headerValue(answer.rawHeaders, 'content-encoding')
   const { pieces, reason } = await holdBack(answer.body, {
     enough: () => false,
     holdMs: ERROR_HOLD_MS,
     bytesMax: ERROR_BYTES_MAX,
   })
-  const held = [...pieces]
-  if (reason === 'broken') return { answer, held, verdict: 'good', classification: null }
-  const raw = Buffer.concat(held)
+  if (reason === 'broken') return passed(answer, pieces)
+  const raw = Buffer.concat(pieces)
   let allowed = ERROR_BYTES_MAX
   const decoded =
     encoding === null
@@ -138,15 +129,10 @@ async function judgeError(
           return allowed >= 0
         })
   const body = (decoded ?? raw).toString('utf8')
-  const { knownWindowTokens, expectedPromptTokens } = options
-  const knowledge = { knownWindowTokens, expectedPromptTokens }
-  const classification = classifyAnswer(
-    { status: answer.status, contentType, body },
-    options.answers,
-    knowledge,
-  )
+  const { status } = answer
+  const classification = classifyAnswer({ status, contentType, body }, options.answers, options.knowledge)
   const verdict = classification.class === 'overflow' ? 'overflow' : 'refused'
-  return { answer, held, verdict, classification }
+  return { answer, held: pieces, verdict, classification }
 }
 
 async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): Promise<Judged> {
@@ -160,33 +146,19 @@ async function hold(answer: Answer, watch: AnswerWatch, options: JudgeOptions): 
     holdMs: options.holdMs,
     bytesMax: HELD_BYTES_MAX,
   })
-  const held = [...pieces]
   // One that is cut before its first event, if not its first comment, ends there; one that is waited for in vain does not.
-  const endsUnsaid = reason === 'broken' && !isLate(error) && isUnsaid(held)
+  const endsUnsaid = reason === 'broken' && !isLate(error) && isUnsaid(pieces)
   if (reason === 'ended' || endsUnsaid) decision = watch.end()
   const facts = reason === 'ended' ? (watch.facts?.() ?? null) : null
-  return { ...judged(answer, held, decision, options), ...(facts !== null && { facts }) }
+  const held = { answer, held: pieces, ...(facts !== null && { facts }) }
+  if (decision.state === 'overflow' || decision.state === 'refused')
+    return { ...held, verdict: decision.state, classification: decision.classification }
+  const isEmpty = options.mayOverflow && decision.state === 'empty'
+  return { ...held, verdict: isEmpty ? 'empty' : 'good', classification: null }
 }
 
 function isUnsaid(held: readonly Buffer[]): boolean {
   return /^(?::.*\n|\s)*$/.test(Buffer.concat(held).toString('latin1'))
-}
-
-function judged(
-  answer: Answer,
-  held: readonly Buffer[],
-  decision: WatchDecision,
-  { mayOverflow }: JudgeOptions,
-): Judged {
-  if (decision.state === 'overflow' || decision.state === 'refused') {
-    return { answer, held, verdict: decision.state, classification: decision.classification }
-  }
-  return {
-    answer,
-    held,
-    verdict: mayOverflow && decision.state === 'empty' ? 'empty' : 'good',
-    classification: null,
-  }
 }
 
 /** A smaller piece is copied to others: by itself it takes more than its bytes. */

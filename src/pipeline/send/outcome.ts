@@ -1,7 +1,8 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { Judged, Outcome, Retry, Send } from '../request.ts'
+import type { RequestParts } from '../parts.ts'
+import type { Form, Judged, Outcome, Send, Sending } from '../request.ts'
 
 /**
  * Sends again after a refusal that may be cured; null where that fails on the wire. Then the refusal
@@ -19,21 +20,29 @@ export async function sendAgain(refused: Outcome, send: () => Promise<Outcome>):
   }
 }
 
+/** What may help after an answer that is not good: resolves with the one that takes its place, or with the same. */
+export type Retry = (first: Outcome, retrying: Retrying) => Promise<Outcome>
+
+/** A request of which a form was sent, without good answer so far. */
+export type Retrying = {
+  readonly form: Form
+  readonly sending: Sending
+  /** Sends another form, with the retries that stand before this one. */
+  readonly send: Send
+  readonly parts: RequestParts
+}
+
 /** The same way of sending, with these retries after answers that are not good, one after the other. */
-export function retrying(send: Send, retries: readonly Retry[]): Send {
-  const helps: ReturnType<Retry>[] = []
-  function withThose(count: number): Send {
-    return async function sendRetrying(form, sending) {
-      let outcome = await send(form, sending)
-      for (const help of helps.slice(0, count)) {
-        if (outcome.verdict === 'good') break
-        outcome = await help(outcome, form, sending)
-      }
-      return outcome
+export function retrying(send: Send, retries: readonly Retry[], parts: RequestParts): Send {
+  return async function sendRetrying(form, sending) {
+    let outcome = await send(form, sending)
+    for (const [index, retry] of retries.entries()) {
+      if (outcome.verdict === 'good') break
+      const before = retrying(send, retries.slice(0, index), parts)
+      outcome = await retry(outcome, { form, sending, send: before, parts })
     }
+    return outcome
   }
-  for (const retry of retries) helps.push(retry(withThose(helps.length)))
-  return withThose(helps.length)
 }
 
 /** Ends an answer that nobody will read. */

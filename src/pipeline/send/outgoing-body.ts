@@ -1,20 +1,12 @@
-import type { Form } from '../request.ts'
-import type { BodyEdit } from '../../formats/contract.ts'
+import type { Form, PreparedRequest } from '../request.ts'
+import type { BodyEdit, OutputLimit } from '../../formats/contract.ts'
 import type { BodyPiece } from '../../json/splice.ts'
-import type { Span, Steps } from '../../json/source.ts'
+import { finish, type Span, type Steps } from '../../json/source.ts'
+import type { Target } from '../../upstream/target.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
-  let bytes = 0
-  for (const piece of pieces) {
-    bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.end - piece.start
-  }
-  const body = Buffer.allocUnsafeSlow(bytes)
-  let at = 0
-  for (const piece of pieces) {
-    at += typeof piece === 'string' ? body.write(piece, at) : original.copy(body, at, piece.start, piece.end)
-  }
-  return body
+  return finish(bytesInSteps(original, pieces))
 }
 
 /** The same in steps, where made text is long: a view may hold an image of tens of megabytes. */
@@ -73,7 +65,50 @@ export function bytesIn(pieces: readonly BodyPiece[]): number {
   return bytes
 }
 
+/** The form with the model's name that the request is sent under; every other byte stays. */
+export function withRenamedModel(
+  form: Form,
+  { renamedTo, deployment }: Pick<PreparedRequest, 'renamedTo' | 'deployment'>,
+): Form {
+  if (renamedTo === null) return form
+  const place = form.chat.body.modelPlace
+  const name = JSON.stringify(renamedTo)
+  if (place.start < place.end) return { ...form, pieces: withReplaced(form.pieces, place, name) }
+  // Where the path names the model, a body need not.
+  if (deployment !== null) return form
+  return { ...form, pieces: withReplaced(form.pieces, place, `"model":${name},`) }
+}
+
+/** The target with another deployment, if its path names one (Azure). */
+export function withDeployment(target: Target, deployment: string): Target {
+  const name = encodeURIComponent(deployment)
+  const path = target.path.replace(
+    /(\/openai\/deployments\/)[^/?]+(?=\/)/,
+    (_, before: string) => before + name,
+  )
+  return path === target.path ? target : { ...target, path }
+}
+
+/** The same form with a lower output limit. */
+export function clamped(form: Form, outputTokens: number): Form {
+  const limit = form.chat.body.outputLimit
+  if (limit === null) return form
+  const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
+  return { ...form, pieces: withLessThinking(pieces, limit, outputTokens), clampedOutputTokens: outputTokens }
+}
+
 // --- internal ---
+
+/** Thinking is given as much less than the reply as the client gave it, where it would have more than there is now. */
+function withLessThinking(
+  pieces: readonly BodyPiece[],
+  { tokens, thinking }: OutputLimit,
+  outputTokens: number,
+): readonly BodyPiece[] {
+  if (thinking === undefined || thinking.tokens < outputTokens) return pieces
+  const thinkingTokens = Math.max(thinking.tokensMin, outputTokens - (tokens - thinking.tokens))
+  return withReplaced(pieces, thinking.value, String(thinkingTokens))
+}
 
 /** Encoded between two pauses, in UTF-16 units. */
 const SLICE_CHARS = 1_048_576

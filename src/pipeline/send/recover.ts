@@ -1,88 +1,33 @@
 import type { Classification } from '../../overflow/classification.ts'
-import { nextAttempt } from '../../overflow/tighten.ts'
-import { tightenedForm, type SmallerFormOptions } from '../compact/forms.ts'
+import { limitBeside, nextAttempt } from '../../overflow/tighten.ts'
+import { type SmallerFormOptions, tightenedForm } from '../compact/forms.ts'
 import { isStrict } from '../learnt.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Outcome, PreparedRequest, Retry, Send, Sending } from '../request.ts'
+import type { Form, Measure, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/eventual.ts'
 import type { RequestParts } from '../parts.ts'
-import { isAnswered, isTooLarge, sendAgain, standing } from './outcome.ts'
-import { clamped, countSent } from './output-limit.ts'
+import { noteOf } from '../../models/suspicions.ts'
+import { unreadWording } from '../../overflow/classify-error.ts'
+import { headerValue } from '../../upstream/credential.ts'
+import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
+
+import { clamped } from './outgoing-body.ts'
 
 /**
  * Recovers from overflow within the same request: tighten and send again, at most `overflow.attempts`
  * times, the last time in the smallest form. Where nothing helps, the upstream's last answer is the
  * client's, unchanged.
  */
-export const recoverFromOverflow =
-  (parts: RequestParts): Retry =>
-  (send) =>
-  async (first, _form, sending) =>
-    isTooLarge(first) ? recover(first, sending, send, parts) : first
-
-/** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
-export async function fittingForm(
-  form: Form,
-  budgetTokens: number,
-  sending: Sending,
-  parts: RequestParts,
-): Promise<Form | null> {
-  const { profile, whyUntouched } = sending.request
-  if (profile.trigger === 'off' || whyUntouched !== null) return null
-  const how = {
-    budgetTokens,
-    keepRecent: profile.keep.recent_messages,
-    smallest: false,
-    fills: false,
-    refusedTokens: form.sentTokens,
-  }
-  const smaller = await tightened(form, how, sending, parts)
-  if (smaller === null || smaller.sentTokens > budgetTokens) return null
-  recordForm(smaller, sending, parts)
-  return smaller
-}
-
-/** Learns from a refusal that may be cured, as it comes. */
-export function learnFromRefusal(
-  { classification, form, sentTokens }: RefusedForm,
-  request: PreparedRequest,
-  { models, windows, serverWindows }: RequestParts,
-): void {
-  const { modelKey, measure, remembered } = request
-  if (classification.class === 'overflow')
-    windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
-  // Where only original bytes worked, these were too long.
-  if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
-  windows.limitRefused(modelKey, classification)
-  // A window that is known already may be our own word, by which an answer was judged.
-  if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
-    const expectedTokens = promptTokensOf(measure, form, sentTokens)
-    const outputTokens = outputLimitTokens(request)
-    windows.refused(modelKey, remembered.conversation, { classification, expectedTokens, outputTokens })
-  }
-  const stated = models.get(modelKey, 'stated')
-  if (stated !== null && classification.window?.tokens !== stated.tokens)
-    serverWindows.refresh(request.question)
-}
-
-// --- internal ---
-
-/** A form of the request that was refused as too large, with our own count of its prompt. */
-type RefusedForm = {
-  readonly classification: Classification
-  readonly form: Form
-  readonly sentTokens: number
-  /** The status that it was refused with. */
-  readonly status: number
-}
-
-async function recover(first: Outcome, sending: Sending, send: Send, parts: RequestParts): Promise<Outcome> {
+export async function recoverFromOverflow(
+  first: Outcome,
+  { sending, send, parts }: Retrying,
+): Promise<Outcome> {
   const { request } = sending
   const { measure, profile } = request
   const { overflow } = profile
-  let outcome = first
+  let outcome: Outcome = first
   let budgetTokens = measure?.budgetTokens ?? Number.MAX_SAFE_INTEGER
   let keepRecent = profile.keep.recent_messages
   /** A limit that was lowered once stays so: with its own value every further view would be refused. */
@@ -139,12 +84,167 @@ async function recover(first: Outcome, sending: Sending, send: Send, parts: Requ
     if (again === null) return standing(refused)
     outcome = { ...again, remedy: 'recovered' }
   }
-  if (isAnswered(outcome)) learnFromRecovery(refusedForms, outcome.form, sending, parts)
+  if (refusedForms.length > 0 && isAnswered(outcome))
+    learnFromRecovery(refusedForms, outcome.form, sending, parts)
   return outcome
 }
 
+/** A form of at most so many of our tokens, where more is to follow it; null where there is none, or nothing may be compacted. */
+export async function fittingForm(
+  form: Form,
+  budgetTokens: number,
+  sending: Sending,
+  parts: RequestParts,
+): Promise<Form | null> {
+  const { profile, whyUntouched } = sending.request
+  if (profile.trigger === 'off' || whyUntouched !== null) return null
+  const how = {
+    budgetTokens,
+    keepRecent: profile.keep.recent_messages,
+    smallest: false,
+    fills: false,
+    refusedTokens: form.sentTokens,
+  }
+  const smaller = await tightened(form, how, sending, parts)
+  if (smaller === null || smaller.sentTokens > budgetTokens) return null
+  recordForm(smaller, sending, parts)
+  return smaller
+}
+
+/** Learns from a refusal that may be cured, as it comes. */
+export function learnFromRefusal(
+  { classification, form, sentTokens }: RefusedForm,
+  request: PreparedRequest,
+  { models, windows, serverWindows }: RequestParts,
+): void {
+  const { modelKey, measure, remembered } = request
+  if (classification.class === 'overflow')
+    windows.exceeded(modelKey, promptTokensOf(measure, form, sentTokens))
+  // Where only original bytes worked, these were too long.
+  if (models.get(modelKey, 'placement') === 'original') models.forget(modelKey, 'placement')
+  windows.limitRefused(modelKey, classification)
+  // A window that is known already may be our own word, by which an answer was judged.
+  if (classification.window?.tokens !== knownWindow(measure)?.tokens) {
+    const expectedTokens = promptTokensOf(measure, form, sentTokens)
+    const outputTokens = outputLimitTokens(request)
+    windows.refused(modelKey, remembered.conversation, { classification, expectedTokens, outputTokens })
+  }
+  const stated = models.get(modelKey, 'stated')
+  if (stated !== null && classification.window?.tokens !== stated.tokens)
+    serverWindows.refresh(request.question)
+}
+
+/**
+ * The form with an output limit that fits beside its prompt, where the server would refuse it on account of its own: it has
+ * done so of late.
+ */
+export function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Eventual<Form> {
+  const { measure, modelKey, profile, whyUntouched } = sending.request
+  const { outputLimit, outputLeastTokens } = form.chat.body
+  const window = knownWindow(measure)
+  if (outputLimit === null || window === null || whyUntouched !== null) return form
+  if (!parts.windows.holdsLimit(modelKey, window.tokens)) return form
+  return countSent(form, sending, parts).then((sentTokens) => {
+    const outputTokens = limitBeside({
+      promptTokens: promptTokensOf(sending.measure, form, sentTokens),
+      outputLimitTokens: outputLimit.tokens,
+      outputLeastTokens,
+      window,
+      clampOutput: profile.overflow.clamp_output,
+    })
+    return outputTokens === null ? form : clamped(form, outputTokens)
+  })
+}
+
+/** Own count of a form. A request that was not counted before it was sent is counted now. */
+async function countSent(form: Form, sending: Sending, parts: RequestParts): Promise<number> {
+  if (form.compacted !== null) return form.sentTokens
+  const measure = await parts.failures.around('measure', null, () => countedMeasure(sending, parts))
+  return measure?.incomingTokens ?? form.sentTokens
+}
+
+/**
+ * Answers a refusal that no rule can read by one experiment, where the prompt is large: the same under half of its size. If
+ * that is answered, the conversation goes on from there, and the window is believed to lie below once it happened twice; if
+ * not, the client gets the refusal as it came, and this wording is not tried again for an hour.
+ */
+export async function trySmaller(first: Outcome, { form, sending, send, parts }: Retrying): Promise<Outcome> {
+  const { profile, whyUntouched, modelKey, remembered, chat } = sending.request
+  const wording = wordingOf(first)
+  const mayTry = !profile.observe && profile.overflow.attempts > 0 && profile.trigger !== 'off'
+  if (wording === null || !mayTry || whyUntouched !== null) return first
+  const tried = parts.models.suspected(modelKey).unreadWordings
+  const before = tried.get(wording)
+  if (before?.refusedAtMs != null && parts.nowMs() - before.refusedAtMs < UNTRIED_MS) return first
+  const sentTokens = await countSent(form, sending, parts)
+  const { measure } = sending
+  const promptTokens = promptTokensOf(measure, form, sentTokens)
+  if (measure === null || promptTokens < worthTokens(measure)) return first
+  const how = {
+    budgetTokens: Math.floor((sentTokens - 1) / 2),
+    keepRecent: profile.keep.recent_messages,
+    smallest: false,
+    fills: true,
+    refusedTokens: sentTokens,
+  }
+  const smaller = await tightened(first.form, how, sending, parts)
+  if (smaller === null) return first
+  const limit = first.form.clampedOutputTokens
+  const half = limit === null || chat.body.outputLimit === null ? smaller : clamped(smaller, limit)
+  // They were refused, or are what was: another refusal is answered by no larger request.
+  sending.refused.add('original')
+  const second = await sendAgain(first, () => send(half, sending))
+  if (second === null) return standing(first)
+  if (!isAnswered(second)) {
+    discard(second.answer)
+    // A server in trouble, or one that is asked too often, has said nothing of this wording.
+    if (isRefusedAlike(second)) noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
+    return { ...first, attempts: second.attempts }
+  }
+  const answered = { conversation: remembered.conversation, promptTokens }
+  if (before?.answered != null)
+    for (const each of [before.answered, answered])
+      parts.windows.recovered(modelKey, each.conversation, each.promptTokens)
+  noteOf(tried, wording, { refusedAtMs: null, answered })
+  recordForm(second.form, sending, parts)
+  return { ...second, remedy: 'recovered' }
+}
+
+// --- internal ---
+
+/** How long a wording is not tried again that was refused at half of the size, too, in milliseconds. */
+const UNTRIED_MS = 3_600_000
+/** A prompt of this share of a known window may be too long for another. */
+const WINDOW_SHARE_MIN = 0.5
+/** Where the window is a guess, the smallest prompt that may be too long, in the provider's tokens. */
+const GUESSED_TOKENS_MIN = 4_096
+
+function worthTokens({ window }: Measure): number {
+  return window.source === 'default' ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
+}
+
+function isRefusedAlike({ verdict, classification }: Outcome): boolean {
+  return verdict === 'refused' && (classification?.class === 'other' || classification?.class === 'overflow')
+}
+
+/** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */
+function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {
+  if (verdict !== 'refused' || classification?.class !== 'other' || !answer.body.isEnded) return null
+  const isReadable = headerValue(answer.rawHeaders, 'content-encoding') === null
+  return isReadable ? unreadWording(Buffer.concat(held).toString('utf8'), answer.status) : null
+}
+
+/** A form of the request that was refused as too large, with our own count of its prompt. */
+type RefusedForm = {
+  readonly classification: Classification
+  readonly form: Form
+  readonly sentTokens: number
+  /** The status that it was refused with. */
+  readonly status: number
+}
+
 /** A smaller form of what was refused; null where nothing more can be taken away. */
-export function tightened(
+function tightened(
   refused: Form,
   how: Omit<SmallerFormOptions, 'previous'>,
   sending: Sending,
@@ -192,7 +292,7 @@ function learnFromRecovery(
  * Records the compaction of a smaller form, so that the next request goes on from it. Not behind the beginning of a reply that
  * is bound: the client has its thoughts and sends them back, and they hold behind the form before.
  */
-export function recordForm(
+function recordForm(
   { compacted }: Form,
   { request, isReplyBound }: Sending,
   { records }: RequestParts,

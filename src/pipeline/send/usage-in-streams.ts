@@ -7,56 +7,54 @@ import type { RequestParts } from '../parts.ts'
 import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
 import { collectErrorFacts } from '../../overflow/error-text.ts'
 import type { UsageHider } from '../../formats/answer-contract.ts'
-import type { BodyTransform } from '../../server/deliver.ts'
+import type { BodyTransform } from '../client-request.ts'
 import { createEventCutter } from './event-cutter.ts'
 
 /**
  * Asks for the usage of a streamed answer where the client did not: calibration needs it, and the event with it
  * is hidden again (`hide-usage.ts`). A refusal that speaks of it is answered by the same form without.
  */
-export const askForUsage =
-  ({ models, upstreams, usageInStreams }: RequestParts) =>
-  (send: Send): Send => {
-    async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {
-      const { refused } = sending
-      const { modelKey } = sending.request
-      const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
-      if (!isOurDoing(asked)) return asked
-      refused.add('usage')
-      const reason = reasonOf(asked)
-      // A body that is the client's own but for this can be refused for nothing else.
-      if (reason === 'order' || (reason === 'opaque' && form.isRewritten)) {
-        sending.isUsageSuspected = reason === 'opaque' && !isTrouble(asked)
-        return asked
-      }
-      const plain = await sendAgain(asked, () => send(form, sending))
-      if (plain === null) return standing(asked)
-      if (isAnswered(plain) && !isTrouble(asked))
-        noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
-      return plain
+export function askForUsage(send: Send, { models, upstreams, usageInStreams }: RequestParts): Send {
+  async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {
+    const { refused } = sending
+    const { modelKey } = sending.request
+    const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
+    if (!isOurDoing(asked)) return asked
+    refused.add('usage')
+    const reason = reasonOf(asked)
+    // A body that is the client's own but for this can be refused for nothing else.
+    if (reason === 'order' || (reason === 'opaque' && form.isRewritten)) {
+      sending.isUsageSuspected = reason === 'opaque' && !isTrouble(asked)
+      return asked
     }
-
-    async function sendSuspecting(form: Form, sending: Sending): Promise<Outcome> {
-      const outcome = await send(form, sending)
-      if (isAnswered(outcome)) noteRefused(models, sending.request.modelKey, 'guessed')
-      return outcome
-    }
-
-    return (form, sending) => {
-      const { request, refused, isUsageSuspected } = sending
-      const { modelKey, upstreamName, profile } = request
-      // Once anything of ours was refused, this request is tried with as little of ours as may be.
-      const mayAsk =
-        form.chat.body.usageRequest !== null &&
-        !profile.observe &&
-        !refused.has('usage') &&
-        models.get(modelKey, 'usage') === null &&
-        !refusesUsage(upstreams.addressOf(upstreamName).hostname)
-      const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
-      if (asking !== null) return sendAsking(form, asking, sending)
-      return isUsageSuspected ? sendSuspecting(form, sending) : send(form, sending)
-    }
+    const plain = await sendAgain(asked, () => send(form, sending))
+    if (plain === null) return standing(asked)
+    if (isAnswered(plain) && !isTrouble(asked))
+      noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
+    return plain
   }
+
+  async function sendSuspecting(form: Form, sending: Sending): Promise<Outcome> {
+    const outcome = await send(form, sending)
+    if (isAnswered(outcome)) noteRefused(models, sending.request.modelKey, 'guessed')
+    return outcome
+  }
+
+  return (form, sending) => {
+    const { request, refused, isUsageSuspected } = sending
+    const { modelKey, upstreamName, profile } = request
+    // Once anything of ours was refused, this request is tried with as little of ours as may be.
+    const mayAsk =
+      form.chat.body.usageRequest !== null &&
+      !profile.observe &&
+      !refused.has('usage') &&
+      models.get(modelKey, 'usage') === null &&
+      !refusesUsage(upstreams.addressOf(upstreamName).hostname)
+    const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
+    if (asking !== null) return sendAsking(form, asking, sending)
+    return isUsageSuspected ? sendSuspecting(form, sending) : send(form, sending)
+  }
+}
 
 /** The request with the addition; null where nothing is to be asked. `when`: see `usage.in_streams`. */
 export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {

@@ -181,12 +181,12 @@ const EXCEPT_FEW = 64
 /** Where a request's summaries are asked for: where it goes itself, with its own headers, or at an upstream of the operator's. */
 function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest): Destination {
   const { upstream, model } = profile.summary
-  const { target, incoming, clientKeyName } = exchange
+  const { target, rawHeaders, clientKeyName } = exchange
   const withholdCredential = clientKeyName !== null
   if (upstream === null) {
     const asking = askingTarget(target, dialect)
     const own = model === null ? asking : withDeployment(asking, model)
-    return { upstream: upstreamName, target: own, rawHeaders: incoming.rawHeaders, withholdCredential }
+    return { upstream: upstreamName, target: own, rawHeaders, withholdCredential }
   }
   // The settings of that upstream decide whether it gets to see the client's credential.
   const keys = keysOfQuery(target.query)
@@ -196,8 +196,8 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
     rawHeaders: [
       'user-agent',
       USER_AGENT,
-      ...wantedHeaders(incoming.rawHeaders, dialect),
-      ...credentialHeadersOf(incoming.rawHeaders),
+      ...wantedHeaders(rawHeaders, dialect),
+      ...credentialHeadersOf(rawHeaders),
     ],
     withholdCredential,
   }

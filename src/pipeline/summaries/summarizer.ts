@@ -6,7 +6,12 @@ import {
   mayNeedSummary,
   type WorthyRange,
 } from '../../compaction/ahead.ts'
-import type { Compaction, CompactionReason, StandingSummary, PreparedFold } from '../../compaction/compaction.ts'
+import type {
+  Compaction,
+  CompactionReason,
+  StandingSummary,
+  PreparedFold,
+} from '../../compaction/compaction.ts'
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
 import { drive } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'

@@ -10,7 +10,7 @@ import type { PassName } from '../../compaction/policy.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
 import { outlineOf, passRanges, type PassRange } from '../../compaction/report.ts'
 import type { View } from '../../compaction/view/view.ts'
-import { clientOf } from '../../server/bare-report.ts'
+import { clientOf } from '../bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
@@ -46,7 +46,7 @@ export function readReport(
   const { action, reason } = answered === null ? notAnswered : whatWasDone(answered)
   return {
     arrivedMs: arrival.monotonicMs,
-    traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
+    traceparent: headerValue(exchange.rawHeaders, 'traceparent'),
     refusal: outcome === null || isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     hasWaited: outcome?.remedy === 'waited',
     refusedThoughts: outcome?.refusedThoughts ?? null,

@@ -14,14 +14,12 @@ import { isAnswered } from '../send/outcome.ts'
 import type { Answers, Usage, UsageHider } from '../../formats/answer-contract.ts'
 import { parseAnswerText } from '../../formats/answer-json.ts'
 import { createEventReader } from '../../formats/event-reader.ts'
-import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestReport } from '../../telemetry/request-report.ts'
-import type { ClientRequest } from '../../server/client-request.ts'
-import { deliver, type Delivery } from '../../server/deliver.ts'
+import type { ClientAnswer } from '../client-request.ts'
 import { hidingUsage } from '../send/usage-in-streams.ts'
 
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
-export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settled {
+export function tellAnswer(request: RepliedRequest, parts: RequestParts): ClientAnswer {
   const { failures, reports } = parts
   const { outcome, joined, body, chat } = request
   // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
@@ -48,27 +46,29 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Settle
     return { report, headers }
   })
   const hidesUsage = outcome.asksUsage && shape === 'stream'
-  return {
-    answer: outcome.answer,
-    held: outcome.held,
-    headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
-    report: told?.report ?? null,
-    lesson,
-    observer: joined?.observer ?? observeAnswer(shape, answers, outcome.facts),
-    usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
-    total: joined?.total ?? null,
-    release: body.release,
-  }
+  return clientAnswer(
+    {
+      answer: outcome.answer,
+      held: outcome.held,
+      headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
+      report: told?.report ?? null,
+      lesson,
+      observer: joined?.observer ?? observeAnswer(shape, answers, outcome.facts),
+      usageHider: hidesUsage ? (answers.usageHider?.() ?? null) : null,
+      total: joined?.total ?? null,
+      release: body.release,
+    },
+    parts,
+  )
 }
 
+// --- internal ---
+
 /**
- * An answer that is settled on, with all that its delivery needs. It refers to neither the request's body nor its view, unless a reply
+ * An answer that is settled on, with all that its end needs. It refers to neither the request's body nor its view, unless a reply
  * may take several answers: an answer may flow for minutes, and they must not stay in memory for as long.
  */
-export type Settled = {
-  readonly answer: Answer
-  readonly held: readonly Buffer[]
-  readonly headers: Readonly<Record<string, string>>
+type Settled = Pick<ClientAnswer, 'answer' | 'held' | 'headers'> & {
   /** Null if it could not be made. */
   readonly report: RequestReport | null
   /** What its end is to be compared with; null if that could not be said. */
@@ -83,35 +83,38 @@ export type Settled = {
   readonly release: () => void
 }
 
-/** Gives the answer to the client, reads along, and remembers what it taught. */
-export async function deliverAnswer(
-  exchange: ClientRequest,
-  { answer, held, headers, report, lesson, observer, usageHider, total }: Settled,
-  { failures, learning, reports, stallMs }: RequestParts,
-): Promise<Delivery> {
-  const transform = usageHider === null ? null : hidingUsage(usageHider)
-  const delivery = await deliver(exchange, answer, { headers, held, transform, tap: observer.tap, stallMs })
-  const seen = failures.attempt('observation', null, observer.end)
-  if (seen !== null && lesson !== null) {
-    const isEntire = delivery.outcome === 'finished'
-    failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
+/** The answer for the client: who delivers it reads along, and what it taught is remembered at its end. */
+function clientAnswer(
+  { answer, held, headers, report, lesson, observer, usageHider, total, release }: Settled,
+  { failures, learning, reports }: RequestParts,
+): ClientAnswer {
+  return {
+    answer,
+    held,
+    headers,
+    transform: usageHider === null ? null : hidingUsage(usageHider),
+    tap: observer.tap,
+    ended: ({ outcome }) => {
+      release()
+      const seen = failures.attempt('observation', null, observer.end)
+      if (seen !== null && lesson !== null) {
+        const isEntire = outcome === 'finished'
+        failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
+      }
+      if (report === null) return
+      const { usage, recalls, continuations } = total?.() ?? oneAnswer
+      reports.end(report, {
+        outcome,
+        usage: usage ?? seen?.usage ?? null,
+        answeredBy: seen?.model ?? null,
+        removedThoughts: seen?.removedThoughts ?? null,
+        cacheMiss: seen?.cacheMiss ?? null,
+        recalls,
+        continuations,
+      })
+    },
   }
-  if (report !== null) {
-    const { usage, recalls, continuations } = total?.() ?? oneAnswer
-    reports.end(report, {
-      outcome: delivery.outcome,
-      usage: usage ?? seen?.usage ?? null,
-      answeredBy: seen?.model ?? null,
-      removedThoughts: seen?.removedThoughts ?? null,
-      cacheMiss: seen?.cacheMiss ?? null,
-      recalls,
-      continuations,
-    })
-  }
-  return delivery
 }
-
-// --- internal ---
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

@@ -7,7 +7,8 @@ import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { digest } from '../../../src/pipeline/read/body-source.ts'
 import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
-import { createRecords, readSeen, writeSeen } from '../../../src/pipeline/records/records.ts'
+import { readSeen, writeSeen } from '../../../src/pipeline/records/forks.ts'
+import { createRecords } from '../../../src/pipeline/records/records.ts'
 import type { SeenRequest } from '../../../src/pipeline/request.ts'
 import { openMemoryStore } from '../../../src/storage/memory-store.ts'
 import { createStoreGuard } from '../../../src/storage/store-guard.ts'
@@ -121,18 +122,6 @@ describe('a conversation that goes on in two ways', () => {
       expect(await ask(longer(late, 2))).toEqual(second)
     },
   )
-
-  // Two requests fork while neither is answered: neither finds the other on record.
-  test('asked at the same time: the second to go on is the branch', async () => {
-    const ask = asker()
-    const first = await ask(begun)
-    expect(await Promise.all([ask(one), ask(other)])).toEqual([first, first])
-    expect(await ask(longer(other, 1))).toEqual(first)
-    const second = await ask(longer(one, 1))
-    expect(second.parent).toBe(first.conversation)
-    expect(await ask(longer(other, 2))).toEqual(first)
-    expect(await ask(longer(one, 2))).toEqual(second)
-  })
 
   test('its first request written anew, once and again, is the same branch', async () => {
     const ask = asker()

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createEventCutter } from '../../../src/pipeline/send/event-cutter.ts'
-import { createGrowingBytes } from '../../../src/pipeline/send/growing-bytes.ts'
+import { createEventCutter, createGrowingBytes } from '../../../src/pipeline/send/event-cutter.ts'
 import { standWith } from '../../support/stand.ts'
 import { bytes, type Script } from '../../support/fake-upstream.ts'
 

@@ -1,8 +1,8 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { receiveBody, type RequestBody } from '../../../src/server/receive-body.ts'
+import type { RequestBody } from '../../../src/pipeline/client-request.ts'
 import { createFairShare } from '../../../src/scheduling/fair-share.ts'
-import { startProxy } from '../../server/start-proxy.ts'
+import { startProxy, textAnswer } from '../../server/start-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream, silence } from '../../support/fake-upstream.ts'
 import { openRaw, readUntil } from '../../support/raw-client.ts'
@@ -142,13 +142,12 @@ describe('a small body that unpacks to a large one', () => {
     ['zstd', zstdCompressSync(plain)],
     ['br, zstd', zstdCompressSync(brotli)],
   ]
-  const limits = { bodyBytesMax: 64 * MEGABYTE, arrival: { silenceMs: 60_000, bytesPerSecondMin: 0 } }
 
   test.each(bombs)('in %s pays as it unpacks, and is refused without room', async (coding, body) => {
     await using upstream = await fakeUpstream(silence)
     let takenMax = 0
     let takes = 0
-    const budget = createFairShare({ max: 32 * MEGABYTE, lends: true })
+    const budget = createFairShare({ max: 32 * MEGABYTE })
     const watched: typeof budget = {
       ...budget,
       open: (holder) => {
@@ -165,7 +164,11 @@ describe('a small body that unpacks to a large one', () => {
       },
     }
     await using proxy = await startProxy(upstream.url, {
-      handleConversation: (exchange) => receiveBody(exchange, { ...limits, budget: watched }),
+      bodyLimits: { budget: watched },
+      handleConversation: async ({ body: unread }) => {
+        await unread.read()
+        return textAnswer('')
+      },
     })
     const neighbour = budget.open({ name: 'neighbour', isAnswered: () => false, giveWay: () => {} })
     neighbour.take(MEGABYTE)
@@ -182,11 +185,12 @@ describe('a small body that unpacks to a large one', () => {
   test.each(bombs)('in %s is unpacked where there is room, byte for byte', async (coding, body) => {
     await using upstream = await fakeUpstream(silence)
     const bodies: RequestBody[] = []
-    const budget = createFairShare({ max: 256 * MEGABYTE, lends: true })
+    const budget = createFairShare({ max: 256 * MEGABYTE })
     await using proxy = await startProxy(upstream.url, {
-      handleConversation: async (exchange) => {
-        bodies.push(await receiveBody(exchange, { ...limits, budget }))
-        exchange.outgoing.end()
+      bodyLimits: { budget },
+      handleConversation: async (request) => {
+        bodies.push(await request.body.read())
+        return textAnswer('')
       },
     })
     const headers = { 'content-encoding': coding }

@@ -39,7 +39,7 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
       upstream: exchange.upstreamName ?? unknownRow.upstream,
     },
     arrivedMs: arrival.monotonicMs,
-    traceparent: headerValue(exchange.incoming.rawHeaders, 'traceparent'),
+    traceparent: headerValue(exchange.rawHeaders, 'traceparent'),
     ...nothingTold,
   }
 }
@@ -54,8 +54,8 @@ export function unreadReport(
 }
 
 /** Which program sends a request, by its own word: the beginning of its `user-agent`; null if it has none. */
-export function clientOf({ incoming }: Pick<ClientRequest, 'incoming'>): string | null {
-  return headerValue(incoming.rawHeaders, 'user-agent')?.slice(0, CLIENT_CHARS_MAX) ?? null
+export function clientOf({ rawHeaders }: Pick<ClientRequest, 'rawHeaders'>): string | null {
+  return headerValue(rawHeaders, 'user-agent')?.slice(0, CLIENT_CHARS_MAX) ?? null
 }
 
 // --- internal ---

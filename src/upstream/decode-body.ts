@@ -6,7 +6,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
-import { gather } from './gather.ts'
+import { gather } from '../scheduling/gather.ts'
 
 /**
  * Undoes the content codings of a body, piece by piece and on threads of Node's own. Resolves with null for a coding that is

@@ -1,4 +1,4 @@
-import { breathe } from '../scheduling/drive.ts'
+import { breathe } from './drive.ts'
 
 /** Where the pieces of a body go as they come. */
 export type Gathering = {

@@ -1,0 +1,116 @@
+import type { Readable } from 'node:stream'
+import { ClientGoneError } from '../errors.ts'
+import type { Action, BegunRow } from '../telemetry/journal/rows.ts'
+import { unreadAnswer } from '../telemetry/request-report.ts'
+import type { Answer } from '../upstream/upstreams.ts'
+import { type Arrival, arrivalNow, bareReport, clientOf, unreadReport } from './bare-report.ts'
+import type { ClientAnswer, ClientRequest } from './client-request.ts'
+import { refuseWayAround } from './confinement.ts'
+import type { RequestParts } from './parts.ts'
+import type { ArrivedRequest, UnreadReason } from './request.ts'
+
+// Requests that go on as they came, and their answers too.
+
+/** What passing on works with: the same for every request. */
+export type RelayParts = Pick<RequestParts, 'upstreams' | 'failures' | 'nowMs' | 'reports'> & {
+  readonly warnings: Pick<RequestParts['warnings'], 'uncompacted'>
+}
+
+/** Passes on a request that is no conversation, as a stream. */
+export async function relay(request: ClientRequest, parts: RelayParts): Promise<ClientAnswer> {
+  const { rights, route } = request
+  const { reports, warnings } = parts
+  const uncompacted = route.kind === 'relay' ? route.uncompacted : null
+  const tell = (action: 'relayed' | 'refused' | 'left'): void =>
+    reports.relayed(uncompacted ?? 'other', action, clientOf(request))
+  try {
+    if (rights !== null) refuseWayAround(rights, request)
+    if (uncompacted !== null) warnings.uncompacted(uncompacted)
+    const answer = await sendStream(request, parts)
+    tell('relayed')
+    const headers = { 'x-foldgate-action': uncompacted === null ? 'relayed' : 'relayed;reason=path' }
+    return { answer, held: [], headers, transform: null, tap: null, ended: () => {} }
+  } catch (error) {
+    tell(error instanceof ClientGoneError ? 'left' : 'refused')
+    throw error
+  }
+}
+
+/** Passes on a conversation that its client wants left alone, as a stream. */
+export async function relayConversation(request: ClientRequest, parts: RequestParts): Promise<ClientAnswer> {
+  const arrival = arrivalNow(parts)
+  const sentAtMs = arrival.monotonicMs
+  const answer = await sendStream(request, parts)
+  return untouched({ request, arrival, answer, action: 'bypassed', reason: null, sentAtMs }, parts)
+}
+
+/** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. */
+export async function sendUnread(
+  { exchange: request, dialect, body, turn, arrival }: ArrivedRequest,
+  unread: UnreadReason,
+  parts: RequestParts,
+): Promise<ClientAnswer> {
+  const { upstreams, warnings } = parts
+  turn.end()
+  if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
+  const sentAtMs = performance.now()
+  const answer = await upstreams.send({ ...request, upstream: request.upstreamName, body: body.raw })
+  const told =
+    unread === 'failed'
+      ? ({ action: 'failed-open', reason: 'reading' } as const)
+      : ({ action: 'relayed', reason: unread } as const)
+  return untouched({ request, arrival, answer, ...told, sentAtMs, release: body.release }, parts)
+}
+
+/** An answer that goes on as it is, to a request of which nothing was measured. */
+export function untouched(
+  { request, arrival, answer, action, reason, sentAtMs, release }: Untouched,
+  { reports }: Pick<RequestParts, 'reports'>,
+): ClientAnswer {
+  const report = unreadReport(bareReport(request, arrival), {
+    action,
+    reason,
+    status: answer.status,
+    added_ms: sentAtMs - arrival.monotonicMs,
+    first_byte_ms: performance.now() - sentAtMs,
+  })
+  reports.begin(report, null)
+  return {
+    answer,
+    held: [],
+    headers: { 'x-foldgate-action': reason === null ? action : `${action};reason=${reason}` },
+    transform: null,
+    tap: null,
+    ended: ({ outcome }) => {
+      release?.()
+      reports.end(report, { outcome, ...unreadAnswer })
+    },
+  }
+}
+
+// --- internal ---
+
+type Untouched = Pick<BegunRow, 'reason'> & {
+  readonly request: ClientRequest
+  readonly arrival: Arrival
+  readonly answer: Answer
+  readonly action: Action
+  /** When it was sent, as `performance.now()` told. */
+  readonly sentAtMs: number
+  readonly release?: () => void
+}
+
+async function sendStream(
+  request: ClientRequest,
+  { upstreams }: Pick<RequestParts, 'upstreams'>,
+): Promise<Answer> {
+  const { signal, upstreamName: upstream } = request
+  try {
+    const body: Buffer | Readable | null = await request.body.open()
+    const bodyBytes = body === null ? null : request.body.declaredBytes
+    return await upstreams.send({ ...request, upstream, body, bodyBytes })
+  } catch (error) {
+    // An upload that is cut off on account of the client is told as a failure of the upstream's, too.
+    throw signal.aborted ? signal.reason : error
+  }
+}
