@@ -68,28 +68,29 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
 
   function takeMoves(event: Event | null, moves: readonly Move[]): readonly (Event | string)[] {
     hasBegun = true
-    const joined = moves.flatMap(joinedMoves)
-    answer.queue.push({ event, moves: joined })
-    const latest = joined.findLast(({ part }) => part !== undefined && part !== null)
-    if (latest !== undefined) answer.isClosing = latest.kind === 'close'
-    const ends = moves.find(({ kind }) => kind === 'end')
-    if (ends !== undefined && (answer.reader.finish() !== null || ends === lastWord[0]) && !mayGoOn())
-      settle()
+    let isEnd = false
+    for (const move of moves) {
+      if (move.kind === 'text') textOf(move.part, move.at).came += move.text
+      if (move.kind === 'end') isEnd = answer.reader.finish() !== null || move.says === 'last'
+      else if (move.kind !== 'once') answer.isClosing = move.kind === 'close'
+    }
+    if (isEnd && !mayGoOn()) settle()
+    const { seam } = answer
+    return queued(event, seam === null ? moves : moves.flatMap((move) => joinedMoves(move, seam)))
+  }
+
+  /** What the client gets next; it may have to wait. */
+  function queued(event: Event | null, moves: readonly Move[]): readonly (Event | string)[] {
+    for (const move of moves) if (move.kind === 'text') textOf(move.part, move.at).shown += move.text
+    answer.queue.push({ event, moves })
     return drained()
   }
 
   /** A move with its text as the seam joins it. What the seam still held goes before the end of a text. */
-  function joinedMoves(move: Move): readonly Move[] {
-    const { seam } = answer
+  function joinedMoves(move: Move, seam: Seam): readonly Move[] {
     if (move.kind === 'close') return [...lateText(move.part), move]
     if (move.kind === 'end') return [...lateText(lastText()), move]
-    if (move.kind !== 'text') return [move]
-    const { part, at, text: came } = move
-    while (part.texts.length <= at) part.texts.push({ came: '', shown: '' })
-    const text = seam === null || came === '' ? came : seam.feed(came)
-    const known = part.texts[at]
-    if (known !== undefined) part.texts[at] = { came: known.came + came, shown: known.shown + text }
-    return [{ ...move, text }]
+    return move.kind === 'text' && move.text !== '' ? [{ ...move, text: seam.feed(move.text) }] : [move]
   }
 
   function lastText(): Part | undefined {
@@ -98,14 +99,9 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
 
   /** What the seam still held of a text that is over. */
   function lateText(part: Part | undefined): readonly Move[] {
-    const { seam } = answer
     const at = part?.texts.findLastIndex(({ came }) => came !== '') ?? -1
-    const known = part?.texts[at]
-    if (seam === null || part === undefined || known === undefined) return []
-    const text = seam.end()
-    if (text === '') return []
-    part.texts[at] = { ...known, shown: known.shown + text }
-    return [{ kind: 'text', part, at, text, json: {} }]
+    const text = part === undefined || at === -1 ? '' : (answer.seam?.end() ?? '')
+    return part === undefined || text === '' ? [] : [{ kind: 'text', part, at, text, json: {} }]
   }
 
   /** Whether what has ended may turn out not to be the end of the reply. */
@@ -139,7 +135,10 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
   function drained(): readonly (Event | string)[] {
     const { queue } = answer
     const held = queue.findIndex(({ moves }) => moves.some(isHeld))
-    return queue.splice(0, held === -1 ? queue.length : held).flatMap(revealed)
+    // Mostly one that came is all there is, and goes on.
+    const only = held === -1 && queue.length === 1 ? queue.pop() : undefined
+    if (only !== undefined) return revealed(only)
+    return held === 0 ? [] : queue.splice(0, held === -1 ? queue.length : held).flatMap(revealed)
   }
 
   function revealed({ event, moves }: Entry<Event>): readonly (Event | string)[] {
@@ -307,8 +306,7 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
   function ended(): ReturnType<AnswerJoin<Event>['ended']> {
     if (isBeyondUs || answer.reader.finish() === 'error') return { reply: null, shown: [] }
     const late = lateText(lastText())
-    if (late.length > 0) answer.queue.push({ event: null, moves: late })
-    const shown = drained()
+    const shown = late.length === 0 ? drained() : queued(null, late)
     return { reply: reply(), shown }
   }
 
@@ -396,6 +394,12 @@ type Entry<Event> = {
   /** As it came; null if it is made here. */
   readonly event: Event | null
   readonly moves: readonly Move[]
+}
+
+/** The text at this place among those of a part. */
+function textOf({ texts }: Part, at: number): Part['texts'][number] {
+  while (texts.length < at) texts.push({ came: '', shown: '' })
+  return (texts[at] ??= { came: '', shown: '' })
 }
 
 /** The answer that flows. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isJsonObject, type JsonObject } from '../../src/json/json-value.ts'
+import { isJsonObject, type JsonObject, stringOr } from '../../src/json/json-value.ts'
 import type { CallRules, Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
 import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
 import { responses as responsesDialect } from '../../src/formats/responses/responses.ts'
@@ -52,7 +52,7 @@ const chats: Dialect = {
     cutCall: (place) => [chatCall('bash', '{"a":', `call_${place}`)],
   },
   answer: (parts, { at, isCut, tokens, pieceCharacters }) => {
-    const said = (key: string) => parts.map((part) => String(part[key] ?? '')).join('')
+    const said = (key: string) => parts.map((part) => stringOr(part[key], '')).join('')
     const [content, thought] = [said('content'), said('reasoning_content')]
     const calls = parts.flatMap(({ tool_calls: call }) => (isJsonObject(call) ? [call] : []))
     const id = `chatcmpl-${at}`
