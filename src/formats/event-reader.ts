@@ -10,20 +10,11 @@ export type ServerEvent = {
   readonly error: string
 }
 
-export type EventReader = {
-  /** Takes decoded text, cut anywhere; returns the events that it completes. */
-  readonly feed: (text: string) => ServerEvent[]
-  /** Returns the event that the stream left unfinished. Many servers leave out the last blank line. */
-  readonly end: () => ServerEvent[]
-}
-
-export type EventReaderOptions = {
-  /** An event with more characters than this is left out. */
-  readonly eventCharactersMax: number
-}
-
-/** Reads server-sent events with any line ending (WHATWG HTML, 9.2.6). Only new text is searched for line ends. */
-export function createEventReader({ eventCharactersMax }: EventReaderOptions): EventReader {
+/**
+ * Reads server-sent events with any line ending (WHATWG HTML, 9.2.6). Only new text is searched for line ends. Events of more
+ * characters than this are left out.
+ */
+export function createEventReader({ eventCharactersMax }: { readonly eventCharactersMax: number }) {
   const pieces = createTextPieces()
   let lineCharacters = 0
   let eventCharacters = 0
@@ -34,6 +25,7 @@ export function createEventReader({ eventCharactersMax }: EventReaderOptions): E
   let atStart = true
   let skipLineFeed = false
 
+  /** Takes decoded text, cut anywhere; returns the events that it completes. */
   function feed(text: string): ServerEvent[] {
     const events: ServerEvent[] = []
     if (text === '') return events
@@ -56,6 +48,7 @@ export function createEventReader({ eventCharactersMax }: EventReaderOptions): E
     return events
   }
 
+  /** Returns the event that the stream left unfinished. Many servers leave out the last blank line. */
   function end(): ServerEvent[] {
     const events: ServerEvent[] = []
     if (lineCharacters > 0) takeLine(events)
