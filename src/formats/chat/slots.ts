@@ -29,9 +29,11 @@ export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): 
   for (const [position, { argumentsText }] of parsed.calls.entries()) {
     const call = listed[position]
     const { at, form } = call === undefined ? { at: legacy, form: 'legacy' as const } : calledIn(source, call)
+    const callBytes = call === undefined ? 0 : call.end - call.start
+    if (callBytes >= BYTES_PER_STEP) yield
     const given = at === null ? null : valueIn(source, at, argumentsKeyOf[form])
     slots.push(...argumentSlots(source, given, argumentsText, form !== 'custom'))
-    bytes += call === undefined ? 0 : call.end - call.start
+    bytes += callBytes
     if (bytes < BYTES_PER_STEP) continue
     bytes = 0
     yield

@@ -27,6 +27,7 @@ export function* blockSlots(source: Source, entry: Span, parsed: ParsedMessage):
   yield
   if (!isJsonObject(value)) return []
   const fields = entriesIn(source, entry) ?? []
+  yield
   const at = (key: string): Span | null => valueOf(source, fields, key)
   const isMessage = 'role' in value
   const kind = isMessage ? 'said' : blockKindOf(value, 'assistant')

@@ -25,6 +25,7 @@ export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): S
   yield
   if (!isJsonObject(value)) return []
   const fields = entriesIn(source, item) ?? []
+  yield
   const at = (key: string): Span | null => valueOf(source, fields, key)
   const kind = kindOf(value)
   if (kind === 'message') return contentSlots('text', source, at('content'), parsed.text)
