@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { windowFigures } from '../../scripts/windows/figures.ts'
 import { readPackage } from '../../scripts/windows/read-package.ts'
 import { figuresSource } from '../../scripts/windows/source.ts'
+import { figuresIn as windowsByName } from '../../src/models/table/window-table.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 
 type Model = {
@@ -52,16 +53,16 @@ async function figuresOf(host: string, providers: Providers): Promise<readonly s
 const figuresIn = async (providers: Providers) =>
   FigureFile.parse(JSON.parse(await sourceOf(await packageFolder(providers))))
 
-const linesOf = (figures: z.output<typeof Figures>): readonly string[] =>
-  Object.entries(figures).map(([name, figure]) =>
-    typeof figure === 'number' ? `${name} ${figure}` : `${name} ${figure.input} input`,
-  )
+const linesOf = (rows: z.output<typeof Rows>): readonly string[] =>
+  [...windowsByName(rows)]
+    .map(([name, { tokens, kind }]) => `${name} ${tokens}${kind === 'input' ? ' input' : ''}`)
+    .toSorted()
 
-const Figures = z.record(z.string(), z.union([z.number(), z.object({ input: z.number() })]))
-const FigureFile = z.object({ hosts: z.record(z.string(), Figures), names: Figures })
+const Rows = z.record(z.string(), z.string())
+const FigureFile = z.object({ hosts: z.record(z.string(), Rows), names: Rows })
 
 describe('what is written', () => {
-  test('a header with source, version and licence, then hosts and names in order, a row a line', async () => {
+  test('a header with source, version and licence, then a host a line, and a window a line for the names', async () => {
     const folder = await packageFolder({
       zebra: [{ id: 'maker/Model-2.5', contextWindow: 32_768 }],
       alpha: [{ id: 'model-10' }, { id: 'model-1' }, { id: 'gemini-7', contextWindow: 1000 }],
@@ -70,20 +71,13 @@ describe('what is written', () => {
       "{
         "source": "Generated from @earendil-works/pi-ai 7.8.9 (MIT), whose data come from models.dev (MIT): see NOTICE. Not to be edited: node scripts/window-table.ts FOLDER writes it, corrections are in scripts/windows/corrections.ts.",
         "hosts": {
-          "alpha.example.com": {
-            "gemini-7": { "input": 1000 },
-            "model-1": 64000,
-            "model-10": 64000
-          },
-          "zebra.example.com": {
-            "model-2-5": 32768
-          }
+          "alpha.example.com": { "64000": "model-1 model-10", "input 1000": "gemini-7" },
+          "zebra.example.com": { "32768": "model-2-5" }
         },
         "names": {
-          "gemini-7": { "input": 1000 },
-          "model-1": 64000,
-          "model-10": 64000,
-          "model-2-5": 32768
+          "32768": "model-2-5",
+          "64000": "model-1 model-10",
+          "input 1000": "gemini-7"
         }
       }
       "
