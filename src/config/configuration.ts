@@ -22,7 +22,7 @@ export type Configuration =
 export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
   const loaded = await loadSettings(options)
   if (!loaded.ok) {
-    // A missing folder is among the problems of the settings; an upstream may be missing because of another one.
+    // An upstream may be missing because of another problem.
     const where = profilesAt(loaded.valid.profiles, options)
     const files = await readProfileFiles({ ...where, upstreams: null })
     return { ok: false, problems: [...loaded.problems, ...files.problems] }

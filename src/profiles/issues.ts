@@ -128,7 +128,8 @@ function readNumber(text: string): number | null {
   const [, written, unit = ''] = /^(\d[\d_,]*(?:\.\d+)?)\s*(k|%)?$/i.exec(text.trim()) ?? []
   if (written === undefined) return null
   // A comma sets thousands apart, or stands for the point.
-  const number = Number(written.replace(/^(\d+),(\d{1,2})$/, '$1.$2').replaceAll(/[_,]/g, ''))
+  const isDecimal = /^(?:0,\d+|\d+,\d{1,2})$/.test(written)
+  const number = Number(isDecimal ? written.replace(',', '.') : written.replaceAll(/[_,]/g, ''))
   return unit === '' ? number : unit === '%' ? number / 100 : number * 1000
 }
 
