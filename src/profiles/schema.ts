@@ -249,7 +249,7 @@ export const profileKeys = group({
       .describe(
         'How long a request waits for a summary that is due, in milliseconds; then a recap takes its place.',
       ),
-    concurrent: count('calls', 1).default(2).describe('Summary calls at a time, per scope and process.'),
+    concurrent: count('calls', 1).default(2).describe('Summary calls at a time, per scope.'),
     system_prompt: orNull(
       shortText('a prompt'),
       'Own system prompt; `{previous_summary}` and `{messages}` are filled in; null: the built-in one.',

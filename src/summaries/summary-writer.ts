@@ -96,13 +96,14 @@ export function createSummaryWriter(options: SummaryWriterOptions) {
     const gate = gates.get(gateKey) ?? createGate(job.concurrent)
     gates.set(gateKey, gate)
     await gate.enter(signal)
-    const lease = leaseOf(job.key)
     try {
+      const holder = randomUUID()
       for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
         const found = await find([job.key])
         if (found !== null) return found.record
         if (!job.mayBegin()) return null
-        if (await lease.take()) return await writeUnder(lease, job, signal)
+        const leases = await takeLeases(job, holder)
+        if (leases !== null) return await writeUnder(leases, holder, job, signal)
         await sleep(POLL_MS, undefined, { signal })
       }
       return null
@@ -111,29 +112,50 @@ export function createSummaryWriter(options: SummaryWriterOptions) {
     }
   }
 
-  /** The right to write this summary, among all processes. */
-  function leaseOf(key: string) {
-    const [lease, holder] = [`lease:${key}`, randomUUID()]
-    return {
-      take: () => guarded(true, () => store.lease(lease, holder, leaseMs)),
-      giveBack: () => guarded(undefined, () => store.release(lease, holder)),
-    }
+  async function take(key: string, holder: string): Promise<boolean> {
+    return guarded(true, () => store.lease(key, holder, leaseMs))
   }
 
-  /** Writes while the lease is held and renewed. */
+  async function giveBack(key: string, holder: string): Promise<void> {
+    return guarded(undefined, () => store.release(key, holder))
+  }
+
+  /**
+   * The lease of a summary, and of one of the places that its scope has among all processes; null if all places are taken,
+   * or another process writes this summary.
+   */
+  async function takeLeases(
+    { key, scope, concurrent }: SummaryJob,
+    holder: string,
+  ): Promise<string[] | null> {
+    for (let place = 0; place < concurrent; place += 1) {
+      const slot = `slot:${scope}:${place}`
+      if (!(await take(slot, holder))) continue
+      const lease = `lease:${key}`
+      if (await take(lease, holder)) return [lease, slot]
+      await giveBack(slot, holder)
+      return null
+    }
+    return null
+  }
+
+  /** Writes while the leases are held and renewed. */
   async function writeUnder(
-    lease: ReturnType<typeof leaseOf>,
+    leases: readonly string[],
+    holder: string,
     job: SummaryJob,
     signal: AbortSignal,
   ): Promise<SummaryRecord | null> {
-    const timer = setInterval(() => void lease.take(), leaseMs / RENEWALS)
+    const timer = setInterval(() => {
+      for (const key of leases) void take(key, holder)
+    }, leaseMs / RENEWALS)
     try {
       // It may have been written between the look and the lease.
       const found = await find([job.key])
       return found === null ? await write(job, signal) : found.record
     } finally {
       clearInterval(timer)
-      await lease.giveBack()
+      await Promise.all(leases.map(async (key) => giveBack(key, holder)))
     }
   }
 

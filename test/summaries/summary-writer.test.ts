@@ -209,10 +209,25 @@ describe('two desks on one store', () => {
     expect(write).toHaveBeenCalledTimes(1)
   })
 
+  test('who waits for another summaries keeps no place from those who could write', async () => {
+    // Leases of hours: a place that was kept would not be free within this test.
+    const store = lasting(openStore())
+    const [one, waiting, third] = [writerOn(store), writerOn(store), writerOn(store)]
+    const first = writer()
+    const ones = one.obtain(jobOf(first.write))
+    await eventually(() => expect(first.write).toHaveBeenCalled())
+    const others = waiting.obtain(jobOf(writing('never')))
+    const told = await third.obtain(jobOf(writing('of b'), { key: 'summary:b' }))
+    expect(told).toEqual(recordOf('of b'))
+    first.end()
+    expect(await others).toEqual(await ones)
+  })
+
   test('a writer that died is succeeded once its lease has run out', async () => {
     const store = openStore()
-    // What a process leaves behind that was killed: its lease, and nobody who renews it.
+    // What a process leaves behind that was killed: its leases, and nobody who renews them.
     await store.lease('lease:summary:a', 'the dead', 60)
+    await store.lease('slot:a:0', 'the dead', 60)
     const write = writing('by the successor')
     expect(await writerOn(store, 60).obtain(jobOf(write, { concurrent: 1 }))).toEqual(
       recordOf('by the successor'),
@@ -229,11 +244,12 @@ describe('two desks on one store', () => {
     await eventually(() => expect(first.write).toHaveBeenCalled())
     const [, holder = ''] = lease.mock.calls[0] ?? []
     const others = other.obtain(jobOf(second.write))
-    await eventually(() => {
-      const renewed = lease.mock.calls.filter(([of, by]) => of === 'lease:summary:a' && by === holder)
-      expect(renewed.length).toBeGreaterThan(4)
-      expect(new Set(renewed.map(([, , leaseMs]) => leaseMs))).toEqual(new Set([60]))
-    })
+    for (const key of ['lease:summary:a', 'slot:a:0'])
+      await eventually(() => {
+        const renewed = lease.mock.calls.filter(([of, by]) => of === key && by === holder)
+        expect(renewed.length).toBeGreaterThan(4)
+        expect(new Set(renewed.map(([, , leaseMs]) => leaseMs))).toEqual(new Set([60]))
+      })
     expect(second.write).not.toHaveBeenCalled()
     first.end()
     expect(await ones).toEqual(await others)
@@ -260,11 +276,13 @@ describe('two desks on one store', () => {
   })
 
   test('so many are written at a time for a scope, whichever summaries they are at', async () => {
-    const summaries = writerOn(openStore())
+    const store = openStore()
+    const [one, other] = [writerOn(store), writerOn(store)]
     const writers = Array.from({ length: 6 }, () => writer())
     let inside = 0
     let insideMost = 0
     const all = writers.map(({ write, end }, index) => {
+      const summaries = index % 2 === 0 ? one : other
       const counted: SummaryJob['write'] = async (signal) => {
         inside += 1
         insideMost = Math.max(insideMost, inside)
