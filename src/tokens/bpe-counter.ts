@@ -8,7 +8,7 @@ import { noRank, type RankFile, type RankOf, readRanks } from './rank-table.ts'
 export type TokenCounter = {
   /** The number of tokens of a text, in one go. */
   readonly count: (text: string) => number
-  /** The same, pausing after about 32 kB of text, wherever they stand. */
+  /** The same, pausing after about 16 kB of text, wherever they stand. */
   readonly countSteps: (text: string) => Steps<number>
 }
 
@@ -109,8 +109,8 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
 
 // --- internal ---
 
-/** Text that is cut in one go, in UTF-16 units: about two milliseconds. */
-const WINDOW_UNITS = 32_768
+/** Text that is cut in one go, in UTF-16 units: about a millisecond, and some ten where all of it has to be merged. */
+const WINDOW_UNITS = 16_384
 
 /** So near its end, a window does not tell what a piece would be beside what follows. */
 const EDGE_UNITS = 512
