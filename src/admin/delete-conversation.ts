@@ -1,7 +1,7 @@
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
 import { FoldgateError } from '../errors.ts'
 import type { Store } from '../storage/store.ts'
-import { within } from '../storage/within.ts'
+import { within } from '../storage/store-error.ts'
 import type { SummaryWriter } from '../summaries/summary-writer.ts'
 import type { Activity } from '../telemetry/activity.ts'
 import type { Failures } from '../telemetry/failures.ts'

@@ -2,9 +2,8 @@ import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isConversationId } from '../conversation/keys.ts'
-import { makeFolder } from '../storage/make-folder.ts'
-import { StoreError, troubleOf } from '../storage/store-error.ts'
-import { NoAnswerError, within } from '../storage/within.ts'
+import { makeFolder } from '../storage/state-folder.ts'
+import { NoAnswerError, StoreError, troubleOf, within } from '../storage/store-error.ts'
 
 /** A folder with a Markdown file for each conversation. Files are appended to, in the order in which that is asked for. */
 export type Archive = ReturnType<typeof openArchive>

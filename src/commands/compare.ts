@@ -2,23 +2,33 @@ import { resolve } from 'node:path'
 import { createExplain } from '../admin/explain/explain.ts'
 import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
 import { createAsker } from './compare/asker.ts'
-import { drawPlan, drawResult } from './compare/drawing.ts'
 import { findMoments, readRecorded } from './compare/moments.ts'
-import { askAll, planOf, resultOf, wantedOf } from './compare/pairs.ts'
+import {
+  askAll,
+  CONVERSATIONS_MIN,
+  type Harm,
+  kinds,
+  PAIRS_MIN,
+  type Plan,
+  planOf,
+  type Result,
+  resultOf,
+  wantedOf,
+} from './compare/pairs.ts'
 import { openState } from './compare/state.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import type { FlagValues } from '../config/flags.ts'
 import { FoldgateError } from '../errors.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { digest } from '../pipeline/read/body-source.ts'
-import { readLimits } from '../pipeline/read/read-chat.ts'
+import { digest, readLimits } from '../pipeline/read/read-chat.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
-import { openUpstreams } from '../upstream/open-upstreams.ts'
+import { openUpstreams } from '../upstream/upstreams.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import { type CommandContext, complain, flagText, noteOn, say } from './command.ts'
 import { type LookUpOptions, lookUpWindow } from './window.ts'
+import { aligned, grouped } from '../telemetry/log/lines.ts'
 
 /**
  * Has the user's own model answer recorded requests twice in full and once as Foldgate would compact them, and says how often
@@ -179,3 +189,75 @@ function lookedUpOnce(options: LookUpOptions) {
 
 const nothingFound = (conversations: number): string =>
   `Of ${conversations} conversations none has a request that Foldgate would compact and that fits in full: with --window N it compacts for a window of N tokens, which has to be smaller than that of the model.`
+
+function drawPlan(plan: Plan & { readonly window: number | null; readonly state: string }): string {
+  const compacted =
+    plan.window === null ? 'the window of the profile' : `a window of ${grouped(plan.window)} tokens`
+  return [
+    `sends    ${plan.requests} requests to ${names(plan.upstreams)}, model ${names(plan.models)}`,
+    `pairs    ${plan.pairs}, from ${plan.conversations} conversations`,
+    `each     one request in full, the same again, and compacted for ${compacted} (profile ${names(plan.profiles)})`,
+    `prompts  about ${grouped(plan.prompt_tokens)} tokens, and up to ${grouped(plan.reply_tokens_max)} of replies`,
+    `state    ${plan.state}: hashes and counts, no content; what is answered there is not asked again`,
+    plan.is_full_window_guessed ? GUESSED : '',
+    plan.pairs < PAIRS_MIN ? `warning  from fewer than ${PAIRS_MIN} pairs no harm is told, only counts` : '',
+    'Nothing was sent: with --yes it is.',
+  ]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+function drawResult({ moments, pairs, conversations, harm, is_telling: isTelling, answers }: Result): string {
+  const row = (name: string, of: Harm): readonly string[] => [
+    name,
+    `${of.again} of ${pairs}`,
+    `${of.compacted} of ${pairs}`,
+    harmText(of),
+  ]
+  const why = !isTelling
+    ? 'Most replies in full only say something, and what they say is not compared: these are counts and nothing more.'
+    : pairs < PAIRS_MIN
+      ? `Below ${PAIRS_MIN} pairs these are counts and nothing more.`
+      : conversations < CONVERSATIONS_MIN
+        ? `Below ${CONVERSATIONS_MIN} conversations these are counts and nothing more.`
+        : 'Harm: what differs compacted less what differs anyway, in % of the pairs; in brackets the 95 % interval.'
+  return [
+    `${pairs} pairs of ${conversations} conversations${pairs < moments ? `; ${moments - pairs} more moments were refused` : ''}`,
+    '',
+    ...table([
+      ['the next step differs in', 'asked again', 'compacted', 'harm'],
+      row('anything', harm.any),
+      row('the tools', harm.tools),
+      row('their paths', harm.paths),
+      row('the kind of command', harm.commands),
+    ]),
+    '',
+    why,
+    '',
+    ...table([
+      ['replies', 'call a tool', 'prompt tokens', 'of them cached', 'reply tokens'],
+      ...kinds.map((kind) => {
+        const { calling, tokens: used } = answers[kind]
+        return [kind, String(calling), tokens(used.prompt), tokens(used.cached), tokens(used.reply)]
+      }),
+    ]),
+  ].join('\n')
+}
+
+const GUESSED =
+  'warning  the model’s window is a guess: requests in full may not fit it (window.tokens of a profile says it)'
+
+const names = (list: readonly string[]): string => list.join(', ')
+
+const tokens = (count: number | null): string => (count === null ? 'not stated' : grouped(count))
+
+const percent = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(1)}`
+
+function harmText({ harm }: Harm): string {
+  if (harm === null) return ''
+  return `${percent(harm.share)} (${percent(harm.low)} to ${percent(harm.high)})`
+}
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  return aligned(rows, (column) => column > 0)
+}

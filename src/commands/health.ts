@@ -1,7 +1,6 @@
 import { loadSettings } from '../config/settings.ts'
-import { onThisMachine } from '../server/listen.ts'
-import { addressOf } from '../server/listeners.ts'
-import { complain, say, type CommandContext } from './command.ts'
+import { addressOf, onThisMachine } from '../server/listeners.ts'
+import { type CommandContext, complain, say } from './command.ts'
 
 /** Asks the Foldgate that runs with these settings whether it is up. */
 export async function health(context: CommandContext): Promise<number> {

@@ -4,18 +4,21 @@ import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
 import { problemOf } from '../config/problem.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
-import { type ListenAddress, ListenError, onThisMachine } from '../server/listen.ts'
-import { addressOf, type Listening } from '../server/listeners.ts'
+import {
+  addressOf,
+  type ListenAddress,
+  ListenError,
+  type Listening,
+  onThisMachine,
+} from '../server/listeners.ts'
 import { closingLines, readFigures } from './run/closing-lines.ts'
 import { type Additions, LaunchError, type LaunchPlace, printed } from './run/known-program.ts'
-import { withOneForAll } from './run/one-profile.ts'
 import { announce, answers, findRunning, type RunningFoldgate } from './run/running.ts'
 import { addressesOf, type Behind, type Destinations, destinationsOf } from './run/vendors.ts'
 import { createLog, type Log } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/upstream-trouble.ts'
 import { matchProfile } from '../profiles/match.ts'
-import { makeFolder } from '../storage/make-folder.ts'
-import { stateFile } from '../storage/state-folder.ts'
+import { makeFolder, stateFile } from '../storage/state-folder.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { type CommandContext, complain, flagText, say } from './command.ts'
@@ -25,6 +28,7 @@ import { readFile } from 'node:fs/promises'
 import type { Environment } from '../config/keys.ts'
 import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
+import type { Profile } from '../profiles/schema.ts'
 
 /** Runs a command with a Foldgate of its own in front of its model. Resolves with the command's exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -372,4 +376,21 @@ function placeOf({ program, env, cwd }: CommandContext): LaunchPlace {
 /** What is not there, or not to be read, says nothing. */
 function readText(path: string): Promise<string | null> {
   return readFile(path, 'utf8').catch(() => null)
+}
+
+/**
+ * The profiles, of which this one is everybody's who names none: what the others are chosen by is left out. Null: all as
+ * they are.
+ */
+function withOneForAll(
+  profiles: ReadonlyMap<string, Profile>,
+  name: string | null,
+): ReadonlyMap<string, Profile> {
+  if (name === null) return profiles
+  return new Map(
+    [...profiles].map(([each, profile]) => [
+      each,
+      { ...profile, headers: {}, models: each === name ? ['*'] : [] },
+    ]),
+  )
 }

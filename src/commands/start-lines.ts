@@ -1,7 +1,6 @@
 import { holdsCredential, type Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
-import type { ListenAddress } from '../server/listen.ts'
-import { addressOf, type Listening } from '../server/listeners.ts'
+import { addressOf, type ListenAddress, type Listening } from '../server/listeners.ts'
 import { hasSummaries } from '../profiles/effective.ts'
 import type { Profile } from '../profiles/schema.ts'
 

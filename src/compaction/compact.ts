@@ -1,4 +1,4 @@
-import { countBelow } from '../conversation/count-below.ts'
+import { countBelow } from '../conversation/structure.ts'
 import type { Steps } from '../json/source.ts'
 import { type Compaction, type PreparedFold, UNTOUCHED } from './compaction.ts'
 import { dueReasons, isBeyondBudget, type Moment } from './due.ts'

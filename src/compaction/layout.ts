@@ -1,4 +1,4 @@
-import { countBelow } from '../conversation/count-below.ts'
+import { countBelow } from '../conversation/structure.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
 import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 

@@ -1,6 +1,6 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
-import { baseOf, type ViewMessage } from './view/view-message.ts'
+import { baseOf, type ViewMessage } from './view/view.ts'
 import { type PassName, passOrder } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { type Rounds, type Subject, toolNameOf } from './history/subject.ts'

@@ -3,8 +3,7 @@ import { type Compaction, FOLD_VERSION, UNTOUCHED } from './compaction.ts'
 import { editsOf, isHeld } from './edits.ts'
 import { hasBoundThoughts, type Rounds } from './history/subject.ts'
 import type { TokenCounts } from './token-counts.ts'
-import { standingView } from './view/view.ts'
-import { originalMessage, type ViewMessage } from './view/view-message.ts'
+import { originalMessage, standingView, type ViewMessage } from './view/view.ts'
 
 // Thoughts that a server binds to what stood before them: which of them a compaction keeps, and compactions that change nothing
 // but which are sent, because an upstream has refused them or demands them.

@@ -1,4 +1,4 @@
-import { countBelow } from '../conversation/count-below.ts'
+import { countBelow } from '../conversation/structure.ts'
 import type { Steps } from '../json/source.ts'
 import type { Treatment } from './compaction.ts'
 import { editAt, type Edits, editsOf } from './edits.ts'

@@ -5,9 +5,8 @@ import { meantOr } from '../profiles/near-miss.ts'
 import { resolveProfiles } from '../profiles/resolve.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
-import { errorCode } from './read-text.ts'
+import { errorCode, readYaml, type YamlFile } from './yaml-file.ts'
 import { loadSettings, type Settings, type SettingsOptions } from './settings.ts'
-import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export type ConfigurationOptions = SettingsOptions & {
   /** The folder of built-in profiles that the package ships. */

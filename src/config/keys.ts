@@ -1,5 +1,5 @@
 import { type KeyProblem, spellPath } from '../profiles/issues.ts'
-import { readText } from './read-text.ts'
+import { readText } from './yaml-file.ts'
 import { Secret } from './secret.ts'
 
 /** Environment variables, as the process has them. */

@@ -1,4 +1,3 @@
-import { countBelow } from './count-below.ts'
 import type { Message } from './message.ts'
 import type { Steps } from '../json/source.ts'
 
@@ -142,6 +141,18 @@ export function takeAnswered(unanswered: UnansweredIds, id: string): boolean {
 /** Takes the call off the list that a result of this id answers: the one of its id, else any that has none. */
 export function takeAnswerOf(unanswered: UnansweredIds, id: string): boolean {
   return takeAnswered(unanswered, id) || takeAnswered(unanswered, '')
+}
+
+/** How many of these ascending indexes are below `index`. */
+export function countBelow(ascending: readonly number[], index: number): number {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ascending[middle] ?? 0) < index) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 // --- internal ---

@@ -1,6 +1,5 @@
-import { braceOpen, bracketOpen, colon, comma, quote } from '../json/json-characters.ts'
-import { endOfString } from '../json/json-scan.ts'
-import { isJsonObject, isPresent, parseJsonText, type JsonObject } from '../json/json-value.ts'
+import { braceOpen, bracketOpen, colon, comma, endOfString, quote } from '../json/json-scan.ts'
+import { isJsonObject, isPresent, type JsonObject, parseJsonText } from '../json/json-value.ts'
 import type { AnswerFacts, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
 /**

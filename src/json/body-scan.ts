@@ -16,7 +16,7 @@ import {
   quote,
   space,
   tab,
-} from './json-characters.ts'
+} from './json-scan.ts'
 import { readKey } from './json-value.ts'
 import type {
   BodyFault,

@@ -1,23 +1,3 @@
-import {
-  backslash,
-  braceClose,
-  braceOpen,
-  bracketClose,
-  bracketOpen,
-  carriageReturn,
-  colon,
-  comma,
-  digitNine,
-  digitZero,
-  letterF,
-  letterN,
-  letterT,
-  lineFeed,
-  minus,
-  quote,
-  space,
-  tab,
-} from './json-characters.ts'
 import type { Source, Span } from './source.ts'
 
 /** Where a key (with its quotes) and its value stand. */
@@ -140,6 +120,28 @@ export function memberWithComma(members: readonly EntrySpans[], at: number): Spa
     at,
   )
 }
+
+/** ASCII codes of the characters that JSON is made of, by their names (RFC 8259). */
+export const tab = 0x09
+export const lineFeed = 0x0a
+export const carriageReturn = 0x0d
+export const space = 0x20
+export const quote = 0x22
+export const comma = 0x2c
+export const minus = 0x2d
+export const point = 0x2e
+export const digitZero = 0x30
+export const digitNine = 0x39
+export const colon = 0x3a
+export const bracketOpen = 0x5b
+export const backslash = 0x5c
+export const bracketClose = 0x5d
+const letterF = 0x66
+const letterN = 0x6e
+const letterT = 0x74
+export const letterU = 0x75
+export const braceOpen = 0x7b
+export const braceClose = 0x7d
 
 // --- internal ---
 

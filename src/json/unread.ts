@@ -1,4 +1,4 @@
-import { backslash, letterU } from './json-characters.ts'
+import { backslash, letterU } from './json-scan.ts'
 import type { EntrySpan } from './body-spans.ts'
 import type { Source, Span } from './source.ts'
 import { waterLevel } from '../conversation/water-level.ts'

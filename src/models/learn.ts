@@ -1,6 +1,6 @@
 import type { Usage } from '../formats/answer-contract.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
-import { MODEL_NAME_CHARS_MAX } from '../upstream/model-name.ts'
+import { MODEL_NAME_CHARS_MAX } from '../upstream/target.ts'
 import type { Counts } from './counts/counts.ts'
 import type { SentPrompt } from './counts/prompt.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from './counts/reported-prompt.ts'
 import type { ServerWindows } from './discovery/server-windows.ts'
 import type { WindowQuestion } from './discovery/ask-json.ts'
-import type { ModelKey } from './model-key.ts'
+import type { ModelKey } from './model-record.ts'
 import type { Models } from './models.ts'
 import { noteOf } from './suspicions.ts'
 import type { Windows } from './windows.ts'

@@ -2,22 +2,23 @@ import type { Digest } from '../json/source.ts'
 import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
-import { modelKeyOf, type ModelKey } from './model-key.ts'
 import {
-  beliefAt,
-  fields,
-  isNewer,
-  keptFields,
-  readModelRecord,
   type Belief,
+  beliefAt,
   type Beliefs,
   type BeliefSource,
   type Field,
+  fields,
+  isNewer,
+  keptFields,
+  type ModelKey,
+  modelKeyOf,
   type ModelRecord,
+  readModelRecord,
   type RecordedBelief,
   type Values,
 } from './model-record.ts'
-import { resolveWindow, type ResolvedWindow, type WindowSources } from './resolve-window.ts'
+import { type ResolvedWindow, resolveWindow, type WindowSources } from './resolve-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
 export type KnownModel = {

@@ -2,7 +2,7 @@ import type { Digest } from '../json/source.ts'
 import type { Warnings } from '../telemetry/log/warnings.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
-import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { HeldKeyMark } from '../upstream/credential.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { createCounts } from './counts/counts.ts'
 import { createServerWindows } from './discovery/server-windows.ts'
@@ -10,7 +10,7 @@ import { createLearning } from './learn.ts'
 import { createModels, type Models } from './models.ts'
 import { createWindows, type LearntWindow } from './windows.ts'
 import { lruCache } from '../lru-cache.ts'
-import type { ModelKey } from './model-key.ts'
+import type { ModelKey } from './model-record.ts'
 
 /** What is known of models at their upstreams, and how more of it is learnt. */
 export type ModelKnowledge = ReturnType<typeof openModels>
@@ -41,12 +41,12 @@ export function openModels(options: {
   }
 }
 
-export type AcceptedCredentials = ReturnType<typeof createAcceptedCredentials>
-
 /**
  * Which credentials an upstream has accepted of late, whichever model was asked for. Kept with each model that one was used
  * for, so that one look-up in the store finds all that a request needs; and by the mark of the held key that was accepted with
  * it: the next one has to be accepted itself.
+ *
+ * @internal exported for tests
  */
 export function createAcceptedCredentials(models: Pick<Models, 'get' | 'set'>, heldKeyMark: HeldKeyMark) {
   /** The model that each credential was seen with last. */

@@ -1,6 +1,6 @@
 import { type Belief, beliefAt, type ModelRecord, type Values } from './model-record.ts'
 import { type ResolvedWindow, resolveWindow, type ServerFigure } from './resolve-window.ts'
-import type { Eventual } from '../scheduling/eventual.ts'
+import type { Eventual } from '../scheduling/drive.ts'
 import type { SharedModel } from './models.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { parseTarget } from '../upstream/target.ts'

@@ -1,5 +1,5 @@
 import type { Classification, Remedy, StatedWindow } from '../overflow/classification.ts'
-import type { ModelKey } from './model-key.ts'
+import type { ModelKey } from './model-record.ts'
 import type { Models } from './models.ts'
 import { noteOf } from './suspicions.ts'
 

@@ -1,5 +1,5 @@
 import type { Compacted } from '../compaction/compact.ts'
-import type { ModelKey } from '../models/model-key.ts'
+import type { ModelKey } from '../models/model-record.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { Message } from '../conversation/message.ts'

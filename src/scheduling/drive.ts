@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { finish, type Steps } from '../json/source.ts'
-import type { Eventual } from './eventual.ts'
 
 /**
  * How long paused work may keep the event loop before others get their turn, in milliseconds. A request needs some five
@@ -58,6 +57,17 @@ export function nextSlice(): Promise<void> {
     if (own === undefined) waiting.set(client, [resolve])
     else own.push(resolve)
   })
+}
+
+/** A value that is there already, or will be: what need not be waited for costs no promise. */
+export type Eventual<Value> = Value | Promise<Value>
+
+/** Goes on with a value once it is there: now, if it is. */
+export function onceThere<Value, Result>(
+  value: Eventual<Value>,
+  goOn: (value: Value) => Eventual<Result>,
+): Eventual<Result> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value)
 }
 
 // --- internal ---

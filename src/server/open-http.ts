@@ -9,7 +9,7 @@ import { createFairShare } from '../scheduling/fair-share.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Lifecycle } from './drain.ts'
 import type { ReceiveBodyOptions } from './receive-body.ts'
-import { refusedFacts } from './refused-facts.ts'
+import { refusedFacts } from './answer-error.ts'
 import { createScopes } from './scope.ts'
 import { createServer, type ServerOptions } from './server.ts'
 

@@ -1,25 +1,26 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { ClientAnswer, ClientRequest } from '../pipeline/client-request.ts'
+import type { ClientAnswer, ClientRequest, Route } from '../pipeline/client-request.ts'
 import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
 import { deliver } from './deliver.ts'
 import type { ClientPresence, Exchange } from './exchange.ts'
-import { answerPreflight, corsHeaders } from './cors.ts'
-import { type RequestListener, serverAround } from './node-server.ts'
-import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
-import { parseTarget } from '../upstream/target.ts'
-import type { Lifecycle } from './drain.ts'
 import {
+  answerPreflight,
   type ClientKey,
   clientKeyOf,
+  corsHeaders,
   type GuardOptions,
   refuseForeignHost,
   refuseForeignPages,
 } from './guard.ts'
+import { type RequestListener, serverAround } from './node-server.ts'
+import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
+import { barePath, parseTarget } from '../upstream/target.ts'
+import type { Lifecycle } from './drain.ts'
 import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
-import { routeOf } from './routes.ts'
 import { clientBody, type ReceiveBodyOptions } from './receive-body.ts'
 import type { createScopes } from './scope.ts'
+import { dialects } from '../formats/formats.ts'
 
 export type ServerOptions = GateOptions & {
   readonly limits: {
@@ -40,6 +41,18 @@ export type ServerOptions = GateOptions & {
  */
 export function createServer(options: ServerOptions): Server {
   return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
+}
+
+/** @internal exported for tests. The route of a request, by its path behind `/u/NAME`, which chooses an upstream and nothing else. */
+export function routeOf(method: string, path: string): Route {
+  if (method !== 'POST') return relayed
+  const bare = barePath(path)
+  for (const [end, route] of routes) {
+    if (!bare.endsWith(end)) continue
+    // Messages of the Assistants API are stored, not generated.
+    return /\/threads\/[^/]+\/messages$/.test(bare) ? relayed : route
+  }
+  return relayed
 }
 
 // --- internal ---
@@ -242,3 +255,18 @@ function overloaded(taking: Exclude<Taking, 'taken'>, concurrent: number): Foldg
       : `Foldgate is answering as many requests of this client as one may have while others wait: half of ${concurrent} (limits.concurrent). Try again when some of them are answered.`,
   )
 }
+
+const relayed: Route = { kind: 'relay', uncompacted: null }
+
+/**
+ * By the ends of their paths, whatever stands before: `/v1`, nothing, `/openai/v1`, Azure's `/openai/deployments/ID`. The
+ * first that fits is taken.
+ */
+const routes: readonly (readonly [string, Route])[] = [
+  ...dialects.flatMap((dialect) =>
+    dialect.paths.map((path) => [`/${path}`, { kind: 'conversation', dialect }] as const),
+  ),
+  ...(['/completions', '/api/chat'] as const).map(
+    (uncompacted) => [uncompacted, { kind: 'relay', uncompacted }] as const,
+  ),
+]

@@ -1,4 +1,4 @@
-import { onceThere } from '../scheduling/eventual.ts'
+import { onceThere } from '../scheduling/drive.ts'
 import { pauseForHeld } from './store-guard.ts'
 import type { Store, StoreEntry } from './store.ts'
 

@@ -3,8 +3,7 @@ import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
-import { StoreError, troubleOf } from './store-error.ts'
-import { NoAnswerError, within } from './within.ts'
+import { NoAnswerError, StoreError, troubleOf, within } from './store-error.ts'
 
 /**
  * A connection to a Redis-compatible server. While the server is away every command fails at once, none waits in line, and

@@ -4,10 +4,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { journalTables } from './sqlite-journals.ts'
-import { transaction } from './sqlite-steps.ts'
+import { journalTables, transaction } from './sqlite-journals.ts'
 import { StoreError, troubleOf } from './store-error.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from './state-folder.ts'
 
 /**
  * Opens the file, or creates it, and checks that it is one of ours. A file of another program or of a newer Foldgate is

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { hash } from 'node:crypto'
 import { openSqliteFile, openSqliteFileToRead } from './sqlite-file.ts'
-import { sqliteJournals } from './sqlite-journals.ts'
-import { deleteInSteps, textIn, transaction, unexpired } from './sqlite-steps.ts'
+import { deleteInSteps, sqliteJournals, textIn, transaction, unexpired } from './sqlite-journals.ts'
 import type { Store, StoreEntry, StoreLimits } from './store.ts'
 
 export type SqliteStoreOptions = StoreLimits & {

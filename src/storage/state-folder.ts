@@ -1,5 +1,6 @@
-import { posix, win32 } from 'node:path'
+import { dirname, posix, win32 } from 'node:path'
 import { StoreError } from './store-error.ts'
+import { mkdirSync } from 'node:fs'
 
 export type UserPlace = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -25,6 +26,17 @@ export function stateFile({ env, platform }: UserPlace, name: string): string {
   }
 }
 
+/**
+ * Makes a folder that only its user enters, with those above it as far as they are missing. Throws what the system says.
+ * Node's own way (`recursive`) asks without an end where a file system makes no folder although the one above is there, as
+ * /proc does.
+ */
+export function makeFolder(path: string): void {
+  if (isMade(path)) return
+  makeFolder(dirname(path))
+  if (!isMade(path)) mkdirSync(path, { mode: 0o700 })
+}
+
 // --- internal ---
 
 function under(
@@ -37,4 +49,17 @@ function under(
   throw new StoreError(
     `sqlite: has no folder to be in, since ${variable} is not set: name a file by --store sqlite:PATH`,
   )
+}
+
+/** False where the folder above is missing, or no folder can be made in it. */
+function isMade(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    if (code === 'EEXIST') return true
+    if (code === 'ENOENT' && dirname(path) !== path) return false
+    throw error
+  }
 }

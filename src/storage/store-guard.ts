@@ -1,5 +1,5 @@
-import type { Eventual } from '../scheduling/eventual.ts'
-import { NoAnswerError, within } from './within.ts'
+import type { Eventual } from '../scheduling/drive.ts'
+import { NoAnswerError, within } from './store-error.ts'
 import type { Failures } from '../telemetry/failures.ts'
 
 /**

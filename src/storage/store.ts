@@ -1,4 +1,4 @@
-import type { Eventual } from '../scheduling/eventual.ts'
+import type { Eventual } from '../scheduling/drive.ts'
 
 /** A value with its key, and the conversation that it belongs to. `yields`: it is only written where the key has no value. */
 export type StoreEntry = {

@@ -1,7 +1,7 @@
 import { lruCache } from '../lru-cache.ts'
-import type { ModelKey } from '../models/model-key.ts'
+import type { ModelKey } from '../models/model-record.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
-import type { HeldKeyMark } from '../upstream/held-key-marks.ts'
+import type { HeldKeyMark } from '../upstream/credential.ts'
 
 /**
  * What models do not take: fields, by their names, and the ways of asking below. Kept by a key that says upstream and

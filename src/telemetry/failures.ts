@@ -1,6 +1,6 @@
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { Log } from './log/log.ts'
-import type { Eventual } from '../scheduling/eventual.ts'
+import type { Eventual } from '../scheduling/drive.ts'
 import { createThrottle } from './log/throttle.ts'
 import { troubleOf } from '../storage/store-error.ts'
 

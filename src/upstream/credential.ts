@@ -1,4 +1,5 @@
-import { asksForBeta, isAnthropic, isSubscriptionToken } from './anthropic.ts'
+import { asksForBeta, isAnthropic, isSubscriptionToken } from './address.ts'
+import { createHmac } from 'node:crypto'
 
 /** Headers that hold a credential, those first that count first where there are several. */
 const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const
@@ -95,6 +96,36 @@ export function isOfSubscription(rawHeaders: readonly string[]): boolean {
 /** The flag of the beta that lets such a token in. */
 export const subscriptionBeta = 'oauth-2025-04-20'
 
+/**
+ * Tells the key that Foldgate holds for an upstream from the one before it, without showing either; empty where it holds
+ * none. What an upstream said of one key is not true of the next: that it was accepted, denied or asked to wait.
+ */
+export type HeldKeyMark = (upstream: string) => string
+
+/** `secret` belongs to the installation, so that a mark says nothing elsewhere. */
+export function createHeldKeyMarks(options: {
+  readonly secret: Buffer
+  /** The key as it is now; null for none. */
+  readonly keyOf: (upstream: string) => string | null
+}): HeldKeyMark {
+  const marks = new Map<string, { readonly key: string; readonly mark: string }>()
+  return function markOf(upstream) {
+    const key = options.keyOf(upstream)
+    if (key === null) return ''
+    const known = marks.get(upstream)
+    if (known?.key === key) return known.mark
+    const mark = createHmac('sha256', options.secret)
+      .update(`held key\n${key}`)
+      .digest('base64url')
+      .slice(0, MARK_CHARS)
+    marks.set(upstream, { key, mark })
+    return mark
+  }
+}
+
+/** Where no key is held, or none that could change. */
+export const noMarks: HeldKeyMark = () => ''
+
 // --- internal ---
 
 /** A subscription's token, and the API that Anthropic has for clients of OpenAI's. */
@@ -111,3 +142,6 @@ const configuredOnly: ReadonlySet<string> = new Set(['proxy-authorization', 'ocp
 
 /** `connection` is not passed on either, but names headers that are not to be. */
 const takenHeaders: ReadonlySet<string> = new Set([...places, 'connection'])
+
+/** 132 bits: no two keys meet. */
+const MARK_CHARS = 22

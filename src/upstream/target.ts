@@ -1,8 +1,7 @@
 import type { Dialect } from '../formats/contract.ts'
 import { dialects } from '../formats/formats.ts'
 import { FoldgateError } from '../errors.ts'
-import type { UpstreamAddress } from './address.ts'
-import { isRootPath, rootOf } from './root-paths.ts'
+import { isRootPath, rootOf, type UpstreamAddress } from './address.ts'
 
 /** Where a request wants to go, as the client wrote it: nothing in here was decoded or resolved. */
 export type Target = {
@@ -103,6 +102,12 @@ export function barePath(path: string): string {
   while (end > 0 && path.charCodeAt(end - 1) === slash) end -= 1
   return path.slice(0, end)
 }
+
+/**
+ * Longer names are no models'. They stand in caches, logs and questions to servers, which must not grow by what a
+ * client or a server makes up.
+ */
+export const MODEL_NAME_CHARS_MAX = 256
 
 // --- internal ---
 

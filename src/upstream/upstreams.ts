@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ConfiguredUpstream } from '../config/settings.ts'
+import type { ConfiguredUpstream, Settings } from '../config/settings.ts'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import { type ClientCredential, clientCredentials, heldKeyHeader, isCredentialHeader } from './credential.ts'
@@ -102,7 +102,7 @@ export type Upstreams = {
   readonly destroy: () => Promise<void>
 }
 
-/** Opens the way to the configured upstreams: one pool for each origin, one queue for each upstream. */
+/** @internal exported for tests. Opens the way to the configured upstreams: one pool for each origin, one queue for each upstream. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const { timeouts } = options
   const pools = createPools({ connectMs: timeouts.connectMs, proxies: options.proxies })
@@ -234,6 +234,26 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     busy: (name) => upstreamNamed(name).gate.busy(),
     destroy: pools.destroy,
   }
+}
+
+/** Opens the way to the upstreams of the settings, their keys in hand. */
+export function openUpstreams(
+  { upstreams, limits }: Settings,
+  proxies: HttpProxies,
+  onKeyRefused?: UpstreamsOptions['onKeyRefused'],
+): Upstreams {
+  return createUpstreams({
+    upstreams: Object.fromEntries(
+      [...upstreams.values()].map((upstream) => [upstream.name, { ...upstream, key: heldKeyOf(upstream) }]),
+    ),
+    timeouts: {
+      connectMs: limits.connect_s * 1000,
+      firstByteMs: limits.first_byte_s * 1000,
+      idleMs: limits.idle_s * 1000,
+    },
+    proxies,
+    ...(onKeyRefused !== undefined && { onKeyRefused }),
+  })
 }
 
 // --- internal ---
@@ -416,3 +436,7 @@ function isStaleConnection(error: unknown, afterMs: number): boolean {
 
 /** A close that was on its way arrives within this, in milliseconds. */
 const CLOSING_MS = 100
+
+function heldKeyOf({ key }: ConfiguredUpstream): (() => string) | null {
+  return key === null ? null : () => key.now()[0].reveal()
+}

@@ -8,7 +8,7 @@ import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contra
 import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.ts'
 import { createFactsReader, parseEntry, readEntries } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
-import { recallTool } from '../../src/recall/recall-tool.ts'
+import { recallTool } from '../../src/recall/recall-query.ts'
 import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'

@@ -1,10 +1,10 @@
-import { modelKeyOf } from '../../src/models/model-key.ts'
+import { modelKeyOf } from '../../src/models/model-record.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAcceptedCredentials } from '../../src/models/open-models.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { createStoreGuard } from '../../src/storage/store-guard.ts'
-import { digest } from '../../src/pipeline/read/body-source.ts'
+import { digest } from '../../src/pipeline/read/read-chat.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { sharedStore } from '../pipeline/records/shared-store.ts'
 

@@ -1,4 +1,4 @@
-import { modelKeyOf } from '../../src/models/model-key.ts'
+import { modelKeyOf } from '../../src/models/model-record.ts'
 import { describe, expect, test } from 'vitest'
 import { createWindows, type LearntWindow, type Refusal } from '../../src/models/windows.ts'
 import { modelsOn } from '../support/models.ts'

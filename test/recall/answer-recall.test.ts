@@ -7,7 +7,7 @@ import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import { recallTool } from '../../src/recall/recall-tool.ts'
+import { recallTool } from '../../src/recall/recall-query.ts'
 
 const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_000 } }
 

@@ -1,15 +1,14 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi, beforeEach } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import type { RequestBody } from '../../src/pipeline/client-request.ts'
-import type { ReceiveBodyOptions } from '../../src/server/receive-body.ts'
+import { type ArrivalClock, type ReceiveBodyOptions, watchArrival } from '../../src/server/receive-body.ts'
 import { silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
-import { proxyBefore, textAnswer, type ProxyStand } from './start-proxy.ts'
+import { proxyBefore, type ProxyStand, textAnswer } from './start-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import type { FoldgateError } from '../../src/errors.ts'
-import { watchArrival, type ArrivalClock } from '../../src/server/arrival-clock.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -4,7 +4,7 @@ import { rawExchange } from '../support/raw-client.ts'
 import { proxyBefore, startProxy, type TestProxy } from './start-proxy.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { errorBodyAt } from '../../src/formats/formats.ts'
-import { routeOf } from '../../src/server/routes.ts'
+import { routeOf } from '../../src/server/server.ts'
 
 /** Asks for a target, byte for byte, and returns the answer's status. */
 async function ask({ port }: TestProxy, target: string, method = 'GET'): Promise<number> {

@@ -5,7 +5,7 @@ import { createFailures } from '../../src/telemetry/failures.ts'
 import { openRedisStore } from '../../src/storage/redis-store.ts'
 import { createStoreGuard } from '../../src/storage/store-guard.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { NoAnswerError, within } from '../../src/storage/within.ts'
+import { NoAnswerError, within } from '../../src/storage/store-error.ts'
 import { passingTime } from '../support/eventually.ts'
 import { listen } from '../support/free-port.ts'
 

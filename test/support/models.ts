@@ -1,10 +1,10 @@
-import { createCounts, type Counts } from '../../src/models/counts/counts.ts'
+import { type Counts, createCounts } from '../../src/models/counts/counts.ts'
 import { createModels, type Models } from '../../src/models/models.ts'
 import type { WindowSources } from '../../src/models/resolve-window.ts'
-import { digest } from '../../src/pipeline/read/body-source.ts'
+import { digest } from '../../src/pipeline/read/read-chat.ts'
 import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
+import { type Profile, profileSchema } from '../../src/profiles/schema.ts'
 
 /** Nothing is known of a window. */
 export const unknownWindow: WindowSources = {

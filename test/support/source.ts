@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Digest, Source } from '../../src/json/source.ts'
-import { bodySource } from '../../src/pipeline/read/body-source.ts'
+import { bodySource } from '../../src/pipeline/read/read-chat.ts'
 
 /** A source over a body, as the rim builds it. */
 export const sourceOf = (body: string | Buffer): Source =>

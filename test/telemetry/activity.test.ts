@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { endedRow, openActivity } from '../../src/telemetry/activity.ts'
 import { journalEventSchema, usageRowSchema } from '../../src/telemetry/journal/rows.ts'
-import { modelKeyOf } from '../../src/models/model-key.ts'
+import { modelKeyOf } from '../../src/models/model-record.ts'
 import { parseJsonText } from '../../src/json/json-value.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import {
   clientCredential,
   clientCredentials,
+  createHeldKeyMarks,
   credentialHeadersOf,
   heldKeyHeader,
 } from '../../src/upstream/credential.ts'
 import { asRecord, headerNameOf, requestHeaders, responseHeaders } from '../../src/upstream/headers.ts'
-import { createHeldKeyMarks } from '../../src/upstream/held-key-marks.ts'
 import { retryAfterMs } from '../../src/upstream/answer-head.ts'
 
 /** A flat header list from lines. */

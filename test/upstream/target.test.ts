@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { FoldgateError } from '../../src/errors.ts'
 import { isLoopbackName, parseUpstreamAddress } from '../../src/upstream/address.ts'
 import {
-  azureDeployment,
   apiBase,
+  azureDeployment,
   keysOfQuery,
   parseTarget,
   pathAtUpstream,
   queryWithoutKey,
 } from '../../src/upstream/target.ts'
 import { mayCarryConversation } from '../../src/pipeline/confinement.ts'
-import { routeOf } from '../../src/server/routes.ts'
+import { routeOf } from '../../src/server/server.ts'
 
 function joined(url: string, requestTarget: string): string {
   const target = parseTarget(requestTarget)

@@ -4,8 +4,7 @@ import { dialects } from '../../formats/formats.ts'
 import { createFactsReader } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
 import { FoldgateError } from '../../errors.ts'
-import { digest } from '../../pipeline/read/body-source.ts'
-import { readBytes, type ReadChatOptions } from '../../pipeline/read/read-chat.ts'
+import { digest, readBytes, type ReadChatOptions } from '../../pipeline/read/read-chat.ts'
 
 /** The scope of explain's own reading; no client has it. */
 export const ASKED_SCOPE = 'explain'

@@ -1,7 +1,7 @@
 import type { ConversationCard } from '../../telemetry/conversations/conversation-list.ts'
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { ModelCard } from '../model-cards.ts'
-import type { UnreadCard } from '../../telemetry/conversations/unread-tally.ts'
+import type { Totals, UnreadCard } from '../../telemetry/conversations/totals.ts'
 import { clientName, conversationList, conversationName, requestState } from './conversation-list.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './layout.ts'
@@ -17,7 +17,6 @@ import {
   plural,
   table,
 } from './markup.ts'
-import type { Totals } from '../../telemetry/conversations/totals.ts'
 import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
 import { sendAllShortly, windowWords } from '../words.ts'
 

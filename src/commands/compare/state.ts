@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { z } from 'zod'
-import { errorCode } from '../../config/read-text.ts'
+import { errorCode } from '../../config/yaml-file.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import { StoreError } from '../../storage/store-error.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJsonText } from '../../json/json-value.ts'
 import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
-import { makeFolder } from '../../storage/make-folder.ts'
-import { stateFile, type UserPlace } from '../../storage/state-folder.ts'
+import { makeFolder, stateFile, type UserPlace } from '../../storage/state-folder.ts'
 import { StoreError } from '../../storage/store-error.ts'
 
 const runningSchema = z.object({

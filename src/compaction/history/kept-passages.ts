@@ -1,4 +1,4 @@
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 import { keptIn } from '../../conversation/keep-marks.ts'
 import type { Steps } from '../../json/source.ts'
 import { readMessage } from './read-message.ts'

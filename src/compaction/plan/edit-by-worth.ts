@@ -1,9 +1,8 @@
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 import type { Steps } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
 import { clearableResults } from '../passes/clear.ts'
-import type { Draft } from './draft.ts'
-import { type Frame, runs, thresholdOf } from './frame.ts'
+import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'
 
 /**
  * The passes that edit single messages, in the order in which they cost the next step least for what they free, until the aim

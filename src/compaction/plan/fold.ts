@@ -1,4 +1,4 @@
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
 import { sum } from '../history/size-sums.ts'

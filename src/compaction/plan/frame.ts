@@ -1,8 +1,15 @@
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 import type { Steps } from '../../json/source.ts'
 import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
-import { type Compaction, type CompactionReason, type PreparedFold, UNTOUCHED } from '../compaction.ts'
+import {
+  type Compaction,
+  type CompactionReason,
+  FOLD_VERSION,
+  type PreparedFold,
+  type Treatment,
+  UNTOUCHED,
+} from '../compaction.ts'
 import { openWorkAt, type WorkRoom } from '../history/calls/open-work.ts'
 import { opensMessage, type Subject } from '../history/subject.ts'
 import { mayBeCleared } from '../passes/clear.ts'
@@ -18,6 +25,7 @@ import {
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
 import { hasLimit } from './limit.ts'
 import { partsAt, pinsAt, tokensBesidePins } from './parts.ts'
+import { ascending } from '../thoughts.ts'
 
 export type PlanOptions = {
   readonly point: number
@@ -115,6 +123,41 @@ export function thresholdOf({ counts, options, fixedTokens }: Frame, at: number 
 export function runs(frame: Frame, at: number | null): boolean {
   if (frame.demanded || frame.isAskedFor) return true
   return !frame.isByLength && frame.beforeTokens + frame.growthTokens >= thresholdOf(frame, at)
+}
+
+/** How far the planning of a compaction has come. */
+export type Draft = Treatment & {
+  /** Where the newest messages begin that no pass edits and no fold reaches. */
+  readonly protectedFrom: number
+  /** What its view takes in tokens, what surrounds it included. */
+  readonly tokens: number
+}
+
+/** A draft and what its view comes to. */
+export function* countedDraft<Drafted extends Omit<Draft, 'tokens'>>(
+  { counts, options }: Frame,
+  draft: Drafted,
+): Steps<Drafted & Pick<Draft, 'tokens'>> {
+  return { ...draft, tokens: options.room.aroundTokens + (yield* plannedTokens(counts, draft, draft.point)) }
+}
+
+/** The compaction that a draft is. What is folded is cleared no longer. */
+export function recordOf({ options }: Frame, draft: Draft): Compaction {
+  const { point, task, latestUser, reach, fold, clips, cleared, thoughts } = draft
+  const frontier = fold?.frontier ?? 0
+  const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
+  return {
+    version: FOLD_VERSION,
+    reason: options.reason,
+    point,
+    task,
+    latestUser,
+    reach,
+    fold,
+    clips,
+    cleared: ascending(cleared.filter((index) => index >= frontier || staying.has(index))),
+    thoughts,
+  }
 }
 
 // --- internal ---

@@ -3,9 +3,8 @@ import type { StandingSummary } from '../compaction.ts'
 import { editsOf } from '../edits.ts'
 import { isSaidByUser, isTalk, type Subject } from '../history/subject.ts'
 import { type Layout, layoutOf, partTokens } from '../layout.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, Frame } from './frame.ts'
 import { foldAt, restatedMost } from './fold.ts'
-import type { Frame } from './frame.ts'
 
 /**
  * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict

@@ -1,5 +1,4 @@
-import { countBelow } from '../../conversation/count-below.ts'
-import type { Structure } from '../../conversation/structure.ts'
+import { countBelow, type Structure } from '../../conversation/structure.ts'
 import type { Policy } from '../policy.ts'
 import type { Fold, Treatment } from '../compaction.ts'
 

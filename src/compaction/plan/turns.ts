@@ -1,4 +1,4 @@
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
 import type { Steps } from '../../json/source.ts'
 import type { Fold } from '../compaction.ts'

@@ -4,9 +4,9 @@ import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
 import {
   type BodyShape,
   emptySpan,
+  fieldSet,
   findHistory,
   isForced,
-  fieldSet,
   positiveInteger,
   readBody,
   spanOpening,
@@ -20,8 +20,7 @@ import {
   withoutMembers,
 } from '../content/joined-content.ts'
 import { chatRules } from './rules.ts'
-import { chatEvents } from './reply/as-stream.ts'
-import { chatAnswerWire, isLastChunk } from './reply/wire.ts'
+import { chatAnswerWire, chatEvents, isLastChunk } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
 import { asStream, writeEvent } from '../typed-events.ts'
 import { goOnTurn, recallTurn } from './reply/turns.ts'
@@ -33,8 +32,8 @@ import { thoughtRefusalIn } from '../thought-refusals.ts'
 import {
   isJsonObject,
   isPresent,
-  objectsOf,
   type JsonObject,
+  objectsOf,
   stringifyJson,
   stringOr,
 } from '../../json/json-value.ts'

@@ -1,5 +1,5 @@
 import { lruCache } from '../../lru-cache.ts'
-import type { ModelKey } from '../model-key.ts'
+import type { ModelKey } from '../model-record.ts'
 import type { Models } from '../models.ts'
 import { grownBy, overheadIn, ratioFrom, withSample } from './learnt-rate.ts'
 import type { Anchor, AnsweredPrompt, Rate } from './prompt.ts'

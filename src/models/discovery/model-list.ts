@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
-import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
+import { MODEL_NAME_CHARS_MAX } from '../../upstream/target.ts'
 import {
   firstFigure,
   isFigure,
   largestFigure,
   leastFigure,
   stated,
-  withInputLimit,
   type Stated,
+  withInputLimit,
 } from './figure.ts'
-import { fieldAt, objectsIn, windowAt, type Place } from './read-server-answers.ts'
+import { fieldAt, objectsIn, type Place, windowAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = {

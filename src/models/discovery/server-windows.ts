@@ -1,6 +1,6 @@
 import { lruCache } from '../../lru-cache.ts'
-import { type HeldKeyMark, noMarks } from '../../upstream/held-key-marks.ts'
-import { MODEL_NAME_CHARS_MAX } from '../../upstream/model-name.ts'
+import { type HeldKeyMark, noMarks } from '../../upstream/credential.ts'
+import { MODEL_NAME_CHARS_MAX } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import type { WindowQuestion, WindowTrouble } from './ask-json.ts'
 import { FRESH_MS, isFigure, leastFigure, type WindowFigure } from './figure.ts'

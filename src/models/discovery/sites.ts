@@ -1,11 +1,10 @@
 import { lruCache } from '../../lru-cache.ts'
 import type { UpstreamAddress } from '../../upstream/address.ts'
-import { clientCredential } from '../../upstream/credential.ts'
-import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
+import { clientCredential, type HeldKeyMark } from '../../upstream/credential.ts'
 import { apiBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import type { WindowQuestion } from './ask-json.ts'
-import { probesFor, type Probe } from './probes.ts'
+import { type Probe, probesFor } from './probes.ts'
 import type { Reading } from './reading.ts'
 
 /** A credential at a site, whose figures are nobody else's. */

@@ -3,6 +3,7 @@ import type { StatedWindow } from '../../overflow/classification.ts'
 import { dashedName, modelSpellings } from './model-spellings.ts'
 import families from './window-families.json' with { type: 'json' }
 import windowFigures from './window-figures.json' with { type: 'json' }
+import { asksForBeta } from '../../upstream/address.ts'
 
 /**
  * What the built-in table says of a model: the figure of this very host, else of the name wherever it is served, else of the
@@ -74,6 +75,17 @@ export function figuresIn(rows: Readonly<Record<string, string>>): ReadonlyMap<s
       return names.split(' ').map((name) => [name, window] as const)
     }),
   )
+}
+
+/**
+ * The name that a request's model is known by: its own, or, if a beta of Anthropic's gives it a window of a million tokens, the
+ * one that Claude Code has for that (`claude-sonnet-4-5[1m]`), which the table lists. With and without the beta it is two models
+ * to whatever is learnt of it.
+ */
+export function nameWithBeta(model: string, rawHeaders: readonly string[]): string {
+  if (!asksForBeta(rawHeaders, longContextFlag)) return model
+  const spellings = modelSpellings(model)
+  return spellings.some((name) => longContextModels.has(name)) ? `${spellings[0]}[1m]` : model
 }
 
 // --- internal ---
@@ -197,3 +209,14 @@ function tunedModel(name: string): string {
 /** A number of parameters (`7b`, `8x22b`, `a3b`), or how weights are stored or were made. Google's one exception states eight billion. */
 const marksOfWeights =
   /(?<!\bgemini-1[.-]5-flash)(?:^|[-:.])(?:\d+x|a)?\d+(?:\.\d+)?b(?=$|[-:.])|distil|gguf|ggml|gptq|\bawq|\bmlx|\bexl\d|abliterated|uncensored/
+
+const longContextFlag = /(?:^|,)\s*context-1m-\d{4}-/
+
+/** Others have that window without it, or not at all. */
+const longContextModels: ReadonlySet<string> = new Set([
+  'claude-sonnet-4',
+  'claude-sonnet-4-0',
+  'claude-sonnet-4-5',
+  'claude-4-sonnet',
+  'claude-4-5-sonnet',
+])

@@ -1,5 +1,5 @@
 import { type Advanced, type Compacted, compactionFor, tighten } from '../../compaction/compact.ts'
-import { type View, viewUnder } from '../../compaction/view/view.ts'
+import { type View, type ViewMessage, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction, PreparedFold } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
@@ -14,7 +14,6 @@ import { breathe, drive } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { Records } from '../records/records.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
-import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { CacheTtl } from '../../conversation/message.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an

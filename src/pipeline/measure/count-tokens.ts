@@ -24,7 +24,7 @@ import {
 } from '../../tokens/message-tokens.ts'
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
 import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/unread-tokens.ts'
-import { digest } from '../read/body-source.ts'
+import { digest } from '../read/read-chat.ts'
 import { drive } from '../../scheduling/drive.ts'
 import type { Subject } from '../../compaction/history/subject.ts'
 

@@ -2,7 +2,7 @@ import { hasFamily } from '../../tokens/families.ts'
 import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
 import type { RequestParts } from '../parts.ts'
 import { reserveOf, underWindow } from './measure.ts'
-import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
+import { type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { budgetOf, type Reserve } from '../../tokens/budget.ts'
 import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 import type { Models } from '../../models/models.ts'
@@ -11,7 +11,7 @@ import type { StatedWindow } from '../../overflow/classification.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
 import type { WindowQuestion } from '../../models/discovery/ask-json.ts'
-import type { ModelKey } from '../../models/model-key.ts'
+import type { ModelKey } from '../../models/model-record.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {

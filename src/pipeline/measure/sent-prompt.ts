@@ -1,14 +1,14 @@
 import type { Chat, Counted, Form, Measure, MessageTokens } from '../request.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
-import { writeCompaction, type Compaction } from '../../compaction/compaction.ts'
+import { type Compaction, writeCompaction } from '../../compaction/compaction.ts'
 import {
-  expectedTokens,
   type Anchor,
+  expectedTokens,
   type SentBeginning,
   type SentPrompt,
 } from '../../models/counts/prompt.ts'
 import type { CountedModel, Counts } from '../../models/counts/counts.ts'
-import { digest } from '../read/body-source.ts'
+import { digest } from '../read/read-chat.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 
 /** What the provider should count of a prompt of so many of our tokens; our own count if nothing was measured. */

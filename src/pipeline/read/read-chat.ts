@@ -6,14 +6,13 @@ import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../formats/contract.ts'
 import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Digest, Source, Span, Steps } from '../../json/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
-import { bodySource, digest } from './body-source.ts'
-import { driveFor } from '../../scheduling/drive.ts'
-import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
+import { driveFor, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { Settings } from '../../config/settings.ts'
+import { createHash, hash } from 'node:crypto'
 
 export type ReadChatOptions = {
   readonly readFacts: FactsReader
@@ -73,6 +72,31 @@ export function withFreeThoughts(chat: Chat): Chat {
   return { ...chat, messages, signedMessages: chat.messages }
 }
 
+/** @internal exported for tests. A body as the pure folders see it. Whoever reads its text has seen to it that it is valid UTF-8. */
+export function bodySource(body: Buffer): Source {
+  const whole = body.length <= SCANNED_BYTES_MAX ? body.toString('latin1') : null
+  return {
+    length: body.length,
+    bytes: body,
+    latin1: (start, end) => whole?.slice(start, end) ?? body.toString('latin1', start, end),
+    // A slice would keep the whole text for as long as somebody keeps a word of it.
+    text: (start, end) => body.toString('utf8', start, end),
+    hash: (start, end) => hash('sha256', body.subarray(start, end), 'base64url'),
+    hashSteps: (start, end) => hashSteps(body.subarray(start, end)),
+    joined: (pieces) =>
+      bodySource(
+        Buffer.concat(
+          pieces.map((piece) =>
+            typeof piece === 'string' ? Buffer.from(piece, 'utf8') : body.subarray(piece.start, piece.end),
+          ),
+        ),
+      ),
+  }
+}
+
+/** SHA-256 of a text's UTF-8 bytes, as 43 characters of base64url. */
+export const digest: Digest = (text) => hash('sha256', text, 'base64url')
+
 // --- internal ---
 
 /** A function of its own: what makes steps is dear to make anew for each body. */
@@ -122,4 +146,19 @@ const CHECKED_BYTES = 4 * 1_048_576
 
 function isContinuation(byte = 0): boolean {
   return (byte & 0xc0) === 0x80
+}
+
+/** Up to this size a body is made a text once, of which all that is scanned is a slice: most of it are a few bytes. */
+const SCANNED_BYTES_MAX = 65_536
+
+/** Hashed between two pauses: about a millisecond. */
+const HASHED_BYTES = 1_048_576
+
+function* hashSteps(bytes: Buffer): Steps<string> {
+  const hashing = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+    hashing.update(bytes.subarray(at, at + HASHED_BYTES))
+    yield
+  }
+  return hashing.digest('base64url')
 }

@@ -3,13 +3,13 @@ import type { Chat, Form, ReadRequest, RecallOffer } from '../request.ts'
 import { isParsedAtOnce } from '../../json/body-scan.ts'
 import { parseJson } from '../../json/json-value.ts'
 import type { Dialect } from '../../formats/contract.ts'
-import { recallTool } from '../../recall/recall-tool.ts'
+import { recallTool } from '../../recall/recall-query.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Failures } from '../../telemetry/failures.ts'
 import { whyUntouched } from '../learnt.ts'
 import type { Models } from '../../models/models.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
-import type { ModelKey } from '../../models/model-key.ts'
+import type { ModelKey } from '../../models/model-record.ts'
 
 /** What of a request decides whether it offers the tool. */
 export type Offering = { readonly profile: Profile; readonly chat: Chat; readonly scope: string }

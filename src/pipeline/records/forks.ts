@@ -61,15 +61,13 @@ export function readName(text: string): ConversationName | null {
 
 /**
  * A seen request as text for the store: what is rare is written only where it is there.
- *
- * @internal exported for tests
  */
 export function writeSeen({ conversation, parent, compaction, next, partedAt, inner }: SeenRequest): string {
   const rare = { partedAt: partedAt ?? undefined, inner: inner || undefined }
   return JSON.stringify({ conversation, parent, compaction, next, ...rare })
 }
 
-/** @internal exported for tests. Null where the text is none. */
+/** Null where the text is none. */
 export function readSeen(text: string): SeenRequest | null {
   return seenRequest.safeParse(parseJsonText(text)).data ?? null
 }

@@ -6,15 +6,14 @@ import {
 } from '../../compaction/compaction.ts'
 import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/subject.ts'
 import { lruCache } from '../../lru-cache.ts'
-import { breathe } from '../../scheduling/drive.ts'
-import { type Eventual, onceThere } from '../../scheduling/eventual.ts'
+import { breathe, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
-import { digest } from '../read/body-source.ts'
+import { digest } from '../read/read-chat.ts'
 import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
 import { followed, identityOf, readName, readSeen, writeName, writeSeen } from './forks.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
-import { countBelow } from '../../conversation/count-below.ts'
+import { countBelow } from '../../conversation/structure.ts'
 
 /**
  * Records of compactions and seen requests, by scope, profile, model and meaning key. A seen request names its

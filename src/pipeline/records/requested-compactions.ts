@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { lruCache } from '../../lru-cache.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Eventual } from '../../scheduling/eventual.ts'
+import type { Eventual } from '../../scheduling/drive.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */

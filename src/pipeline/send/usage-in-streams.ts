@@ -1,4 +1,4 @@
-import type { ModelKey } from '../../models/model-key.ts'
+import type { ModelKey } from '../../models/model-record.ts'
 import type { Models } from '../../models/models.ts'
 import type { Form, Outcome, Send, Sending } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'

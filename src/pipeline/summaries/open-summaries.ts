@@ -8,11 +8,10 @@ import type { StoreGuard } from '../../storage/store-guard.ts'
 import type { Store } from '../../storage/store.ts'
 import { createAheadRecords } from '../../summaries/ahead-records.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
-import { createRateLimits } from '../../summaries/rejections.ts'
-import { createRejections } from '../../summaries/rejections.ts'
+import { createRateLimits, createRejections } from '../../summaries/rejections.ts'
 import { createSpentTokens } from '../../summaries/spent-tokens.ts'
 import { createSummaryWriter, type SummaryWriterOptions } from '../../summaries/summary-writer.ts'
-import type { HeldKeyMark } from '../../upstream/held-key-marks.ts'
+import type { HeldKeyMark } from '../../upstream/credential.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 
 export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {

@@ -1,6 +1,6 @@
 import type { Chat, Form, PreparedRequest } from '../request.ts'
 import { type MessageTreatment, outlineOf } from '../../compaction/report.ts'
-import type { ViewMessage } from '../../compaction/view/view-message.ts'
+import type { ViewMessage } from '../../compaction/view/view.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'

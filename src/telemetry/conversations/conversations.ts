@@ -1,11 +1,10 @@
 import type { JournalName } from '../../storage/store.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
-import { usageRowSchema, type UsageRow } from '../journal/rows.ts'
+import { type UsageRow, usageRowSchema } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
 import type { HeldContent } from './held-content.ts'
-import type { TotalsKeeper } from './totals.ts'
-import type { UnreadTally } from './unread-tally.ts'
+import type { TotalsKeeper, UnreadTally } from './totals.ts'
 
 /** A conversation with what is known of its requests: the latest of them, the oldest first. */
 export type ConversationDetail = ConversationCard &

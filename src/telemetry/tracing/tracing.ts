@@ -5,9 +5,8 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '../log/log.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
 import type { Listener, SummaryCall } from '../request-report.ts'
-import { modelServer } from './model-server.ts'
+import { modelServer, requestSpan, summarySpan, type ToldSpan } from './spans.ts'
 import { chooseExport, type ExportChoice, readSdkSettings, type SdkSettings, variable } from './settings.ts'
-import { requestSpan, summarySpan, type ToldSpan } from './spans.ts'
 import type { ExportResultCode } from '@opentelemetry/core'
 
 /** Tells OpenTelemetry of requests and summaries. None of it waits or keeps what it is given. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { modelKeyOf } from '../../../src/models/model-key.ts'
+import { type Beliefs, modelKeyOf } from '../../../src/models/model-record.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { modelCard, type ModelCard } from '../../../src/admin/model-cards.ts'
@@ -9,7 +9,6 @@ import { completion, overflow, type Script } from '../../support/fake-upstream.t
 import { modelsOn } from '../../support/models.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
-import type { Beliefs } from '../../../src/models/model-record.ts'
 
 const windowTokens = 4_096
 const roomy = { window: { tokens: 30_000, output_reserve: 1_000 } }

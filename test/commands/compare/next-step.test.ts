@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nextStepOf } from '../../../src/commands/compare/pairs.ts'
-import { digest } from '../../../src/pipeline/read/body-source.ts'
+import { digest } from '../../../src/pipeline/read/read-chat.ts'
 
 const step = (...calls: readonly (readonly [name: string, given: object | string])[]) =>
   nextStepOf(

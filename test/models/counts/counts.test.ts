@@ -1,12 +1,12 @@
-import { modelKeyOf } from '../../../src/models/model-key.ts'
+import { modelKeyOf } from '../../../src/models/model-record.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Counts } from '../../../src/models/counts/counts.ts'
 import {
-  differenceTokens,
-  expectedTokens,
   type Anchor,
   type CountedPrompt,
+  differenceTokens,
+  expectedTokens,
 } from '../../../src/models/counts/prompt.ts'
 import { freshCounts as fresh } from '../../support/models.ts'
 import { forAll } from '../../support/property-runs.ts'

@@ -1,5 +1,5 @@
 import type { WindowQuestion, WindowTrouble } from '../../../src/models/discovery/ask-json.ts'
-import type { HeldKeyMark } from '../../../src/upstream/held-key-marks.ts'
+import type { HeldKeyMark } from '../../../src/upstream/credential.ts'
 import { parseTarget } from '../../../src/upstream/target.ts'
 import { createUpstreams, type UpstreamSettings } from '../../../src/upstream/upstreams.ts'
 import {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodySource, digest } from '../../../src/pipeline/read/body-source.ts'
+import { bodySource, digest } from '../../../src/pipeline/read/read-chat.ts'
 import { collectGarbage } from '../../support/eventually.ts'
 
 test('indexes in the scanned text are byte offsets of the body', () => {

@@ -15,8 +15,7 @@ import type { Form, Outcome } from '../../../src/pipeline/request.ts'
 import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { FoldgateError } from '../../../src/errors.ts'
-import { digest } from '../../../src/pipeline/read/body-source.ts'
-import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
+import { digest, readBytes } from '../../../src/pipeline/read/read-chat.ts'
 import { originalForm } from '../../../src/pipeline/compact/forms.ts'
 
 /** A small request as it came. */

@@ -1,15 +1,23 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../../src/config/read-text.ts'
+import { errorCode } from '../../../src/config/yaml-file.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { growingAgent } from '../../pipeline/summaries/growing-agent.ts'
 import { chatOf } from '../../support/post-chat.ts'
-import { rawExchange, listenTo } from '../../support/raw-client.ts'
+import { listenTo, rawExchange } from '../../support/raw-client.ts'
 import { longRun } from '../../support/conversations.ts'
 import { filesIn as everyFileIn } from '../../support/run-command.ts'
 import { output, serve } from '../../programs/program.ts'
-import { scriptNames, type ScriptName, allSecrets, openStage } from './stage.ts'
-import type { AllSecrets, Client, Headers, LifeOptions } from './stage.ts'
+import {
+  allSecrets,
+  type AllSecrets,
+  type Client,
+  type Headers,
+  type LifeOptions,
+  openStage,
+  type ScriptName,
+  scriptNames,
+} from './stage.ts'
 import type { Haystack } from './needles.ts'
 
 /** Stands in every conversation. */

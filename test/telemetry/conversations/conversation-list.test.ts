@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
-  createConversationList,
   type ConversationList,
+  createConversationList,
 } from '../../../src/telemetry/conversations/conversation-list.ts'
-import { createUnreadTally } from '../../../src/telemetry/conversations/unread-tally.ts'
+import { createUnreadTally } from '../../../src/telemetry/conversations/totals.ts'
 import { atSecond, idOf, usageRow } from '../rows.ts'
 
 const ids = (list: ConversationList): readonly string[] => list.cards().map(({ id }) => id)

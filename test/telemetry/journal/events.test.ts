@@ -1,11 +1,11 @@
-import { modelKeyOf } from '../../../src/models/model-key.ts'
+import { modelKeyOf } from '../../../src/models/model-record.ts'
 import { describe, expect, test } from 'vitest'
 import { requestEvents, summaryEvent, windowEvent } from '../../../src/telemetry/journal/events.ts'
 import {
   type BegunRow,
   eventOf,
-  journalEventSchema,
   type JournalEvent,
+  journalEventSchema,
 } from '../../../src/telemetry/journal/rows.ts'
 import type { CompactionReport, RequestReport } from '../../../src/telemetry/request-report.ts'
 import { plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'

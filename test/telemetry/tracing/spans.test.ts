@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { modelServer, providers, type ModelServer } from '../../../src/telemetry/tracing/model-server.ts'
-import { requestSpan, summarySpan } from '../../../src/telemetry/tracing/spans.ts'
+import {
+  modelServer,
+  type ModelServer,
+  providers,
+  requestSpan,
+  summarySpan,
+} from '../../../src/telemetry/tracing/spans.ts'
 import type { RequestEnd, RequestReport } from '../../../src/telemetry/request-report.ts'
 import { root } from '../../docs/pages.ts'
 import {

@@ -1,6 +1,6 @@
-import { countBelow } from '../../../conversation/count-below.ts'
+import { countBelow } from '../../../conversation/structure.ts'
 import type { Message } from '../../../conversation/message.ts'
-import { remindersIn, withoutReminders } from '../../../conversation/reminders.ts'
+import { remindersIn, withoutReminders } from '../../../conversation/result-words.ts'
 import type { Steps } from '../../../json/source.ts'
 import { lruCache } from '../../../lru-cache.ts'
 import { NO_REFERENCES, type Reference, type References, type Subject, toolNameOf } from '../subject.ts'

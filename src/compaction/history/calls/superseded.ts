@@ -1,4 +1,4 @@
-import { countBelow } from '../../../conversation/count-below.ts'
+import { countBelow } from '../../../conversation/structure.ts'
 import type { Steps } from '../../../json/source.ts'
 import type { Subject } from '../subject.ts'
 import { deedsOf } from './deeds.ts'

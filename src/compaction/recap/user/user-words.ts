@@ -1,4 +1,4 @@
-import { withoutReminders } from '../../../conversation/reminders.ts'
+import { withoutReminders } from '../../../conversation/result-words.ts'
 import type { Steps } from '../../../json/source.ts'
 import { lookedAt, readMessage } from '../../history/read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type Subject } from '../../history/subject.ts'

@@ -1,11 +1,10 @@
 import { isJsonObject, isPresent, type JsonObject, stringOr } from '../../../json/json-value.ts'
 import type { Finish } from '../../answer-contract.ts'
-import type { AnswerReader, ClientWriter, Move, Part, AnswerParts, AnswerWire } from '../../reply-wire.ts'
+import type { AnswerParts, AnswerReader, AnswerWire, ClientWriter, Move, Part } from '../../reply-wire.ts'
 import { readEventText, type TypedEvent, writeEvent } from '../../typed-events.ts'
 import { addUsage } from '../../usage-sum.ts'
 import { finishOf, readAnswer, readUsage } from '../answers.ts'
-import { addedFields } from '../thoughts.ts'
-import { thoughtFields } from '../thoughts.ts'
+import { addedFields, thoughtFields } from '../thoughts.ts'
 import { addDelta, type Growing, mergedDelta } from './merged-delta.ts'
 import { createCallReader, isIncompleteCall, nameIn } from './streamed-calls.ts'
 
@@ -59,6 +58,24 @@ export const chatAnswerWire: AnswerWire = {
 /** Whether an event is the last word of a stream. */
 export function isLastChunk(event: string): boolean {
   return readEventText(event).kind === 'done'
+}
+
+/**
+ * The events that say what a plain answer says: one chunk with the message of each choice, one with its reason to end, the usage
+ * where it is stated.
+ */
+export function chatEvents({ choices, usage, ...about }: JsonObject): readonly (string | null)[] {
+  const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
+  const chunk = (more: JsonObject): string | null =>
+    writeEvent('', { ...about, object: 'chat.completion.chunk', ...more })
+  return [
+    ...answered.map((choice) => chunk({ choices: [messageOf(choice)] })),
+    ...answered.map(({ index, finish_reason: reason }) =>
+      chunk({ choices: [{ index, delta: {}, finish_reason: reason ?? null }] }),
+    ),
+    ...(isJsonObject(usage) ? [chunk({ choices: [], usage })] : []),
+    'data: [DONE]\n\n',
+  ]
 }
 
 // --- internal ---
@@ -255,4 +272,14 @@ function reasonIn(choice: JsonObject): string | null {
 
 function fieldsOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
+}
+
+/** A choice whose message is one delta; calls are numbered, as those of a stream are. */
+function messageOf({ message, ...choice }: JsonObject): JsonObject {
+  const said = isJsonObject(message) ? message : {}
+  const calls = said['tool_calls']
+  const numbered = Array.isArray(calls)
+    ? { tool_calls: calls.map((call, index) => (isJsonObject(call) ? { index, ...call } : call)) }
+    : {}
+  return { ...choice, delta: { role: 'assistant', ...said, ...numbered }, finish_reason: null }
 }
