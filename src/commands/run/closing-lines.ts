@@ -187,8 +187,8 @@ type Series = {
   readonly value: number
 }
 
-function seriesIn(text: string): readonly Series[] {
-  return text.split('\n').flatMap((line) => {
+function seriesIn(metrics: string): readonly Series[] {
+  return metrics.split('\n').flatMap((line) => {
     const [, id = '', name = '', labelled = '', value] = /^((\w+)\{(.*)\}) (\S+)$/.exec(line) ?? []
     const labels = labelled.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
     const read = Object.fromEntries(Array.from(labels, ([, label = '', text = '']) => [label, text]))
