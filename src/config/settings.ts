@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
@@ -188,6 +189,10 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
   const upstreams = await completeUpstreams(file, read)
   const clientKeys = await completeClientKeys(file, read)
   const profiles = resolve(directory, file.profiles ?? 'profiles')
+  if (file.profiles !== null && !(await isDirectory(profiles))) {
+    const message = `the folder of profiles, ${profiles}, does not exist`
+    problems.push({ path: ['profiles'], of: 'value', message, suggestion: 'create it, or name another' })
+  }
   const settings: Settings = {
     ...file,
     hosts: file.hosts.map((host) => host.toLowerCase()),
@@ -346,4 +351,11 @@ function exposureRules({ host, cors, upstreams, client_keys, admin }: SettingsFi
     add(['admin', 'host'], message, suggestion)
   }
   return problems
+}
+
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 }

@@ -107,7 +107,9 @@ test('all values that are wrong are told at once, each at its place', async () =
 test('so is all that is wrong between values and with keys', async () => {
   const yaml =
     '\nupstreams: {cheap: {api_key_env: CHEAP_KEY}}\nclient_keys: [{name: a}, {name: a, key_env: A_KEY}]\n'
-  expect(await problemsOf({ yaml })).toEqual([
+  const problems = await problemsOf({ yaml, flags: { profiles: 'nowhere' } })
+  expect(problems.map((line) => line.replace(/ \/\S+/, ' PATH'))).toEqual([
+    '--profiles: the folder of profiles, PATH does not exist — create it, or name another',
     'foldgate.yaml:2:13: "upstreams.cheap.url" is missing — add the address, such as url: https://host/v1',
     'foldgate.yaml:2:34: the environment variable CHEAP_KEY in "upstreams.cheap.api_key_env" is not set — set it, or remove the setting',
     'foldgate.yaml:3:15: "client_keys[0]" has no key — add key_env or key_file',
