@@ -157,6 +157,8 @@ function createWriter(): ClientWriter {
   let identity: JsonObject | null = null
   let isFirst = true
   let usageBefore: JsonObject | null = null
+  /** Whether the answer that flows has stated a usage. */
+  let hasUsage = false
   /** The latest chunk with a choice: what is said later is written like it. */
   let latest: JsonObject = {}
 
@@ -164,6 +166,7 @@ function createWriter(): ClientWriter {
   function written(chunk: JsonObject, delta: JsonObject | null, reason: unknown): readonly string[] {
     const { usage } = chunk
     const choice = choiceIn(chunk)
+    hasUsage ||= isJsonObject(usage)
     const text = writeEvent('', {
       ...chunk,
       ...identity,
@@ -191,6 +194,11 @@ function createWriter(): ClientWriter {
     return Object.fromEntries(fields.filter(isTelling))
   }
 
+  function usageOfThoseBefore(): readonly string[] {
+    const text = writeEvent('', { ...latest, ...identity, choices: [], usage: usageBefore })
+    return text === null ? [] : [text]
+  }
+
   function call(
     part: Part,
     place: number,
@@ -214,8 +222,11 @@ function createWriter(): ClientWriter {
         ...(text === '' ? {} : { content: text }),
       }),
     close: () => [],
-    end: ({ says, json }, ending) =>
-      says === 'last' ? null : written(json, {}, ending.reason ?? choiceIn(json)?.['finish_reason']),
+    end: ({ says, json }, ending) => {
+      if (says !== 'last') return written(json, {}, ending.reason ?? choiceIn(json)?.['finish_reason'])
+      // Those before stated theirs, which no chunk has carried yet.
+      return usageBefore === null || hasUsage ? null : [...usageOfThoseBefore(), 'data: [DONE]\n\n']
+    },
     cut: (_, hasEnded) => [
       ...(hasEnded ? [] : written({ ...latest, usage: undefined }, {}, 'length')),
       'data: [DONE]\n\n',
@@ -223,6 +234,7 @@ function createWriter(): ClientWriter {
     goOn: (usage) => {
       isFirst = false
       usageBefore = usage
+      hasUsage = false
     },
     body: (ending) => {
       const { about, usage } = ending
