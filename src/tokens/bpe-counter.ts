@@ -75,7 +75,8 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
     let latestTokens = 0
     let pausedAt = start
     for (let at = start; at < end;) {
-      const partEnd = cutAt(text, Math.min(end, at + PART_UNITS))
+      // The piece's own end is no place to step back from: behind it all that is left may be half of a character.
+      const partEnd = at + PART_UNITS < end ? cutAt(text, at + PART_UNITS) : end
       const part = text.slice(at, partEnd)
       if (part !== latest) latestTokens = countPiece(part, 0, part.length)
       latest = part
