@@ -1,165 +1,45 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isJsonObject, type JsonObject } from '../../src/json/json-value.ts'
-import type { Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
-import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
-import { responses as responsesDialect } from '../../src/formats/responses/responses.ts'
+import type { JsonObject } from '../../src/json/json-value.ts'
+import type { CallRules, StreamEvent } from '../../src/formats/answer-contract.ts'
+import { nextStep } from '../../src/pipeline/reply/further-answers.ts'
 import { paragraphSeam } from '../../src/pipeline/reply/seams.ts'
-import * as deltas from './chat/reply/streamed.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 import { continuing, eventsIn, joiningOf, recalling } from './joined.ts'
-import * as blocks from './messages/reply/streamed.ts'
+import { chats, messages, responses, type ReplyDialect } from './reply-dialects.ts'
 import * as items from './responses/reply/streamed.ts'
-
-type Out = readonly (StreamEvent | string)[]
 
 type About = { readonly isCut?: boolean; readonly isSecond?: boolean; readonly tokens?: number }
 
-/** What a client gets, in the words of no dialect. */
-type Seen = {
-  readonly isFirst: boolean
-  readonly texts: readonly string[]
-  readonly calls: readonly (readonly [unknown, unknown])[]
-  readonly end: unknown
-  readonly tokens: unknown
-}
+describe.each([chats, messages, responses])('in $name', (dialect) => {
+  const { text, thought, call, replies, textsIn } = dialect
+  const { joinedBodies, joinedStreams, brokenOff } = joiningOf(replies)
 
-/** How a dialect says the same as the others. */
-type Words = {
-  readonly name: string
-  readonly replies: Replies
-  readonly text: (words: string) => JsonObject
-  readonly call: (name: string, input?: object) => JsonObject
-  /** A call whose arguments were cut. */
-  readonly cutCall: (name: string) => JsonObject
-  readonly stream: (parts: readonly JsonObject[], about?: About) => readonly StreamEvent[]
-  readonly seen: (out: Out) => Seen
-  /** A plain answer that is none, and what ends a stream beside its own end. */
-  readonly failed: unknown
-  readonly lastWords: readonly string[]
-}
+  function stream(parts: readonly JsonObject[], about: About = {}) {
+    const { isCut = false, isSecond = false, tokens = 1 } = about
+    const [at, whole] = [isSecond ? 1 : 0, { cachedTokens: 0, pieceCharacters: 100 }]
+    return dialect.answer([thought(`of ${at}`), ...parts], { at, isCut, tokens, ...whole }).events
+  }
 
-const chats: Words = {
-  name: 'chat completions',
-  replies: chatCompletions.replies,
-  text: (content) => ({ content }),
-  call: (name, input = {}) => callDelta(name, JSON.stringify(input)),
-  cutCall: (name) => callDelta(name, '{"text":"ab'),
-  stream: (parts, { isCut = false, isSecond = false, tokens = 1 } = {}) => {
-    const calls = parts.filter((part) => 'tool_calls' in part)
-    const placed = parts.map((part) =>
-      calls.includes(part)
-        ? { tool_calls: [{ index: calls.indexOf(part), ...objectOr(part['tool_calls']) }] }
-        : part,
-    )
-    return deltas.eventsOf([{ role: 'assistant', content: '' }, ...placed], {
-      reason: isCut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop',
-      id: isSecond ? 'second' : 'first',
-      usage: { prompt_tokens: tokens, completion_tokens: 1 },
-    })
-  },
-  seen: (out) => {
-    const { text, calls, reasons, ids, roles, usage, done } = deltas.readAsClient(out)
-    expect([reasons.length, ids.size, roles, done]).toEqual([1, 1, 1, 1])
+  function seen(out: readonly (StreamEvent | string)[]) {
+    const body = dialect.read(out)
+    const { calls = [], finish = null } = replies.read(body) ?? {}
+    const { prompt_tokens: prompt, input_tokens: tokens = prompt } = Object(body['usage'])
     return {
-      isFirst: ids.has('first'),
-      texts: text === '' ? [] : [text],
-      calls: calls.map((call) => [call.name, JSON.parse(call.arguments)]),
-      end: { stop: 'end', tool_calls: 'calls', length: 'length' }[reasons[0] ?? ''],
-      tokens: isJsonObject(usage) ? usage['prompt_tokens'] : null,
+      isFirst: String(body['id']).endsWith('0'),
+      texts: textsIn(body),
+      calls: calls.map(({ name, argumentsText }) => [name, JSON.parse(argumentsText)]),
+      end: finish,
+      tokens,
     }
-  },
-  failed: { choices: [1, 2] },
-  lastWords: [],
-}
+  }
 
-const messages: Words = {
-  name: 'messages',
-  replies: messagesDialect.replies,
-  text: (words) => blocks.text(words),
-  call: (name, input) => blocks.callOf(name, { ...input }),
-  cutCall: (name) => blocks.callOf(name, { text: 'ab' }),
-  stream: (parts, { isCut = false, isSecond = false, tokens = 1 } = {}) =>
-    blocks.streamOf(
-      [blocks.thought(), ...parts],
-      {
-        id: isSecond ? 'second' : 'first',
-        ...(isCut && { reason: 'max_tokens' }),
-        usage: { input_tokens: tokens, output_tokens: 1 },
-      },
-      100,
-    ),
-  seen: (out) => {
-    const { id, content, stop_reason: reason, usage } = blocks.readStrictly(out)
-    const parts = objectsIn(content)
-    return {
-      isFirst: id === 'first',
-      texts: parts.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])),
-      calls: parts.flatMap(({ type, name, input }) => (type === 'tool_use' ? [[name, input]] : [])),
-      end: { end_turn: 'end', tool_use: 'calls', max_tokens: 'length' }[String(reason)],
-      tokens: objectOr(usage)['input_tokens'],
-    }
-  },
-  failed: { ...blocks.messageOf([blocks.text('x')]), error: { type: 'api_error', message: 'x' } },
-  lastWords: ['event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n'],
-}
-
-let made = 0
-
-const failedResponse = items.responseOf([], {
-  status: 'failed',
-  more: { error: { code: 'server_error', message: 'x' } },
-})
-
-const responses: Words = {
-  name: 'responses',
-  replies: responsesDialect.replies,
-  text: (words) => items.message(words, `msg_${(made += 1)}`),
-  call: (name, input = {}) => items.callOf(name, JSON.stringify(input), `fc_${(made += 1)}`),
-  cutCall: (name) => items.callOf(name, '{"text":"ab', `fc_${(made += 1)}`),
-  stream: (parts, { isCut = false, isSecond = false, tokens = 1 } = {}) =>
-    items.streamOf(
-      [items.thought(`rs_${(made += 1)}`), ...parts],
-      {
-        id: isSecond ? 'second' : 'first',
-        ...(isCut && { reason: 'max_output_tokens' }),
-        usage: { input_tokens: tokens, output_tokens: 1 },
-      },
-      100,
-    ),
-  seen: (out) => {
-    const { id, output, status, usage } = items.endOf(out)
-    expect(eventsIn(out).at(-1)?.['type']).toBe(`response.${String(status)}`)
-    const parts = objectsIn(output)
-    const calls = parts.filter(({ type }) => type === 'function_call')
-    return {
-      isFirst: id === 'first',
-      texts: parts.flatMap(({ content }) =>
-        Array.isArray(content)
-          ? [
-              objectsIn(content)
-                .map(({ text }) => text)
-                .join(''),
-            ]
-          : [],
-      ),
-      calls: calls.map(({ name, arguments: given }) => [name, JSON.parse(String(given))]),
-      end: status === 'incomplete' ? 'length' : calls.length > 0 ? 'calls' : 'end',
-      tokens: objectOr(usage)['input_tokens'],
-    }
-  },
-  failed: failedResponse,
-  lastWords: [`data: ${JSON.stringify({ type: 'response.failed', response: failedResponse })}\n\n`],
-}
-
-describe.each([chats, messages, responses])('in $name', (words) => {
-  const { text, call, cutCall, stream, seen, replies } = words
-  const { joinedStreams } = joiningOf(replies)
   const told = 'It was a dark and stormy night, and the rain fell in torrents, except at'
-  const asking = stream([text('Let me look.'), call('recall', { search: 'x' })], { tokens: 10 })
+  const asking = stream([text('Let me look.'), call('recall', '{"search":"x"}')], { tokens: 10 })
   const cut = stream([text(told)], { isCut: true })
 
   test('a call of ours leaves no sign: one answer, with the usage of both; it is read whole', () => {
-    const answering = stream([text('It is 42.'), call('bash', { a: 1 })], { isSecond: true, tokens: 20 })
+    const answering = stream([text('It is 42.'), call('bash', '{"a":1}')], { isSecond: true, tokens: 20 })
     const { out, usage, replies: read } = joinedStreams([asking, answering], recalling)
     const { texts, ...others } = seen(out)
     expect(texts.join('')).toBe('Let me look.\n\nIt is 42.')
@@ -183,7 +63,7 @@ describe.each([chats, messages, responses])('in $name', (words) => {
   })
 
   test('one beside those of the client leaves them in their places', () => {
-    const mixed = stream([call('bash', { a: 1 }), call('recall'), call('read', { b: 2 })])
+    const mixed = stream([call('bash', '{"a":1}'), call('recall'), call('read', '{"b":2}')])
     const calls = [
       ['bash', { a: 1 }],
       ['read', { b: 2 }],
@@ -205,15 +85,15 @@ describe.each([chats, messages, responses])('in $name', (words) => {
   })
 
   test('a call that was cut is asked for again, and made once', () => {
-    const begun = stream([text('I write.'), cutCall('write')], { isCut: true })
-    const again = stream([call('write', { text: 'a' })], { isSecond: true })
+    const begun = stream([text('I write.'), call('write', '{"text":"ab')], { isCut: true })
+    const again = stream([call('write', '{"text":"a"}', 'again')], { isSecond: true })
     const { out, replies: read } = joinedStreams([begun, again], continuing)
     expect(read[0]?.calls).toMatchObject([{ name: 'write', isIncomplete: true }])
     expect(seen(out)).toMatchObject({ texts: ['I write.'], calls: [['write', { text: 'a' }]] })
   })
 
   test('a call that was cut is left out if another is complete, which is complete then', () => {
-    const mixed = stream([call('read', { a: 1 }), cutCall('write')], { isCut: true })
+    const mixed = stream([call('read', '{"a":1}'), call('write', '{"text":"ab')], { isCut: true })
     const { out } = joinedStreams([mixed], continuing)
     expect(seen(out)).toMatchObject({ calls: [['read', { a: 1 }]], end: 'calls' })
   })
@@ -226,7 +106,7 @@ describe.each([chats, messages, responses])('in $name', (words) => {
 
   test('what is no plain answer, or a failed one, is not gone on from', () => {
     const plain = replies.join(continuing)
-    for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { error: {} }, words.failed]) {
+    for (const none of [undefined, null, 'x', [], {}, { choices: [] }, { error: {} }, dialect.failed]) {
       expect(plain.takePlain(none)).toBeNull()
       expect(plain.finishPlain()).toBeNull()
     }
@@ -236,19 +116,175 @@ describe.each([chats, messages, responses])('in $name', (words) => {
     const ends = ['message_stop', 'response.completed'].map((type) => `event: ${type} {"type":"${type}"}`)
     const said = text(`${ends.join(' ')} [DONE] event: error`)
     for (const isCut of [false, true]) {
-      const events = stream([said, call('bash', { type: 'error' })], { isCut }).map((event) => event.text)
+      const events = stream([said, call('bash', '{"type":"error"}')], { isCut }).map((event) => event.text)
       for (const spelt of [events, events.map((event) => event.replace(/^event: .*\n/, ''))])
         expect(spelt.filter(replies.isDone)).toEqual(spelt.slice(-1))
     }
-    for (const last of ['data: [DONE]\n\n', ...words.lastWords]) expect(replies.isDone(last)).toBe(true)
+    for (const last of ['data: [DONE]\n\n', ...dialect.lastWords]) expect(replies.isDone(last)).toBe(true)
+  })
+
+  const answers = repliesOf(dialect)
+
+  test('a streamed reply and a plain one of the same answers are the same, and one that stays passes as it came', () => {
+    fc.assert(
+      fc.property(answers, ({ rules, bodies, streams }) => {
+        const plain = joinedBodies(bodies, rules)
+        const streamed = joinedStreams(streams, rules)
+        expect(dialect.read(streamed.out)).toEqual(plain.body ?? bodies.at(-1))
+        expect(streamed.usage).toEqual(plain.usage)
+        expect(streamed.replies).toEqual(plain.replies)
+        const [events = []] = streams
+        const { out } = streamed
+        const isSame = out.length === events.length && out.every((event, at) => event === events[at])
+        expect(isSame).toBe(plain.body === null)
+        if (rules.toolName === null) return
+        const shown = dialect.partsIn(dialect.read(out))
+        const names = shown.map(({ name, function: called }) => name ?? Object(called).name)
+        expect(names).not.toContain('recall')
+      }),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+
+  test('a further answer may break off anywhere: the client gets a whole reply, which was cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, fc.nat(), async ({ bodies, streams }, at) => {
+        fc.pre(streams.length > 1)
+        const rules: CallRules = { toolName: 'recall', continues: true }
+        const last = streams.at(-1) ?? []
+        const { out, end } = brokenOff(
+          [...streams.slice(0, -1), last.slice(0, at % (last.length + 1))],
+          rules,
+        )
+        const reply = dialect.read([...out, ...end])
+        expect(reply['id']).toBe(bodies[0]?.['id'])
+        if (end.length > 1) expect(reply).toMatchObject(dialect.cut)
+        if (dialect === responses) await expectReadable([...out, ...end])
+      }),
+      { numRuns: propertyRuns(75) },
+    )
   })
 })
 
-const callDelta = (name: string, given: string): JsonObject => ({
-  tool_calls: { id: `call_${name}`, type: 'function', function: { name, arguments: given } },
+/** The answers of one reply, plain and streamed: no more than it takes until Foldgate does not go on. */
+function repliesOf({ replies, makers, text, thought, call, answer }: ReplyDialect) {
+  const common: ReplyDialect['makers'] = {
+    thought: (place) => [thought(place)],
+    text: (place) => [text(`The quick brown fox jumps over the lazy dog, and goes home. ${place}`, place)],
+    silence: (place) => [text('', place)],
+    recall: (place) => [call('recall', '{"search":"x"}', place)],
+    call: (place) => [call('recall_mail', '{"a":1}', place)],
+    cutCall: (place) => [call('bash', '{"a":', place)],
+  }
+  const one = fc.record({
+    parts: fc.array(fc.constantFrom(...Object.values({ ...common, ...makers })), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    isCut: fc.boolean(),
+    tokens: fc.option(fc.nat({ max: 99 })),
+  })
+  return fc
+    .record({
+      answers: fc.array(one, { minLength: 1, maxLength: 4 }),
+      toolName: fc.constantFrom('recall', null),
+      continues: fc.boolean(),
+      pieceCharacters: fc.integer({ min: 1, max: 20 }),
+    })
+    .map(({ answers, pieceCharacters, ...rules }) => {
+      const all = answers.map(({ parts, isCut, tokens }, at) => {
+        const made = parts.flatMap((make, place) => make(`a${at}p${place}`))
+        return answer(made, { at, isCut, tokens, cachedTokens: 3, pieceCharacters })
+      })
+      const limits = { ...rules, recallsLeft: 5, continuationsLeft: rules.continues ? 5 : 0 }
+      const last = all.findIndex(({ body }) => {
+        const reply = replies.read(body)
+        return reply === null || nextStep(reply, limits).kind === 'end'
+      })
+      const taken = last === -1 ? all : all.slice(0, last + 1)
+      return { rules, bodies: taken.map(({ body }) => body), streams: taken.map(({ events }) => events) }
+    })
+}
+
+test.each([messages, responses])(
+  'an error in the middle of a stream is an event of that name, with all that was said',
+  ({ replies }) => {
+    const [error, bare] = [
+      { code: 'server_error', message: 'gone' },
+      { object: 'error', type: 'X' },
+    ]
+    const told = replies.errorEvent({ error, request_id: 'req_1' })
+    expect(told).toMatch(/^event: error\ndata: .*\n\n$/)
+    const events = eventsIn([told, replies.errorEvent(bare)])
+    expect(events).toEqual([
+      { type: 'error', error, request_id: 'req_1' },
+      { type: 'error', error: bare },
+    ])
+  },
+)
+
+test('of messages the client gets no empty text of ours, and thoughts only if it sends back all that stood before', () => {
+  const { joinedStreams } = joiningOf(messages.replies)
+  fc.assert(
+    fc.property(repliesOf(messages), ({ rules, bodies, streams }) => {
+      const content = messages.partsIn(messages.read(joinedStreams(streams, rules).out))
+      const [first = []] = bodies.map(messages.partsIn)
+      const bound = first.findIndex(({ name }) => rules.toolName !== null && name === 'recall')
+      const known = bound === -1 ? first : first.slice(0, bound)
+      expect(content.filter(isThought)).toEqual(known.filter(isThought))
+      expect(content.filter(isEmpty).length).toBeLessThanOrEqual(first.filter(isEmpty).length)
+    }),
+    { numRuns: propertyRuns(200) },
+  )
 })
 
-const objectOr = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
+/** What a server demands of what the client will send back: see `reply.ts` of the dialect. */
+test('of responses the client gets thoughts only with what they led to, if it sends back all that stood before', async () => {
+  const { joinedStreams } = joiningOf(responses.replies)
+  await fc.assert(
+    fc.asyncProperty(repliesOf(responses), fc.nat(3), async ({ rules, bodies, streams }, sample) => {
+      const { out } = joinedStreams(streams, rules)
+      const output = responses.partsIn(responses.read(out))
+      if (sample === 0) await expectReadable(out)
+      const shown = new Set(output.map((item) => item['id']))
+      expect(shown.size).toBe(output.length)
+      const [first = [], ...further] = bodies.map(responses.partsIn)
+      expect(further.flat().filter((item) => shown.has(item['id']))).toEqual([])
+      // Behind the first call of ours that has thoughts behind it, nothing is known to the server by its id.
+      const isOurs = ({ name }: JsonObject) => rules.toolName !== null && name === 'recall'
+      const recall = first.findIndex(isOurs)
+      const bound =
+        recall === -1 ? -1 : first.findIndex(({ type }, at) => at > recall && type === 'reasoning')
+      if (bound !== -1) expect(first.slice(bound).filter((item) => shown.has(item['id']))).toEqual([])
+      for (const [at, item] of output.entries()) {
+        if (item['type'] !== 'reasoning') continue
+        const behind = first.slice(first.findIndex(({ id }) => id === item['id']) + 1)
+        const led = behind.find((each) => each['type'] !== 'reasoning' && !isOurs(each))
+        const next = output.slice(at + 1).find(({ type }) => type !== 'reasoning')
+        // What led to nothing, or to a call that was cut, has what comes next behind it.
+        const isOver = led === undefined || (further.length > 0 && led === first.at(-1))
+        if (!isOver) expect(next?.['id']).toBe(led['id'])
+      }
+    }),
+    { numRuns: propertyRuns(200) },
+  )
+})
 
-const objectsIn = (list: unknown): readonly JsonObject[] =>
-  Array.isArray(list) ? list.filter(isJsonObject) : []
+/** Numbers and places follow each other, all texts come in pieces, and OpenAI’s own library reads it event by event. */
+async function expectReadable(out: readonly (StreamEvent | string)[]): Promise<void> {
+  const events = eventsIn(out)
+  expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
+  const added = events.filter(({ type }) => type === 'response.output_item.added')
+  expect(added.map((event) => event['output_index'])).toEqual(added.map((_, at) => at))
+  const output = responses.partsIn(items.endOf(out))
+  const texts = output.flatMap((item) => {
+    const text = JSON.stringify(item['content'] ?? '').match(/"text":("(?:[^"\\]|\\.)*")/)?.[1] ?? '""'
+    return text === '""' ? [] : [[item['id'], JSON.parse(text)]]
+  })
+  expect(items.textsIn(out)).toEqual(Object.fromEntries(texts))
+  expect((await items.readBySdk(out))['output']).toMatchObject(output)
+}
+
+const isThought = ({ type }: JsonObject): boolean => type === 'thinking' || type === 'redacted_thinking'
+
+const isEmpty = (block: JsonObject): boolean => block['text'] === ''
