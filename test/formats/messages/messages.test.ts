@@ -1,23 +1,7 @@
 import { messages } from '../../../src/formats/messages/messages.ts'
+import { eventOf } from '../joined.ts'
 import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
-
-type Event = { readonly type: string; readonly [field: string]: unknown }
-
-const event = (json: Event) => `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`
-
-const plain = (content: readonly object[], stop: string | null, more: object = {}) => ({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content,
-  stop_reason: stop,
-  stop_sequence: null,
-  ...more,
-})
-const text = (said: string) => ({ type: 'text', text: said })
-const thinking = { type: 'thinking', thinking: '', signature: 'Eq0=' }
-const called = { type: 'tool_use', id: 'a', name: 'look', input: {} }
+import { callOf, messageOf as replyOf, ping, streamOf, text, thought as thinking } from './reply/streamed.ts'
 
 const usage = {
   input_tokens: 20,
@@ -26,19 +10,6 @@ const usage = {
   output_tokens: 7,
 }
 const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: 6 }
-
-const begun = (more: object = {}): Event => ({ type: 'message_start', message: plain([], null, more) })
-const block = (index: number, content_block: object, ...deltas: readonly object[]): readonly Event[] => [
-  { type: 'content_block_start', index, content_block },
-  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-  { type: 'content_block_stop', index },
-]
-const textBlock = (...pieces: readonly string[]) =>
-  block(0, text(''), ...pieces.map((piece) => ({ type: 'text_delta', text: piece })))
-const ended = (stop: string, more: object = {}): readonly Event[] => [
-  { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, ...more },
-  { type: 'message_stop' },
-]
 
 const thought = '{"type":"thinking","thinking":"hm","signature":"Eq0=","x":1e400}'
 const call = '{"type":"tool_use", "id":"a","name":"look","input":{"x":[1]}}'
@@ -56,6 +27,11 @@ function messageOf(entry: string): string {
   const role = /"type"\s*:\s*"(?:tool_result|text)"/.test(entry) ? 'user' : 'assistant'
   return `{"role":"${role}","content":[${entry}]}`
 }
+
+const secret = thinking('')
+const failing = { hasOutput: false, isError: true }
+const textsOf = (...answer: Parameters<typeof streamOf>) => streamOf(...answer).map((event) => event.text)
+const [begun = ''] = textsOf([], { usage: { ...usage, output_tokens: 1 } })
 
 dialectContract({
   dialect: messages,
@@ -102,49 +78,38 @@ dialectContract({
   limited: { max_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'web_search'] },
   answers: [
-    sampleAnswer('a text', plain([text('hi')], 'end_turn', { usage }), 'end', { usage: counted }),
-    sampleAnswer('cut', plain([text('hi')], 'max_tokens'), 'length'),
-    sampleAnswer('a call', plain([thinking, called], 'tool_use'), 'calls'),
-    sampleAnswer('a full window', plain([], 'model_context_window_exceeded'), 'window', { hasOutput: false }),
-    sampleAnswer('an error', { type: 'error', error: { type: 'api_error', message: 'no' } }, null, {
-      hasOutput: false,
-      isError: true,
-    }),
+    sampleAnswer('a text', replyOf([text('hi')], { usage }), 'end', { usage: counted }),
+    sampleAnswer('cut', replyOf([text('hi')], { reason: 'max_tokens', usage: {} }), 'length'),
+    sampleAnswer('a call', replyOf([secret, callOf('look')], { usage: {} }), 'calls'),
+    sampleAnswer(
+      'a full window',
+      replyOf([], { reason: 'model_context_window_exceeded', usage: {} }),
+      'window',
+      {
+        hasOutput: false,
+      },
+    ),
+    sampleAnswer('an error', { type: 'error', error: { type: 'api_error', message: 'no' } }, null, failing),
   ],
   streams: [
     sampleStream(
       'a text with its usage',
       3,
       'end',
-      [
-        begun({ usage: { ...usage, output_tokens: 1 } }),
-        { type: 'ping' },
-        ...textBlock('hé 😀'),
-        ...ended('end_turn', { usage: { output_tokens: 7 } }),
-      ].map(event),
+      [begun, ping.text, ...textsOf([text('hé 😀')], { usage }).slice(1)],
       { usage: counted },
     ),
-    sampleStream(
-      'a call behind thoughts',
-      4,
-      'calls',
-      [
-        begun(),
-        ...block(0, { ...thinking, signature: '' }, { type: 'signature_delta', signature: 'Eq0=' }),
-        ...block(1, called, { type: 'input_json_delta', partial_json: '{}' }),
-        ...ended('tool_use'),
-      ].map(event),
-    ),
+    sampleStream('a call behind thoughts', 4, 'calls', textsOf([secret, callOf('look')], { usage: {} })),
     sampleStream(
       'a failure before any output',
       2,
       null,
-      [begun(), { type: 'error', error: { type: 'overloaded_error', message: 'no' } }].map(event),
-      { hasOutput: false, isError: true },
+      [begun, eventOf({ type: 'error', error: { type: 'overloaded_error', message: 'no' } }).text],
+      failing,
     ),
   ],
   text: 'hi there',
-  plainText: plain([text('hi there')], 'end_turn'),
-  streamedText: [begun(), ...textBlock('hi', ' there'), ...ended('end_turn')].map(event),
+  plainText: replyOf([text('hi there')]),
+  streamedText: textsOf([text('hi there')]),
   usage: null,
 })

@@ -1,36 +1,6 @@
 import { responses } from '../../../src/formats/responses/responses.ts'
 import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
-
-type Event = { readonly type: string; readonly [field: string]: unknown }
-
-const event = (json: Event) => `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`
-
-const message = (text: string) => ({
-  type: 'message',
-  id: 'msg_1',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text, annotations: [] }],
-})
-const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
-const called = {
-  type: 'function_call',
-  id: 'fc_1',
-  call_id: 'a',
-  name: 'look',
-  arguments: '{}',
-  status: 'completed',
-}
-
-const plain = (output: readonly object[], more: object = {}) => ({
-  id: 'resp_1',
-  object: 'response',
-  status: 'completed',
-  error: null,
-  incomplete_details: null,
-  output,
-  ...more,
-})
+import { callOf, message, responseOf, search, streamOf, thought as thinking } from './reply/streamed.ts'
 
 const usage = {
   input_tokens: 90,
@@ -40,41 +10,6 @@ const usage = {
   total_tokens: 97,
 }
 const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: null }
-
-/** The events of a stream, numbered. */
-const numbered = (...events: readonly Event[]) =>
-  events.map((each, index) => event({ ...each, sequence_number: index }))
-
-const created = [
-  { type: 'response.created', response: plain([], { status: 'in_progress' }) },
-  { type: 'response.in_progress', response: plain([], { status: 'in_progress' }) },
-]
-const begun = { type: 'response.output_item.added', output_index: 0, item: { ...message(''), content: [] } }
-const part = {
-  type: 'response.content_part.added',
-  item_id: 'msg_1',
-  output_index: 0,
-  content_index: 0,
-  part: { type: 'output_text', text: '', annotations: [] },
-}
-const delta = (text: string) => ({
-  type: 'response.output_text.delta',
-  item_id: 'msg_1',
-  output_index: 0,
-  content_index: 0,
-  delta: text,
-})
-const closed = (text: string) => [
-  { type: 'response.output_text.done', item_id: 'msg_1', output_index: 0, content_index: 0, text },
-  {
-    type: 'response.content_part.done',
-    item_id: 'msg_1',
-    output_index: 0,
-    content_index: 0,
-    part: { type: 'output_text', text, annotations: [] },
-  },
-  { type: 'response.output_item.done', output_index: 0, item: message(text) },
-]
 
 const thought = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA","x":1e400}'
 const call = '{"type":"function_call", "id":"fc_1","call_id":"a","name":"look","arguments":"{\\"x\\":1e400}"}'
@@ -86,6 +21,10 @@ const list = [
   { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
   { type: 'web_search' },
 ]
+
+const failing = { hasOutput: false, isError: true }
+const failed = responseOf([], { status: 'failed', more: { error: { code: 'server_error', message: 'no' } } })
+const textsOf = (...answer: Parameters<typeof streamOf>) => streamOf(...answer).map(({ text }) => text)
 
 dialectContract({
   dialect: responses,
@@ -134,74 +73,31 @@ dialectContract({
   limited: { max_output_tokens: 77 },
   tools: { fields: { tools: list }, list, names: ['look', 'apply_patch', 'agents', 'spawn'] },
   answers: [
-    sampleAnswer('a text', plain([message('hi')], { usage }), 'end', { usage: counted }),
-    sampleAnswer(
-      'cut',
-      plain([message('hi')], {
-        status: 'incomplete',
-        incomplete_details: { reason: 'max_output_tokens' },
-      }),
-      'length',
-    ),
-    sampleAnswer('a call', plain([reasoning, called]), 'calls'),
-    sampleAnswer(
-      'nothing',
-      plain([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
-      'filtered',
-      { hasOutput: false },
-    ),
-    sampleAnswer('an error', { error: { message: 'no' } }, null, { hasOutput: false, isError: true }),
-    sampleAnswer(
-      'a failure',
-      plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
-      'error',
-      { hasOutput: false, isError: true },
-    ),
+    sampleAnswer('a text', responseOf([message('hi')], { usage }), 'end', { usage: counted }),
+    sampleAnswer('cut', responseOf([message('hi')], { reason: 'max_output_tokens' }), 'length'),
+    sampleAnswer('a call', responseOf([thinking(), callOf('look')]), 'calls'),
+    sampleAnswer('nothing', responseOf([], { reason: 'content_filter' }), 'filtered', { hasOutput: false }),
+    sampleAnswer('an error', { error: { message: 'no' } }, null, failing),
+    sampleAnswer('a failure', failed, 'error', failing),
   ],
   streams: [
-    sampleStream(
-      'a text with its usage',
-      2,
-      'end',
-      numbered(...created, begun, part, delta('hé 😀'), ...closed('hé 😀'), {
-        type: 'response.completed',
-        response: plain([message('hé 😀')], { usage }),
-      }),
-      { usage: counted },
-    ),
-    sampleStream(
-      'a call behind thoughts',
-      4,
-      'calls',
-      numbered(
-        ...created,
-        {
-          type: 'response.output_item.added',
-          output_index: 0,
-          item: { ...reasoning, encrypted_content: '' },
-        },
-        { type: 'response.output_item.done', output_index: 0, item: reasoning },
-        { type: 'response.output_item.added', output_index: 1, item: { ...called, arguments: '' } },
-        { type: 'response.output_item.done', output_index: 1, item: called },
-        { type: 'response.completed', response: plain([reasoning, called]) },
-      ),
-    ),
+    sampleStream('a text with its usage', 2, 'end', textsOf([message('hé 😀')], { usage }), {
+      usage: counted,
+    }),
+    sampleStream('a call behind thoughts', 4, 'calls', textsOf([thinking(), callOf('look')])),
     sampleStream(
       'a failure before any output',
       3,
       'error',
-      numbered(...created, {
-        type: 'response.failed',
-        response: plain([], { status: 'failed', error: { code: 'server_error', message: 'no' } }),
-      }),
-      { hasOutput: false, isError: true },
+      [
+        ...textsOf([search()]).slice(0, 2),
+        `data: ${JSON.stringify({ type: 'response.failed', response: failed })}\n\n`,
+      ],
+      failing,
     ),
   ],
   text: 'hi there',
-  plainText: plain([message('hi there')]),
-  streamedText: numbered(...created, begun, part, delta('hi'), delta(' there'), ...closed('hi there'), {
-    type: 'response.completed',
-    response: plain([message('hi there')]),
-  }),
+  plainText: responseOf([message('hi there')]),
+  streamedText: textsOf([message('hi there')]),
   usage: null,
 })
